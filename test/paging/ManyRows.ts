@@ -57,7 +57,8 @@ export const growing: Growing = {
   price_modifiers: { columns: few("entity_id") },
   prices: { columns: { ...few("entity_id"), min_quantity: "n + 1" } },
   promotions: { columns: { code: "'CODE' || n" } },
-  refunds: { columns: few("order_id") },
+  // None is tried while lists are read.
+  refunds: { columns: { ...few("order_id"), next_attempt_at: "now() + interval '1 day'" } },
   shipping_rates: {},
   shipping_zones: {},
   stock_items: { columns: { sellable_id: uuid } },

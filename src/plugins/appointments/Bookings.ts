@@ -187,6 +187,7 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
     autoCancelAt: paymentMethod === "card" ? null : cancelsAt,
     rescheduledFromId: id
   })
+  yield* notifyCustomer(tools, "move", newBooking)
   yield* offer(tools, settings, oldBooking)
   return { oldBooking, newBooking }
 }, (work, { db }) => db.transaction(work))

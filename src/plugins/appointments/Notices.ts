@@ -85,6 +85,7 @@ export const notices = {
   reminder: notice("reminder", "Your appointment", "We look forward to seeing you:"),
   confirmation: notice("confirmation", "Your appointment is confirmed", "Your appointment is confirmed:"),
   cancellation: notice("cancellation", "Your appointment is cancelled", "Your appointment is cancelled:"),
+  move: notice("move", "Your appointment has another time", "Your appointment is now:"),
   noShow: notice("no-show", "You missed your appointment", "You missed your appointment:"),
   opening: notice("opening", "A time is free", "A time that you wait for is free:")
 }

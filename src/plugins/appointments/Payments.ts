@@ -46,11 +46,19 @@ const lockPaid = Effect.fnUntraced(function*({ db }: Tools, orderId: OrderId, na
   }
 })
 
+const isOver = ({ status }: Order) => status === "cancelled" || status === "refunded"
+const captured = ({ amountCaptured }: Order) => amountCaptured ?? 0
+
+/** Whether the money is there or set aside: it does not wait for the shopper. */
+const isPaid = (order: Order) =>
+  !isOver(order) && (order.status !== "pending" || order.tenders.every(({ status }) => status !== "pending"))
+
 /** What is known of the payment of an appointment, by its order; and what follows from it. Runs as the service; may be repeated. */
 export const settle = Effect.fn("Payments.settle")(
-  function*(tools: Tools, settings: AppointmentSettings, { amountCaptured, id: orderId, lineItems, status }: Order) {
+  function*(tools: Tools, settings: AppointmentSettings, order: Order) {
+    const { id: orderId } = order
     const table = tools.db.table(bookings)
-    const [line] = lineItems.flatMap(({ entityId, metadata }) => {
+    const [line] = order.lineItems.flatMap(({ entityId, metadata }) => {
       const id = appointmentOf(metadata)
       return id === undefined ? [] : [{ id, entityId }]
     })
@@ -59,14 +67,17 @@ export const settle = Effect.fn("Payments.settle")(
     if (one === undefined) return
     const service = yield* tools.db.table(serviceTypes).find(one.serviceTypeId)
     if (service?.entityId !== line.entityId) return
-    const isOver = status === "cancelled" || status === "refunded"
-    // An order is confirmed when its money is there or set aside.
-    const isPaid = !isOver && ((amountCaptured ?? 0) > 0 || status !== "pending")
     const isIts = one.orderId === null || one.orderId === orderId
-    if (isIts && one.paymentStatus === "pending") {
-      if (isOver) yield* cancel(tools, settings, one.id, "It was not paid.")
-      else yield* table.update(one.id, { orderId, ...(isPaid && { paymentStatus: "paid" as const, payBy: null }) })
-    } else if (isPaid && !(isIts && one.paymentStatus === "paid")) {
+    const { paymentStatus, status } = one
+    if (isIts && (paymentStatus === "pending" || paymentStatus === "paid")) {
+      const isToCome = status === "provisional" || status === "confirmed"
+      // What was given back later leaves the appointment to staff.
+      if (isOver(order) && captured(order) === 0) {
+        if (isToCome) yield* cancel(tools, settings, one.id, "It was not paid.")
+      } else if (paymentStatus === "pending") {
+        yield* table.update(one.id, { orderId, ...(isPaid(order) && { paymentStatus: "paid" as const, payBy: null }) })
+      }
+    } else if (isPaid(order)) {
       // Its time was given up before the money came, or another order has paid for it.
       yield* giveBack(tools, orderId)
     }
@@ -120,16 +131,33 @@ export const bookAndPay = Effect.fn("Payments.book")(function*(
   return { booking, paymentIntent: { orderId: order.id, clientSecret } }
 })
 
-/** Events of orders, which say what became of a payment also when the request did not. */
+const open: ReadonlyArray<Order["status"]> = ["pending", "confirmed", "processing"]
+
+/** Settles an appointment with its order. An order that no appointment needs and of which nothing is captured is cancelled. */
+const follow = Effect.fnUntraced(function*(tools: Tools, settings: AppointmentSettings, orderId: OrderId) {
+  const order = yield* tools.services.orders.get(orderId)
+  yield* settle(tools, settings, order)
+  const [line, ...others] = order.lineItems
+  if (appointmentOf(line?.metadata) === undefined || others.length > 0) return
+  if (captured(order) > 0 || !open.includes(order.status)) return
+  const needed = yield* tools.db.table(bookings).first({ orderId, paymentStatus: { in: ["pending", "paid"] } })
+  if (needed !== undefined) return
+  yield* tools.services.orders.change(orderId, { status: "cancelled", reason: "The appointment is cancelled." })
+})
+
+type Happened = Pick<PluginTools, "db" | "services"> & { readonly event: { readonly entityId: string } }
+
+/**
+ * Events of orders, which say what became of a payment also when the request did not, and of cancelled appointments. Orders are
+ * changed after the commit that cancelled the appointment, as often as it takes.
+ */
 export const paymentEvents = (settings: AppointmentSettings) => {
-  const handle = (
-    tools: Pick<PluginTools, "db" | "services"> & { readonly event: { readonly entityId: string } }
-  ) =>
-    Effect.flatMap(
-      tools.services.orders.get(OrderId.make(tools.event.entityId)),
-      (order) => Effect.asVoid(settle(tools, settings, order))
-    )
-  return { "orders.create": handle, "orders.statusChange": handle }
+  const ofOrder = (tools: Happened) => follow(tools, settings, OrderId.make(tools.event.entityId))
+  const ofAppointment = Effect.fnUntraced(function*(tools: Happened) {
+    const { orderId = null } = (yield* tools.db.table(bookings).find(tools.event.entityId)) ?? {}
+    if (orderId !== null) yield* follow(tools, settings, orderId)
+  })
+  return { "orders.create": ofOrder, "orders.statusChange": ofOrder, "appointment.cancelled": ofAppointment }
 }
 
 /** Gives up times whose payment did not come. */

@@ -10,15 +10,18 @@ export const appointmentOf = (metadata: unknown): string | undefined =>
   Option.getOrUndefined(Option.map(read(metadata), ({ appointmentId }) => appointmentId))
 
 const refused = new HookRefusal("This appointment is not to be paid.")
+const mixed = new HookRefusal("An appointment is ordered alone.")
 
 /**
  * What is agreed of an appointment in place of the catalog's price, for a line with `metadata.appointmentId`. It has to sell what the
- * service is sold as, once, while the payment is awaited. Two statements for all lines, none where no line names an appointment.
+ * service is sold as, once, while the payment is awaited, and to be alone: a cancellation gives the whole order back. Two statements
+ * for all lines, none where no line names an appointment.
  */
 export const appointmentPrices = ({ db }: PluginContext): LinePricing =>
   Effect.fnUntraced(function*({ currency, lines }) {
     const named = lines.flatMap(({ metadata }) => appointmentOf(metadata) ?? [])
     if (named.length === 0) return lines.map(() => [])
+    if (lines.length > 1) return yield* Effect.fail(mixed)
     const found = yield* db.table(bookings).list({ id: { in: named } }, all)
     const services = yield* db.table(serviceTypes).list({ id: { in: found.map((one) => one.serviceTypeId) } }, all)
     return yield* Effect.forEach(lines, ({ entityId, metadata, quantity, unitPrice }) => {

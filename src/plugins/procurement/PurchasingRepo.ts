@@ -1,7 +1,5 @@
-import { Effect, Schema } from "effect"
-import { CurrentActor, EntityId, type PluginDatabase, rowsOf, VariantId, WarehouseId } from "stoa/plugin"
-
-type Database = PluginDatabase["Service"]
+import { Schema } from "effect"
+import { EntityId, rowsOf, statement, VariantId, WarehouseId } from "stoa/plugin"
 
 const Goods = Schema.Struct({
   isEntity: Schema.Boolean,
@@ -27,13 +25,14 @@ const Arrival = Schema.Struct({
 const arrivals = rowsOf(Arrival)
 
 /** What the catalog and the stock know of these things, in their order. */
-export const knownGoods = Effect.fn("Goods.known")(
+export const knownGoods = statement(
+  "Goods.known",
   function*(
-    { sql }: Database,
+    sql,
+    organizationId,
     warehouseId: string,
     lines: ReadonlyArray<{ readonly entityId: string; readonly variantId?: string | null | undefined }>
   ) {
-    const { organizationId } = yield* CurrentActor
     const asked = lines.map(({ entityId: entity, variantId: variant = null }, n) => ({ n, entity, variant }))
     return yield* goods(
       sql
@@ -48,18 +47,15 @@ export const knownGoods = Effect.fn("Goods.known")(
         where organization_id = ${organizationId} and entity_id = t.entity order by locale limit 1) a on true
       left join plugin_warehouses w on w.organization_id = ${organizationId} and w.id = ${warehouseId}::uuid
       order by t.n`
-  },
-  Effect.orDie
+  }
 )
 
 /**
  * Locks a goods receipt that is to be accepted, takes what it received off what is incoming of the order, and gives its lines
  * as they are posted. One statement for any number of lines.
  */
-export const arrive = Effect.fn("Goods.arrive")(
-  function*({ sql }: Database, grnId: string) {
-    const { organizationId } = yield* CurrentActor
-    return yield* arrivals(sql)`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
+export const arrive = statement("Goods.arrive", function*(sql, organizationId, grnId: string) {
+  return yield* arrivals(sql)`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
         from goods_received_notes g join purchase_orders o on o.id = g.po_id
         where g.organization_id = ${organizationId} and g.id = ${grnId}::uuid for update of g),
       line as materialized (select i.*, grn.warehouse_id, grn.exchange_rate,
@@ -78,16 +74,10 @@ export const arrive = Effect.fn("Goods.arrive")(
         round(line.unit_cost::numeric * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
           as "unitCost"
       from line join item on item.id = line.po_item_id order by line.id`
-  },
-  Effect.orDie
-)
+})
 
 /** Removes the lines of a draft, in one statement. */
-export const removeItems = Effect.fn("PurchaseOrders.removeItems")(
-  function*({ sql }: Database, poId: string) {
-    const { organizationId } = yield* CurrentActor
-    yield* sql`delete from purchase_order_items i using purchase_orders o
+export const removeItems = statement("PurchaseOrders.removeItems", function*(sql, organizationId, poId: string) {
+  yield* sql`delete from purchase_order_items i using purchase_orders o
       where i.po_id = o.id and o.id = ${poId}::uuid and o.organization_id = ${organizationId}`
-  },
-  Effect.orDie
-)
+})

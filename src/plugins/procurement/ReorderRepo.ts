@@ -1,5 +1,5 @@
-import { Effect, Schema } from "effect"
-import { CurrentActor, EntityId, type PluginDatabase, rowsOf, VariantId, WarehouseId } from "stoa/plugin"
+import { Schema } from "effect"
+import { EntityId, rowsOf, statement, VariantId, WarehouseId } from "stoa/plugin"
 
 const Shortage = Schema.Struct({
   ruleId: Schema.String,
@@ -18,10 +18,8 @@ const shortages = rowsOf(Shortage)
  * Rules of the organization below their minimum, counting what can be sold, what is incoming or on the way, and what drafts
  * and submitted orders already ask for. One statement.
  */
-export const shortagesOf = Effect.fn("Reorder.shortages")(
-  function*({ sql }: PluginDatabase["Service"]) {
-    const { organizationId } = yield* CurrentActor
-    return yield* shortages(sql)`select r.id as "ruleId", r.entity_id as "entityId", r.variant_id as "variantId",
+export const shortagesOf = statement("Reorder.shortages", function*(sql, organizationId) {
+  return yield* shortages(sql)`select r.id as "ruleId", r.entity_id as "entityId", r.variant_id as "variantId",
         r.warehouse_id as "warehouseId", r.supplier_id as "supplierId",
         (r.target_quantity - coalesce(l.units, 0) - coalesce(d.units, 0))::int as missing
       from reorder_rules r
@@ -37,6 +35,4 @@ export const shortagesOf = Effect.fn("Reorder.shortages")(
       where r.organization_id = ${organizationId} and r.is_active
         and coalesce(l.units, 0) + coalesce(d.units, 0) < r.min_quantity
       order by r.id`
-  },
-  Effect.orDie
-)
+})

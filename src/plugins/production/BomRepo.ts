@@ -1,7 +1,5 @@
-import { Effect, Schema } from "effect"
-import { CurrentActor, EntityId, type PluginDatabase, rowsOf, VariantId, type WarehouseId } from "stoa/plugin"
-
-type Database = PluginDatabase["Service"]
+import { Schema } from "effect"
+import { EntityId, rowsOf, statement, VariantId, type WarehouseId } from "stoa/plugin"
 
 /** The most levels of bills of material below one another. */
 export const maxDepth = 100
@@ -34,33 +32,31 @@ const walkAbove = `above (id, depth) as (select id, 0 from start union
   where w.depth <= ${maxDepth})`
 
 /** Ids of the bills of material below one and of itself, each after all that use it; none where it is not there. */
-export const bomsBelow = Effect.fn("Boms.below")(function*({ sql }: Database, bomId: string) {
-  const { organizationId } = yield* CurrentActor
+export const bomsBelow = statement("Boms.below", function*(sql, organizationId, bomId: string) {
   return (yield* below(sql)`with recursive start as (select id from production_boms
       where organization_id = ${organizationId} and id = ${bomId}::uuid), ${sql.literal(walkBelow)}
     select id, max(depth) as depth from below group by id order by depth, id`).map(({ id }) => id)
-}, Effect.orDie)
+})
 
 /** How many levels the longest way through a bill of material has, and whether one leads back to it. */
-export const waysThrough = Effect.fn("Boms.waysThrough")(function*({ sql }: Database, bomId: string) {
-  const { organizationId } = yield* CurrentActor
+export const waysThrough = statement("Boms.waysThrough", function*(sql, organizationId, bomId: string) {
   const [row] = yield* around(sql)`with recursive start as (select id from production_boms
       where organization_id = ${organizationId} and id = ${bomId}::uuid),
       ${sql.literal(walkBelow)}, ${sql.literal(walkAbove)}
     select coalesce((select max(depth) from below), 0) + coalesce((select max(depth) from above), 0) as depth,
       exists (select 1 from below join start on start.id = below.id where depth > 0) as "isCycle"`
   return row ?? { depth: 0, isCycle: false }
-}, Effect.orDie)
+})
 
 /** What a warehouse has of these goods and could give, and what a unit cost on average. */
-export const stockOf = Effect.fn("Boms.stock")(
-  function*({ sql }: Database, warehouseId: WarehouseId, entityIds: ReadonlyArray<EntityId>) {
+export const stockOf = statement(
+  "Boms.stock",
+  function*(sql, organizationId, warehouseId: WarehouseId, entityIds: ReadonlyArray<EntityId>) {
     return yield* levels(
       sql
     )`select entity_id as "entityId", variant_id as "variantId", average_cost::text as "unitCost",
         greatest(quantity_on_hand - quantity_reserved, 0) as available
-      from plugin_stock_levels where organization_id = ${(yield* CurrentActor).organizationId}
+      from plugin_stock_levels where organization_id = ${organizationId}
         and warehouse_id = ${warehouseId}::uuid and entity_id = any(${entityIds}::uuid[])`
-  },
-  Effect.orDie
+  }
 )

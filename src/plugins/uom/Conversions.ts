@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { conflict, invalid, type NewRowOf, notFound, type PluginDatabase, type Which } from "stoa/plugin"
 import { Rational } from "./Rational.ts"
-import { ratiosOf } from "./Units.ts"
-import { type Conversion, conversions, units } from "./UnitTables.ts"
-import { needingEntity } from "./UnitUseRepo.ts"
+import { ratiosOf, Units } from "./Units.ts"
+import { type Conversion, conversions, entityUnits, units } from "./UnitTables.ts"
+import { hasStock, needingEntity } from "./UnitUseRepo.ts"
 
 class UnitNotFound extends notFound("Unit", "Unit not found.") {}
 class ConversionExists extends conflict("ConversionExists", "There is a conversion between these units.") {}
@@ -19,6 +19,15 @@ class CategoriesDiffer extends invalid(
   "CategoriesDiffer",
   "toUnitId",
   "is of another category: name the entity for which this is so"
+) {}
+class StockUnitInUse extends conflict(
+  "StockUnitInUse",
+  "The entity has stock, which is counted in its stock unit: another one needs it to be empty."
+) {}
+class NotConvertible extends invalid(
+  "NotConvertible",
+  (path: string) => path,
+  () => "has no conversion to the stock unit"
 ) {}
 class FactorMissing extends invalid("FactorMissing", "factor", "or factorDecimal is missing", "required") {}
 
@@ -111,5 +120,28 @@ export const removeConversion = (db: Database, which: Which<typeof conversions>)
     Effect.gen(function*() {
       yield* refuseNeeded(db, yield* db.table(conversions).get(which))
       return yield* db.table(conversions).delete(which)
+    })
+  )
+
+/**
+ * Sets in which units an entity is bought, kept in stock and sold. 404 for an unknown unit; 409 for another stock unit
+ * while there is stock; 422 for units without a conversion to the stock unit.
+ */
+export const setEntityUnits = (db: Database, input: NewRowOf<typeof entityUnits>) =>
+  // In the turn of conversions, so that none of those that these units need is removed meanwhile.
+  alone(
+    db,
+    Effect.gen(function*() {
+      const { entityId, purchaseUomId, saleUomId, stockUomId } = input
+      yield* pairOf(db, purchaseUomId, stockUomId)
+      yield* pairOf(db, saleUomId, saleUomId)
+      const before = yield* db.table(entityUnits).first({ entityId })
+      const isOther = before !== undefined && before.stockUomId !== stockUomId
+      if (isOther && (yield* hasStock(db, entityId))) return yield* new StockUnitInUse()
+      const known = yield* Units.use((units) => units.known([entityId]))
+      for (const [path, from] of Object.entries({ purchaseUomId, saleUomId })) {
+        if (known.convert(1, { from, to: stockUomId }, entityId) === undefined) return yield* new NotConvertible(path)
+      }
+      return (yield* db.table(entityUnits).upsert(input, ["entityId"])).row
     })
   )

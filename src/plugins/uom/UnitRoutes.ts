@@ -11,8 +11,7 @@ import {
   resource,
   Uuid
 } from "stoa/plugin"
-import { alone, changeConversion, createConversion, pairOf, removeConversion } from "./Conversions.ts"
-import { setEntityUnits } from "./EntityUnits.ts"
+import { alone, changeConversion, createConversion, pairOf, removeConversion, setEntityUnits } from "./Conversions.ts"
 import { Units } from "./Units.ts"
 import { conversions, entityUnits, units } from "./UnitTables.ts"
 

@@ -1,14 +1,5 @@
-import { Effect, Schema } from "effect"
-import {
-  CurrentActor,
-  EntityId,
-  type FulfillmentId,
-  OrderId,
-  type PluginDatabase,
-  rowsOf,
-  VariantId,
-  WarehouseId
-} from "stoa/plugin"
+import { Schema } from "effect"
+import { EntityId, type FulfillmentId, OrderId, rowsOf, statement, VariantId, WarehouseId } from "stoa/plugin"
 
 /** Goods of a line. */
 export interface StockLine {
@@ -25,13 +16,9 @@ const stock = rowsOf(Schema.Struct({
 }))
 
 /** What a warehouse has of each line, and whether its goods are the organization's. */
-export const stockOf = Effect.fn("Stock.of")(
-  function*(
-    { sql }: PluginDatabase["Service"],
-    warehouseId: WarehouseId,
-    lines: ReadonlyArray<StockLine>
-  ) {
-    const { organizationId } = yield* CurrentActor
+export const stockOf = statement(
+  "Stock.of",
+  function*(sql, organizationId, warehouseId: WarehouseId, lines: ReadonlyArray<StockLine>) {
     const given = lines.map(({ entityId: entity, variantId: variant }, n) => ({ n, entity, variant }))
     // Each line is looked up by its keys in any plan.
     return yield* stock(sql)`select e.known is not null as "isEntity",
@@ -46,8 +33,7 @@ export const stockOf = Effect.fn("Stock.of")(
           where organization_id = ${organizationId} and warehouse_id = ${warehouseId}::uuid and entity_id = t.entity
             and variant_id is not distinct from t.variant limit 1) l on true
       order by t.n`
-  },
-  Effect.orDie
+  }
 )
 
 const shipped = rowsOf(Schema.Struct({
@@ -59,9 +45,9 @@ const shipped = rowsOf(Schema.Struct({
 }))
 
 /** Units that left stock with a fulfillment, by goods and warehouse; none for digital goods. */
-export const shippedUnits = Effect.fn("Stock.shippedUnits")(
-  function*({ sql }: PluginDatabase["Service"], fulfillmentId: FulfillmentId) {
-    const { organizationId } = yield* CurrentActor
+export const shippedUnits = statement(
+  "Stock.shippedUnits",
+  function*(sql, organizationId, fulfillmentId: FulfillmentId) {
     return yield* shipped(sql)`select f.order_id as "orderId", l.entity_id as "entityId", l.variant_id as "variantId",
         t."warehouseId", t.quantity
       from plugin_fulfillments f
@@ -70,18 +56,17 @@ export const shippedUnits = Effect.fn("Stock.shippedUnits")(
           where l.organization_id = f.organization_id and l.order_id = f.order_id
             and coalesce(l.variant_id, l.entity_id) = t.sellable limit 1) l
       where f.organization_id = ${organizationId} and f.id = ${fulfillmentId}::uuid`
-  },
-  Effect.orDie
+  }
 )
 
 const named = rowsOf(Schema.Struct({ id: Schema.String, name: Schema.String }))
 
 /** Names of warehouses by their ids. */
-export const warehouseNames = Effect.fn("Stock.warehouseNames")(
-  function*({ sql }: PluginDatabase["Service"], ids: ReadonlyArray<WarehouseId>) {
+export const warehouseNames = statement(
+  "Stock.warehouseNames",
+  function*(sql, organizationId, ids: ReadonlyArray<WarehouseId>) {
     const rows = yield* named(sql)`select id, name from plugin_warehouses
-      where organization_id = ${(yield* CurrentActor).organizationId} and id = any(${ids}::uuid[])`
+      where organization_id = ${organizationId} and id = any(${ids}::uuid[])`
     return new Map(rows.map(({ id, name }) => [id, name]))
-  },
-  Effect.orDie
+  }
 )

@@ -132,6 +132,7 @@ describe("appointments", () => {
     const next = moved.text("data.newBooking.id")
     assert.deepInclude(moved.at("data.oldBooking"), { status: "cancelled", cancellationReason: "Rescheduled" })
     assert.deepInclude(moved.at("data.newBooking"), { rescheduledFromId: id, customerId: ann.userId })
+    await salon.mailed("move", "ann@example.com", { startTime: move.newStartTime })
     await salon.refused("422 INVALID_TRANSITION", "POST", `/bookings/${id}/reschedule`, move, ann)
     const cancelled = await salon.done("POST", `/bookings/${next}/cancel`, { reason: "Ill" }, ann)
     assert.deepInclude(cancelled.at("data.booking"), { status: "cancelled", cancellationReason: "Ill" })

@@ -85,6 +85,26 @@ describe("payments in advance", () => {
     assert.strictEqual((await salon.ask("GET", refunds)).at("data.length"), 1)
   }, 60_000)
 
+  it("that only set money aside are released with their order, when the appointment is cancelled", async () => {
+    const cautious = await openSalon({}, { payments: { capture: "manual" } })
+    const entityId = await cautious.product({ price: 9_900 })
+    const service = await cautious.service({ entityId, priceCents: 4_000 })
+    const providerId = await cautious.provider(service)
+    const means = { providerId, paymentMethod: "card", paymentMethodId: "test" }
+    const wish = cautious.wish(service, cautious.at(2, "09:00"), means)
+    const paid = await cautious.done("POST", "/bookings", wish, ann)
+    assert.strictEqual(paid.at("data.booking.paymentStatus"), "paid")
+    const path = `/orders/${paid.text("data.paymentIntent.orderId")}`
+    assert.deepInclude((await cautious.ask("GET", path)).at("data"), { status: "pending", amountCaptured: null })
+    const id = paid.text("data.booking.id")
+    const move = { newStartTime: cautious.at(2, "10:00") }
+    const moved = await cautious.done("POST", `/bookings/${id}/reschedule`, move, ann)
+    await cautious.done("POST", `/bookings/${moved.text("data.newBooking.id")}/cancel`, {}, ann)
+    const isCancelled = async () => (await cautious.ask("GET", path)).at("data.status") === "cancelled"
+    await waitFor("its order to be cancelled", isCancelled)
+    await cautious.close()
+  }, 60_000)
+
   it("are for one appointment while they are awaited, which is given up when they do not come", async () => {
     const { entityId, providerId, service } = await sold()
     const id = await salon.book(ann, service, salon.at(5, "09:00"), { providerId, paymentMethod: "card" })
@@ -108,6 +128,14 @@ describe("payments in advance", () => {
     }
     const added = await add()
     assert.deepStrictEqual([added.status, added.at("data.unitPriceSnapshot")], [201, 4_000], JSON.stringify(added.body))
+    const goods = { entityId: await salon.product(), metadata: {} }
+    assert.strictEqual((await add(goods)).status, 201)
+    const mixed = await salon.ask("POST", "/checkout", {
+      cartId: cart.text("data.id"),
+      paymentMethodId: "test",
+      currency: "USD"
+    })
+    assert.match(mixed.text("error.message"), /is ordered alone/, JSON.stringify(mixed.body))
     salon.clock.advance("31 minutes")
     await salon.run("unpaid")
     await waitFor("the cancellation", async () => (await booking(id)).status === "cancelled")
