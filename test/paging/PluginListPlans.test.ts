@@ -2,8 +2,8 @@ import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { asVendor } from "../../src/plugins/marketplace/test/Calls.ts"
 import { asAdmin, asCustomer } from "../support/TestApp.ts"
-import { few, uuid } from "./ManyRows.ts"
-import { pluginLists } from "./PluginLists.ts"
+import { uuid } from "./ManyRows.ts"
+import { last, lastOfOne, pluginLists } from "./PluginLists.ts"
 
 const [customer, order] = ["11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"]
 
@@ -22,24 +22,24 @@ const samples = {
   }
 }
 
-/** Tables that lists show: the first rows belong to the vendor, the sub-order or the customer who asks, the others to others. */
+/** Tables that lists show: the last rows belong to the vendor, the sub-order or the customer who asks, the others to others. */
 const growing = {
   marketplace_vendors: {},
   marketplace_commission_rules: {},
-  marketplace_vendor_sub_orders: { columns: { ...few("vendor_id"), order_id: uuid } },
-  marketplace_vendor_entities: { columns: few("vendor_id") },
-  marketplace_disputes: { columns: few("sub_order_id") },
-  marketplace_return_requests: { columns: few("sub_order_id") },
-  marketplace_vendor_reviews: { columns: few("vendor_id") },
-  marketplace_adjustments: { columns: few("vendor_id") },
-  marketplace_vendor_members: { columns: few("vendor_id") },
-  marketplace_vendor_payouts: { columns: few("vendor_id") },
-  marketplace_vendor_documents: { columns: few("vendor_id") },
+  marketplace_vendor_sub_orders: { columns: { ...lastOfOne("vendor_id"), order_id: uuid } },
+  marketplace_vendor_entities: { columns: lastOfOne("vendor_id") },
+  marketplace_disputes: { columns: lastOfOne("sub_order_id") },
+  marketplace_return_requests: { columns: lastOfOne("sub_order_id") },
+  marketplace_vendor_reviews: { columns: lastOfOne("vendor_id") },
+  marketplace_adjustments: { columns: lastOfOne("vendor_id") },
+  marketplace_vendor_members: { columns: lastOfOne("vendor_id") },
+  marketplace_vendor_payouts: { columns: lastOfOne("vendor_id") },
+  marketplace_vendor_documents: { columns: lastOfOne("vendor_id") },
   gift_cards: {
     columns: {
-      ...few("purchaser_id"),
-      ...few("source_order_id"),
-      last_four: "case when n <= 1200 then t.last_four else lpad((n % 7000)::text, 4, '0') end"
+      ...lastOfOne("purchaser_id"),
+      ...lastOfOne("source_order_id"),
+      ...last("last_four", { value: "7777", others: "lpad((n % 7000)::text, 4, '0')" })
     }
   }
 }

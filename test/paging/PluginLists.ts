@@ -36,6 +36,11 @@ export const last = (
 /** The same of a column of few different values: the others have that of the row that is repeated. */
 export const rare = (column: string, value: string, turn = 0) => last(column, { value, others: `t.${column}`, turn })
 
+/** The same for rows that belong to what the row that is repeated belongs to. */
+export const lastOfOne = (column: string) => ({
+  [column]: `case when n > ${rows - ofOne} then t.${column} else ${uuid} end`
+})
+
 type Ask = readonly [path: string, as: Partial<Actor>]
 
 export interface PluginLists {

@@ -49,9 +49,9 @@ const given = table("gift_cards", {
 }, {
   unique: [{ columns: ["orderLineId", "unit"], where: "order_line_id is not null" }],
   indexes: [
-    { columns: ["purchaserId"] },
-    { columns: ["lastFour"] },
-    { columns: ["sourceOrderId"] },
+    { columns: ["purchaserId", "createdAt"], descending: true },
+    { columns: ["lastFour", "createdAt"], descending: true },
+    { columns: ["sourceOrderId", "createdAt"], descending: true },
     { columns: ["deliverAt"], where: "delivered_at is null" }
   ],
   counted: ["currency"],

@@ -12,7 +12,7 @@ export const vendorMembers = table("marketplace_vendor_members", {
   vendorId: uuid.references(vendors),
   userId: text.unique(),
   role: oneOf(vendorRoles).default("staff")
-})
+}, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })
 
 type Role = RowOf<typeof vendorMembers>["role"]
 

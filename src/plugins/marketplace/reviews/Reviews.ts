@@ -41,7 +41,10 @@ export const reviews = table("marketplace_vendor_reviews", {
     { columns: ["orderId", "vendorId"] },
     { columns: ["customerId", "vendorId"], where: "order_id is null" }
   ],
-  indexes: [{ columns: ["vendorId", "status", "createdAt"], descending: true }]
+  indexes: [
+    { columns: ["vendorId", "status", "createdAt"], descending: true },
+    { columns: ["vendorId", "createdAt"], descending: true }
+  ]
 })
 
 /** What a buyer says of a vendor. `customerId` is not read: it is the caller. */
