@@ -12,7 +12,7 @@ import {
   Text
 } from "stoa/plugin"
 import { messages } from "./Log.ts"
-import { type Concerned, customerOf, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
+import { type Concerned, concernedOf, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
 import { NotificationOptions, type NotificationSettings } from "./NotificationOptions.ts"
 import { CustomerNotFound, destinationOf, isDeclined, type Preference, preferences } from "./Preferences.ts"
 import { render } from "./Rendering.ts"
@@ -27,14 +27,14 @@ const isUuid = Schema.is(Schema.String.check(Schema.isUUID()))
 /** An id of the core; plugins have records with others. */
 const idIn = (value: unknown): string | null => isUuid(value) ? value : null
 
-/** The customer whom an event is about: its record, its `customerId`, or that of its order. */
+/** Whom an event is about: the customer of its record, its `customerId` or its order, or the guest of that. */
 const concernedBy = (db: Database, { data, entityId, entityType }: StoreEvent) =>
-  customerOf(db, {
+  concernedOf(db, {
     customerId: idIn(entityType === "customer" ? entityId : data["customerId"]),
     orderId: idIn(entityType === "order" ? entityId : data["orderId"])
   })
 
-/** Where a template reaches a customer; null when it does not. */
+/** Where a template reaches who is concerned; null when it does not. Prints are for the store, for each event. */
 const recipientOf = (
   { category, channel, printerId }: Template,
   customer: Concerned,
@@ -69,8 +69,8 @@ const messageOf = Effect.fnUntraced(function*(
 })
 
 /**
- * Queues what the active templates of an event say to its customer, who can be reached and has not declined (contract,
- * plugins §17.19). An event without templates costs one statement. An event that comes again queues nothing.
+ * Queues what the active templates of an event say to who can be reached and has not declined (contract, plugins §17.19).
+ * An event without templates costs one statement. An event that comes again queues nothing.
  */
 export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event, jobs }: EventCall) {
   const found = yield* db.table(templates).list({ event: event.type, isActive: true })
@@ -78,7 +78,7 @@ export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event,
   const customer = yield* concernedBy(db, event)
   if (customer === undefined) return
   const { defaultLocale } = yield* NotificationOptions
-  const said = yield* db.table(preferences).list({ customerId: customer.id })
+  const said = customer.id === null ? [] : yield* db.table(preferences).list({ customerId: customer.id })
   const data = { ...event.data, customer: shownOf(customer), event: { type: event.type, entityId: event.entityId } }
   yield* db.transaction(Effect.gen(function*() {
     const queued: Array<NewMessage> = []
@@ -131,7 +131,7 @@ export const sendRoute = group("Notifications", "/notifications").post("/send", 
   call.db.transaction(Effect.gen(function*() {
     const { db, input: { channel, customerId, data, event, locale, metadata, recipient }, jobs } = call
     const settings = yield* NotificationOptions
-    const customer = customerId === undefined ? undefined : yield* customerOf(db, { customerId, orderId: null })
+    const customer = customerId === undefined ? undefined : yield* concernedOf(db, { customerId, orderId: null })
     if (customerId !== undefined && customer === undefined) return yield* new CustomerNotFound()
     const found = yield* db.table(templates).list({ event, channel, isActive: true })
     const template = inLocale(found, locale ?? customer?.locale ?? null, settings.defaultLocale)

@@ -149,8 +149,9 @@ export const forgetErased = statement("Messages.forgetErased", function*(sql, or
   yield* sql`delete from notification_preferences where organization_id = ${organizationId} and ${erased}`
 })
 
+/** Whom an event is about: a customer, a guest with the address of their order, or no one who can be written to. */
 const Concerned = Schema.Struct({
-  id: CustomerId,
+  id: Schema.NullOr(CustomerId),
   email: Schema.NullOr(Schema.String),
   phone: Schema.NullOr(Schema.String),
   firstName: Schema.NullOr(Schema.String),
@@ -161,19 +162,22 @@ export type Concerned = typeof Concerned.Type
 
 const concerned = rowsOf(Concerned)
 
-/** The customer of this id, or of this order; undefined for guests and for those whose data was erased. */
-export const customerOf = statement(
-  "Messages.customer",
+/** The customer of this id or this order, or the guest who placed it; undefined for customers who are erased or unknown. */
+export const concernedOf = statement(
+  "Messages.concerned",
   function*(
     sql,
     organizationId,
     { customerId, orderId }: { readonly customerId: string | null; readonly orderId: string | null }
   ) {
-    const [found] = yield* concerned(sql)`select p.id, p.email, p.phone, p.first_name as "firstName",
-        p.last_name as "lastName", p.metadata->>'locale' as locale
-      from plugin_customers p where p.organization_id = ${organizationId} and p.erased_at is null
-        and p.id = coalesce(${customerId}::uuid, (select o.customer_id from plugin_orders o
-          where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid))`
+    const [found] = yield* concerned(sql)`select p.id, p.phone, p.first_name as "firstName", p.last_name as "lastName",
+        p.metadata->>'locale' as locale,
+        case when coalesce(named.id, o.customer_id) is null then o.email else p.email end as email
+      from (select ${customerId}::uuid as id) named
+      left join plugin_orders o on o.organization_id = ${organizationId} and o.id = ${orderId}::uuid
+      left join plugin_customers p on p.organization_id = ${organizationId} and p.erased_at is null
+        and p.id = coalesce(named.id, o.customer_id)
+      where p.id is not null or coalesce(named.id, o.customer_id) is null`
     return found
   }
 )

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { createHmac, randomUUID } from "node:crypto"
-import { contractOf, testAdminActor, testCustomerActor, withPermissions } from "stoa/plugin/testing"
+import { buildersOf, contractOf, testAdminActor, testCustomerActor, withPermissions } from "stoa/plugin/testing"
 import { render } from "../Rendering.ts"
 import { inLocale, type Template } from "../Templates.ts"
 import { type NotificationShop, openShop, provider } from "./NotificationShop.ts"
@@ -185,6 +185,24 @@ describe("events", () => {
     await shop.refused("404 NOT_FOUND", "POST", "/notifications/send", unknown)
     assert.strictEqual((await shop.done("GET", `${preferences}/${id}`)).at("meta.pagination.total"), 2)
   }, 90_000)
+
+  it("about the order of a guest reach its address and the printer", async () => {
+    await shop.template("orders.create", { channel: "email", subject: "Thanks", bodyTemplate: "{{orderNumber}}" })
+    await shop.template("orders.create", { channel: "in_app", bodyTemplate: "Thanks" })
+    await shop.template("orders.create", { channel: "print", printerId: "bar", bodyTemplate: "{{orderNumber}}" })
+    const cart = await shop.ask("POST", "/carts", { currency: "USD", email: "guest@example.com" }, null)
+    const [cartId, headers] = [cart.text("data.id"), { "x-cart-secret": cart.text("data.secret") }]
+    const line = { entityId: await buildersOf(shop.app).product(), quantity: 1 }
+    await shop.ask("POST", `/carts/${cartId}/items`, line, null, headers)
+    const wish = { cartId, currency: "USD", paymentMethodId: "test" }
+    const order = await shop.ask("POST", "/checkout", wish, null, headers)
+    const number = order.text("data.orderNumber")
+    const queued = async () =>
+      (await shop.done("GET", "/notifications/log?event=orders.create")).list("data").map(Object)
+    await expect.poll(async () => (await queued()).length, wait).toBe(2)
+    const reached = (await queued()).map(({ body, channel, recipient }) => [channel, recipient, body])
+    assert.sameDeepMembers(reached, [["email", "guest@example.com", number], ["print", "bar", number]])
+  }, 60_000)
 
   it("that are handled again send nothing again", async () => {
     const id = await shop.customer()
