@@ -4,7 +4,8 @@ import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { type AfterCall, type BeforeCall, type Hook, HookBroken, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { HookDepth, type HookError, Hooks, tooDeep } from "../../src/domain/hooks/Hooks.ts"
+import { HookDepth, type HookError, tooDeep } from "../../src/domain/hooks/HookRuns.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 
 const acting = Effect.provideService(CurrentActor, systemActor("org"))
 

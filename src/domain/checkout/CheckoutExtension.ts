@@ -6,9 +6,10 @@ import { askPlugin, tellPlugin } from "../hooks/PluginCall.ts"
 import { type CartId, type CustomerId, type EntityId, type OrderId, type VariantId, WarehouseId } from "../ids/Id.ts"
 import type { Order } from "../orders/Order.ts"
 import { Amount } from "../pricing/Bounds.ts"
+import type { ShippingPrice } from "../shipping/ShippingPrices.ts"
 import { keyText, StorableObject, Text } from "../text/Storable.ts"
 import type { ShippingAddress } from "./Checkout.ts"
-import type { CheckoutExtensionData } from "./PricedCart.ts"
+import type { CheckoutExtensionData, PricedCart } from "./PricedCart.ts"
 
 /** A cart after promotions and before shipping and tax, as it is checked out or quoted. Amounts in minor units. */
 export interface CheckoutToDecide {
@@ -160,3 +161,19 @@ export class CheckoutExtensions
 {
   static readonly layer = Layer.effect(CheckoutExtensions, CheckoutExtensions.make)
 }
+
+/** The shipping that a plugin decided. */
+export const decidedShipping = (
+  { shippingBy, shippingMethod, shippingTotal }: CheckoutTerms
+): ShippingPrice | undefined =>
+  shippingTotal === undefined
+    ? undefined
+    : { total: shippingTotal, method: shippingMethod ?? null, rateId: shippingBy ?? null }
+
+/** A priced cart with what a plugin decided of it. */
+export const withTerms = (pricedCart: PricedCart, { channel, extensions, warehouseId }: CheckoutTerms): PricedCart => ({
+  ...pricedCart,
+  ...(warehouseId === undefined ? {} : { warehouseId }),
+  ...(extensions === undefined ? {} : { extensions }),
+  ...(channel === undefined ? {} : { metadata: { ...pricedCart.metadata, channel } })
+})

@@ -12,14 +12,14 @@ import { linePricesOf, Prices } from "../pricing/Prices.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { perLine, type PriceSteps, taxableAmount } from "../pricing/PriceSteps.ts"
 import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
-import type { PromotionRow, PromotionUsage } from "../promotions/PromotionRules.ts"
+import { customerLimit, inCurrency, type PromotionRow, type PromotionUsage } from "../promotions/PromotionRules.ts"
 import { Promotions } from "../promotions/Promotions.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
-import { type CheckoutTerms, type DecideTerms, noTerms } from "./CheckoutExtension.ts"
+import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
 import {
   type Basket,
   type BasketLine,
@@ -119,20 +119,6 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
   static readonly layer = Layer.effect(CheckoutPricing, CheckoutPricing.make)
 }
 
-const decidedShipping = (
-  { shippingBy, shippingMethod, shippingTotal }: CheckoutTerms
-): ShippingPrice | undefined =>
-  shippingTotal === undefined
-    ? undefined
-    : { total: shippingTotal, method: shippingMethod ?? null, rateId: shippingBy ?? null }
-
-const withTerms = (pricedCart: PricedCart, { channel, extensions, warehouseId }: CheckoutTerms): PricedCart => ({
-  ...pricedCart,
-  ...(warehouseId === undefined ? {} : { warehouseId }),
-  ...(extensions === undefined ? {} : { extensions }),
-  ...(channel === undefined ? {} : { metadata: { ...pricedCart.metadata, channel } })
-})
-
 /** Reads what a cart was not read with: two statements at once. */
 const candidates = Effect.map(
   Effect.all([Prices, Promotions]),
@@ -208,12 +194,6 @@ const agreedTotal = ({ addedSteps = [], agreed, quantity, unitPrice }: PricedLin
 const byOthers = (usage: PromotionUsage, { id }: PromotionRow, { used }: Basket): PromotionUsage =>
   used?.includes(id) === true ? { total: usage.total - 1, byCustomer: usage.byCustomer - 1 } : usage
 
-/** A fixed promotion without a currency has the store's currency (contract §8). */
-const inCurrency = (promotion: PromotionRow, currency: string): PromotionRow => ({
-  ...promotion,
-  currency: promotion.currency ?? currency
-})
-
 type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "basePriceId" | "priceSteps"> & {
   readonly entityType: string
   readonly title: string
@@ -242,10 +222,6 @@ const shipmentOf = (
   freeByPromotion: applied.freeShipping,
   rateId: request.shippingRateId ?? null
 })
-
-/** Limits `firstOrderOnly` to one use: only the table detects two concurrent first orders. */
-const customerLimit = ({ conditions, usageLimitPerCustomer }: PromotionRow): number | null =>
-  conditions.firstOrderOnly === true ? Math.min(1, usageLimitPerCustomer ?? 1) : usageLimitPerCustomer
 
 /** Tax applies to the lines after discounts. */
 const taxableOf = (

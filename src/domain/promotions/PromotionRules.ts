@@ -53,6 +53,16 @@ export interface PromotionRow {
   readonly validUntil: Date | null
 }
 
+/** A fixed promotion without a currency has the store's currency (contract §8). */
+export const inCurrency = (promotion: PromotionRow, currency: string): PromotionRow => ({
+  ...promotion,
+  currency: promotion.currency ?? currency
+})
+
+/** Limits `firstOrderOnly` to one use: only the table detects two concurrent first orders. */
+export const customerLimit = ({ conditions, usageLimitPerCustomer }: PromotionRow): number | null =>
+  conditions.firstOrderOnly === true ? Math.min(1, usageLimitPerCustomer ?? 1) : usageLimitPerCustomer
+
 /** A line of the order; `totalPrice` is before any discount. Minor units. */
 export interface PromotionLine {
   readonly entityId: EntityId
