@@ -15,11 +15,13 @@ const overlapMs = 50
 
 /**
  * While an old transaction is open, the index keeps entries of all finished jobs, and a claim from the beginning walks
- * over them. If that is slow, limit it to a twentieth of the time.
+ * over them. If that is slow, limit it to a twentieth of the time. Jobs that other claims do not see wait for it, so it never
+ * rests for long: one claim may have waited for the database, or the clock was put forward meanwhile.
  */
 const slowMs = 25
 const share = 20
-const restOf = (costMs: number) => costMs < slowMs ? 0 : costMs * share
+const longestRestMs = 5_000
+const restOf = (costMs: number) => costMs < slowMs ? 0 : Math.min(longestRestMs, costMs * share)
 
 /** What the claims of a process remember of a queue. */
 const makeView = () => ({

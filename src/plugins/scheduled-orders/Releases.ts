@@ -23,7 +23,7 @@ import {
 } from "./ScheduledOrder.ts"
 import { orderOfCart } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
-import { repeat } from "./Scheduling.ts"
+import { cancel, repeat } from "./Scheduling.ts"
 
 const placeTask = "scheduled-orders/place"
 const minute = 60_000
@@ -38,10 +38,13 @@ const place = Effect.fnUntraced(function*({ jobs }: Tools, { id }: ScheduledOrde
 
 /**
  * Has an order placed by a job that exists exactly if its row is claimed, and schedules the next one of its repeats. Of
- * several at once one claims it; 422 for the others.
+ * several at once one claims it; 422 for the others. One whose cart was bought meanwhile is cancelled.
  */
 const release = Effect.fn("ScheduledOrders.release")(
-  function*(tools: Tools, settings: ScheduleSettings, { id, status }: ScheduledOrder) {
+  function*(tools: Tools, settings: ScheduleSettings, { cartId, id, status }: ScheduledOrder) {
+    // A checkout had claimed the cart when it was scheduled, and the process died before it looked at it again.
+    const isBought = status === "scheduled" && (yield* orderOfCart(tools.db, cartId)) !== undefined
+    if (isBought) return yield* cancel(tools, settings, id)
     const claimed = yield* scheduling.move(tools.db, "release", id, {
       dueAt: yield* later(stuckAfter),
       failureReason: null

@@ -24,6 +24,17 @@ describe("the cart of a scheduled order", () => {
     assert.strictEqual((await buy(cartId)).status, 201)
   })
 
+  it("that was bought although it was scheduled is not ordered again", async () => {
+    const bought = await shop.cart(ann, await shop.product())
+    assert.strictEqual((await buy(bought)).status, 201)
+    const id = await shop.scheduled()
+    // As a process leaves it that dies between the schedule and its second look at the cart.
+    await shop.db.query("update scheduled_orders set cart_id = $2 where id = $1", [id, bought])
+    await shop.due(id, "cancelled")
+    const made = await shop.db.query("select 1 from orders where metadata->>'scheduledOrderId' = $1", [id])
+    assert.isEmpty(made)
+  })
+
   it("has one order to come, whether that repeats or not", async () => {
     for (const first of [{}, { everyDays: 7 }]) {
       const { cartId } = await shop.row(await shop.scheduled(first))
