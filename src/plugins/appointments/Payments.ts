@@ -14,7 +14,7 @@ import {
   systemActor,
   ValidationFailed
 } from "stoa/plugin"
-import { type Booking, bookings, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { all, type Booking, bookings, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { book, cancel, giveBack, type NewBooking, NotSold } from "./Bookings.ts"
 import type { AppointmentSettings } from "./Notices.ts"
 import { appointmentOf } from "./Prices.ts"
@@ -133,15 +133,17 @@ export const bookAndPay = Effect.fn("Payments.book")(function*(
 
 const open: ReadonlyArray<Order["status"]> = ["pending", "confirmed", "processing"]
 
-/** Settles an appointment with its order. An order that no appointment needs and of which nothing is captured is cancelled. */
+/** Settles an appointment with its order. An order of which nothing is captured is cancelled once its appointment was given up. */
 const follow = Effect.fnUntraced(function*(tools: Tools, settings: AppointmentSettings, orderId: OrderId) {
   const order = yield* tools.services.orders.get(orderId)
   yield* settle(tools, settings, order)
   const [line, ...others] = order.lineItems
-  if (appointmentOf(line?.metadata) === undefined || others.length > 0) return
-  if (captured(order) > 0 || !open.includes(order.status)) return
-  const needed = yield* tools.db.table(bookings).first({ orderId, paymentStatus: { in: ["pending", "paid"] } })
-  if (needed !== undefined) return
+  const named = appointmentOf(line?.metadata)
+  if (named === undefined || others.length > 0 || captured(order) > 0 || !open.includes(order.status)) return
+  // Also those that it was moved to.
+  const found = yield* tools.db.table(bookings).list({ or: [{ id: named }, { orderId }] }, all)
+  const wasToBePaid = found.some(({ paymentStatus }) => paymentStatus === "failed" || paymentStatus === "refunded")
+  if (!wasToBePaid || found.some(({ status }) => status !== "cancelled")) return
   yield* tools.services.orders.change(orderId, { status: "cancelled", reason: "The appointment is cancelled." })
 })
 
