@@ -139,7 +139,7 @@ it.live.each([
     prepare: move,
     books: diary,
     tables: [bookings, "appointment_providers", waiting],
-    after: { ...moved, waiting: ["bob offered"], mails: ["opening"] },
+    after: { ...moved, waiting: ["bob offered"], mails: ["move", "opening"] },
     again: 422
   },
   {
@@ -205,6 +205,9 @@ const inDoubt = ["asked lost", "noted lost", "next lost"]
 const askedAfter = (death: string) =>
   death === "next carried out" ? ["/main", "/other"] : inDoubt.includes(death) ? ["/main", "/main"] : ["/main"]
 
+/** Steps beside an SMS that may be on its way: then its provider is asked once more, under the same key. */
+const beside = ["queued", "handled", "handed"]
+
 /** Messages to a customer, print jobs and mails of all customers, and events that are not handled. */
 const messagesTo = (email: string) =>
   onDatabase((sql) =>
@@ -242,7 +245,8 @@ it.live(
         yield* eventually(`all after ${death}`, isDone, 60_000)
         assert.deepStrictEqual(yield* now, [{ ...sent, printed: n + 1, mails: n + 1 }], death)
         const asked = received.slice(before)
-        assert.deepStrictEqual(asked.map(({ path }) => path), askedAfter(death), death)
+        const paths = asked.map(({ path }) => path)
+        assert.deepStrictEqual(beside.includes(step) ? [...new Set(paths)] : paths, askedAfter(death), death)
         assert.strictEqual(new Set(asked.map(({ headers }) => headers["idempotency-key"])).size, 1, death)
       }
     })),

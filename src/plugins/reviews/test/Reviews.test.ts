@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => shop.close())
 
-const eventually = { timeout: 20_000 }
+const eventually = { timeout: 50_000 }
 const runRequests = () => shop.app.serviceRegistry.enqueue("reviews/request", {})
 /** Waits until a medium is deleted. */
 const deleted = (mediaId: string) =>
