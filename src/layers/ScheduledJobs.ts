@@ -83,6 +83,6 @@ export const scheduledJobsLayer = Singleton.make("scheduled jobs", scheduledJobs
 export const checkoutTakeoverLayer = Layer.effectDiscard(
   Effect.flatMap(
     Checkouts,
-    ({ takeOver }) => Effect.forkScoped(everySafely("abandoned checkouts", "1500 millis")(takeOver))
+    ({ takeOver }) => Effect.forkScoped(everySafely("abandoned checkouts", "2 seconds")(takeOver))
   )
 )
