@@ -77,8 +77,9 @@ export const settle = Effect.fn("Payments.settle")(
       } else if (paymentStatus === "pending") {
         yield* table.update(one.id, { orderId, ...(isPaid(order) && { paymentStatus: "paid" as const, payBy: null }) })
       }
-    } else if (isPaid(order)) {
-      // Its time was given up before the money came, or another order has paid for it.
+    } else if (isPaid(order) && (paymentStatus !== "none" || status === "cancelled")) {
+      // Its time was given up before the money came, or another order has paid for it. One that is paid at the visit may have an
+      // order of staff.
       yield* giveBack(tools, orderId)
     }
   },

@@ -26,6 +26,13 @@ describe("payments in advance", () => {
   const order = (id: string) => salon.ask("GET", `/orders/${id}`)
   const booking = async (id: string) => Object((await salon.done("GET", `/bookings/${id}`)).at("data"))
 
+  /** Until every event so far was sent to its handlers, and handled. */
+  const heard = ({ db }: Salon) =>
+    waitFor("its events to be handled", async () => {
+      const left = "select 1 from outbox_events where position is null union all select 1 from event_dispatches"
+      return (await db.query(left)).length === 0
+    })
+
   it("are an order of what was agreed, go with the appointment to another time, and go back when it is cancelled", async () => {
     const { providerId, service } = await sold()
     const paid = await pay(service, salon.at(2, "09:00"), { providerId })
@@ -99,11 +106,37 @@ describe("payments in advance", () => {
     const id = paid.text("data.booking.id")
     const move = { newStartTime: cautious.at(2, "10:00") }
     const moved = await cautious.done("POST", `/bookings/${id}/reschedule`, move, ann)
+    await heard(cautious)
     await cautious.done("POST", `/bookings/${moved.text("data.newBooking.id")}/cancel`, {}, ann)
     const isCancelled = async () => (await cautious.ask("GET", path)).at("data.status") === "cancelled"
     await waitFor("its order to be cancelled", isCancelled)
+    // And the other way round.
+    const other = await cautious.done("POST", "/bookings", cautious.wish(service, cautious.at(2, "11:00"), means), ann)
+    const orderPath = `/orders/${other.text("data.paymentIntent.orderId")}/status`
+    assert.strictEqual((await cautious.ask("PATCH", orderPath, { status: "cancelled" })).status, 200)
+    const otherId = other.text("data.booking.id")
+    await waitFor("the appointment to be cancelled", async () => (await cautious.status(otherId)) === "cancelled")
     await cautious.close()
   }, 60_000)
+
+  it("at the visit may have an order of staff, which stays", async () => {
+    const { entityId, providerId, service } = await sold()
+    const id = await salon.book(ann, service, salon.at(6, "09:00"), { providerId })
+    const line = { entityId, quantity: 1, metadata: { appointmentId: id }, isCustomPrice: true, unitPrice: 4_000 }
+    const made = await salon.ask("POST", "/orders", { currency: "USD", lineItems: [line] })
+    const orderId = made.text("data.id")
+    const changed = await salon.ask("PATCH", `/orders/${orderId}/status`, { status: "confirmed" })
+    assert.strictEqual(changed.status, 200, JSON.stringify([made.body, changed.body]))
+    await heard(salon)
+    assert.strictEqual((await order(orderId)).at("data.status"), "confirmed")
+    assert.strictEqual((await booking(id)).paymentStatus, "none")
+    // So does one for what a cancellation costs.
+    await salon.done("POST", `/bookings/${id}/cancel`, {}, ann)
+    const fee = (await salon.ask("POST", "/orders", { currency: "USD", lineItems: [line] })).text("data.id")
+    await heard(salon)
+    const { status } = Object((await order(fee)).at("data"))
+    assert.strictEqual(status, "pending")
+  })
 
   it("are for one appointment while they are awaited, which is given up when they do not come", async () => {
     const { entityId, providerId, service } = await sold()

@@ -42,7 +42,7 @@ describe("gift cards", () => {
         { amount: 10_001 },
         { amount: 0 },
         { currency: "XXX" },
-        { recipientEmail: "nobody" },
+        { recipientEmail: "no address" },
         { personalMessage: "x".repeat(501) }
       ]
     ) await shop.refused("422 VALIDATION_FAILED", "POST", "", { ...whole, ...wrong })
