@@ -19,6 +19,8 @@ import { runNotifications } from "./notifications.ts"
 import { runOperations } from "./operations.ts"
 import { type Options, readOptions } from "./Options.ts"
 import { runPlugins } from "./plugins.ts"
+import { runProcesses } from "./processes.ts"
+import { runReservations } from "./reservations.ts"
 import { runRevisions } from "./revisions.ts"
 import { runRpc } from "./rpc.ts"
 import { runSearch } from "./search.ts"
@@ -43,6 +45,7 @@ const onStage: Readonly<Record<string, (stage: Stage, options: Options) => Promi
   lines: runLines,
   flash: runFlash,
   cartlines: runCartLines,
+  processes: runProcesses,
   rpc: runRpc
 }
 
@@ -58,6 +61,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   notifications: runNotifications,
   operations: runOperations,
   plugins: runPlugins,
+  reservations: runReservations,
   revisions: runRevisions,
   search: runSearch,
   slots: runSlots
@@ -66,7 +70,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
 const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [--windows N] [--products N] [--flows N]
   [--verbose] [--by] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but analytics, driver,
-  import-export, importmemory, jobs, marketplace, notifications, operations, plugins, revisions, search and slots`
+  import-export, importmemory, jobs, marketplace, notifications, operations, plugins, reservations, revisions, search and slots`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

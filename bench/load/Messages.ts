@@ -12,7 +12,8 @@ export type FlowName =
 
 /** What a load process is to do. Every shopper has one connection and makes no pause between requests. */
 export interface LoadJob {
-  readonly origin: string
+  /** Where its shoppers go, in turn. */
+  readonly origins: ReadonlyArray<string>
   readonly flow: FlowName
   readonly users: number
   /** Load that is not measured, in seconds; it ends before the window is announced. */

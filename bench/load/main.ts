@@ -27,7 +27,7 @@ const run = async (job: LoadJob) => {
   const recorder = new Recorder()
   const shoppers = Array.from(
     { length: job.users },
-    (_, number) => new Shopper(job.origin, number, recorder, job.headers)
+    (_, number) => new Shopper(job.origins[number % job.origins.length] ?? "", number, recorder, job.headers)
   )
   let turn = 0
 

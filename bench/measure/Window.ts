@@ -9,6 +9,8 @@ import { lessUse, type ProcessUse, treeUseOf, useOf } from "./ProcessUse.ts"
 export interface Target {
   readonly name: "stoa" | "bare"
   readonly server: ChildServer
+  /** A second process, which is not measured and gets half of the load. */
+  readonly beside?: ChildServer
   readonly database: string
 }
 
@@ -25,9 +27,10 @@ export interface Window {
 export const measureWindow = async (
   postgres: BenchPostgres,
   target: Target,
-  job: Omit<LoadJob, "origin">
+  job: Omit<LoadJob, "origins">
 ): Promise<Window> => {
-  const { around, report } = await runLoad({ ...job, origin: target.server.origin }, async () => {
+  const origins = [target.server, ...(target.beside === undefined ? [] : [target.beside])].map(({ origin }) => origin)
+  const { around, report } = await runLoad({ ...job, origins }, async () => {
     const statements = await databaseWindow(postgres.admin, target.database)
     const [server, backends] = await Promise.all([useOf(target.server.pid), treeUseOf(postgres.pid)])
     return async () => {

@@ -62,7 +62,7 @@ export class FlowCounter {
   /** What the flow costs, and how often it sends each statement and works for each source. */
   async count(flow: typeof counted[keyof typeof counted], flowCount: number, products: number) {
     const load = { users: 1, warmup: 0, seconds: 0, flows: flowCount, products, firstCart: 0 }
-    const job: LoadJob = { ...load, origin: this.#server.origin, flow }
+    const job: LoadJob = { ...load, origins: [this.#server.origin], flow }
     const samples: Array<Sample> = []
     for (let n = -Math.ceil(flowCount / 3); n < flowCount; n++) {
       const sample = await this.#sample(job)

@@ -16,13 +16,17 @@ export type OpenTap = Awaited<ReturnType<typeof openTap>>
 /** More than any request sends, with what begins and ends transactions. */
 const most = 40
 
-/** A tap that ends the connection of a request before one of its statements, counted from its first one about `tables`. */
-export const openCutter = async (tables: RegExp) => {
+/**
+ * A tap that ends the connection of a request before one of its statements: of those on its first connection, counted from its
+ * first one about `tables`, or of those about `tables` on any connection.
+ */
+export const openCutter = async (tables: RegExp, counted: "one connection" | "any connection" = "one connection") => {
   let left = 0
   let own: number | undefined
   const tap = await openTap((text, connection, cut) => {
     if (left > 0 && own === undefined && tables.test(text)) own = connection
-    if (connection === own && left > 0 && --left === 0) cut()
+    const isCounted = counted === "one connection" ? connection === own : tables.test(text)
+    if (isCounted && left > 0 && --left === 0) cut()
   })
   /**
    * Sends a request that is cut off before each of its statements in turn, until it is whole or was made before it was
@@ -45,7 +49,8 @@ export const openCutter = async (tables: RegExp) => {
         and xact_start is not null`
       await waitFor("the end of its transaction", async () => (await db.query(open)).length === 0)
       await check()
-      if (!isWhole && status >= 500) continue
+      // On any connection it may be work that the request began which is cut off.
+      if (!isWhole && (status >= 500 || counted === "any connection")) continue
       assert.include(ends, status)
       return at
     }

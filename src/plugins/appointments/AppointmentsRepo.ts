@@ -27,18 +27,19 @@ export const takenBy = statement(
     const now = yield* DateTime.nowAsDate
     // A row for each provider: thousands of small ones would take longer to read than to find.
     const rows = yield* takenSpans(sql)`select provider_id as "providerId",
-        json_agg(extract(epoch from lower(span)) * 1000 order by span) as starts,
-        json_agg(extract(epoch from upper(span)) * 1000 order by span) as ends
+        array_agg(date_part('epoch', since) * 1000 order by since) as starts,
+        array_agg(date_part('epoch', until) * 1000 order by since) as ends
       from (
-        select provider_id, tstzrange(blocked_from, blocked_until, '[)') as span from appointment_bookings
+        select provider_id, blocked_from as since, blocked_until as until from appointment_bookings
         where organization_id = ${organizationId} and provider_id = any(${providerIds}::uuid[])
           and status in ('provisional', 'confirmed') and id is distinct from ${without}::uuid
         union all
-        select offered_provider_id, tstzrange(held_from, held_until, '[)') from appointment_waiting_list
+        select offered_provider_id, held_from, held_until from appointment_waiting_list
         where organization_id = ${organizationId} and offered_provider_id = any(${providerIds}::uuid[])
           and status = 'offered' and expires_at > ${now} and customer_id is distinct from ${customerId}
       ) as busy
-      where span && tstzrange(to_timestamp(${start}::float8 / 1000), to_timestamp(${end}::float8 / 1000), '[)')
+      where tstzrange(since, until, '[)')
+        && tstzrange(to_timestamp(${start}::float8 / 1000), to_timestamp(${end}::float8 / 1000), '[)')
       group by provider_id`
     return new Map(
       rows.map(({ ends, providerId, starts }) =>

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Cutter, openCutter } from "../../../../test/support/OpenTap.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { customer, openSalon, type Salon } from "./Salon.ts"
 
 const [ann, bob] = [customer("ann"), customer("bob")]
@@ -81,4 +82,45 @@ describe("a process that ends between two statements", () => {
     // One looks for the provider first.
     assert.deepStrictEqual([one, all], [8, 7])
   }, 60_000)
+})
+
+/** Not those with which scheduled tasks look for what is due. */
+const requests = /^(?!select t\.id, t\.organization_id).*appointment_/s
+
+describe("a payment in advance whose process ends before any of its statements", () => {
+  let salon: Salon
+  let cutter: Cutter
+  beforeAll(async () => {
+    cutter = await openCutter(requests, "any connection")
+    salon = await openSalon({}, { postgres: cutter.url })
+  }, 120_000)
+  afterAll(async () => {
+    await salon.close()
+    await cutter.close()
+  })
+
+  it("has paid for an appointment that takes place, or leaves neither", async () => {
+    const service = await salon.service({ priceCents: 4_000, entityId: await salon.product({ price: 4_000 }) })
+    const providerId = await salon.provider(service)
+    const means = { providerId, paymentMethod: "card", paymentMethodId: "test" }
+    /** What became of the appointments, and how many orders each has whose money was not given back, or is to be. */
+    const ends = async () =>
+      (await salon.db.query(
+        `select concat_ws(' ', b.status, b.payment_status, count(o.id)) as is from appointment_bookings b
+          left join order_lines l on l.metadata->>'appointmentId' = b.id::text
+          left join orders o on o.id = l.order_id and o.status <> 'cancelled'
+            and not exists (select from refunds r where r.order_id = o.id and r.amount = o.grand_total) group by b.id`
+      )).map((row) => String(row["is"]))
+    const whole = ["provisional paid 1", "cancelled failed 0", "cancelled refunded 0"]
+    let tried = 0
+    const pay = () =>
+      salon.ask("POST", "/appointments/bookings", salon.wish(service, salon.at(++tried, "09:00"), means), ann)
+    const times = await cutter.cutOff(salon, [201], pay, async () => {
+      await salon.db.query("update appointment_bookings set pay_by = now() where payment_status = 'pending'")
+      await salon.run("unpaid")
+      await waitFor("all to be whole", async () => (await ends()).every((one) => whole.includes(one)))
+    })
+    assert.include(await ends(), "provisional paid 1")
+    assert.isAtLeast(times, 12)
+  }, 300_000)
 })

@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { customer, openSalon, type Salon } from "./Salon.ts"
@@ -51,6 +52,35 @@ describe("payments in advance", () => {
     const refunds = await salon.ask("GET", `/orders/${orderId}/refunds`)
     assert.deepStrictEqual([refunds.at("data.length"), refunds.at("data.0.amount")], [1, 4_000])
   })
+
+  it("stay with an appointment that is moved while an event of their order is looked at", async () => {
+    const { providerId, service } = await sold()
+    const paid = await pay(service, salon.at(7, "09:00"), { providerId })
+    const [id, orderId] = [paid.text("data.booking.id"), paid.text("data.paymentIntent.orderId")]
+    await heard(salon)
+    const { sql, transaction } = salon.tables
+    const waiting = (count: number) =>
+      Effect.repeat(
+        sql`select distinct pid from pg_locks waits join pg_locks has using (pid)
+          where not waits.granted and has.relation = 'appointment_bookings'::regclass`,
+        { until: (rows) => rows.length === count }
+      )
+    const both = Effect.gen(function*() {
+      yield* sql`select 1 from appointment_bookings where id = ${id}::uuid for update`
+      const move = { newStartTime: salon.at(7, "10:00") }
+      const moving = salon.ask("POST", `/appointments/bookings/${id}/reschedule`, move, ann)
+      yield* waiting(1)
+      yield* Effect.promise(() => salon.ask("PATCH", `/orders/${orderId}/status`, { status: "confirmed" }))
+      yield* waiting(2)
+      return { moving }
+    })
+    const { moving } = await salon.serviceRegistry.run(transaction(both))
+    const moved = await moving
+    await heard(salon)
+    assert.deepInclude(await booking(moved.text("data.newBooking.id")), { paymentStatus: "paid", orderId })
+    assert.deepInclude((await order(orderId)).at("data"), { status: "confirmed", amountCaptured: 4_000 })
+    assert.strictEqual((await salon.ask("GET", `/orders/${orderId}/refunds`)).at("data.length"), 0)
+  }, 60_000)
 
   it("that are refused, or not possible, leave no appointment", async () => {
     const { providerId, service } = await sold()
