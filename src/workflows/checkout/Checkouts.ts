@@ -148,9 +148,8 @@ const makeRunning = Effect.gen(function*() {
     yield* Effect.forEach(
       abandoned,
       (one) => Effect.catchCause(follow(one), (cause) => Effect.logError("a checkout cannot be taken over", cause)),
-      {
-        discard: true
-      }
+      // Neither must one whose shard is still at the frozen process.
+      { concurrency: 20, discard: true }
     )
     return abandoned.length
   }).pipe(Effect.withSpan("Checkouts.takeOver"))
