@@ -91,7 +91,7 @@ export const runMarketplace = async (options: Options): Promise<void> => {
   heading(`marketplace: ${vendors} vendors, ${subOrders} sub-orders, ${rounds} requests each`)
   const postgres = await startBenchPostgres()
   table(["environment", ""], Object.entries(await environment(postgres.admin)))
-  const app = await createPluginTestApp(marketplace(), { postgres: await postgres.create("market") })
+  const app = await createPluginTestApp(marketplace(), { postgres: { url: await postgres.create("market") } })
   try {
     await seedMarket(app, subOrders)
     const ids = (await app.db.query("select id::text as id from marketplace_vendors order by id")).map(({ id }) =>

@@ -23,7 +23,7 @@ export const runNotifications = async (options: Options): Promise<void> => {
       })
   }
   const app = await createPluginTestApp(notifications({ adapters: [adapter] }), {
-    postgres: await postgres.create("notifications")
+    postgres: { url: await postgres.create("notifications") }
   })
   const waiting = async () => {
     const [row] = await app.db.query("select exists (select from notification_log where status = 'queued') as more")

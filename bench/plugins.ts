@@ -65,7 +65,7 @@ export const runPlugins = async (options: Options): Promise<void> => {
   const rounds = options.flows ?? 1_000
   heading(`plugins: a resource beside tax classes, ${rounds} requests each, one at a time`)
   const postgres = await startBenchPostgres()
-  const app = await createPluginTestApp(makersPlugin, { postgres: await postgres.create("plugins") })
+  const app = await createPluginTestApp(makersPlugin, { postgres: { url: await postgres.create("plugins") } })
   try {
     await seed(app)
     const medians = []

@@ -49,7 +49,7 @@ export const runSlots = async (options: Options): Promise<void> => {
     `slots: a year of ${providers} providers with ${bookingsEach} appointments each, ${rounds} requests, one at a time`
   )
   const postgres = await startBenchPostgres()
-  const app = await createPluginTestApp(appointments(), { postgres: await postgres.create("slots") })
+  const app = await createPluginTestApp(appointments(), { postgres: { url: await postgres.create("slots") } })
   try {
     const service = await seed(app)
     const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10)

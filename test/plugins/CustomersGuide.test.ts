@@ -40,7 +40,7 @@ it("a reader of docs/customers-come-back.md gets what it says, and the mails tha
       appointments()
     ],
     {
-      postgres: inject("postgres").url,
+      postgres: inject("postgres"),
       email: { send: async ({ template, to }) => void mails.push(`${template} ${to}`) }
     }
   )

@@ -71,7 +71,7 @@ describe("a reader of docs/goods.md", () => {
 
   beforeAll(async () => {
     test = await createPluginTestApp([uom, warehouse, procurement(), production], {
-      postgres: inject("postgres").url,
+      postgres: inject("postgres"),
       store: { defaultCurrency: "EUR" }
     })
     const guide = await readFile(join(import.meta.dirname, "../../docs/goods.md"), "utf8")

@@ -34,7 +34,7 @@ const careless = definePlugin({
 describe("the checks of a machine and of races", () => {
   let test: PluginTestApp
   beforeAll(async () => {
-    test = await createPluginTestApp([supply, careless], { postgres: inject("postgres").url })
+    test = await createPluginTestApp([supply, careless], { postgres: inject("postgres") })
   }, 60_000)
   afterAll(() => test.close())
 

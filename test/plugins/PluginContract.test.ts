@@ -34,7 +34,7 @@ const leaky = definePlugin({
 describe("the checks that every plugin gets", () => {
   let app: PluginTestApp
   beforeAll(async () => {
-    app = await createPluginTestApp(loyalty, { postgres: inject("postgres").url })
+    app = await createPluginTestApp(loyalty, { postgres: inject("postgres") })
   })
   afterAll(() => app.close())
 
@@ -68,7 +68,7 @@ describe("the checks that every plugin gets", () => {
 describe("the checks that every plugin gets", () => {
   let app: PluginTestApp
   beforeAll(async () => {
-    app = await createPluginTestApp(leaky, { postgres: inject("postgres").url })
+    app = await createPluginTestApp(leaky, { postgres: inject("postgres") })
   })
   afterAll(() => app.close())
 

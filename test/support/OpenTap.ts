@@ -7,8 +7,9 @@ import { waitFor } from "./waitFor.ts"
 /** A tap on the database of the tests that is open until it is closed. */
 export const openTap = async (before?: Parameters<typeof tapOn>[1]) => {
   const scope = Scope.makeUnsafe()
-  const tap = await Effect.runPromise(Scope.provide(tapOn(inject("postgres").url, before), scope))
-  return { ...tap, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  const { template, url } = inject("postgres")
+  const tap = await Effect.runPromise(Scope.provide(tapOn(url, before), scope))
+  return { ...tap, template, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 
 export type OpenTap = Awaited<ReturnType<typeof openTap>>

@@ -10,7 +10,7 @@ describe("a process that ends between two statements", () => {
   let cutter: Cutter
   beforeAll(async () => {
     cutter = await openCutter(/appointment_/)
-    salon = await openSalon({}, { postgres: cutter.url, jobs: { autorun: { enabled: false } } })
+    salon = await openSalon({}, { postgres: cutter, jobs: { autorun: { enabled: false } } })
   }, 120_000)
   afterAll(async () => {
     await salon.close()
@@ -92,7 +92,7 @@ describe("a payment in advance whose process ends before any of its statements",
   let cutter: Cutter
   beforeAll(async () => {
     cutter = await openCutter(requests, "any connection")
-    salon = await openSalon({}, { postgres: cutter.url })
+    salon = await openSalon({}, { postgres: cutter })
   }, 120_000)
   afterAll(async () => {
     await salon.close()

@@ -38,7 +38,7 @@ export const openSalon = async (
   const send = async ({ data, template, to }: { template: string; to: string; data: object }) =>
     void mails.push({ template, to, data: { ...data } })
   const app = await createPluginTestApp(appointments(options), {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { api: 1_000_000, checkout: 1_000_000 },
     email: { send },
     ...config

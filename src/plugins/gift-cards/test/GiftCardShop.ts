@@ -16,7 +16,7 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
   const send = async ({ data, template, to }: { template: string; to: string; data: object }) =>
     void mails.push({ template, to, data: { ...data } })
   const app = await createPluginTestApp(giftCards(options), {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 },
     email: { send },
     ...config

@@ -14,7 +14,7 @@ import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { shiftedClock, TestTime } from "./ShiftedClock.ts"
 import type { TestActor } from "./TestActors.ts"
-import { ownDatabase } from "./TestDatabase.ts"
+import { ownDatabase, type TestServer } from "./TestDatabase.ts"
 import { testSettings } from "./TestSettings.ts"
 
 /** What is sent beside method and path. */
@@ -67,8 +67,8 @@ export interface PluginTestApp {
 
 /** What a test may change about the service. */
 export interface PluginTestOptions extends Omit<DeploymentConfig, "plugins" | "databaseUrl"> {
-  /** A PostgreSQL server on which the test gets a separate database. Default: an embedded temporary one. */
-  readonly postgres?: string
+  /** Default: an embedded temporary server. */
+  readonly postgres?: TestServer
 }
 
 const sender = (url: string): PluginTestApp["app"]["request"] => async (method, path, { as, body, headers } = {}) => {

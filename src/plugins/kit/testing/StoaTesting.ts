@@ -22,3 +22,4 @@ export {
   testStaffActor,
   withPermissions
 } from "./TestActors.ts"
+export type { TestServer } from "./TestDatabase.ts"

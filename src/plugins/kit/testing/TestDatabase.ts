@@ -5,7 +5,15 @@ import { randomUUID } from "node:crypto"
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { migrateAll } from "../../../layers/Migrations.ts"
 import { startPostgres } from "../../../layers/postgres/EmbeddedPostgres.ts"
+
+/** A PostgreSQL server on which each test gets a separate database. */
+export interface TestServer {
+  readonly url: string
+  /** A database on it that each of these is a copy of. The migrations of the core take most of a start: they have run there. */
+  readonly template?: string
+}
 
 /** A database for one test, and how to drop it. */
 export interface OwnDatabase {
@@ -13,10 +21,33 @@ export interface OwnDatabase {
   readonly drop: () => Promise<void>
 }
 
-let server: Promise<{ readonly url: string; readonly stop: () => Promise<void> }> | undefined
+let server: Promise<TestServer & { readonly stop: () => Promise<void> }> | undefined
 let users = 0
 
-const started = async () => startPostgres({ dir: await mkdtemp(join(tmpdir(), "stoa-plugin-test-")), throwaway: true })
+const on = (url: string, text: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
+  Effect.runPromise(
+    Effect.provide(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(text(sql))),
+      PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+    )
+  )
+
+const databaseOf = (url: string, name: string): string => {
+  const inside = new URL(url)
+  inside.pathname = `/${name}`
+  return inside.href
+}
+
+const started = async () => {
+  const { stop, url } = await startPostgres({
+    dir: await mkdtemp(join(tmpdir(), "stoa-plugin-test-")),
+    throwaway: true
+  })
+  const template = "migrated"
+  await on(url, (sql) => sql`create database ${sql(template)}`)
+  await migrateAll(databaseOf(url, template))
+  return { url, template, stop }
+}
 
 /** One throwaway server for all tests of a process; it stops with the last database. */
 const joined = async () => {
@@ -33,24 +64,20 @@ const leave = async () => {
   await stop()
 }
 
-const on = (url: string, text: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
-  Effect.runPromise(
-    Effect.provide(
-      Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(text(sql))),
-      PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-    )
-  )
-
-/** A new, empty database: on the server at this address, else on a throwaway one. */
-export const ownDatabase = async (given?: string): Promise<OwnDatabase> => {
-  const address = given ?? (await joined()).url
+/** A new database: on this server, else on a throwaway one. */
+export const ownDatabase = async (given?: TestServer): Promise<OwnDatabase> => {
+  const { template, url } = given ?? (await joined())
   const name = `plugin_${randomUUID().replaceAll("-", "")}`
-  await on(address, (sql) => sql`create database ${sql(name)}`)
-  const inside = new URL(address)
-  inside.pathname = `/${name}`
+  await on(
+    url,
+    (sql) =>
+      template === undefined
+        ? sql`create database ${sql(name)}`
+        : sql`create database ${sql(name)} template ${sql(template)}`
+  )
   const drop = async () => {
-    await on(address, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
+    await on(url, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
     if (given === undefined) await leave()
   }
-  return { url: inside.href, drop }
+  return { url: databaseOf(url, name), drop }
 }

@@ -40,7 +40,7 @@ it(
   "every route of the marketplace responds to each actor as the reviewed table says",
   { timeout: 120_000 },
   async () => {
-    const { app, close, routes } = await createPluginTestApp(marketplace(), { postgres: inject("postgres").url })
+    const { app, close, routes } = await createPluginTestApp(marketplace(), { postgres: inject("postgres") })
     const rows: Array<string> = []
     for (const { method, path } of routes.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
       const asked = [method, path.replace(/:\w+/g, unknownId)] as const

@@ -15,7 +15,7 @@ const { complete, fail } = payout.moves
 describe("the marketplace", () => {
   let app: PluginTestApp
   beforeAll(async () => {
-    app = await createPluginTestApp(marketplace(), { postgres: inject("postgres").url })
+    app = await createPluginTestApp(marketplace(), { postgres: inject("postgres") })
   })
   afterAll(() => app.close())
 

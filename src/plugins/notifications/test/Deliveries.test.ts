@@ -26,7 +26,7 @@ describe("a batch of messages", () => {
       }
     }
     tap = await openTap(before)
-    shop = await openShop({ adapters: [local.adapter, other.adapter] }, { postgres: tap.url })
+    shop = await openShop({ adapters: [local.adapter, other.adapter] }, { postgres: tap })
   }, 60_000)
   afterAll(async () => {
     await shop.close()

@@ -10,7 +10,7 @@ describe("a process that ends between two statements", () => {
   let cutter: Cutter
   beforeAll(async () => {
     cutter = await openCutter(/notification_/)
-    shop = await openShop({ callbackSecret }, { postgres: cutter.url, jobs: { autorun: { enabled: false } } })
+    shop = await openShop({ callbackSecret }, { postgres: cutter, jobs: { autorun: { enabled: false } } })
   }, 60_000)
   afterAll(async () => {
     await shop.close()

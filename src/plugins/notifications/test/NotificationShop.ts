@@ -35,7 +35,7 @@ export const openShop = async (
 ) => {
   const mails: Array<{ readonly to: string; readonly data: object }> = []
   const app = await createPluginTestApp(notifications(options), {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { api: 1_000_000, strict: 1_000_000 },
     email: { send: async (mail) => void mails.push(mail) },
     ...config

@@ -19,7 +19,7 @@ describe("goods receipts", () => {
   let tap: OpenTap
   beforeAll(async () => {
     tap = await openTap()
-    shop = await openShop({ overReceiptPercent: 10 }, { postgres: tap.url, jobs: { autorun: { enabled: false } } })
+    shop = await openShop({ overReceiptPercent: 10 }, { postgres: tap, jobs: { autorun: { enabled: false } } })
   }, 60_000)
   afterAll(async () => {
     await shop.close()

@@ -20,7 +20,7 @@ export const openShop = async (
   const mails: Array<SentMail> = []
   const send = async ({ template, text, to }: SentMail) => void mails.push({ template, to, text })
   const app = await createPluginTestApp([uom, warehouse, procurement(options)], {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { api: 1_000_000 },
     email: { send },
     ...config

@@ -7,7 +7,7 @@ describe("a process that ends between two statements", () => {
   let cutter: Cutter
   beforeAll(async () => {
     cutter = await openCutter(/customer_review|review_summaries/)
-    shop = await openShop({ postgres: cutter.url, jobs: { autorun: { enabled: false } } })
+    shop = await openShop({ postgres: cutter, jobs: { autorun: { enabled: false } } })
   }, 60_000)
   afterAll(async () => {
     await shop.close()

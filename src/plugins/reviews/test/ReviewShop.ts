@@ -15,7 +15,7 @@ import { reviewsPlugin } from "../index.ts"
 export const openShop = async (config: PluginTestOptions = {}) => {
   const mails: Array<{ readonly to: string; readonly data: object }> = []
   const app = await createPluginTestApp(reviewsPlugin({ reviewPage: "https://shop.example/review" }), {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 },
     email: {
       send: async ({ data, template, to }) => void (template === "reviews/request" && mails.push({ to, data }))

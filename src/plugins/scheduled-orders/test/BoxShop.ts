@@ -39,7 +39,7 @@ export const openBoxShop = async (
 ) => {
   const mails: Array<{ readonly template: string; readonly to: string }> = []
   const app = await createPluginTestApp([scheduledOrders(options), ...others], {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { api: 1_000_000, checkout: 1_000_000 },
     email: { send: async ({ template, to }) => void mails.push({ template, to }) },
     ...config

@@ -8,7 +8,7 @@ let codes = 0
 /** A store with these plugins, of which the first one is `uom`. */
 export const openUnitShop = async (plugins: ReadonlyArray<Plugin>, options: PluginTestOptions = {}) => {
   const app = await createPluginTestApp(plugins, {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { api: 1_000_000 },
     ...options
   })

@@ -10,7 +10,7 @@ import { shipLots } from "../ShippedLots.ts"
 /** A store with warehouses. */
 export const openYard = async () => {
   const app = await createPluginTestApp(warehouse, {
-    postgres: inject("postgres").url,
+    postgres: inject("postgres"),
     rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 }
   })
   const builders = buildersOf(app)
