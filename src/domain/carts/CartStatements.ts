@@ -7,7 +7,7 @@ import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.
 import { type CartId, type CartLineId, type EntityId, newId, type VariantId } from "../ids/Id.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
 import { refusalOf, sqlStates } from "../records/Constraints.ts"
-import { columnOf, jsonOf } from "../records/Table.ts"
+import { columnOf, jsonOf, orderedJsonOf } from "../records/Table.ts"
 import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
 import { lineDetails } from "./Line.ts"
 
@@ -15,10 +15,10 @@ import { lineDetails } from "./Line.ts"
 export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
 
 /** SQL of a row of `cart_lines` as the API shows the line. */
-export const lineJson = (row: string) => jsonOf(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
+export const lineJson = (row: string, of = jsonOf) => of(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
 
 /** Made once, as these statements run with every request. */
-const lineOf = { l: lineJson("l"), o: lineJson("o"), line: lineJson("line") }
+const lineOf = { read: lineJson("l", orderedJsonOf), l: lineJson("l"), o: lineJson("o"), line: lineJson("line") }
 const cartColumns = carts.columns("c")
 const added = { names: cartLines.names, columns: cartLines.columns("r"), row: cartLines.row("i.line") }
 
@@ -28,7 +28,7 @@ export const toLine = (row: LineRow): CartLine => ({ ...row, addedAt: new Date(r
 export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fragment, filter?: Statement.Fragment) =>
   Effect.map(
     sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select ${sql.literal(cartColumns)},
-        coalesce((select jsonb_agg(${sql.literal(lineOf.l)} order by l.added_at, l.id)
+        coalesce((select json_agg(${sql.literal(lineOf.read)} order by l.added_at, l.id)
           from cart_lines l where l.cart_id = c.id and l.organization_id = c.organization_id ${
       filter ?? sql.literal("")
     }), '[]') as lines

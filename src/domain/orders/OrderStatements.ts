@@ -3,7 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { OrderId } from "../ids/Id.ts"
 import { nextCursorOf, pageParts } from "../paging/CursorRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "../records/Table.ts"
+import { columnsOf, orderedJsonOf } from "../records/Table.ts"
 import { Order, orderLines, type StoredOrder } from "./Order.ts"
 import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
 
@@ -18,8 +18,8 @@ const amounts = Object.fromEntries(
 const columns = `${
   columnsOf(Struct.omit(Order.fields, ["amountDue", "isDraft", "lineItems", "tenders"]), "o", amounts)
 }, nullif(o.is_draft, false) as "isDraft", o.payment_provider as "paymentProvider",
-    o.payment_due_at is not null as "awaitsShopper", ${storedPayments} as "storedPayments", coalesce((select jsonb_agg(${
-  orderLines.json("l")
+    o.payment_due_at is not null as "awaitsShopper", ${storedPayments} as "storedPayments", coalesce((select json_agg(${
+  orderLines.json("l", orderedJsonOf)
 }
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 

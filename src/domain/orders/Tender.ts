@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Amount } from "../pricing/Bounds.ts"
-import { Table } from "../records/Table.ts"
+import { orderedJsonOf, Table } from "../records/Table.ts"
 import type { OrderStatus } from "./OrderStatus.ts"
 
 /**
@@ -49,7 +49,7 @@ export type OrderPayment = typeof OrderPayment.Type
 export const orderTenders = new Table("order_tenders", OrderPayment)
 
 /** SQL of the `OrderPayment`s of the order `o`, by position; null for an order that was paid by a single payment. */
-export const storedPayments = `(select jsonb_agg(${orderTenders.json("t")} order by t.position)
+export const storedPayments = `(select json_agg(${orderTenders.json("t", orderedJsonOf)} order by t.position)
   from order_tenders t where t.order_id = o.id)`
 
 /** A call's idempotency key for one of several payments. The first has that of the order itself. */

@@ -23,7 +23,7 @@ const pairsOf = (fields: Fields, row: string, expressions: Expressions): string 
 export const jsonOf = (fields: Fields, row: string, expressions: Expressions = {}): string =>
   `jsonb_build_object(${pairsOf(fields, row, expressions)})`
 
-/** The same with its keys in the order of the fields, for files: `jsonb` sorts them. */
+/** The same as `json`, which is made faster and keeps the order of the fields: for files, and for what is only read. */
 export const orderedJsonOf = (fields: Fields, row: string, expressions: Expressions = {}): string =>
   `json_build_object(${pairsOf(fields, row, expressions)})`
 
@@ -67,8 +67,8 @@ export class Table<A extends object> {
   }
 
   /** SQL of a record of `row` as JSON. */
-  json(row: string): string {
-    return jsonOf(this.schema.fields, row, this.computed)
+  json(row: string, of = jsonOf): string {
+    return of(this.schema.fields, row, this.computed)
   }
 
   /** SQL of the row of a record that an SQL text has as JSON. */

@@ -5,7 +5,7 @@ import { AnalyticsMeta, AnalyticsQuery, AnalyticsResult } from "../../domain/ana
 import { summary } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Errors, parseOptions } from "../middleware/Errors.ts"
 
 /** Each caller has a scope, or none; the service decides what of the models it shows. */
 const hasScope = judgedBy((actor) => scopeOf(actor) !== undefined, readsAll)
@@ -25,5 +25,5 @@ export const AnalyticsGroup = HttpApiGroup.make("analytics").add(
       )
     )
 )
-  .annotate(ParseOptions, allIssues)
+  .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)

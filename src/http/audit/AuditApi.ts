@@ -8,7 +8,7 @@ import { FreeText } from "../../domain/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Errors, parseOptions } from "../middleware/Errors.ts"
 
 const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
 
@@ -60,5 +60,5 @@ export const AuditGroup = HttpApiGroup.make("audit").add(
     .annotate(Access, anyOf("audit:read"))
     .annotateMerge(summary("The history of one record, newest first"))
 )
-  .annotate(ParseOptions, allIssues)
+  .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)

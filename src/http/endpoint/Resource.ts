@@ -19,7 +19,7 @@ import {
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Errors, parseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 /*
@@ -135,4 +135,4 @@ export const guarded = <
   const Endpoints extends readonly [HttpApiEndpoint.Constraint, ...ReadonlyArray<HttpApiEndpoint.Constraint>]
 >(id: Id, ...endpoints: Endpoints) =>
   HttpApiGroup.make(id).add(...endpoints)
-    .annotate(ParseOptions, allIssues).middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+    .annotateMerge(parseOptions).middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -5,7 +5,7 @@ import { EventName, StoreEvent } from "../../domain/events/Event.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Errors, parseOptions } from "../middleware/Errors.ts"
 
 const Events = Schema.Struct({
   data: Schema.Array(StoreEvent),
@@ -40,5 +40,5 @@ export const EventsGroup = HttpApiGroup.make("events").add(
         "every new one; `Last-Event-ID` says where to start, before `after`. 503 when there are too many streams."
     ))
 )
-  .annotate(ParseOptions, allIssues)
+  .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)

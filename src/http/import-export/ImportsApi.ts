@@ -18,7 +18,7 @@ import { Text } from "../../domain/text/Storable.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Errors, parseOptions } from "../middleware/Errors.ts"
 import { OwnIdempotency } from "../middleware/Idempotency.ts"
 
 /** The body as it is read; its size is limited by the route and not by the edge. */
@@ -112,5 +112,5 @@ export const ExportsGroup = HttpApiGroup.make("exports").add(
       )
     )
 )
-  .annotate(ParseOptions, allIssues)
+  .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)

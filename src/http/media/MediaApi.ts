@@ -18,7 +18,7 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Errors, parseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const id = { id: MediaAssetId }
@@ -106,7 +106,7 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
       )
     )
 )
-  .annotate(ParseOptions, allIssues)
+  .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)
 
 /** The file of a multipart upload, on this machine until the request is answered. */

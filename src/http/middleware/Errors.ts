@@ -1,4 +1,4 @@
-import { Effect, Layer, type Types } from "effect"
+import { Context, Effect, Layer, type Types } from "effect"
 import { HttpApi, HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import {
   BadRequest,
@@ -58,8 +58,10 @@ export const errorsLayer = Layer.succeed(
   (handler, { endpoint }) => Effect.andThen(bodyCheckOf(endpoint), Effect.catch(handler, recorded))
 )
 
-/** Report every refused field of a request and not only the first one: annotate groups with it. */
-export const allIssues = { errors: "all" } as const
-
-/** The annotation key that `allIssues` belongs to. */
-export const ParseOptions = HttpApi.ParseOptions
+/**
+ * An annotation of groups. Every refused field of a request is reported; answers are encoded by compiled code, which `errors` would
+ * rule out, and without checks, since records passed them when they came in.
+ */
+export const parseOptions = Context.make(HttpApi.ParseOptions, { errors: "all" }).pipe(
+  Context.add(HttpApi.SuccessParseOptions, { disableChecks: true })
+)

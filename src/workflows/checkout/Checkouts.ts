@@ -144,11 +144,10 @@ const makeRunning = Effect.gen(function*() {
   /** Leaves checkouts that nothing runs any more to the workflow engine. Returns how many it looked at. */
   const takeOver = Effect.gen(function*() {
     const abandoned = yield* runs.abandoned(yield* processes.current, [...running])
-    // One that cannot be read must not hold up the others.
+    // One that cannot be read, or whose shard is still at the frozen process, must not hold up the others.
     yield* Effect.forEach(
       abandoned,
       (one) => Effect.catchCause(follow(one), (cause) => Effect.logError("a checkout cannot be taken over", cause)),
-      // Neither must one whose shard is still at the frozen process.
       { concurrency: 20, discard: true }
     )
     return abandoned.length

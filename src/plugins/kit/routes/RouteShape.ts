@@ -6,7 +6,7 @@ import { Uuid } from "../../../domain/ids/Id.ts"
 import { pageQuery } from "../../../domain/paging/Paging.ts"
 import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../../../http/middleware/Errors.ts"
+import { Errors, parseOptions } from "../../../http/middleware/Errors.ts"
 import { Idempotency, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
 import { type DocumentedError, errorSchema } from "./ApiError.ts"
 
@@ -186,6 +186,6 @@ export const groupOf = (route: Described) => {
     : HttpApiEndpoint.make(method)("run", path, partsOf(route))
   return HttpApiGroup.make(nameOf(route)).add(annotated(endpoint, route))
     .annotateMerge(OpenApi.annotations({ title: route.tag }))
-    .annotate(ParseOptions, allIssues)
+    .annotateMerge(parseOptions)
     .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 }
