@@ -64,13 +64,11 @@ const seed = (url: string) =>
     )
   })
 
-/** The stock entity, called as its shard calls it. */
+/** The stock entity in this process, called by its client. */
 const entity = (url: string, work: (run: Run) => Promise<void>) =>
   Effect.gen(function*() {
-    const { reserve } = yield* Effect.flatten(Effect.map(
-      Entity.makeTestClient(StockEntity, stockEntityActor()),
-      (make) => make("org_default")
-    ))
+    const make = yield* Entity.makeTestClient(StockEntity, stockEntityActor())
+    const { reserve } = yield* make("org_default")
     const one = () => {
       const line = { sellableId: item, entityId: EntityId.make(item), quantity: 1, title: "Mug" }
       const wish = {
@@ -105,12 +103,11 @@ export const runReservations = async (options: Options): Promise<void> => {
     const url = await postgres.create("reservations")
     await migrateAll(url)
     await seed(url)
-    const rates = { entity: [0], locks: [0] }
+    const rates = { entity: new Array<number>(), locks: new Array<number>() }
     await entity(url, async (run) => {
+      // Warms both up.
       await run(count, users)
       await locks.run(count / 4, users)
-      rates.entity = []
-      rates.locks = []
       for (let round = 0; round < options.windows; round++) {
         rates.entity.push(await run(count, users))
         rates.locks.push(await locks.run(count / 4, users))
