@@ -1,8 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { WorkflowEngine } from "effect/workflow"
+import { CheckoutRunRepo, type RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { Checkouts } from "../../src/workflows/checkout/Checkouts.ts"
+import { CheckoutWorkflow, encodePayload } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { chanceOf } from "../pricing-properties/Chance.ts"
 import { audit } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"
@@ -69,6 +72,32 @@ layer(frozenStore, { excludeTestServices: true, timeout: "60 seconds" })(
           )
         )
         yield* Effect.orDie(sql`delete from checkout_runs where id = ${unreadable}::uuid`)
+      }))
+
+    it.effect("that died is taken over also beside one whose shard does not answer", () =>
+      Effect.gen(function*() {
+        const engine = yield* WorkflowEngine.WorkflowEngine
+        const [silent, other] = [aPayload(newId(), "card_silent"), aPayload(newId(), "card_beside")]
+        const abandoned = [silent, other].map((payload) => ({
+          owner: newId<RunToken>(),
+          payload: encodePayload(payload)
+        }))
+        const silentId = yield* CheckoutWorkflow.executionId(silent)
+        const started = yield* Deferred.make<void>()
+        const deaf = WorkflowEngine.WorkflowEngine.of({
+          ...engine,
+          execute: (_, { executionId }) =>
+            Effect.andThen(executionId === silentId ? Effect.void : Deferred.succeed(started, undefined), Effect.never)
+        })
+        const { takeOver } = yield* Checkouts.make.pipe(
+          Effect.provideService(WorkflowEngine.WorkflowEngine, deaf),
+          Effect.provideService(CheckoutRunRepo, {
+            ...(yield* CheckoutRunRepo),
+            abandoned: () => Effect.succeed(abandoned)
+          })
+        )
+        yield* Effect.forkScoped(takeOver)
+        yield* Deferred.await(started)
       }))
 
     it.effect("that died after the payment is taken over for what is left to do, and only then", () =>

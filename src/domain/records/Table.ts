@@ -19,7 +19,7 @@ export const columnsOf = (fields: Fields, row?: string, expressions: Expressions
 const pairsOf = (fields: Fields, row: string, expressions: Expressions): string =>
   Object.keys(fields).map((field) => `'${field}', ${expressions[field] ?? columnOf(row, field)}`).join(", ")
 
-/** The record of a row as JSON, as the API shows it. */
+/** The record of a row as `jsonb`, as the API shows it. */
 export const jsonOf = (fields: Fields, row: string, expressions: Expressions = {}): string =>
   `jsonb_build_object(${pairsOf(fields, row, expressions)})`
 

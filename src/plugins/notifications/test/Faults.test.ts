@@ -17,19 +17,14 @@ describe("a process that ends between two statements", () => {
     await cutter.close()
   })
 
-  const cutOff = (
-    ends: ReadonlyArray<number>,
-    send: () => ReturnType<NotificationShop["ask"]>,
-    check: () => Promise<void>
-  ) => cutter.cutOff(shop.app, ends, send, check)
-
   it("queues a message of staff with the job that sends it, or neither", async () => {
     const event = shop.event()
     await shop.template(event, { channel: "in_app", digestMinutes: 10 })
     const customerId = await shop.customer()
     const message = { event, channel: "in_app", recipient: customerId, customerId }
+    const send = () => shop.ask("POST", "/notifications/send", message)
     let known = 0
-    const times = await cutOff([201], () => shop.ask("POST", "/notifications/send", message), async () => {
+    const times = await cutter.cutOff(shop.app, [201], send, async () => {
       const messages = await shop.app.db.query("select 1 from notification_log where event = $1", [event])
       const jobs = await shop.app.db.query(
         "delete from commerce_jobs where task_slug = 'notifications/send' returning 1"
@@ -52,7 +47,7 @@ describe("a process that ends between two statements", () => {
     const body = JSON.stringify({ messageId: "m", status: "delivered" })
     const headers = { "x-signature": createHmac("sha256", callbackSecret).update(body).digest("hex") }
     const report = () => shop.ask("POST", "/notifications/callbacks/first", body, null, headers)
-    const times = await cutOff([200], report, async () => {
+    const times = await cutter.cutOff(shop.app, [200], report, async () => {
       assert.include(["sent", "delivered"], (await shop.message(id)).at("data.status"))
     })
     assert.strictEqual((await shop.message(id)).at("data.status"), "delivered")
