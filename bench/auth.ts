@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto"
-import { signToken } from "../src/domain/access/SentCredential.ts"
+import { signToken } from "../src/domain/platform/access/SentCredential.ts"
 import { median } from "./measure/Figures.ts"
 import { atLeast, heading, note, record, table } from "./measure/Report.ts"
 import { flowsOf, measureWindow, type Window } from "./measure/Window.ts"

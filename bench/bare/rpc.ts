@@ -4,7 +4,7 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Rpc, RpcGroup, RpcSerialization, RpcServer } from "effect/rpc"
 import { createServer } from "node:http"
-import { Uuid } from "../../src/domain/ids/Id.ts"
+import { Uuid } from "../../src/domain/platform/ids/Id.ts"
 
 /*
  * The limit of calls: Effect's RPC server over a WebSocket with one call that does nothing. No key, no permission, no limit

@@ -1,3 +1,5 @@
+import { domainModule } from "./ModuleLevels.ts"
+
 /**
  * The layers of the source and what each may import: `http → workflows → entities → domain → SQL`, one direction;
  * `layers` and `main.ts` wire them. Every path is relative to the project, with forward slashes.
@@ -31,8 +33,7 @@ export const sourceLayers: ReadonlyArray<SourceLayer> = [
   { name: "layers", files: /^src\/(layers\/|main\.ts$)/, imports: ["*"], refused: [platformIndex] },
   {
     name: "shared repositories",
-    files:
-      /^src\/domain\/(records\/|(money|access|paging|hooks|events|idempotency|modules|batching)\/(.+\/)?(\w*(Repo|Statements)|[Mm]igrations)\.ts$)/,
+    files: /^src\/domain\/platform\/(records\/|.+\/(\w*(Repo|Statements)|[Mm]igrations)\.ts$)/,
     imports: ["domain"],
     refused: [outward, external]
   },
@@ -91,7 +92,11 @@ export const layerOf = (path: string): SourceLayer | undefined => sourceLayers.f
 const pluginOf = (path: string): string | undefined => /^((?:src\/)?plugins\/(?!kit\/)[^/]+)\//.exec(path)?.[1]
 
 /** The module of the domain, or the plugin, that a file belongs to. */
-const moduleOf = (path: string): string | undefined => /^((?:src\/domain|(?:src\/)?plugins)\/[^/]+)\//.exec(path)?.[1]
+const moduleOf = (path: string): string | undefined =>
+  domainModule(path) ?? /^((?:src\/)?plugins\/[^/]+)\//.exec(path)?.[1]
+
+/** Modules that change rows of many others in one transaction, by the tables that their Repos declare. */
+const acrossModules = ["import-export", "privacy"]
 
 /** Files that use only the tables of their own module; other layers may use every repository. */
 const inModule = (path: string): boolean => isRepo(path) || path.startsWith("src/domain/")
@@ -125,7 +130,8 @@ export const refusedFile = (
       : undefined
   }
   if (target === undefined) return `${layer.name} may not import ${to}: it belongs to no layer`
-  if (inModule(from) && isRepo(to) && moduleOf(from) !== moduleOf(to) && target.name !== "shared repositories") {
+  const isOfOther = moduleOf(from) !== moduleOf(to) && !acrossModules.includes(moduleOf(from) ?? "")
+  if (inModule(from) && isRepo(to) && isOfOther && target.name !== "shared repositories") {
     return isRepo(from)
       ? `a Repo may not import another module's Repo (${to}): compose both in a service`
       : `a service may not import another module's Repo (${to}): ask that module's service`

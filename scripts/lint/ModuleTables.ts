@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { type Node, projectPath, type Rule } from "./Rule.ts"
 
 /** Modules whose tables are those of another one. */
-const joined: Readonly<Record<string, string>> = { access: "auth", staff: "auth", idempotency: "tenancy" }
+const joined: Readonly<Record<string, string>> = { credentials: "auth", staff: "auth", idempotency: "tenancy" }
 
 /**
  * Tables that statements of another module write, because the change belongs into one transaction or one statement with
@@ -27,8 +27,32 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
     "promotion_usages",
     "promotion_buyer_usages"
   ],
+  // Writes the shipped status of a line into the line.
+  fulfillment: ["order_lines", "orders"],
+  // Reads and locks what a batch of records changes, and writes it in one transaction.
+  "import-export": [
+    "brands",
+    "catalog_entities",
+    "categories",
+    "entity_field_definitions",
+    "entity_field_values",
+    "option_values",
+    "order_counters",
+    "order_lines",
+    "orders",
+    "variants"
+  ],
+  mail: ["order_mails"],
+  // A cancellation begins the refund of what was captured.
+  orders: ["refunds"],
+  // Writes captured and refunded amounts into the order and its lines.
+  payments: ["orders", "order_lines", "order_tenders"],
   // Erases what is known of a person in every table.
-  customers: [
+  privacy: [
+    "customers",
+    "customer_addresses",
+    "customer_interactions",
+    "customer_group_members",
     "carts",
     "cart_lines",
     "cart_lines_with_metadata",
@@ -40,14 +64,7 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
     "order_notes",
     "order_status_history",
     "refunds"
-  ],
-  // Writes the shipped status of a line into the line.
-  fulfillment: ["order_lines", "orders"],
-  mail: ["order_mails"],
-  // A cancellation begins the refund of what was captured.
-  orders: ["refunds"],
-  // Writes captured and refunded amounts into the order and its lines.
-  payments: ["orders", "order_lines", "order_tenders"]
+  ]
 }
 
 /** Tables of the core that plugins write in a statement with their own. */
@@ -60,7 +77,7 @@ const writtenByPlugins: Readonly<Record<string, ReadonlyArray<string>>> = {
 const unbound = /^src\/layers\/(search|seed)\//
 
 const moduleOf = (path: string): string => {
-  const name = /^src\/[a-z]+\/([^/]+)\//.exec(path)?.[1] ?? ""
+  const name = /^src\/[a-z]+\/(?:platform\/)?([^/]+)\//.exec(path)?.[1] ?? ""
   return joined[name] ?? name
 }
 

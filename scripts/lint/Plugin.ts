@@ -1,5 +1,5 @@
 import { FileNames } from "./FileNames.ts"
-import { LayerImports } from "./LayerImports.ts"
+import { LayerImports, ModuleOrder } from "./LayerImports.ts"
 import { ModuleTables, PluginTables } from "./ModuleTables.ts"
 import { NoAmbient } from "./NoAmbient.ts"
 import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
@@ -16,6 +16,7 @@ export default {
   meta: { name: "stoa" },
   rules: {
     "file-names": FileNames,
+    "module-order": ModuleOrder,
     "module-tables": ModuleTables,
     "no-ambient": NoAmbient,
     "no-double-assertion": NoDoubleAssertion,

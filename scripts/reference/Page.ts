@@ -4,8 +4,8 @@ import { type Entry, programOf, Symbols } from "./Symbols.ts"
 const root = join(import.meta.dirname, "../..")
 const kit = join(root, "src/plugins/kit/StoaPlugin.ts")
 const testing = join(root, "src/plugins/kit/testing/StoaTesting.ts")
-const events = join(root, "src/domain/events/Event.ts")
-const hooks = join(root, "src/domain/hooks/HookMap.ts")
+const events = join(root, "src/domain/platform/events/Event.ts")
+const hooks = join(root, "src/domain/platform/hooks/HookMap.ts")
 /** Says what the services are. */
 const registry = join(root, "src/layers/ServiceRegistry.ts")
 

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync"
 import { Effect, Result, Schema } from "effect"
 import { readFile } from "node:fs/promises"
-import { CurrencyCode, parseAmount } from "../../src/domain/money/Money.ts"
+import { CurrencyCode, parseAmount } from "../../src/domain/platform/money/Money.ts"
 import { type Invoice, InvoiceBook, type RefusedLine } from "./InvoiceBook.ts"
 import { ReplayFailed } from "./ReplayFailed.ts"
 

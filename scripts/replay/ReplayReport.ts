@@ -1,5 +1,4 @@
-import { formatAmount } from "../../src/domain/money/Money.ts"
-import { SignedMinor } from "../../src/domain/money/Money.ts"
+import { formatAmount, SignedMinor } from "../../src/domain/platform/money/Money.ts"
 import type { RefusedLine } from "./InvoiceBook.ts"
 import { currency } from "./InvoiceFile.ts"
 

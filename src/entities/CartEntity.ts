@@ -1,13 +1,13 @@
 import { DateTime, Effect, Layer, Schema, Struct } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
-import { Actor, CurrentActor } from "../domain/access/Actor.ts"
 import { admit, CartLine, CartState, type CartVisitor, changeable, newer } from "../domain/carts/Cart.ts"
 import { CartRepo, type LineWrite } from "../domain/carts/CartRepo.ts"
 import { CartActor, LineNotFound, type LineToAdd } from "../domain/carts/Carts.ts"
-import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/errors/ApiErrors.ts"
-import { conflict, invalid } from "../domain/errors/ErrorKinds.ts"
-import { CartId, CartLineId, CustomerId } from "../domain/ids/Id.ts"
+import { Actor, CurrentActor } from "../domain/platform/access/Actor.ts"
+import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/platform/errors/ApiErrors.ts"
+import { conflict, invalid } from "../domain/platform/errors/ErrorKinds.ts"
+import { CartId, CartLineId, CustomerId } from "../domain/platform/ids/Id.ts"
 import { call, deadline, orUnavailable, unlessPast } from "./EntityCall.ts"
 
 class TooMany extends invalid("TooMany", "quantity", "The cart cannot hold so many of this item.", "too_many") {}

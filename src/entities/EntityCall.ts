@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { ClusterError } from "effect/cluster"
-import { Unavailable } from "../domain/errors/ApiErrors.ts"
-import { isWorthRepeating } from "../domain/errors/Transience.ts"
+import { Unavailable } from "../domain/platform/errors/ApiErrors.ts"
+import { isWorthRepeating } from "../domain/platform/errors/Transience.ts"
 
 /** How long a caller waits for an entity: longer than a fail-over, shorter than a client's timeout. */
 const timeout = 5_000

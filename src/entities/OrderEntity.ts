@@ -1,12 +1,12 @@
 import { Effect, Schema } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
-import { Actor, CurrentActor } from "../domain/access/Actor.ts"
-import { Conflict, InvalidTransition, Unavailable } from "../domain/errors/ApiErrors.ts"
-import { OrderId, RefundId } from "../domain/ids/Id.ts"
 import { Order } from "../domain/orders/Order.ts"
 import { OrderStatus } from "../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../domain/orders/OrderStatusRepo.ts"
+import { Actor, CurrentActor } from "../domain/platform/access/Actor.ts"
+import { Conflict, InvalidTransition, Unavailable } from "../domain/platform/errors/ApiErrors.ts"
+import { OrderId, RefundId } from "../domain/platform/ids/Id.ts"
 import { orUnavailable, unlessPast } from "./EntityCall.ts"
 
 /**

@@ -1,6 +1,4 @@
 import { Effect, Result } from "effect"
-import type { CurrentActor } from "../domain/access/Actor.ts"
-import { EntityId, type WarehouseId } from "../domain/ids/Id.ts"
 import type { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import {
   afterAllocations,
@@ -13,6 +11,8 @@ import {
   type StockShort,
   type StockSnapshot
 } from "../domain/inventory/StockRules.ts"
+import type { CurrentActor } from "../domain/platform/access/Actor.ts"
+import { EntityId, type WarehouseId } from "../domain/platform/ids/Id.ts"
 
 /** The most recently used stock snapshots, at most `capacity`. */
 export class StockEntityCache {

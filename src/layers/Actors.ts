@@ -1,9 +1,10 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import type { Headers } from "effect/http"
 import { hash, timingSafeEqual } from "node:crypto"
-import { anonymousActor } from "../domain/access/Actor.ts"
-import { scopeNamed } from "../domain/access/ApiKey.ts"
-import type { KeyFacts, SessionFacts } from "../domain/access/CredentialRepo.ts"
+import { anonymousActor } from "../domain/platform/access/Actor.ts"
+import { scopeNamed } from "../domain/platform/access/ApiKey.ts"
+import { type SentCredential, sentCredentials } from "../domain/platform/access/SentCredential.ts"
+import type { KeyFacts, SessionFacts } from "../domain/platform/credentials/CredentialRepo.ts"
 import {
   type AccessPolicy,
   actorOfKey,
@@ -11,9 +12,8 @@ import {
   Credentials,
   membershipIn,
   organizationOfSession
-} from "../domain/access/Credentials.ts"
-import { type SentCredential, sentCredentials } from "../domain/access/SentCredential.ts"
-import { TooManyRequests, TwoFactorRequired, Unauthorized } from "../domain/errors/ApiErrors.ts"
+} from "../domain/platform/credentials/Credentials.ts"
+import { TooManyRequests, TwoFactorRequired, Unauthorized } from "../domain/platform/errors/ApiErrors.ts"
 import { Actors, type Asked, type Caller } from "../http/access/Actors.ts"
 import { RequestId } from "../http/server/RequestId.ts"
 import { StoreResolution } from "./access/StoreResolution.ts"

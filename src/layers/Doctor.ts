@@ -1,6 +1,6 @@
 import { Console, Data, Effect, Option, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { decoding } from "../domain/records/Rows.ts"
+import { decoding } from "../domain/platform/records/Rows.ts"
 import { inspectSettings } from "./config/AppConfig.ts"
 import type { DeploymentConfig } from "./config/DeploymentConfig.ts"
 import { migrationOwners } from "./modules/Modules.ts"

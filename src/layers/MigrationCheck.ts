@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
-import { lookupSql } from "../domain/modules/DatabaseRepo.ts"
-import { decoding } from "../domain/records/Rows.ts"
+import { lookupSql } from "../domain/platform/database/DatabaseRepo.ts"
+import { decoding } from "../domain/platform/records/Rows.ts"
 import type { Check } from "../http/health/HealthApi.ts"
 import { ledgerOf } from "../plugins/kit/install/PluginTables.ts"
 import { AppConfig } from "./config/AppConfig.ts"

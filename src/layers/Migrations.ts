@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
-import type { Migrations } from "../domain/modules/MigrationStatements.ts"
-import { decoding } from "../domain/records/Rows.ts"
+import type { Migrations } from "../domain/platform/database/MigrationStatements.ts"
+import { decoding } from "../domain/platform/records/Rows.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 
 /** Any fixed number: processes that start together on one database migrate one after the other under this lock. */

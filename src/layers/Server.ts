@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Logger, Option, References, Scope, Tracer } fro
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
-import { EventTailer } from "../domain/events/Events.ts"
+import { EventTailer } from "../domain/platform/events/Events.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { authCallerLayer } from "../http/auth/AuthHttp.ts"
 import { docsRoutes, endpoints, endpointsOf, rootPage } from "../http/docs/Docs.ts"

@@ -1,7 +1,5 @@
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApiKeys } from "../domain/access/ApiKeys.ts"
-import { Users } from "../domain/access/Users.ts"
 import { Analytics } from "../domain/analytics/Analytics.ts"
 import { Carts } from "../domain/carts/Carts.ts"
 import { Brands } from "../domain/catalog/brands/Brands.ts"
@@ -14,21 +12,23 @@ import { Quotes } from "../domain/checkout/Quotes.ts"
 import { Customers } from "../domain/customers/Customers.ts"
 import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
 import { Shipments } from "../domain/fulfillment/Shipments.ts"
-import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
 import { Invoices } from "../domain/invoices/Invoices.ts"
 import { PrintedDocuments } from "../domain/invoices/PrintedDocuments.ts"
-import { Jobs } from "../domain/jobs/Jobs.ts"
 import { InvoiceMails } from "../domain/mail/OrderMails.ts"
 import { PluginMails } from "../domain/mail/PluginMails.ts"
 import { Media } from "../domain/media/Media.ts"
-import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
 import { Orders } from "../domain/orders/Orders.ts"
 import { Refunds } from "../domain/payments/Refunds.ts"
+import { ApiKeys } from "../domain/platform/credentials/ApiKeys.ts"
+import { Users } from "../domain/platform/credentials/Users.ts"
+import { Hooks } from "../domain/platform/hooks/Hooks.ts"
+import { Jobs } from "../domain/platform/jobs/Jobs.ts"
+import { ServiceRegistry } from "../domain/platform/modules/ServiceRegistry.ts"
+import { GuessLimits } from "../domain/platform/ratelimits/RateLimits.ts"
 import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
-import { GuessLimits } from "../domain/ratelimits/RateLimits.ts"
 import { SearchUpdates } from "../domain/search/SearchUpdates.ts"
 import { ShippingRates } from "../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
@@ -109,7 +109,7 @@ const coreServices = Effect.all({
   analytics: Analytics
 })
 
-declare module "../domain/modules/ServiceRegistry.ts" {
+declare module "../domain/platform/modules/ServiceRegistry.ts" {
   interface CoreServices extends Effect.Success<typeof coreServices> {}
 }
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { decoding } from "../domain/records/Rows.ts"
+import { decoding } from "../domain/platform/records/Rows.ts"
 
 /** A table that changed less than this keeps the plans it has. */
 const fewRows = 500

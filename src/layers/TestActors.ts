@@ -1,5 +1,5 @@
 import { Option, Schema } from "effect"
-import { Actor } from "../domain/access/Actor.ts"
+import { Actor } from "../domain/platform/access/Actor.ts"
 
 /** The contract's record, without what the request itself adds. */
 const Sent = Schema.fromJsonString(

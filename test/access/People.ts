@@ -1,6 +1,6 @@
 import { Effect, Option, Redacted } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
-import { signToken, tokenDigest } from "../../src/domain/access/SentCredential.ts"
+import { signToken, tokenDigest } from "../../src/domain/platform/access/SentCredential.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "../support/TestApp.ts"

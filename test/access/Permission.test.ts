@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { anonymousActor, requireAnyOf, systemActor } from "../../src/domain/access/Actor.ts"
-import { defaultRoles, grants, grantsAny } from "../../src/domain/access/Permission.ts"
+import { anonymousActor, requireAnyOf, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { defaultRoles, grants, grantsAny } from "../../src/domain/platform/access/Permission.ts"
 
 describe("permissions", () => {
   it("permissions grant exact requirements, those of a wildcard, and scoped ones to the unscoped permission, never the reverse", () => {

@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InvalidatedCache } from "../../src/domain/access/CacheInvalidation.ts"
-import { cookieNamed, sentCredentials, signToken, verifiedToken } from "../../src/domain/access/SentCredential.ts"
+import { InvalidatedCache } from "../../src/domain/platform/access/CacheInvalidation.ts"
+import {
+  cookieNamed,
+  sentCredentials,
+  signToken,
+  verifiedToken
+} from "../../src/domain/platform/access/SentCredential.ts"
 
 const name = "uc.session_token"
 const tags = (headers: Record<string, string>) => sentCredentials(headers, name).map(({ _tag }) => _tag)

@@ -1,14 +1,14 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
+import { modelCheckLayer } from "../../src/domain/analytics/AnalyticsRepo.ts"
+import { analyticsModels as ofOrders } from "../../src/domain/orders/analytics.ts"
 import {
   type AnalyticsModel,
   AnalyticsModels,
   broughtBy,
   BroughtModels,
   modelFlaws
-} from "../../src/domain/analytics/AnalyticsModel.ts"
-import { modelCheckLayer } from "../../src/domain/analytics/AnalyticsRepo.ts"
-import { analyticsModels as ofOrders } from "../../src/domain/orders/analytics.ts"
+} from "../../src/domain/platform/modules/AnalyticsModel.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"

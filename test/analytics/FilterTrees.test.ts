@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AnalyticsModel } from "../../src/domain/analytics/AnalyticsModel.ts"
 import { AnalyticsRepo, AnalyticsSettings, defaultAnalytics } from "../../src/domain/analytics/AnalyticsRepo.ts"
 import { planOf } from "../../src/domain/analytics/QueryPlan.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
+import type { AnalyticsModel } from "../../src/domain/platform/modules/AnalyticsModel.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** Orders with a dimension of every type, some of them without a value. */

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { AnalyticsModel } from "../../src/domain/analytics/AnalyticsModel.ts"
+import type { AnalyticsModel } from "../../src/domain/platform/modules/AnalyticsModel.ts"
 import { aKey, signIn } from "../access/People.ts"
 import { buyAs, holding, refused } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"

@@ -5,18 +5,18 @@ import { type Finding, lintPlanted } from "./PlantedTree.ts"
 const clean = {
   "src/domain/carts/Cart.ts": `import { Schema } from "effect"\nexport const Cart = Schema.Struct({})\n`,
   "src/domain/carts/CartRepo.ts": `import { SqlClient } from "effect/sql"
-import { ChangeLog } from "../events/ChangeLogRepo.ts"
+import { ChangeLog } from "../platform/events/ChangeLogRepo.ts"
 import { Cart } from "./Cart.ts"
 export const CartRepo = [SqlClient, Cart, ChangeLog]
 `,
   "src/domain/carts/Carts.ts": `import { CartRepo } from "./CartRepo.ts"\nexport const Carts = CartRepo\n`,
   "src/domain/carts/migrations.ts": `import { SqlClient } from "effect/sql"\nexport const migrations = [SqlClient]\n`,
-  "src/domain/events/ChangeLogRepo.ts":
+  "src/domain/platform/events/ChangeLogRepo.ts":
     `import { SqlClient } from "effect/sql"\nexport const ChangeLog = [SqlClient]\n`,
   "src/domain/orders/migrations.ts": `export const migrations = "create table orders (id uuid)"\n`,
   "src/domain/carts/CartOrdersRepo.ts": `export const ordered = "select 1 from orders_read"\n`,
   "src/domain/orders/Orders.ts": `import { Carts } from "../carts/Carts.ts"
-import { ChangeLog } from "../events/ChangeLogRepo.ts"
+import { ChangeLog } from "../platform/events/ChangeLogRepo.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 export const Orders = [Carts, ChangeLog, OrderRepo]
 `,
@@ -246,6 +246,27 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "src/layers/A.ts",
     "stoa(layer-imports)",
     use("soon", "../../test/support/Clocks.ts")
+  ],
+  [
+    "a module that imports one of a higher level",
+    "src/domain/carts/Upward.ts",
+    "stoa(module-order)",
+    use("Order", "../orders/Order.ts"),
+    /"carts" may not import "orders"/
+  ],
+  [
+    "a module that imports one of its level, for a type",
+    "src/domain/tax/Sideways.ts",
+    "stoa(module-order)",
+    `import type { a } from "../promotions/Promotion.ts"\nexport type Used = a\n`,
+    /"tax" may not import "promotions"/
+  ],
+  [
+    "a module of the platform that imports one of commerce",
+    "src/domain/platform/events/Upward.ts",
+    "stoa(module-order)",
+    use("Cart", "../../carts/Cart.ts"),
+    /"platform\/events" may not import "carts"/
   ],
   [
     "a cycle of two files",

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Actor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import type { Actor } from "../../src/domain/platform/access/Actor.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { api, asAdmin, at } from "../support/TestApp.ts"
 
 export const audit = "/api/audit"

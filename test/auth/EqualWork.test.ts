@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { AuthGateway, MailLimit } from "../../src/http/auth/AuthRequest.ts"
 import { authGatewayLayer } from "../../src/layers/auth/Auth.ts"
 import { GuestOrderClaims } from "../../src/layers/auth/Verification.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { hashPassword } from "better-auth/crypto"
 import { Effect, Fiber, Option, Redacted } from "effect"
-import { signToken, tokenDigest } from "../../src/domain/access/SentCredential.ts"
+import { signToken, tokenDigest } from "../../src/domain/platform/access/SentCredential.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
-import { signToken } from "../../src/domain/access/SentCredential.ts"
+import { signToken } from "../../src/domain/platform/access/SentCredential.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHmac, randomUUID } from "node:crypto"
-import { windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
+import { windowEnd } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { emailSubject } from "../../src/http/server/RateLimiting.ts"
 import type { AdapterMail } from "../../src/layers/mail/MailTransport.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"

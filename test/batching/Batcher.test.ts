@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Fiber, Latch, Metric, Scope } from "effect"
-import * as Batcher from "../../src/domain/batching/Batcher.ts"
+import * as Batcher from "../../src/domain/platform/batching/Batcher.ts"
 
 /** A writer that records its batches and holds each one until the gate is open. */
 const recorded = Effect.fnUntraced(

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import * as Batcher from "../../src/domain/batching/Batcher.ts"
-import * as GroupCommit from "../../src/domain/batching/GroupCommitRepo.ts"
+import * as Batcher from "../../src/domain/platform/batching/Batcher.ts"
+import * as GroupCommit from "../../src/domain/platform/batching/GroupCommitRepo.ts"
 
 const detail = { cause: { code: "23514" }, message: "no" }
 const constraint = new SqlError.SqlError({ reason: new SqlError.ConstraintError(detail) })

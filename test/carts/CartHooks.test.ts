@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { refused } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
 import { api, asStaff, at, testAppLayer } from "../support/TestApp.ts"

@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { CartLine, CartState } from "../../src/domain/carts/Cart.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
-import { type CartLineId, EntityId, newId } from "../../src/domain/ids/Id.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { type CartLineId, EntityId, newId } from "../../src/domain/platform/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const aState = Effect.gen(function*() {

@@ -1,8 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Actor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import type { Actor } from "../../src/domain/platform/access/Actor.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import { type Answer, api, asAdmin, asCustomer, TestApp } from "../support/TestApp.ts"
 

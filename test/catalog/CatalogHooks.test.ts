@@ -2,8 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Catalog } from "../../src/domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
-import { type BeforeCall, type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type BeforeCall, type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { asShopkeeper, catalogLayer } from "./CatalogServices.ts"
 
 const heard: Array<string> = []

@@ -5,7 +5,7 @@ import { Catalog } from "../../src/domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
 import { Categories } from "../../src/domain/catalog/categories/Categories.ts"
 import { Variants } from "../../src/domain/catalog/variants/Variants.ts"
-import { CategoryId, type EntityId, newId } from "../../src/domain/ids/Id.ts"
+import { CategoryId, type EntityId, newId } from "../../src/domain/platform/ids/Id.ts"
 import { atOnce, waiting } from "../support/AtOnce.ts"
 import { asShopkeeper, catalogLayer, eventsOf } from "./CatalogServices.ts"
 

@@ -8,7 +8,7 @@ import {
   fullProduct,
   type InvalidCombination
 } from "../../src/domain/catalog/variants/Variant.ts"
-import { OptionValueId } from "../../src/domain/ids/Id.ts"
+import { OptionValueId } from "../../src/domain/platform/ids/Id.ts"
 
 const value = (id: string) => OptionValueId.make(id)
 

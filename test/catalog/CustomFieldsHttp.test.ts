@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { api, asAdmin, asStaff, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { created, entities, make, onDatabase, refused, searching, shopper } from "./CatalogCalls.ts"
 

@@ -8,7 +8,7 @@ import { FieldDefinitions } from "../../src/domain/catalog/fields/FieldDefinitio
 import { RevisionRepo } from "../../src/domain/catalog/revisions/RevisionRepo.ts"
 import { Revisions } from "../../src/domain/catalog/revisions/Revisions.ts"
 import { Schedules } from "../../src/domain/catalog/schedules/Schedules.ts"
-import { type CategoryId, EntityId, type FieldDefinitionId, newId } from "../../src/domain/ids/Id.ts"
+import { type CategoryId, EntityId, type FieldDefinitionId, newId } from "../../src/domain/platform/ids/Id.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { asShopkeeper, asShopper, catalogLayer } from "./CatalogServices.ts"

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { api, asAdmin, asCustomer, asStaff, withSharedApp } from "../support/TestApp.ts"
 import { brands, categories, each, entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { api, asAdmin, asStaff, inOrganization, testAppLayer, withSharedApp } from "../support/TestApp.ts"
 import { entities, make, onDatabase, refused, searching, shopper, suggested } from "./CatalogCalls.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { aCartWith, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 import { aFilledCart, assertNothingLeft, checkoutFailed } from "./CheckoutFixtures.ts"

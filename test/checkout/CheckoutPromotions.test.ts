@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { aPromotion, usedCount } from "../promotions/PromotionBuilder.ts"

@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { CheckoutRunRepo, type RunLost, type RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
@@ -10,10 +9,11 @@ import {
   createOrderRepoLayer,
   undoCreateOrderRepoLayer
 } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
-import { type CustomerId, newId, type PromotionId } from "../../src/domain/ids/Id.ts"
-import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import type { CheckoutFailed } from "../../src/domain/platform/errors/ApiErrors.ts"
+import { type CustomerId, newId, type PromotionId } from "../../src/domain/platform/ids/Id.ts"
+import { CurrencyCode } from "../../src/domain/platform/money/Money.ts"
 import { claimCart } from "../../src/workflows/checkout/CheckoutCart.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { CurrentActor } from "../../src/domain/platform/access/Actor.ts"
 import { Checkouts } from "../../src/workflows/checkout/Checkouts.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { eventually } from "../support/Eventually.ts"

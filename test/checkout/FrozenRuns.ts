@@ -1,10 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Ref } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CheckoutRunRepo, type RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
-import { CartId, newId, type OrderId } from "../../src/domain/ids/Id.ts"
-import { CurrencyCode } from "../../src/domain/money/Money.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { CartId, newId, type OrderId } from "../../src/domain/platform/ids/Id.ts"
+import { CurrencyCode } from "../../src/domain/platform/money/Money.ts"
 import { runCheckout } from "../../src/workflows/checkout/Checkout.ts"
 import { voidLost } from "../../src/workflows/checkout/CheckoutPayment.ts"
 import {

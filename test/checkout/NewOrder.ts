@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import type { RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
 import { pendingOrder, type PricedCart } from "../../src/domain/checkout/PricedCart.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import {
   type CartId,
   type CustomerId,
@@ -11,7 +11,7 @@ import {
   newId,
   type OrderId,
   type OrderLineId
-} from "../../src/domain/ids/Id.ts"
+} from "../../src/domain/platform/ids/Id.ts"
 
 /** Runs as the processes of the store do. */
 export const inStore = Effect.provideService(CurrentActor, systemActor("org_default"))

@@ -6,7 +6,7 @@ import {
   payable,
   type TotalsInput,
   type TotalsLine
-} from "../../src/domain/checkout/Totals.ts"
+} from "../../src/domain/pricing/Totals.ts"
 
 const line = (key: string, quantity: number, unitPrice: number): TotalsLine => ({ key, quantity, unitPrice })
 const order = (also: Partial<TotalsInput<TotalsLine>>) =>

@@ -5,7 +5,7 @@ import { ClusterSchema, Entity, MessageStorage, RunnerStorage, ShardingConfig } 
 import { Rpc } from "effect/rpc"
 import { SqlClient } from "effect/sql"
 import { DurableDeferred, Workflow } from "effect/workflow"
-import * as Batcher from "../../src/domain/batching/Batcher.ts"
+import * as Batcher from "../../src/domain/platform/batching/Batcher.ts"
 import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
 import { lookupsSpared } from "../../src/layers/cluster/GroupCommitMessageStorage.ts"
 import { freshDatabase, TestDatabase } from "../support/Postgres.ts"

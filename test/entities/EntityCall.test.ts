@@ -4,7 +4,7 @@ import { ClusterError, Entity, ShardingConfig } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { NotFound } from "../../src/domain/errors/ApiErrors.ts"
+import { NotFound } from "../../src/domain/platform/errors/ApiErrors.ts"
 import { call, deadline, orUnavailable, unlessPast } from "../../src/entities/EntityCall.ts"
 
 const Silent = Entity.make("Silent", [Rpc.make("ask", { success: Schema.String, error: NotFound })])

@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { EventRepo } from "../../src/domain/events/EventRepo.ts"
-import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
+import { EventRepo } from "../../src/domain/platform/events/EventRepo.ts"
+import { RelayStatements } from "../../src/domain/platform/events/RelayStatements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { EventType, Subject } from "../../src/domain/events/Event.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import type { EventType, Subject } from "../../src/domain/platform/events/Event.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { type Answer, api, type Call, type TestApp } from "../support/TestApp.ts"
 
 /** The actor a cause acts as: signed in, of one organization. */

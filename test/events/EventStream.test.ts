@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
+import type { SequencedEvent } from "../../src/domain/platform/events/EventSubscribers.ts"
 import { eventStream } from "../../src/http/events/EventsHttp.ts"
 import { Draining } from "../../src/http/server/RequestId.ts"
 

@@ -1,6 +1,6 @@
 import { Effect, type Scope } from "effect"
-import type { Actor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import type { Actor } from "../../src/domain/platform/access/Actor.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, at, TestApp } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"

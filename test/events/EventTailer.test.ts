@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { EventRepo } from "../../src/domain/events/EventRepo.ts"
-import { EventTailer } from "../../src/domain/events/Events.ts"
-import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { EventRepo } from "../../src/domain/platform/events/EventRepo.ts"
+import { EventTailer } from "../../src/domain/platform/events/Events.ts"
+import { RelayStatements } from "../../src/domain/platform/events/RelayStatements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { upTo, writeEntries } from "./ChangeLog.ts"
 

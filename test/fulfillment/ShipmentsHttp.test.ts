@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
+import { newId, type OrderId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { inOneMoment, setStatus } from "../orders/OrderFixtures.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"

@@ -1,11 +1,11 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { EntityTables, entityTables } from "../../src/domain/catalog/EntityTables.ts"
-import { afterHook, beforeHook, type Hook, type HookCondition } from "../../src/domain/hooks/Hook.ts"
-import type { Extra } from "../../src/domain/hooks/HookRuns.ts"
-import { Hooks } from "../../src/domain/hooks/Hooks.ts"
-import { EntityId } from "../../src/domain/ids/Id.ts"
+import { type Actor, CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { EntityTables, entityTables } from "../../src/domain/platform/hooks/EntityTables.ts"
+import { afterHook, beforeHook, type Hook, type HookCondition } from "../../src/domain/platform/hooks/Hook.ts"
+import type { Extra } from "../../src/domain/platform/hooks/HookRuns.ts"
+import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
+import { EntityId } from "../../src/domain/platform/ids/Id.ts"
 import { idOf, table } from "../../src/plugins/kit/StoaPlugin.ts"
 
 const beans = table("acme_beans", { entityId: idOf(EntityId).unique() })

@@ -1,11 +1,63 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
-import { hookOperations } from "../../src/domain/hooks/HookMap.ts"
+import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/platform/hooks/Hook.ts"
+import type { AfterHooks, BeforeHooks } from "../../src/domain/platform/hooks/HookMap.ts"
 import { imported, jsonl } from "../import-export/ImportFixtures.ts"
 import { addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
+
+type FixedBefore = Exclude<keyof BeforeHooks, `catalog.${string}.${string}`>
+type FixedAfter = Exclude<keyof AfterHooks, `catalog.${string}.${string}`>
+type OfType = `catalog.<type>.${"before" | "after"}${"Create" | "Update" | "Delete" | "Read" | "List"}`
+
+/** Every key of the core with its kind of operation; it does not compile unless its keys equal those that modules declare. */
+const hookOperations: Readonly<Record<FixedBefore | FixedAfter | OfType, string>> = {
+  "catalog.beforeCreate": "create",
+  "catalog.<type>.beforeCreate": "create",
+  "catalog.afterCreate": "create",
+  "catalog.<type>.afterCreate": "create",
+  "catalog.beforeUpdate": "update",
+  "catalog.<type>.beforeUpdate": "update",
+  "catalog.afterUpdate": "update",
+  "catalog.<type>.afterUpdate": "update",
+  "catalog.beforeDelete": "delete",
+  "catalog.<type>.beforeDelete": "delete",
+  "catalog.afterDelete": "delete",
+  "catalog.<type>.afterDelete": "delete",
+  "catalog.beforeRead": "read",
+  "catalog.<type>.beforeRead": "read",
+  "catalog.afterRead": "read",
+  "catalog.<type>.afterRead": "read",
+  "catalog.beforeList": "list",
+  "catalog.<type>.beforeList": "list",
+  "catalog.afterList": "list",
+  "catalog.<type>.afterList": "list",
+  "catalog.beforeCategorize": "categorize",
+  "catalog.beforeCommit": "commit",
+  "cart.beforeAddItem": "addItem",
+  "cart.afterAddItem": "addItem",
+  "cart.beforeUpdateQuantity": "update",
+  "cart.afterUpdateQuantity": "update",
+  "cart.beforeRemoveItem": "removeItem",
+  "cart.afterRemoveItem": "removeItem",
+  "checkout.beforePayment": "create",
+  "checkout.beforeCreate": "create",
+  "checkout.afterCreate": "create",
+  "orders.beforeCreate": "create",
+  "orders.afterCreate": "create",
+  "orders.beforeStatusChange": "statusChange",
+  "orders.afterStatusChange": "statusChange",
+  "orders.afterGet": "read",
+  "inventory.afterAdjust": "update",
+  "pricing.afterCreate": "create",
+  "pricing.afterUpdate": "update",
+  "promotions.afterCreate": "create",
+  "promotions.afterUpdate": "update",
+  "fulfillment.afterCreate": "create",
+  "customers.afterCreate": "create",
+  "customers.afterUpdate": "update"
+}
 
 interface Heard {
   readonly operation: string

@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Context, Deferred, Effect, Exit, Layer } from "effect"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { afterHook, beforeHook, type Hook } from "../../src/domain/hooks/Hook.ts"
-import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { afterHook, beforeHook, type Hook } from "../../src/domain/platform/hooks/Hook.ts"
+import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
 
 const asSystem = Effect.provideService(CurrentActor, systemActor("org"))
 

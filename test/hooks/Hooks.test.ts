@@ -1,11 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
-import { type AfterCall, type BeforeCall, type Hook, HookBroken, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { HookDepth, type HookError, tooDeep } from "../../src/domain/hooks/HookRuns.ts"
-import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { ValidationFailed } from "../../src/domain/platform/errors/ApiErrors.ts"
+import {
+  type AfterCall,
+  type BeforeCall,
+  type Hook,
+  HookBroken,
+  HookRefusal
+} from "../../src/domain/platform/hooks/Hook.ts"
+import { HookDepth, type HookError, tooDeep } from "../../src/domain/platform/hooks/HookRuns.ts"
+import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
 
 const acting = Effect.provideService(CurrentActor, systemActor("org"))
 

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Hook } from "../../src/domain/hooks/Hook.ts"
+import type { Hook } from "../../src/domain/platform/hooks/Hook.ts"
 import { elsewhere, openElsewhere, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, type Call, type TestApp, testAppLayer } from "../support/TestApp.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Hook } from "../../src/domain/hooks/Hook.ts"
+import type { Hook } from "../../src/domain/platform/hooks/Hook.ts"
 import { aGuestCart, aProduct } from "../support/Purchase.ts"
 import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"

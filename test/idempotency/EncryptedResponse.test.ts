@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decrypt, encrypt, keyDigest } from "../../src/domain/idempotency/IdempotencyRepo.ts"
+import { decrypt, encrypt, keyDigest } from "../../src/domain/platform/idempotency/IdempotencyRepo.ts"
 
 describe("an encrypted answer", () => {
   const answer = "{\"data\":{\"secret\":\"ünguessable\"}}"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { beforeHook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { beforeHook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin, asCustomer, asStaff, TestApp, testAppLayer } from "../support/TestApp.ts"

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { aMedium, withShelf } from "../media/MediaFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin } from "../support/TestApp.ts"

@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { StockAuditRepo } from "../../src/domain/inventory/StockRepo.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { addWarehouse, organization, stockUp } from "./StockRows.ts"
 

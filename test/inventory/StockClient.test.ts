@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Exit, Fiber } from "effect"
 import { ClusterSchema, EntityId } from "effect/cluster"
 import { TestClock } from "effect/testing"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import {
   HoldGone,
   type ReserveCall,

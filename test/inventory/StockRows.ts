@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { type EntityId, newId, type VariantId, type WarehouseId } from "../../src/domain/ids/Id.ts"
+import { type EntityId, newId, type VariantId, type WarehouseId } from "../../src/domain/platform/ids/Id.ts"
 import { theOrganization } from "../support/TestApp.ts"
 
 /** The organization every database starts with. */

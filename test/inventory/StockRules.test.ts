@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { WarehouseId } from "../../src/domain/ids/Id.ts"
 import { type Adjustment, adjustStock, type StockState } from "../../src/domain/inventory/StockAdjustment.ts"
 import { maxUnits } from "../../src/domain/inventory/StockLevel.ts"
 import {
@@ -9,6 +8,7 @@ import {
   allocateStock,
   type WarehouseStock
 } from "../../src/domain/inventory/StockRules.ts"
+import { WarehouseId } from "../../src/domain/platform/ids/Id.ts"
 
 const level = (onHand: number, reserved = 0, allowNegative = false): StockState => ({ onHand, reserved, allowNegative })
 const after = (state: StockState, adjustment: Adjustment): number | string =>

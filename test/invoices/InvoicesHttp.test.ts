@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import type { AdapterMail } from "../../src/layers/mail/MailTransport.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { mailing } from "../mail/MailedShop.ts"

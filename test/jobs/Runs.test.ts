@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
-import { Jobs } from "../../src/domain/jobs/Jobs.ts"
-import { defineTask, GiveUp, type Task } from "../../src/domain/jobs/Task.ts"
+import { CurrentActor } from "../../src/domain/platform/access/Actor.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
+import { Jobs } from "../../src/domain/platform/jobs/Jobs.ts"
+import { defineTask, GiveUp, type Task } from "../../src/domain/platform/tasks/Task.ts"
 import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const cyclic: { self?: object } = {}

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { defineTask, type Task } from "../../src/domain/jobs/Task.ts"
+import { defineTask, type Task } from "../../src/domain/platform/tasks/Task.ts"
 import { JobSchedules } from "../../src/layers/jobs/QueuedJobs.ts"
 import { queueLayer } from "./Queue.ts"
 

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { WorkerLoopStarter } from "../../src/layers/jobs/JobNotifier.ts"
 import { WorkerSlotLeases, WorkerSlotRepo } from "../../src/layers/jobs/WorkerSlotRepo.ts"
 import { queueLayer } from "./Queue.ts"

@@ -3,8 +3,8 @@ import { Context, Effect, Layer, Logger } from "effect"
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { GiveUp } from "../../src/domain/jobs/Task.ts"
 import { type Mail, Mails } from "../../src/domain/mail/Mail.ts"
+import { GiveUp } from "../../src/domain/platform/tasks/Task.ts"
 import { MailSettings } from "../../src/layers/mail/MailTexts.ts"
 import {
   adapterTransport,

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimits.ts"
+import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
 import { fetched, upload, withShelf } from "./MediaFixtures.ts"
 

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type EntityId, type MediaAssetId, newId, type VariantId } from "../../src/domain/ids/Id.ts"
 import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
+import { type EntityId, type MediaAssetId, newId, type VariantId } from "../../src/domain/platform/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asAnother as elsewhere, asOwner as here, openAnother as openElsewhere } from "../tenancy/AnotherTenant.ts"
 

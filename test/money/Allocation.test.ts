@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { allocate, Minor, SignedMinor } from "../../src/domain/money/Money.ts"
+import { allocate, Minor, SignedMinor } from "../../src/domain/platform/money/Money.ts"
 
 const many = { arbitrary: { runs: 5000 } }
 const anyWeights = Schema.NonEmptyArray(Minor)

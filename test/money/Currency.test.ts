@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Result, Schema } from "effect"
-import { CurrencyCode, exponentOf, formatAmount, parseAmount, SignedMinor } from "../../src/domain/money/Money.ts"
+import {
+  CurrencyCode,
+  exponentOf,
+  formatAmount,
+  parseAmount,
+  SignedMinor
+} from "../../src/domain/platform/money/Money.ts"
 
 const decode = Schema.decodeUnknownOption(CurrencyCode)
 const code = (text: string) => Schema.decodeSync(CurrencyCode)(text)

@@ -10,7 +10,7 @@ import {
   SignedMinor,
   sum,
   times
-} from "../../src/domain/money/Money.ts"
+} from "../../src/domain/platform/money/Money.ts"
 
 const many = { arbitrary: { runs: 5000 } }
 

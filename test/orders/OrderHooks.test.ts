@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { type BuiltOrder, orderInApp as given } from "../support/OrderBuilder.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asCustomer, asStaff, at, withSharedApp } from "../support/TestApp.ts"

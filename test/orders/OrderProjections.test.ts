@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../../src/domain/access/Actor.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { OrderProjections } from "../../src/domain/orders/OrderProjections.ts"
+import { currentOrganization } from "../../src/domain/platform/access/Actor.ts"
 import { aPendingOrder, inStore } from "../checkout/NewOrder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 

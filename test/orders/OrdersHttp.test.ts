@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStatus, transitions } from "../../src/domain/orders/OrderStatus.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { type BuiltOrder, orderInApp as given, stockInApp } from "../support/OrderBuilder.ts"
 import {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartOf, mailing, shopMailingTo } from "../mail/MailedShop.ts"

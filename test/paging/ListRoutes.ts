@@ -1,5 +1,5 @@
 import { OpenApi } from "effect/http-api"
-import { pageQuery } from "../../src/domain/paging/Paging.ts"
+import { pageQuery } from "../../src/domain/platform/paging/Paging.ts"
 import { Api } from "../../src/http/Api.ts"
 import type { Json } from "../../src/http/openapi/Json.ts"
 import { at } from "../support/TestApp.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Array, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ListTotalsRepo, totalOf } from "../../src/domain/paging/ListTotalsRepo.ts"
+import { ListTotalsRepo, totalOf } from "../../src/domain/platform/paging/ListTotalsRepo.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Actor } from "../../src/domain/access/Actor.ts"
+import type { Actor } from "../../src/domain/platform/access/Actor.ts"
 import type { Plugin } from "../../src/plugins/kit/Plugin.ts"
 import { type SampleRows, sampleRows } from "../../src/plugins/kit/testing/SampleRows.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"

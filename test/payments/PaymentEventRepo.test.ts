@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
-import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
 import { PaymentEventRepo } from "../../src/domain/payments/PaymentEventRepo.ts"
+import { CurrentActor } from "../../src/domain/platform/access/Actor.ts"
+import { Conflict } from "../../src/domain/platform/errors/ApiErrors.ts"
+import { newId, type OrderId } from "../../src/domain/platform/ids/Id.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 

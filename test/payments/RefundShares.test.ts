@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { OrderLineId } from "../../src/domain/ids/Id.ts"
 import type { RefundRequest } from "../../src/domain/payments/Refund.ts"
 import {
   calculateRefund,
   type RefundableLine,
   type RefundableOrder
 } from "../../src/domain/payments/RefundCalculation.ts"
+import { OrderLineId } from "../../src/domain/platform/ids/Id.ts"
 
 const line = (id: string, also: Partial<RefundableLine> = {}): RefundableLine => ({
   id: OrderLineId.make(id),

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { OrderId } from "../../src/domain/ids/Id.ts"
 import { PaymentAdapters, WebhookUnconfigured } from "../../src/domain/payments/PaymentAdapter.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { OrderId } from "../../src/domain/platform/ids/Id.ts"
 import { paymentProviders } from "../../src/layers/payments/PaymentProviders.ts"
 import { signTestEvent, testProvider } from "../../src/layers/payments/TestProvider.ts"
 

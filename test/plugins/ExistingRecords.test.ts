@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { childOf, definePlugin, EntityId, group, idOf, table, text, uuid, VariantId, WarehouseId } from "stoa/plugin"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, inOrganization, testAppLayer } from "../support/TestApp.ts"
 

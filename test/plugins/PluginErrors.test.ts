@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { ApiError, apiError, definePlugin, group } from "stoa/plugin"
-import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimits.ts"
+import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 
 class PinLocked extends apiError(

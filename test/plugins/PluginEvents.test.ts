@@ -13,8 +13,8 @@ import {
   text,
   type ValidationFailed
 } from "stoa/plugin"
-import { EventDispatchRepo } from "../../src/domain/events/EventDispatchRepo.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { EventDispatchRepo } from "../../src/domain/platform/events/EventDispatchRepo.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"

@@ -16,7 +16,7 @@ import {
   text,
   uuid
 } from "stoa/plugin"
-import type { EntityTable } from "../../src/domain/catalog/EntityTables.ts"
+import type { EntityTable } from "../../src/domain/platform/hooks/EntityTables.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { api, asAdmin, testAppOn } from "../support/TestApp.ts"

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { developmentKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
 import { migratePlugins } from "../../src/plugins/kit/install/PluginTables.ts"
 import type { Plugin } from "../../src/plugins/kit/Plugin.ts"

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { pluginDatabase } from "../../src/plugins/kit/tables/PluginDatabaseRepo.ts"
 import { contextOf, remindersPlugin, runOf, sendReminders } from "./Reminders.ts"
 

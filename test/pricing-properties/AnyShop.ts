@@ -1,4 +1,4 @@
-import { newId, type VariantId } from "../../src/domain/ids/Id.ts"
+import { newId, type VariantId } from "../../src/domain/platform/ids/Id.ts"
 import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
 import type { Chance } from "./Chance.ts"
 import type { Shop, ShopModifier, ShopPrice, ShopProduct, ShopPromotion, ShopTax, ShopZone, Wish } from "./Shop.ts"

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/ids/Id.ts"
+import { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 import { groupIn, type Shop, type ShopProduct, type ShopRate, type ShopZone, type Wish } from "./Shop.ts"

@@ -1,12 +1,12 @@
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
-import { OrderLineId } from "../../src/domain/ids/Id.ts"
 import type { RefundRequest } from "../../src/domain/payments/Refund.ts"
 import {
   type CalculatedRefund,
   calculateRefund,
   type RefundableOrder
 } from "../../src/domain/payments/RefundCalculation.ts"
+import { OrderLineId } from "../../src/domain/platform/ids/Id.ts"
 import type { Bill } from "./Bill.ts"
 import type { Chance } from "./Chance.ts"
 import type { Wish } from "./Shop.ts"

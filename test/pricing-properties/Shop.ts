@@ -1,4 +1,4 @@
-import type { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/ids/Id.ts"
+import type { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/platform/ids/Id.ts"
 import type { ModifierType } from "../../src/domain/pricing/PriceResolution.ts"
 import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
 import { SetPrice } from "../../src/domain/pricing/Price.ts"
 import { NewPriceModifier, PriceModifierChange } from "../../src/domain/pricing/PriceModifier.ts"
 import { priceModifierRepoLayer } from "../../src/domain/pricing/PriceModifierRepo.ts"

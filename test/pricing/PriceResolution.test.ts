@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { EntityId, VariantId } from "../../src/domain/ids/Id.ts"
+import { EntityId, VariantId } from "../../src/domain/platform/ids/Id.ts"
 import {
   type ModifierRow,
   ModifierType,

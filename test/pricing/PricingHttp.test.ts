@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, inOrganization, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { assertPermissions, otherOrganization, seedEntity, seedOrganization } from "./Seed.ts"

@@ -1,8 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { type EntityId, newId, type VariantId } from "../../src/domain/ids/Id.ts"
+import { type Actor, CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { type EntityId, newId, type VariantId } from "../../src/domain/platform/ids/Id.ts"
 import { api, asAnonymous, theOrganization } from "../support/TestApp.ts"
 
 /** A second organization, whose records are invisible to the default one. */

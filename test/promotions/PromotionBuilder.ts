@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
 
 /** Creates a promotion, ten per cent off the order by default; returns its id and code. */

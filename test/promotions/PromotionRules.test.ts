@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { EntityId, PromotionId } from "../../src/domain/ids/Id.ts"
+import { EntityId, PromotionId } from "../../src/domain/platform/ids/Id.ts"
 import { applyPromotions } from "../../src/domain/promotions/AppliedPromotions.ts"
 import {
   evaluatePromotion,

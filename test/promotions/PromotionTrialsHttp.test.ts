@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { otherOrganization, seedEntity, seedOrganization } from "../pricing/Seed.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"

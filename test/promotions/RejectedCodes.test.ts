@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { buyAs } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct } from "../support/Purchase.ts"

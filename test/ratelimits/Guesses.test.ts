@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
-import { defaultRates, rateLimitValues, windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
+import { defaultRates, rateLimitValues, windowEnd } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { aKey, cookieOf, signIn } from "../access/People.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"

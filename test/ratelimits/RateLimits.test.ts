@@ -8,7 +8,7 @@ import {
   type RateLimits,
   rateLimitValues,
   type Standing
-} from "../../src/domain/ratelimits/RateLimits.ts"
+} from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { makeRateLimits } from "../../src/layers/ratelimits/RateLimiter.ts"

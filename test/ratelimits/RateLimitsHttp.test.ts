@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
-import { defaultRates, rateLimitValues, windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
+import { defaultRates, rateLimitValues, windowEnd } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { newEmail } from "../auth/Visitors.ts"
 import { refused } from "../checkout/CheckoutFixtures.ts"

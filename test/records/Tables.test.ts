@@ -3,7 +3,7 @@ import { Effect, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { Table } from "../../src/domain/records/Table.ts"
+import { Table } from "../../src/domain/platform/records/Table.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const declaring = globSync("src/domain/**/*.ts").filter((file) => /= new Table\(/.test(readFileSync(file, "utf8")))

@@ -3,7 +3,7 @@ import { Headers } from "effect/http"
 import { RpcClient, RpcMiddleware, RpcSerialization } from "effect/rpc"
 import { Socket } from "effect/socket"
 import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
-import type { Actor } from "../../src/domain/access/Actor.ts"
+import type { Actor } from "../../src/domain/platform/access/Actor.ts"
 import { RpcAccess, StoaRpcs } from "../../src/http/rpc/StoaRpcs.ts"
 import { api, TestApp } from "../support/TestApp.ts"
 

@@ -14,7 +14,7 @@ import {
   table,
   text
 } from "stoa/plugin"
-import type { Actor } from "../../src/domain/access/Actor.ts"
+import type { Actor } from "../../src/domain/platform/access/Actor.ts"
 import { change, entities, make, onDatabase, refused, searching } from "../catalog/CatalogCalls.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"

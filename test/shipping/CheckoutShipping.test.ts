@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { assertAddsUp, assertNothingLeft, checkoutFailed, refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aGuestCart, aProduct, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { askAdapter, type RateAdapter, type RateRequest } from "../../src/domain/shipping/RateAdapter.ts"
 import { checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"

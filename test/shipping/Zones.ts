@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, at } from "../support/TestApp.ts"
 

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "./Audit.ts"
 import { noterOf } from "./JobRunNotes.ts"
 import { placeOf, type Service, type ServiceOptions } from "./Service.ts"

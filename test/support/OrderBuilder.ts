@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
-import type { Actor } from "../../src/domain/access/Actor.ts"
-import { systemActor } from "../../src/domain/access/Actor.ts"
-import { newId, type OrderId, type OrderLineId } from "../../src/domain/ids/Id.ts"
+import type { Actor } from "../../src/domain/platform/access/Actor.ts"
+import { systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { newId, type OrderId, type OrderLineId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "./TestApp.ts"
 

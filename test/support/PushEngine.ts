@@ -1,5 +1,10 @@
-import { type JobId, newId } from "../../src/domain/ids/Id.ts"
-import type { EngineJob, EngineOutcome, EngineRegistration, JobEngine } from "../../src/domain/jobs/JobSettings.ts"
+import { type JobId, newId } from "../../src/domain/platform/ids/Id.ts"
+import type {
+  EngineJob,
+  EngineOutcome,
+  EngineRegistration,
+  JobEngine
+} from "../../src/domain/platform/tasks/JobSettings.ts"
 
 /** An engine with a separate runtime, in memory: it runs jobs when the test says so. */
 export const pushEngine = () => {

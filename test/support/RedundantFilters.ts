@@ -5,18 +5,18 @@
 const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the transaction has locked the row, by its key and with the filter": [
     "src/domain/customers/CustomerGroupRepo.ts#4",
-    "src/domain/customers/PersonalDataRepo.ts#4",
-    "src/domain/customers/PersonalDataRepo.ts#10",
-    "src/domain/customers/PersonalDataRepo.ts#13",
+    "src/domain/privacy/PersonalDataRepo.ts#4",
+    "src/domain/privacy/PersonalDataRepo.ts#10",
+    "src/domain/privacy/PersonalDataRepo.ts#13",
     "src/domain/import-export/BatchRepo.ts#0",
     "src/domain/import-export/BatchRepo.ts#1",
     "src/domain/import-export/BatchRepo.ts#2",
-    "src/domain/batching/RowBatchRepo.ts#1",
+    "src/domain/platform/batching/RowBatchRepo.ts#1",
     "src/domain/import-export/ImportRepo.ts#9",
     "src/domain/import-export/ImportRepo.ts#10",
     "src/domain/fulfillment/ShipmentRepo.ts#3",
     "src/domain/payments/RefundReversalRepo.ts#3",
-    "src/domain/records/RecordRepo.ts#2",
+    "src/domain/platform/resources/RecordRepo.ts#2",
     "src/domain/staff/StaffRepo.ts#4"
   ],
   "a part of the same statement has the row with the filter": [
@@ -47,10 +47,10 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/payments/RefundReversalRepo.ts#4"
   ],
   "the transaction has read the rows, with the filter, behind the lock of their entity": [
-    "src/domain/batching/RowBatchRepo.ts#2"
+    "src/domain/platform/batching/RowBatchRepo.ts#2"
   ],
   "a trigger lets no category lie below one of another organization": [
-    "src/domain/catalog/import-export/CatalogImportRepo.ts#8"
+    "src/domain/import-export/catalog/CatalogImportRepo.ts#8"
   ],
   "each way to an order and the end of the look-up have it": [
     "src/domain/orders/OrderRecordsRepo.ts#6",
@@ -58,7 +58,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/orders/OrderRecordsRepo.ts#8",
     "src/domain/orders/OrderRecordsRepo.ts#12"
   ],
-  "the entries of the change log that it leads to have it": ["src/domain/customers/PersonalDataRepo.ts#8"],
+  "the entries of the change log that it leads to have it": ["src/domain/privacy/PersonalDataRepo.ts#8"],
   "the other two of the join say it": [
     "src/domain/inventory/StockStatements.ts#1",
     "src/domain/inventory/StockStatements.ts#2",

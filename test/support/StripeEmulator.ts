@@ -1,7 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { listening } from "./Listening.ts"
 import { type Reply, type StripeIntent, StripeLedger } from "./StripeLedger.ts"
 

@@ -1,4 +1,4 @@
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 
 /** A payment as the emulated Stripe has it; amounts in Stripe's units. */
 export interface StripeIntent {

@@ -1,6 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
-import type { Hook } from "../../src/domain/hooks/Hook.ts"
+import type { Hook } from "../../src/domain/platform/hooks/Hook.ts"
 import { announce, processApp } from "../../src/layers/App.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 

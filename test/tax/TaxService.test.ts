@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { OutsideFailed } from "../../src/domain/modules/OutsideService.ts"
+import { OutsideFailed } from "../../src/domain/platform/modules/OutsideService.ts"
 import { assertAddsUp, assertNothingLeft, checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { checkOut } from "../support/Purchase.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll, vi } from "vitest"
-import { afterHook, beforeHook } from "../../src/domain/hooks/Hook.ts"
+import { afterHook, beforeHook } from "../../src/domain/platform/hooks/Hook.ts"
 import { aGuestCart, aProduct, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
-import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
+import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { otlpReceiver, type ReceivedSpan } from "../support/OtlpReceiver.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Predicate } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { rowsOf } from "./Footprint.ts"
 
 const as = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))

@@ -1,12 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { CategoryRepo } from "../../src/domain/catalog/categories/CategoryRepo.ts"
 import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
 import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
 import { VariantRepo } from "../../src/domain/catalog/variants/VariantRepo.ts"
+import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
+import { WarehouseRepo } from "../../src/domain/inventory/WarehouseRepo.ts"
+import { CacheInvalidation } from "../../src/domain/platform/access/CacheInvalidation.ts"
 import {
   CartId,
   type CategoryId,
@@ -15,9 +17,7 @@ import {
   newId,
   type PriceId,
   type VariantId
-} from "../../src/domain/ids/Id.ts"
-import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
-import { WarehouseRepo } from "../../src/domain/inventory/WarehouseRepo.ts"
+} from "../../src/domain/platform/ids/Id.ts"
 import { PriceRepo, priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { PriceCandidateRepo, priceCandidateRepoLayer } from "../../src/domain/pricing/PriceStatements.ts"
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"

@@ -1,7 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApiKeyRepo } from "../../src/domain/access/ApiKeyRepo.ts"
 import { Audit } from "../../src/domain/audit/Audit.ts"
 import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
 import { AuthRepo } from "../../src/domain/auth/AuthRepo.ts"
@@ -11,8 +10,9 @@ import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.
 import { AddressRepo, InteractionRepo } from "../../src/domain/customers/CustomerRecordsRepo.ts"
 import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
 import type { Interaction } from "../../src/domain/customers/Interaction.ts"
-import { PersonalDataRepo } from "../../src/domain/customers/PersonalDataRepo.ts"
 import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
+import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
+import { ApiKeyRepo } from "../../src/domain/platform/credentials/ApiKeyRepo.ts"
 import {
   type AddressId,
   type ApiKeyId,
@@ -21,9 +21,9 @@ import {
   type InteractionId,
   type JobId,
   newId
-} from "../../src/domain/ids/Id.ts"
-import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
-import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
+} from "../../src/domain/platform/ids/Id.ts"
+import { JobRecordRepo } from "../../src/domain/platform/jobs/JobRecordRepo.ts"
+import { PersonalDataRepo } from "../../src/domain/privacy/PersonalDataRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {

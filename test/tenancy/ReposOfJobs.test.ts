@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
 import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"

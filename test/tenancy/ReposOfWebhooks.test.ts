@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { newId, type WebhookDeliveryId, type WebhookEndpointId } from "../../src/domain/ids/Id.ts"
+import { newId, type WebhookDeliveryId, type WebhookEndpointId } from "../../src/domain/platform/ids/Id.ts"
 import { deliveryOf, type Dispatch } from "../../src/domain/webhooks/WebhookDelivery.ts"
 import { maxEndpoints, WebhookDeliveryRepo, WebhookEndpointRepo } from "../../src/domain/webhooks/WebhookRepo.ts"
 import { WebhookDispatchRepo } from "../../src/layers/webhooks/WebhookDispatchRepo.ts"

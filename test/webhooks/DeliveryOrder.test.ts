@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { Tasks } from "../../src/domain/jobs/Task.ts"
+import { Tasks } from "../../src/domain/platform/tasks/Task.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { Deliveries } from "../../src/layers/webhooks/Deliveries.ts"
 import { WebhookDispatchRepo } from "../../src/layers/webhooks/WebhookDispatchRepo.ts"

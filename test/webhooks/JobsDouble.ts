@@ -1,10 +1,10 @@
 import { Cause, Context, Effect, Exit, Layer } from "effect"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { type JobId, newId } from "../../src/domain/ids/Id.ts"
-import { Jobs, type NewJob } from "../../src/domain/jobs/Jobs.ts"
-import { GiveUp, type TaskResult, Tasks } from "../../src/domain/jobs/Task.ts"
-import { promiseToolsOf, toolsOf } from "../../src/domain/modules/Handlers.ts"
-import { emptyServiceRegistry } from "../../src/domain/modules/ServiceRegistry.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { type JobId, newId } from "../../src/domain/platform/ids/Id.ts"
+import { Jobs, type NewJob } from "../../src/domain/platform/jobs/Jobs.ts"
+import { promiseToolsOf, toolsOf } from "../../src/domain/platform/modules/Handlers.ts"
+import { emptyServiceRegistry } from "../../src/domain/platform/modules/ServiceRegistry.ts"
+import { GiveUp, type TaskResult, Tasks } from "../../src/domain/platform/tasks/Task.ts"
 
 /** An enqueued job and its outcome. */
 export interface DoubleJob extends NewJob {

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { eventTypes } from "../../src/domain/events/Event.ts"
+import { eventTypes } from "../../src/domain/platform/events/Event.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { JobsDouble } from "./JobsDouble.ts"

@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { EventSubscribers, type SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
-import { newId, type WebhookEndpointId } from "../../src/domain/ids/Id.ts"
-import { Tasks } from "../../src/domain/jobs/Task.ts"
+import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { EventSubscribers, type SequencedEvent } from "../../src/domain/platform/events/EventSubscribers.ts"
+import { newId, type WebhookEndpointId } from "../../src/domain/platform/ids/Id.ts"
+import { Tasks } from "../../src/domain/platform/tasks/Task.ts"
 import {
   developmentKeyring,
   encryptSecret,

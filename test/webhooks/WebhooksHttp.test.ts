@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { eventTypes } from "../../src/domain/events/Event.ts"
+import { eventTypes } from "../../src/domain/platform/events/Event.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"

@@ -1,8 +1,8 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { type Actor, CurrentActor, refusalOf } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
-import type { Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
-import { forbidden } from "../errors/ErrorKinds.ts"
+import { type Actor, CurrentActor, refusalOf } from "../platform/access/Actor.ts"
+import type { Forbidden, Unauthorized } from "../platform/errors/ApiErrors.ts"
+import { forbidden } from "../platform/errors/ErrorKinds.ts"
 import {
   type AnalyticsModel,
   AnalyticsModels,
@@ -11,7 +11,7 @@ import {
   rulesFor,
   type Scope,
   scopeOf
-} from "./AnalyticsModel.ts"
+} from "../platform/modules/AnalyticsModel.ts"
 import type { AnalyticsMeta, AnalyticsQuery } from "./AnalyticsQuery.ts"
 import { AnalyticsRepo } from "./AnalyticsRepo.ts"
 import { planOf } from "./QueryPlan.ts"

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import type { Issue } from "../errors/ApiErrors.ts"
-import { AnyJson, ShortText } from "../text/Storable.ts"
+import type { Issue } from "../platform/errors/ApiErrors.ts"
 import {
   type AnalyticsModel,
   type Dimension,
@@ -9,7 +8,8 @@ import {
   membersOf,
   modelSources,
   type Segment
-} from "./AnalyticsModel.ts"
+} from "../platform/modules/AnalyticsModel.ts"
+import { AnyJson, ShortText } from "../platform/text/Storable.ts"
 import { presetForms } from "./TimeRange.ts"
 
 /** Granularities of time (spec §4 Analytics). */

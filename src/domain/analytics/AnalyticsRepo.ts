@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { Unavailable } from "../errors/ApiErrors.ts"
-import { invalid } from "../errors/ErrorKinds.ts"
-import { type AnalyticsModel, AnalyticsModels, InvalidModel, memberOf } from "./AnalyticsModel.ts"
+import { Unavailable } from "../platform/errors/ApiErrors.ts"
+import { invalid } from "../platform/errors/ErrorKinds.ts"
+import { type AnalyticsModel, AnalyticsModels, InvalidModel, memberOf } from "../platform/modules/AnalyticsModel.ts"
 import { type Reach, statementOf } from "./AnalyticsStatementRepo.ts"
 import type { QueryPlan } from "./QueryPlan.ts"
 

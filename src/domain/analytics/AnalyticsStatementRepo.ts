@@ -1,6 +1,11 @@
 import { type SqlClient, type Statement } from "effect/sql"
-import type { CustomerId } from "../ids/Id.ts"
-import { type AnalyticsModel, type DimensionType, type Measure, type ScopeRule } from "./AnalyticsModel.ts"
+import type { CustomerId } from "../platform/ids/Id.ts"
+import {
+  type AnalyticsModel,
+  type DimensionType,
+  type Measure,
+  type ScopeRule
+} from "../platform/modules/AnalyticsModel.ts"
 import type { Granularity } from "./AnalyticsQuery.ts"
 import type { Condition, FilterValue, Test } from "./QueryFilter.ts"
 import type { Group, QueryPlan } from "./QueryPlan.ts"

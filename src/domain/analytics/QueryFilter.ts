@@ -1,4 +1,4 @@
-import type { DimensionType, Measure } from "./AnalyticsModel.ts"
+import type { DimensionType, Measure } from "../platform/modules/AnalyticsModel.ts"
 import { listed, type Members, type Refusals } from "./AnalyticsQuery.ts"
 import { momentNamed, rangeBetween, type TimeRange } from "./TimeRange.ts"
 

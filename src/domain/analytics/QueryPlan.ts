@@ -1,6 +1,6 @@
 import { Result } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
-import { type AnalyticsModel, type Dimension, type Measure } from "./AnalyticsModel.ts"
+import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { type AnalyticsModel, type Dimension, type Measure } from "../platform/modules/AnalyticsModel.ts"
 import {
   type AnalyticsQuery,
   granularities,

@@ -1,8 +1,8 @@
 import { Context, type Effect, Schema } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { Uuid } from "../ids/Id.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { Time } from "../pricing/Bounds.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import { Uuid } from "../platform/ids/Id.ts"
+import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
+import { Time } from "../platform/text/Time.ts"
 
 const Json = Schema.Record(Schema.String, Schema.Unknown)
 

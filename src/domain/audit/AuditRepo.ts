@@ -1,10 +1,10 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import { nextCursorOf, pageParts } from "../paging/CursorRepo.ts"
-import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { decoderOf, decoding, plainRows } from "../records/Rows.ts"
-import { columnsOf } from "../records/Table.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { nextCursorOf, pageParts } from "../platform/paging/CursorRepo.ts"
+import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
+import { decoderOf, decoding, plainRows } from "../platform/records/Rows.ts"
+import { columnsOf } from "../platform/records/Table.ts"
 import { Audit, AuditEntry, type AuditFilter, eventsNamed, shortened } from "./Audit.ts"
 
 const columns = columnsOf(AuditEntry.fields, "e", { event: "e.type" })

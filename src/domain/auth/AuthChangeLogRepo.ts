@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
-import type { Actor } from "../access/Actor.ts"
-import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
-import type { AuditedType, Subject } from "../events/Event.ts"
+import type { Actor } from "../platform/access/Actor.ts"
+import { changeLogRows, isoTime } from "../platform/events/ChangeLogRepo.ts"
+import type { AuditedType, Subject } from "../platform/events/Event.ts"
 
 /**
  * Change log entries of a table's rows. SQL texts over `r`, the row after the change (or the deleted one), and `w`, the

@@ -1,8 +1,8 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { CurrentActor } from "../access/Actor.ts"
-import { decoding } from "../records/Rows.ts"
+import { CurrentActor } from "../platform/access/Actor.ts"
+import { decoding } from "../platform/records/Rows.ts"
 import { insertRecorded, recordedChange } from "./AuthChangeLogRepo.ts"
 
 /** Rows of a store still reference it. */

@@ -1,12 +1,13 @@
 import { Result, Schema, Struct } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import { type Actor, holds, servesGuests } from "../access/Actor.ts"
-import { invalid, notFound } from "../errors/ErrorKinds.ts"
-import { CartId, CartLineId, CustomerId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Money.ts"
-import { Amount, maybe, Time } from "../pricing/Bounds.ts"
-import { Table } from "../records/Table.ts"
-import { FreeText } from "../text/Storable.ts"
+import { type Actor, holds, servesGuests } from "../platform/access/Actor.ts"
+import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { CartId, CartLineId, CustomerId } from "../platform/ids/Id.ts"
+import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { Table } from "../platform/records/Table.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { FreeText } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 import { ChosenLine, LineNotes, Quantity, SentLine } from "./Line.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
@@ -148,3 +149,28 @@ export const newCartSecret = (): string => randomBytes(24).toString("base64url")
 
 /** The stored hash of a secret: a copy of the database opens no cart. */
 export const hashCartSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex")
+
+/** An item that is about to be added, as hooks see it. */
+export interface AddedItem extends NewCartLine {
+  readonly cartId: CartId
+}
+
+/** A new quantity of a line, as hooks see it. */
+export interface QuantityChange {
+  readonly cartId: CartId
+  readonly itemId: CartLineId
+  readonly quantity: number
+}
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface BeforeHooks {
+    readonly "cart.beforeAddItem": AddedItem
+    readonly "cart.beforeUpdateQuantity": QuantityChange
+    readonly "cart.beforeRemoveItem": CartLine
+  }
+  interface AfterHooks {
+    readonly "cart.afterAddItem": { readonly result: CartLine; readonly data: AddedItem }
+    readonly "cart.afterUpdateQuantity": { readonly result: CartLine; readonly data: CartLine }
+    readonly "cart.afterRemoveItem": { readonly result: CartLine; readonly data: CartLine }
+  }
+}

@@ -1,16 +1,15 @@
 import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
-import { type Actor, actsForShop, CurrentActor } from "../access/Actor.ts"
-import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { Customers } from "../customers/Customers.ts"
-import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
-import { invalid, notFound } from "../errors/ErrorKinds.ts"
-import { Hooks } from "../hooks/Hooks.ts"
-import { type CartId, type CartLineId, newId, type VariantId } from "../ids/Id.ts"
+import { type Actor, actsForShop, CurrentActor, seesUnpublished } from "../platform/access/Actor.ts"
+import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { Hooks } from "../platform/hooks/Hooks.ts"
+import { type CartId, type CartLineId, newId, type VariantId } from "../platform/ids/Id.ts"
+import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import { linePricings } from "../pricing/LinePricing.ts"
 import { linePrice } from "../pricing/Prices.ts"
 import { toCandidates } from "../pricing/PriceStatements.ts"
-import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
   admit,
   type CartLine,

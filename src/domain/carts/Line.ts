@@ -1,7 +1,7 @@
 import { Effect, Equal, Schema, Struct } from "effect"
-import { EntityId, VariantId } from "../ids/Id.ts"
-import { maybe } from "../pricing/Bounds.ts"
-import { FreeText, objectUpTo } from "../text/Storable.ts"
+import { EntityId, VariantId } from "../platform/ids/Id.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { FreeText, objectUpTo } from "../platform/text/Storable.ts"
 
 /**
  * What a line says from its cart to its order: cart lines, priced lines, what hooks see, order lines, files and their

@@ -1,13 +1,13 @@
 import { Context, Effect, Equal, Layer, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { invalid, notFound } from "../errors/ErrorKinds.ts"
-import { changeLogRows } from "../events/ChangeLogRepo.ts"
-import { type EntityId, newId } from "../ids/Id.ts"
-import { totalOf } from "../paging/ListTotalsRepo.ts"
-import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { decoding } from "../records/Rows.ts"
-import { columnsOf, jsonOf } from "../records/Table.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { changeLogRows } from "../platform/events/ChangeLogRepo.ts"
+import { type EntityId, newId } from "../platform/ids/Id.ts"
+import { totalOf } from "../platform/paging/ListTotalsRepo.ts"
+import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
+import { decoding } from "../platform/records/Rows.ts"
+import { columnsOf, jsonOf } from "../platform/records/Table.ts"
 import {
   Attributes,
   AttributesChange,

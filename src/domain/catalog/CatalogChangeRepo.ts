@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, SqlError, type Statement } from "effect/sql"
-import type { Actor } from "../access/Actor.ts"
-import { changeLogRows, type Written } from "../events/ChangeLogRepo.ts"
+import type { Actor } from "../platform/access/Actor.ts"
+import { changeLogRows, type Written } from "../platform/events/ChangeLogRepo.ts"
 
 /** Transactions over several repositories of the catalog. */
 export class CatalogTransactionRepo

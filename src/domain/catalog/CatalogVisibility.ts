@@ -1,14 +1,8 @@
-import { type Actor, holds } from "../access/Actor.ts"
+import { type Actor, holds, seesUnpublished } from "../platform/access/Actor.ts"
 import type { CatalogEntity } from "./Entity.ts"
 import type { EntityView } from "./EntityView.ts"
 
-const unpublishedPermissions = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
-
 const pricePermissions = ["catalog:update", "pricing:read", "pricing:update", "pricing:manage"]
-
-/** Shoppers see published entities only; catalog staff see all (contract §1.1, visibility). */
-export const seesUnpublished = (actor: Actor): boolean =>
-  unpublishedPermissions.some((permission) => holds(actor, permission))
 
 /** Staff of the catalog or its prices see all prices; others see those that apply to them now. */
 export const seesAllPrices = (actor: Actor): boolean => pricePermissions.some((permission) => holds(actor, permission))

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { notFound } from "../errors/ErrorKinds.ts"
-import { EntityId, Uuid } from "../ids/Id.ts"
-import { Time } from "../pricing/Bounds.ts"
-import { AnyJson, keyText, StorableObject, Wording } from "../text/Storable.ts"
+import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { EntityId, Uuid } from "../platform/ids/Id.ts"
+import { AnyJson, keyText, StorableObject, Wording } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 export class EntityNotFound extends notFound("CatalogEntity", "Catalog entity not found.") {}
 

@@ -1,10 +1,10 @@
 import { Effect, Schema, Struct } from "effect"
-import { invalid } from "../errors/ErrorKinds.ts"
-import { BrandId, CategoryId, EntityId, MediaAssetId, PriceId, VariantId, WarehouseId } from "../ids/Id.ts"
-import type { PageRequest } from "../paging/Paging.ts"
+import { invalid } from "../platform/errors/ErrorKinds.ts"
+import { BrandId, CategoryId, EntityId, MediaAssetId, PriceId, VariantId, WarehouseId } from "../platform/ids/Id.ts"
+import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { Brand } from "./brands/Brand.ts"
 import { Category } from "./categories/Category.ts"
-import { Attributes, CatalogEntity } from "./Entity.ts"
+import { Attributes, CatalogEntity, type EntityChange, type NewEntity } from "./Entity.ts"
 import { FieldValue } from "./fields/FieldDefinition.ts"
 import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
@@ -170,4 +170,55 @@ export const sortOf = (text: string | undefined): Effect.Effect<EntitySort, Unkn
   return field === undefined
     ? Effect.fail(new UnknownSort())
     : Effect.succeed({ field, ascending: direction === "asc" })
+}
+
+/** Categories to assign to an entity, by ids or slugs. */
+export interface Categorized {
+  /** Null for an entity that an import is about to create. */
+  readonly entityId: EntityId | null
+  /** Slugs of the categories to assign; an import creates missing ones. */
+  readonly categories: ReadonlyArray<string>
+  /** Other fields of the entity in an import; null where it has none. */
+  readonly metadata: Readonly<Record<string, unknown>> | null
+}
+
+/** Entities that a batch of an import created and changed, within its transaction. */
+export interface ImportedEntities {
+  readonly created: ReadonlyArray<CatalogEntity>
+  readonly updated: ReadonlyArray<{ readonly entity: CatalogEntity; readonly old: CatalogEntity }>
+}
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface BeforeHooks {
+    readonly "catalog.beforeCreate": NewEntity
+    readonly "catalog.beforeUpdate": EntityChange
+    readonly "catalog.beforeDelete": EntityView
+    readonly "catalog.beforeRead": EntityRead
+    readonly "catalog.beforeList": EntityQuery
+    readonly "catalog.beforeCategorize": Categorized
+    readonly "catalog.beforeCommit": ImportedEntities
+    readonly [ofType: `catalog.${string}.beforeCreate`]: NewEntity
+    readonly [ofType: `catalog.${string}.beforeUpdate`]: EntityChange
+    readonly [ofType: `catalog.${string}.beforeDelete`]: EntityView
+    readonly [ofType: `catalog.${string}.beforeRead`]: EntityRead
+    readonly [ofType: `catalog.${string}.beforeList`]: EntityQuery
+  }
+  interface AfterHooks {
+    readonly "catalog.afterCreate": { readonly result: CatalogEntity; readonly data: NewEntity }
+    readonly "catalog.afterUpdate": { readonly result: CatalogEntity; readonly data: CatalogEntity }
+    readonly "catalog.afterDelete": { readonly result: CatalogEntity; readonly data: never }
+    readonly "catalog.afterRead": { readonly result: EntityView; readonly data: EntityRead }
+    readonly "catalog.afterList": { readonly result: PageOf<EntityView>; readonly data: EntityQuery }
+    readonly [ofType: `catalog.${string}.afterCreate`]: { readonly result: CatalogEntity; readonly data: NewEntity }
+    readonly [ofType: `catalog.${string}.afterUpdate`]: {
+      readonly result: CatalogEntity
+      readonly data: CatalogEntity
+    }
+    readonly [ofType: `catalog.${string}.afterDelete`]: { readonly result: CatalogEntity; readonly data: never }
+    readonly [ofType: `catalog.${string}.afterRead`]: { readonly result: EntityView; readonly data: EntityRead }
+    readonly [ofType: `catalog.${string}.afterList`]: {
+      readonly result: PageOf<EntityView>
+      readonly data: EntityQuery
+    }
+  }
 }

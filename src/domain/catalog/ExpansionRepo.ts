@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
-import { isoTime } from "../events/ChangeLogRepo.ts"
-import { jsonOf, orderedJsonOf } from "../records/Table.ts"
+import { isoTime } from "../platform/events/ChangeLogRepo.ts"
+import { jsonOf, orderedJsonOf } from "../platform/records/Table.ts"
 import { Attributes } from "./Entity.ts"
 import type { Include } from "./EntityView.ts"
 import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"

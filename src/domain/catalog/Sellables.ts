@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import type { EntityId, VariantId } from "../ids/Id.ts"
-import { maybe } from "../pricing/Bounds.ts"
-import { keyText } from "../text/Storable.ts"
+import type { EntityId, VariantId } from "../platform/ids/Id.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { keyText } from "../platform/text/Storable.ts"
 import { Slug } from "./Entity.ts"
 import { type NamedEntity, SellableRepo } from "./SellableRepo.ts"
 

@@ -1,5 +1,5 @@
-import { statements } from "../modules/MigrationStatements.ts"
-import { countedBy } from "../paging/migrations.ts"
+import { statements } from "../platform/database/MigrationStatements.ts"
+import { countedBy } from "../platform/paging/migrations.ts"
 import { fieldTables } from "./fields/EntityFieldRepo.ts"
 import { revisionTables } from "./revisions/RevisionRepo.ts"
 

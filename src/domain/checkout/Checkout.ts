@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { Line, LineNotes, Quantity, SentLine } from "../carts/Line.ts"
-import { IdempotencyKey } from "../idempotency/IdempotencyKeys.ts"
-import { CartId, PromotionId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Money.ts"
 import { Order } from "../orders/Order.ts"
-import { Amount, maybe } from "../pricing/Bounds.ts"
+import { IdempotencyKey } from "../platform/idempotency/IdempotencyKeys.ts"
+import { CartId, PromotionId } from "../platform/ids/Id.ts"
+import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { FreeText, keyText, ShopperObject, ShortText, Text } from "../platform/text/Storable.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
-import { FreeText, keyText, ShopperObject, ShortText, Text } from "../text/Storable.ts"
 
 /** Delivery address; stored with the order (contract §3.1). */
 export const ShippingAddress = Schema.Struct({

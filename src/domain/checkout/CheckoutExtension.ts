@@ -1,13 +1,20 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { CurrentActor, systemActor } from "../access/Actor.ts"
-import { CheckoutFailed } from "../errors/ApiErrors.ts"
-import type { HookRefusal } from "../hooks/Hook.ts"
-import { askPlugin, tellPlugin } from "../hooks/PluginCall.ts"
-import { type CartId, type CustomerId, type EntityId, type OrderId, type VariantId, WarehouseId } from "../ids/Id.ts"
 import type { Order } from "../orders/Order.ts"
-import { Amount } from "../pricing/Bounds.ts"
+import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
+import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
+import type { HookRefusal } from "../platform/hooks/Hook.ts"
+import { askPlugin, tellPlugin } from "../platform/hooks/PluginCall.ts"
+import {
+  type CartId,
+  type CustomerId,
+  type EntityId,
+  type OrderId,
+  type VariantId,
+  WarehouseId
+} from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { keyText, StorableObject, Text } from "../platform/text/Storable.ts"
 import type { ShippingPrice } from "../shipping/ShippingPrices.ts"
-import { keyText, StorableObject, Text } from "../text/Storable.ts"
 import type { ShippingAddress } from "./Checkout.ts"
 import type { CheckoutExtensionData, PricedCart } from "./PricedCart.ts"
 

@@ -1,20 +1,21 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
-import { CurrentActor, mayNameCustomers } from "../access/Actor.ts"
 import { Line } from "../carts/Line.ts"
 import { Customers } from "../customers/Customers.ts"
-import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
-import { type CustomerId, newId, type OrderLineId } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
+import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
+import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
+import { type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
+import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import { linePricings } from "../pricing/LinePricing.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { linePricesOf, Prices } from "../pricing/Prices.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { perLine, type PriceSteps, taxableAmount } from "../pricing/PriceSteps.ts"
+import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "../pricing/Totals.ts"
 import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
 import { customerLimit, inCurrency, type PromotionRow, type PromotionUsage } from "../promotions/PromotionRules.ts"
 import { Promotions } from "../promotions/Promotions.ts"
-import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
@@ -29,7 +30,6 @@ import {
   type PricingCandidates,
   type PricingRequest
 } from "./PricedCart.ts"
-import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "./Totals.ts"
 
 /** The order's customer, whom an actor with `customers:read` may name, and their groups (contract §3.1). */
 interface Buyer {

@@ -1,8 +1,9 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import { type OrderId, Uuid } from "../ids/Id.ts"
-import { decoding } from "../records/Rows.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { processLocks } from "../platform/database/ProcessNumber.ts"
+import { type OrderId, Uuid } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 
 export const RunToken = Uuid.pipe(Schema.brand("RunToken"))
 export type RunToken = typeof RunToken.Type
@@ -15,18 +16,6 @@ export interface RunOwner {
 
 /** Another run has taken this checkout over, or it has ended: this one changes nothing any more. */
 export class RunLost extends Data.TaggedError("RunLost") {}
-
-/** Namespace of the advisory locks by which processes are known to live; the process number is the second key. */
-export const processLocks = 0x53746f61
-
-/**
- * A number of this process that no other living one has. When its lock is gone, the process died or froze, and others take
- * over what it worked on.
- */
-export class ProcessNumber extends Context.Service<ProcessNumber, {
-  /** Waits while the lock is lost, as when the database restarts; the number is another one after that. */
-  readonly current: Effect.Effect<number>
-}>()("stoa/domain/checkout/ProcessNumber") {}
 
 /** So old is a checkout before anything looks whether its process lives; most have ended by then. */
 const settled = "1 second"

@@ -1,9 +1,9 @@
 import type { SqlClient } from "effect/sql"
-import type { Locking } from "../batching/GroupCommitRepo.ts"
-import type { EntityTables, InTables } from "../catalog/EntityTables.ts"
+import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
+import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
+import { jsonOf } from "../platform/records/Table.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
 import { promotionsSql } from "../promotions/CandidateStatements.ts"
-import { jsonOf } from "../records/Table.ts"
 import type { RunToken } from "./CheckoutRunRepo.ts"
 import { type Basket, ClaimedLine } from "./PricedCart.ts"
 

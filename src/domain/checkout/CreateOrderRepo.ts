@@ -1,11 +1,5 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import type { Locking } from "../batching/GroupCommitRepo.ts"
-import type { InTables } from "../catalog/EntityTables.ts"
-import { CheckoutFailed } from "../errors/ApiErrors.ts"
-import type { OrderId } from "../ids/Id.ts"
 import {
   type OrderProjections,
   orderProjections,
@@ -14,8 +8,14 @@ import {
 } from "../orders/OrderProjections.ts"
 import { UndoCreateOrder } from "../orders/OrderStatus.ts"
 import type { CapturedPart } from "../orders/Tender.ts"
+import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
+import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
+import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
+import type { InTables } from "../platform/hooks/EntityTables.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
+import { refusedBy } from "../platform/records/Constraints.ts"
 import { usageReturned } from "../promotions/UsageStatements.ts"
-import { refusedBy } from "../records/Constraints.ts"
 import { RunLost, type RunOwner } from "./CheckoutRunRepo.ts"
 import {
   type CheckoutOrderRow,

@@ -1,9 +1,9 @@
 import { Effect, Schema, Struct } from "effect"
-import { type Actor, actsForShop, mayNameCustomers } from "../access/Actor.ts"
 import { ChosenLine, chosenMetadata, Line } from "../carts/Line.ts"
-import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId, WarehouseId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
+import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
+import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId, WarehouseId } from "../platform/ids/Id.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
@@ -288,3 +288,11 @@ export const pendingOrder = (
   cancelledAt: null,
   lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
 })
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface BeforeHooks {
+    readonly "checkout.beforePayment": CheckoutData
+    readonly "checkout.beforeCreate": CheckoutData
+    readonly "orders.beforeCreate": CheckoutData
+  }
+}

@@ -1,8 +1,8 @@
 import { Schema, Struct } from "effect"
-import { WarehouseId } from "../ids/Id.ts"
 import { PostingReference } from "../inventory/StockPosting.ts"
-import { Amount } from "../pricing/Bounds.ts"
-import { keyText, ShortText, Text } from "../text/Storable.ts"
+import { WarehouseId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
 import { ManualOrderRequest } from "./Checkout.ts"
 
 /** What has paid for goods that have left; minor units. */

@@ -1,4 +1,4 @@
-import { statements } from "../modules/MigrationStatements.ts"
+import { statements } from "../platform/database/MigrationStatements.ts"
 
 export const migrations = {
   // The checkouts that run: written with the claim of the cart, deleted with the last change of the checkout. Every row

@@ -1,9 +1,10 @@
 import { Equal, Schema } from "effect"
-import { conflict, notFound } from "../errors/ErrorKinds.ts"
-import type { Change } from "../events/Event.ts"
-import { AddressId, CustomerId } from "../ids/Id.ts"
-import { maybe, over, Time } from "../pricing/Bounds.ts"
-import { FreeText, keyText, ShopperObject, Text } from "../text/Storable.ts"
+import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
+import type { Change } from "../platform/events/Event.ts"
+import { AddressId, CustomerId } from "../platform/ids/Id.ts"
+import { maybe, over } from "../platform/text/Fields.ts"
+import { FreeText, keyText, ShopperObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /**
  * A customer of an organization; a login has one profile in each (spec §2, contract, platform §7). `userId` is null
@@ -186,3 +187,10 @@ export const addressOf = (id: AddressId, customerId: CustomerId, sent: NewAddres
   country: sent.country,
   phone: sent.phone ?? null
 })
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface AfterHooks {
+    readonly "customers.afterCreate": { readonly result: Customer; readonly data: never }
+    readonly "customers.afterUpdate": { readonly result: Customer; readonly data: never }
+  }
+}

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
-import { notFound } from "../errors/ErrorKinds.ts"
-import { CustomerGroupId } from "../ids/Id.ts"
-import { maybe, Time } from "../pricing/Bounds.ts"
-import { FreeText, StorableObject, Text } from "../text/Storable.ts"
+import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { CustomerGroupId } from "../platform/ids/Id.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { FreeText, StorableObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** A group of customers; prices and promotions reference it by id (contract, platform §8). */
 export const CustomerGroup = Schema.Struct({

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { Hooks } from "../hooks/Hooks.ts"
-import type { CustomerGroupId, CustomerId } from "../ids/Id.ts"
-import type { PageRequest } from "../paging/Paging.ts"
-import { recordService, withSent } from "../records/RecordService.ts"
+import { Hooks } from "../platform/hooks/Hooks.ts"
+import type { CustomerGroupId, CustomerId } from "../platform/ids/Id.ts"
+import type { PageRequest } from "../platform/paging/Paging.ts"
+import { recordService, withSent } from "../platform/resources/RecordService.ts"
 import type { CustomerGroup, CustomerGroupChange, NewCustomerGroup } from "./CustomerGroup.ts"
 import { CustomerGroupRepo } from "./CustomerGroupRepo.ts"
 

@@ -1,8 +1,8 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { type Actor, CurrentActor, isSignedIn } from "../access/Actor.ts"
-import { Unauthorized } from "../errors/ApiErrors.ts"
-import { Hooks } from "../hooks/Hooks.ts"
-import { type CustomerId, isUuid, newId } from "../ids/Id.ts"
+import { type Actor, CurrentActor, isSignedIn } from "../platform/access/Actor.ts"
+import { Unauthorized } from "../platform/errors/ApiErrors.ts"
+import { Hooks } from "../platform/hooks/Hooks.ts"
+import { type CustomerId, isUuid, newId } from "../platform/ids/Id.ts"
 import {
   changedCustomer,
   type CustomerChange,

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
-import { notFound } from "../errors/ErrorKinds.ts"
-import { CustomerId, InteractionId, Uuid } from "../ids/Id.ts"
-import { maybe, Time } from "../pricing/Bounds.ts"
-import { FreeText, StorableObject } from "../text/Storable.ts"
+import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { CustomerId, InteractionId, Uuid } from "../platform/ids/Id.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { FreeText, StorableObject } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** Kind of contact between a customer and the store. */
 export const InteractionKind = Schema.Literals(["visit", "call", "inquiry", "fitting", "follow_up", "message"])

@@ -1,4 +1,4 @@
-import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
+import type { AnalyticsModel } from "../platform/modules/AnalyticsModel.ts"
 
 /** Rows of erased customers stay for their orders; analytics exclude them. */
 const isThere = "customers.erased_at is null"

@@ -1,9 +1,9 @@
 import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { forbidden, notFound } from "../errors/ErrorKinds.ts"
-import { type FulfillmentId, isUuid, type OrderId } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
-import type { PageRequest } from "../paging/Paging.ts"
+import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
+import { type FulfillmentId, isUuid, type OrderId } from "../platform/ids/Id.ts"
+import type { PageRequest } from "../platform/paging/Paging.ts"
 import { type Download, type Fulfillment, type Granted, isOpen } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 

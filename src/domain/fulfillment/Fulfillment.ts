@@ -1,8 +1,9 @@
 import { Duration, Schema } from "effect"
-import { CustomerId, EntityId, FulfillmentId, newId, OrderId, OrderLineId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
-import { maybe, Moment, Time, Units } from "../pricing/Bounds.ts"
-import { keyText, Remark, StorableObject, Text } from "../text/Storable.ts"
+import { CustomerId, EntityId, FulfillmentId, newId, OrderId, OrderLineId } from "../platform/ids/Id.ts"
+import { maybe, Units } from "../platform/text/Fields.ts"
+import { keyText, Remark, StorableObject, Text } from "../platform/text/Storable.ts"
+import { Moment, Time } from "../platform/text/Time.ts"
 
 /** How goods reach the customer (contract §5). */
 export const FulfillmentType = Schema.Literals(["physical", "digital-download", "digital-access", "internal-transfer"])
@@ -227,3 +228,9 @@ export const isOpen = (
 ): granted is Granted & { readonly fulfillmentId: FulfillmentId; readonly expiresAt: Date } =>
   granted.valid && granted.fulfillmentId !== null && granted.file !== null && granted.remaining > 0 &&
   granted.expiresAt !== null && granted.expiresAt > now
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface AfterHooks {
+    readonly "fulfillment.afterCreate": { readonly result: Fulfillment; readonly data: never }
+  }
+}

@@ -1,7 +1,7 @@
 import { Result } from "effect"
-import { InvalidTransition } from "../errors/ApiErrors.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
-import { over } from "../pricing/Bounds.ts"
+import { InvalidTransition } from "../platform/errors/ApiErrors.ts"
+import { over } from "../platform/text/Fields.ts"
 import { type Fulfillment, type FulfillmentStatus, present, type ShipmentChange } from "./Fulfillment.ts"
 import { type CoveredLine, lineStatus, type OrderGoods, sendable } from "./ShipmentRules.ts"
 

@@ -1,9 +1,9 @@
 import { Result, Schema, Struct } from "effect"
-import { InvalidTransition, type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
-import { CustomerId, newId, OrderId } from "../ids/Id.ts"
 import type { StockDemand } from "../inventory/StockRules.ts"
 import { OrderLine } from "../orders/Order.ts"
 import { OrderStatus } from "../orders/OrderStatus.ts"
+import { InvalidTransition, type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { CustomerId, newId, OrderId } from "../platform/ids/Id.ts"
 import { type Fulfillment, type NewShipment, present } from "./Fulfillment.ts"
 
 /** An order line and its fulfilled units. */

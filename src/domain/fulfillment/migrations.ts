@@ -1,4 +1,4 @@
-import { statements } from "../modules/MigrationStatements.ts"
+import { statements } from "../platform/database/MigrationStatements.ts"
 
 export const migrations = {
   "0001_fulfillment": statements(

@@ -1,12 +1,12 @@
 import { Result, SchemaAST } from "effect"
-import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
-import { ProductRecord, ProductTexts, VariantRecord } from "../catalog/import-export/ProductRecord.ts"
-import { CustomerRecord } from "../customers/CustomerImport.ts"
-import { StockRecord } from "../inventory/StockImport.ts"
-import { LineRecord, OrderRecord } from "../orders/import-export/OrderRecord.ts"
-import { PriceRecord } from "../pricing/PriceImport.ts"
-import { readJson } from "../text/Storable.ts"
+import { readJson } from "../platform/text/Storable.ts"
+import { BrandRecord, CategoryRecord } from "./catalog/GroupImport.ts"
+import { ProductRecord, ProductTexts, VariantRecord } from "./catalog/ProductRecord.ts"
+import { CustomerRecord } from "./CustomerImport.ts"
 import type { Kind } from "./Import.ts"
+import { LineRecord, OrderRecord } from "./orders/OrderRecord.ts"
+import { PriceRecord } from "./PriceImport.ts"
+import { StockRecord } from "./StockImport.ts"
 
 /*
  * Spreadsheets run a cell that begins with one of these as a formula. Exports put an apostrophe before such text, which

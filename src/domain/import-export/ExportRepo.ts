@@ -1,24 +1,18 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
-import {
-  MediumRecord,
-  optionsOf,
-  ProductRecord,
-  ProductTexts,
-  VariantRecord
-} from "../catalog/import-export/ProductRecord.ts"
 import { Address } from "../customers/Customer.ts"
-import { CustomerRecord } from "../customers/CustomerImport.ts"
-import { isoTime, recordChange } from "../events/ChangeLogRepo.ts"
-import { newId, nilId } from "../ids/Id.ts"
-import { StockRecord } from "../inventory/StockImport.ts"
-import { orderRecordJson } from "../orders/import-export/OrderRecord.ts"
-import { PriceRecord } from "../pricing/PriceImport.ts"
-import { decoding } from "../records/Rows.ts"
-import { columnsOf, orderedJsonOf } from "../records/Table.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { isoTime, recordChange } from "../platform/events/ChangeLogRepo.ts"
+import { newId, nilId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
+import { columnsOf, orderedJsonOf } from "../platform/records/Table.ts"
+import { BrandRecord, CategoryRecord } from "./catalog/GroupImport.ts"
+import { MediumRecord, optionsOf, ProductRecord, ProductTexts, VariantRecord } from "./catalog/ProductRecord.ts"
+import { CustomerRecord } from "./CustomerImport.ts"
 import type { ExportFormat, Kind } from "./Import.ts"
+import { orderRecordJson } from "./orders/OrderRecord.ts"
+import { PriceRecord } from "./PriceImport.ts"
+import { StockRecord } from "./StockImport.ts"
 
 /** Position of a page: the sort values of its kind, as texts. */
 export type ExportCursor = ReadonlyArray<string>

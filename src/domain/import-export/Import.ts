@@ -1,7 +1,7 @@
 import { Context, Schema } from "effect"
-import { Issue } from "../errors/ApiErrors.ts"
-import { ImportId } from "../ids/Id.ts"
-import { Time } from "../pricing/Bounds.ts"
+import { Issue } from "../platform/errors/ApiErrors.ts"
+import { ImportId } from "../platform/ids/Id.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** What can be imported and exported (docs/import-export.md). */
 export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
-import { conflict, notFound } from "../errors/ErrorKinds.ts"
-import type { ImportId } from "../ids/Id.ts"
-import type { PageRequest } from "../paging/Paging.ts"
+import { CurrentActor, requireAnyOf } from "../platform/access/Actor.ts"
+import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
+import type { ImportId } from "../platform/ids/Id.ts"
+import type { PageRequest } from "../platform/paging/Paging.ts"
 import { type ImportFormat, isExternal, type Kind, needed } from "./Import.ts"
 import { ImportRepo } from "./ImportRepo.ts"
 

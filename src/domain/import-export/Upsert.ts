@@ -1,8 +1,8 @@
 import { Effect, Result } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { RowBatch } from "../batching/RowBatch.ts"
-import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
-import type { Issue } from "../errors/ApiErrors.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import { RowBatch } from "../platform/batching/RowBatch.ts"
+import { RowBatchRepo } from "../platform/batching/RowBatchRepo.ts"
+import type { Issue } from "../platform/errors/ApiErrors.ts"
 import type { Import } from "./Import.ts"
 
 /** Result of one record of a batch. */

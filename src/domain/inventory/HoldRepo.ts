@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import type { OrderId } from "../ids/Id.ts"
-import { decoding } from "../records/Rows.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 import { StockAllocation, type StockDemand, unitsBySellable } from "./StockRules.ts"
 import {
   allocatedUnits,

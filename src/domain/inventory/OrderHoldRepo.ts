@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { OrderId } from "../ids/Id.ts"
-import { decoding } from "../records/Rows.ts"
+import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 import {
   allocateStock,
   type HoldChange,

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import { newId } from "../ids/Id.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { newId } from "../platform/ids/Id.ts"
 import { type HoldRow, holdsStatement, reserveStatement, stockStatement } from "./ReservationStatements.ts"
 import type { PinnedHold, Reservation, StockSnapshot, WarehouseStock } from "./StockRules.ts"
 

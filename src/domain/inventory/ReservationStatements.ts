@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import type { WarehouseId } from "../ids/Id.ts"
+import type { WarehouseId } from "../platform/ids/Id.ts"
 import type { HoldState, Reservation, ReservationLine, StockSnapshot } from "./StockRules.ts"
 
 /* Statements of the stock entity; they lock as `StockStatements.ts` says. */

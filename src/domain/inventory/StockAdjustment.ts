@@ -1,8 +1,8 @@
 import { Result, Schema } from "effect"
-import { invalid } from "../errors/ErrorKinds.ts"
-import { EntityId, VariantId, WarehouseId } from "../ids/Id.ts"
-import { maybe } from "../pricing/Bounds.ts"
-import { FreeText, ShortText, Text } from "../text/Storable.ts"
+import { invalid } from "../platform/errors/ErrorKinds.ts"
+import { EntityId, VariantId, WarehouseId } from "../platform/ids/Id.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { FreeText, ShortText, Text } from "../platform/text/Storable.ts"
 import { levelSettings, maxUnits } from "./StockLevel.ts"
 
 /** The types of adjustment a request may name (contract 6). */

@@ -1,7 +1,9 @@
 import { Schema } from "effect"
-import { EntityId, StockLevelId, Uuid, VariantId, WarehouseId } from "../ids/Id.ts"
-import { Amount, maybe, Time } from "../pricing/Bounds.ts"
-import { StorableObject, Text } from "../text/Storable.ts"
+import { EntityId, StockLevelId, Uuid, VariantId, WarehouseId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** Maximum units of a level: the column is a 32-bit integer. */
 export const maxUnits = 2_147_483_647
@@ -107,3 +109,9 @@ export const NewWarehouse = Schema.Struct({
 
 /** What the first stock call of an organization without a warehouse creates (contract 6). */
 export const defaultWarehouse: typeof NewWarehouse.Type = { name: "Default Warehouse", code: "DEFAULT" }
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface AfterHooks {
+    readonly "inventory.afterAdjust": { readonly result: StockLevel; readonly data: never }
+  }
+}

@@ -1,5 +1,5 @@
 import { Data, Result, Schema } from "effect"
-import { type EntityId, type OrderId, Uuid, WarehouseId } from "../ids/Id.ts"
+import { type EntityId, type OrderId, Uuid, WarehouseId } from "../platform/ids/Id.ts"
 
 /** Requested units of a sellable (variant, else entity). */
 export interface StockDemand {

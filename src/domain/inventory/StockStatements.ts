@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import { type EntityId, newId, type OrderId, type WarehouseId } from "../ids/Id.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { type EntityId, newId, type OrderId, type WarehouseId } from "../platform/ids/Id.ts"
 import { manualHolder, type StockAllocation } from "./StockRules.ts"
 
 /*

@@ -1,4 +1,4 @@
-import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
+import type { AnalyticsModel } from "../platform/modules/AnalyticsModel.ts"
 import { costOf } from "./StockStatements.ts"
 
 /** A threshold is set, and what can be sold is at or below it (contract §6). */

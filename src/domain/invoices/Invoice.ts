@@ -1,7 +1,7 @@
 import { Context, Layer, Schema, Struct } from "effect"
 import type { Order } from "../orders/Order.ts"
+import { addressLines } from "../platform/money/DisplayText.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
-import { addressLines } from "../text/DisplayText.ts"
 
 /** A deployment's settings of invoices and receipts (docs/orders.md). */
 export interface InvoiceOptions {

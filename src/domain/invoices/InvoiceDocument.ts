@@ -1,5 +1,5 @@
+import { moneyText } from "../platform/money/DisplayText.ts"
 import type { PriceStep } from "../pricing/PriceSteps.ts"
-import { moneyText } from "../text/DisplayText.ts"
 import type { InvoiceContent, InvoiceWords } from "./Invoice.ts"
 
 /** Money that went one way or the other; minor units. */

@@ -1,11 +1,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { changeLogInsert } from "../events/ChangeLogRepo.ts"
-import type { OrderId } from "../ids/Id.ts"
-import { Time } from "../pricing/Bounds.ts"
-import { decoding } from "../records/Rows.ts"
-import { columnsOf } from "../records/Table.ts"
+import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
+import { columnsOf } from "../platform/records/Table.ts"
+import { Time } from "../platform/text/Time.ts"
 import { type Buyer, InvoiceContent } from "./Invoice.ts"
 
 /** An issued invoice: its number and its content. */

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { invalid } from "../errors/ErrorKinds.ts"
-import { moneyText } from "../text/DisplayText.ts"
+import { invalid } from "../platform/errors/ErrorKinds.ts"
+import { moneyText } from "../platform/money/DisplayText.ts"
 import { InvoiceSettings, wordsOf } from "./Invoice.ts"
 import { type Fact, oneLine, type ShownDocument } from "./InvoiceDocument.ts"
 import { InvoicePdf } from "./Invoices.ts"

@@ -1,6 +1,6 @@
 import { Context, type Effect, Schema } from "effect"
-import { OrderId } from "../ids/Id.ts"
-import { ShortText } from "../text/Storable.ts"
+import { OrderId } from "../platform/ids/Id.ts"
+import { ShortText } from "../platform/text/Storable.ts"
 
 /** Minor units of the mail's currency. */
 const Amount = Schema.Int

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import type { OrderId } from "../ids/Id.ts"
-import { decoding } from "../records/Rows.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 
 const Addressed = Schema.Struct({
   type: Schema.String,

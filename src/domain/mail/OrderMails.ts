@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { invalid } from "../errors/ErrorKinds.ts"
-import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts"
-import { OrderId } from "../ids/Id.ts"
 import { Invoices } from "../invoices/Invoices.ts"
+import { invalid } from "../platform/errors/ErrorKinds.ts"
+import type { EventNotice, EventSubscriber } from "../platform/events/EventSubscribers.ts"
+import { OrderId } from "../platform/ids/Id.ts"
 import { type InvoiceMail, isMailAddress, type Mail, Mails } from "./Mail.ts"
 import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
 

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
 import { Mails, type PluginMail } from "./Mail.ts"
 import type { MailContent, MailLocales, MailScene, RenderedMail } from "./MailContent.ts"
 

@@ -1,10 +1,8 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
-import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
-import { EntityNotFound } from "../catalog/Entity.ts"
-import { StorageNotSupported, Unavailable } from "../errors/ApiErrors.ts"
-import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
-import { type MediaAssetId, newId } from "../ids/Id.ts"
+import { CurrentActor, holds, requireAnyOf, seesUnpublished } from "../platform/access/Actor.ts"
+import { StorageNotSupported, Unavailable } from "../platform/errors/ApiErrors.ts"
+import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { type MediaAssetId, newId } from "../platform/ids/Id.ts"
 import {
   declaredType,
   type Detachment,
@@ -33,6 +31,7 @@ import {
 } from "./MediaFiles.ts"
 import { MediaRepo } from "./MediaRepo.ts"
 
+class AttachedEntityNotFound extends notFound("AttachedEntity", "Catalog entity not found.") {}
 class AttachedVariantNotFound extends notFound("AttachedVariant", "The entity has no such variant.") {}
 class AttachmentNotFound extends notFound("Attachment", "The medium is not attached there.") {}
 class MediaAttached extends conflict("MediaAttached", "This medium is attached there already.") {}
@@ -144,7 +143,7 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
     /** 404 for an unknown entity, variant or asset, 409 if the asset is already attached. */
     const attach = Effect.fn("Media.attach")(function*(attachment: NewAttachment) {
       const ends = yield* repo.attach(attachment)
-      if (!ends.entity) return yield* new EntityNotFound()
+      if (!ends.entity) return yield* new AttachedEntityNotFound()
       if (!ends.variant) return yield* new AttachedVariantNotFound()
       if (!ends.asset) return yield* new MediaNotFound()
       if (!ends.attached) return yield* new MediaAttached()

@@ -1,6 +1,6 @@
 import { Context, Layer, Schema } from "effect"
-import { EntityId, MediaAssetId, VariantId } from "../ids/Id.ts"
-import { Time } from "../pricing/Bounds.ts"
+import { EntityId, MediaAssetId, VariantId } from "../platform/ids/Id.ts"
+import { Time } from "../platform/text/Time.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 

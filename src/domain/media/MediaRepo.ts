@@ -1,14 +1,14 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { changeLogRows } from "../events/ChangeLogRepo.ts"
-import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import type { MediaAssetId } from "../ids/Id.ts"
-import { lookupSql } from "../modules/DatabaseRepo.ts"
-import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageRequest } from "../paging/Paging.ts"
-import { decoding } from "../records/Rows.ts"
-import { jsonOf, Table } from "../records/Table.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import { lookupSql } from "../platform/database/DatabaseRepo.ts"
+import { changeLogRows } from "../platform/events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
+import type { MediaAssetId } from "../platform/ids/Id.ts"
+import { ownPage } from "../platform/paging/OwnPageRepo.ts"
+import type { PageRequest } from "../platform/paging/Paging.ts"
+import { decoding } from "../platform/records/Rows.ts"
+import { jsonOf, Table } from "../platform/records/Table.ts"
 import {
   type Detachment,
   MediaAddress,

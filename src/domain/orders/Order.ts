@@ -1,11 +1,12 @@
 import { Effect, Schema } from "effect"
 import { Line } from "../carts/Line.ts"
-import { forbidden, notFound } from "../errors/ErrorKinds.ts"
-import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, OrderNoteId } from "../ids/Id.ts"
-import { Amount, Time } from "../pricing/Bounds.ts"
+import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
+import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, OrderNoteId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { Table } from "../platform/records/Table.ts"
+import { keyText } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
-import { Table } from "../records/Table.ts"
-import { keyText } from "../text/Storable.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 import { type OrderPayment, Tender } from "./Tender.ts"
 
@@ -233,5 +234,27 @@ export const customerTotals = (spent: ReadonlyArray<typeof SpentIn.Type>): Custo
     averageBasket: most?.averageBasket ?? 0,
     currency: most?.currency ?? null,
     byCurrency
+  }
+}
+
+/** A change of an order's status as hooks see it. */
+export interface StatusChange {
+  readonly orderId: OrderId
+  readonly fromStatus: string
+  readonly newStatus: string
+  readonly reason: string | null
+  /** `fulfillment`: it follows from a fulfillment. */
+  readonly source?: "fulfillment"
+}
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface BeforeHooks {
+    readonly "orders.beforeStatusChange": StatusChange
+  }
+  interface AfterHooks {
+    readonly "checkout.afterCreate": { readonly result: Order; readonly data: never }
+    readonly "orders.afterCreate": { readonly result: Order; readonly data: never }
+    readonly "orders.afterStatusChange": { readonly result: Order; readonly data: StatusChange }
+    readonly "orders.afterGet": { readonly result: Order; readonly data: never }
   }
 }

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
-import { currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
 import { orderNumber } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 

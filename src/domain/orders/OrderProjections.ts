@@ -1,9 +1,15 @@
 import { Context, Data, Effect, Layer, Option } from "effect"
-import { CurrentActor, systemActor } from "../access/Actor.ts"
-import { type EntityTable, type EntityTables, entityTables, hasRow, type InTables } from "../catalog/EntityTables.ts"
-import type { ValidationFailed } from "../errors/ApiErrors.ts"
-import type { OrderId, OrderLineId } from "../ids/Id.ts"
-import type { StatementParts } from "../modules/DatabaseRepo.ts"
+import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
+import type { StatementParts } from "../platform/database/DatabaseRepo.ts"
+import type { ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import {
+  type EntityTable,
+  type EntityTables,
+  entityTables,
+  hasRow,
+  type InTables
+} from "../platform/hooks/EntityTables.ts"
+import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"
 import type { Order } from "./Order.ts"
 
 /** Money of an order that is about to go back on request; minor units. */

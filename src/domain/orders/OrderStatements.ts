@@ -1,9 +1,9 @@
 import { Effect, String, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { OrderId } from "../ids/Id.ts"
-import { nextCursorOf, pageParts } from "../paging/CursorRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { columnsOf, orderedJsonOf } from "../records/Table.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
+import { nextCursorOf, pageParts } from "../platform/paging/CursorRepo.ts"
+import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
+import { columnsOf, orderedJsonOf } from "../platform/records/Table.ts"
 import { Order, orderLines, type StoredOrder } from "./Order.ts"
 import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
 

@@ -1,8 +1,8 @@
 import { Context, type Effect, Result, Schema } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { InvalidTransition } from "../errors/ApiErrors.ts"
-import type { OrderId } from "../ids/Id.ts"
 import type { StockDemand } from "../inventory/StockRules.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import { InvalidTransition } from "../platform/errors/ApiErrors.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
 
 /** The states of an order; the first is the one it is placed in (specification 3, contract 4.1). */
 export const OrderStatus = Schema.Literals([

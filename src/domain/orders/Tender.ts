@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { Amount } from "../pricing/Bounds.ts"
-import { orderedJsonOf, Table } from "../records/Table.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { orderedJsonOf, Table } from "../platform/records/Table.ts"
 import type { OrderStatus } from "./OrderStatus.ts"
 
 /**

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import { type CustomerId, OrderId } from "../ids/Id.ts"
-import { decoding } from "../records/Rows.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { type CustomerId, OrderId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 
 /** A pending order of any organization. */
 const UnpaidOrder = Schema.Struct({ orderId: OrderId, organizationId: Schema.String })

@@ -1,4 +1,4 @@
-import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
+import type { AnalyticsModel } from "../platform/modules/AnalyticsModel.ts"
 
 const own = [{ role: "customer", filter: "orders.customer_id = :customerId" }] as const
 

@@ -1,5 +1,5 @@
-import { statements } from "../modules/MigrationStatements.ts"
-import { countedBy } from "../paging/migrations.ts"
+import { statements } from "../platform/database/MigrationStatements.ts"
+import { countedBy } from "../platform/paging/migrations.ts"
 
 export const migrations = {
   "0001_orders": statements(

@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor } from "../access/Actor.ts"
-import { conflict, invalid } from "../errors/ErrorKinds.ts"
-import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { OrderId } from "../ids/Id.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import type { CapturedPart } from "../orders/Tender.ts"
-import { Amount } from "../pricing/Bounds.ts"
-import { decoding } from "../records/Rows.ts"
+import { CurrentActor } from "../platform/access/Actor.ts"
+import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
+import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
+import { OrderId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { decoding } from "../platform/records/Rows.ts"
 
 /** A claimed capture: minor units, and how often the provider has refused one of this order. */
 const ClaimedCapture = Schema.Struct({ amount: Amount, refusals: Schema.Int })

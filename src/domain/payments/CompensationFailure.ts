@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { CompensationFailureId, OrderId, RefundId } from "../ids/Id.ts"
-import { Time } from "../pricing/Bounds.ts"
-import { FreeText } from "../text/Storable.ts"
+import { CompensationFailureId, OrderId, RefundId } from "../platform/ids/Id.ts"
+import { FreeText } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** refund_failed: money that did not go back. void_failed: an authorization that may still be open. */
 const CompensationKind = Schema.Literals(["refund_failed", "void_failed"])

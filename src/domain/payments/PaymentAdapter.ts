@@ -1,6 +1,6 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import type { CustomerId, OrderId } from "../ids/Id.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import type { CustomerId, OrderId } from "../platform/ids/Id.ts"
 
 /** An authorization request; `amount` in minor units of `currency` (contract §3.7). */
 export interface PaymentRequest {

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
-import type { OrderId } from "../ids/Id.ts"
+import { type CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import type { Conflict, InvalidTransition } from "../platform/errors/ApiErrors.ts"
+import type { OrderId } from "../platform/ids/Id.ts"
 
 /** An event of a payment provider; its id is unique per organization and provider (contract §11). */
 export interface ReceivedEvent {

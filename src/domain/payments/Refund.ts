@@ -1,8 +1,9 @@
 import { Schema, Struct } from "effect"
-import { notFound } from "../errors/ErrorKinds.ts"
-import { OrderId, OrderLineId, RefundId } from "../ids/Id.ts"
-import { Amount, Time } from "../pricing/Bounds.ts"
-import { FreeText } from "../text/Storable.ts"
+import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { OrderId, OrderLineId, RefundId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { FreeText } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /**
  * pending: waiting for the provider. completed: the money is refunded. failed: the provider refused for good. undone:

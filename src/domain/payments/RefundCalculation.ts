@@ -1,9 +1,8 @@
 import { Result, Schema } from "effect"
-import { payable } from "../checkout/Totals.ts"
-import { conflict, invalid } from "../errors/ErrorKinds.ts"
-import { OrderLineId, Uuid } from "../ids/Id.ts"
-import { allocate } from "../money/Money.ts"
-import { Amount } from "../pricing/Bounds.ts"
+import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
+import { OrderLineId, Uuid } from "../platform/ids/Id.ts"
+import { allocate, Amount } from "../platform/money/Money.ts"
+import { payable } from "../pricing/Totals.ts"
 import type { RefundRequest } from "./Refund.ts"
 
 /** The parts of an order line a refund is calculated from; amounts in minor units. */

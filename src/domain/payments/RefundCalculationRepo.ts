@@ -1,14 +1,14 @@
 import { Context, Effect, Layer, type Result, Struct } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { refundNoted } from "../events/RefundEntryRepo.ts"
-import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId, type OrderId, type RefundId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
-import { decoding } from "../records/Rows.ts"
+import { refundNoted } from "../orders/RefundEntryStatements.ts"
+import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
+import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
+import { newId, type OrderId, type RefundId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 import {
   type CalculatedLine,
   type CalculatedRefund,

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import type { RefundId } from "../ids/Id.ts"
-import { decoding } from "../records/Rows.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import type { RefundId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 
 /** SQL of what pending refunds will still give back to the payment `t`, in minor units. */
 export const pendingParts = `coalesce((select sum(p.amount) from refund_tenders p join refunds x on x.id = p.refund_id

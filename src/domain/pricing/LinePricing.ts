@@ -1,8 +1,8 @@
 import { Context, Data, Effect, Layer, Option, Schema } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
-import type { HookRefusal } from "../hooks/Hook.ts"
-import { askPlugin } from "../hooks/PluginCall.ts"
-import type { CustomerId, EntityId, VariantId } from "../ids/Id.ts"
+import { CurrentActor } from "../platform/access/Actor.ts"
+import type { HookRefusal } from "../platform/hooks/Hook.ts"
+import { askPlugin } from "../platform/hooks/PluginCall.ts"
+import type { CustomerId, EntityId, VariantId } from "../platform/ids/Id.ts"
 import { perUnit, PriceSteps } from "./PriceSteps.ts"
 
 /** A line whose price steps are wanted; minor units. */

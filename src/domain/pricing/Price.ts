@@ -1,9 +1,11 @@
 import { Result, Schema } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
-import { EntityId, PriceId, VariantId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Money.ts"
-import { StorableObject } from "../text/Storable.ts"
-import { Amount, boundsFields, boundsIssues, boundsOver, maybe, sentBounds, Time } from "./Bounds.ts"
+import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { EntityId, PriceId, VariantId } from "../platform/ids/Id.ts"
+import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { StorableObject } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
+import { boundsFields, boundsIssues, boundsOver, sentBounds } from "./Bounds.ts"
 
 /**
  * The price of an entity or variant in a currency (spec §2, contract §7). Amounts in minor units; `compareAtAmount` is

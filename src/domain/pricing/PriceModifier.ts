@@ -1,20 +1,12 @@
 import { Result, Schema } from "effect"
-import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
-import { EntityId, PriceModifierId, VariantId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Money.ts"
-import { StorableObject, Text } from "../text/Storable.ts"
-import {
-  Amount,
-  boundsFields,
-  boundsIssues,
-  boundsOver,
-  issue,
-  maybe,
-  over,
-  Priority,
-  sentBounds,
-  Time
-} from "./Bounds.ts"
+import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { EntityId, PriceModifierId, VariantId } from "../platform/ids/Id.ts"
+import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { issue, maybe, over, Priority } from "../platform/text/Fields.ts"
+import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
+import { boundsFields, boundsIssues, boundsOver, sentBounds } from "./Bounds.ts"
+import type { Price } from "./Price.ts"
 import { largestPercentage, ModifierType } from "./PriceResolution.ts"
 
 /**
@@ -139,3 +131,10 @@ export const changedModifier = (
     metadata: over(sent.metadata, before.metadata) ?? {},
     updatedAt: now
   })
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface AfterHooks {
+    readonly "pricing.afterCreate": { readonly result: Price | PriceModifier; readonly data: never }
+    readonly "pricing.afterUpdate": { readonly result: Price | PriceModifier; readonly data: never }
+  }
+}

@@ -1,9 +1,9 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
-import { notFound } from "../errors/ErrorKinds.ts"
-import { Hooks } from "../hooks/Hooks.ts"
-import { newId, type PriceModifierId } from "../ids/Id.ts"
-import type { PageRequest } from "../paging/Paging.ts"
+import { CurrentActor } from "../platform/access/Actor.ts"
+import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { Hooks } from "../platform/hooks/Hooks.ts"
+import { newId, type PriceModifierId } from "../platform/ids/Id.ts"
+import type { PageRequest } from "../platform/paging/Paging.ts"
 import {
   changedModifier,
   modifierOf,

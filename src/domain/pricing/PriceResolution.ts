@@ -1,6 +1,6 @@
 import { Data, Result, Schema } from "effect"
-import type { EntityId, VariantId } from "../ids/Id.ts"
-import { type AmountOutOfRange, type Minor, minor, percentOf } from "../money/Money.ts"
+import type { EntityId, VariantId } from "../platform/ids/Id.ts"
+import { type AmountOutOfRange, type Minor, minor, percentOf } from "../platform/money/Money.ts"
 
 /** A price as resolution reads it (contract 7): minor units, null means "any" or "open". */
 export interface PriceRow {

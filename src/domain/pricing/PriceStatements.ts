@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { currentOrganization } from "../access/Actor.ts"
-import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import type { EntityId, VariantId } from "../ids/Id.ts"
-import { lookupSql } from "../modules/DatabaseRepo.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
+import { lookupSql } from "../platform/database/DatabaseRepo.ts"
+import type { EntityId, VariantId } from "../platform/ids/Id.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
 
 /** What is to be priced. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { allocate } from "../money/Money.ts"
-import { FreeText, keyText } from "../text/Storable.ts"
+import { allocate } from "../platform/money/Money.ts"
+import { FreeText, keyText } from "../platform/text/Storable.ts"
 
 const Signed = Schema.Int.annotate({ description: "Minor units; below zero takes off." })
 

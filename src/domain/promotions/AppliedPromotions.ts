@@ -1,6 +1,6 @@
 import { Result } from "effect"
-import type { PromotionId } from "../ids/Id.ts"
-import { Minor, minor } from "../money/Money.ts"
+import type { PromotionId } from "../platform/ids/Id.ts"
+import { Minor, minor } from "../platform/money/Money.ts"
 import {
   evaluatePromotion,
   normalizeCodes,

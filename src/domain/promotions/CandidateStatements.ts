@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { decoderOf } from "../records/Rows.ts"
-import { jsonOf } from "../records/Table.ts"
+import { decoderOf } from "../platform/records/Rows.ts"
+import { jsonOf } from "../platform/records/Table.ts"
 import { Promotion } from "./Promotion.ts"
 import type { PromotionUsage } from "./PromotionRules.ts"
 import { buyerKeys } from "./UsageStatements.ts"

@@ -1,10 +1,12 @@
 import { Result, Schema } from "effect"
-import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
-import { notFound } from "../errors/ErrorKinds.ts"
-import { EntityId, PromotionId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Money.ts"
-import { Amount, issue, maybe, Moment, over, Priority, Time, Units, windowIssues } from "../pricing/Bounds.ts"
-import { ShortText, StorableObject, Text } from "../text/Storable.ts"
+import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { EntityId, PromotionId } from "../platform/ids/Id.ts"
+import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { issue, maybe, over, Priority, Units } from "../platform/text/Fields.ts"
+import { ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
+import { Moment, Time } from "../platform/text/Time.ts"
+import { windowIssues } from "../pricing/Bounds.ts"
 import { isFixed, isPercentage, normalizeCodes, PromotionType } from "./PromotionRules.ts"
 
 const list = Schema.Array(Text).check(Schema.isMaxLength(100))
@@ -225,3 +227,10 @@ export const PromotionQuote = Schema.Struct({
   rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
 }).annotate({ identifier: "PromotionQuote" })
 export type PromotionQuote = typeof PromotionQuote.Type
+
+declare module "../platform/hooks/HookMap.ts" {
+  interface AfterHooks {
+    readonly "promotions.afterCreate": { readonly result: Promotion; readonly data: never }
+    readonly "promotions.afterUpdate": { readonly result: Promotion; readonly data: never }
+  }
+}

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
-import type { EntityId, PromotionId } from "../ids/Id.ts"
-import { type Minor, minor, percentOf } from "../money/Money.ts"
+import type { EntityId, PromotionId } from "../platform/ids/Id.ts"
+import { type Minor, minor, percentOf } from "../platform/money/Money.ts"
 
 /** The six kinds of promotion (contract 8). */
 export const PromotionType = Schema.Literals([

@@ -1,9 +1,9 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
-import { CurrentActor, mayNameCustomers } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
-import { invalid, notFound } from "../errors/ErrorKinds.ts"
-import { type CustomerId, isUuid } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
+import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
+import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { type CustomerId, isUuid } from "../platform/ids/Id.ts"
 import type { Promotion, PromotionQuote, PromotionTrial } from "./Promotion.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
 import {

@@ -1,9 +1,9 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
-import { Hooks } from "../hooks/Hooks.ts"
-import { newId, type PromotionId } from "../ids/Id.ts"
-import type { PageRequest } from "../paging/Paging.ts"
-import { StoreSettings } from "../settings/StoreSettings.ts"
+import { CurrentActor } from "../platform/access/Actor.ts"
+import { Hooks } from "../platform/hooks/Hooks.ts"
+import { newId, type PromotionId } from "../platform/ids/Id.ts"
+import type { PageRequest } from "../platform/paging/Paging.ts"
+import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import {
   changedPromotion,
   type NewPromotion,

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
 import { CatalogSettings, localeChain } from "../catalog/CatalogSettings.ts"
-import { seesUnpublished, withoutFile } from "../catalog/CatalogVisibility.ts"
+import { withoutFile } from "../catalog/CatalogVisibility.ts"
+import { CurrentActor, seesUnpublished } from "../platform/access/Actor.ts"
 import { SearchEngine, type SearchHit, type SearchPage } from "./SearchEngine.ts"
 import { searchFields } from "./SearchFields.ts"
 import {

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
-import { EntityId } from "../ids/Id.ts"
-import { decoding } from "../records/Rows.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { EntityId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 import type { SearchAddition, SearchFields } from "./SearchFields.ts"
 
 /** Documents by ids, or a page of the organization's: at most `limit` behind the id `after`. */

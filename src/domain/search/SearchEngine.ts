@@ -1,7 +1,7 @@
 import { Context, type Effect, Schema } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
 import { CatalogEntity } from "../catalog/Entity.ts"
-import { EntityId } from "../ids/Id.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import { EntityId } from "../platform/ids/Id.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import type { EntityId } from "../ids/Id.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import type { EntityId } from "../platform/ids/Id.ts"
 
 /** Values of these entities; those without one are left out. Called in a transaction that holds their documents. */
 type ValuesOf<A> = (ids: ReadonlyArray<EntityId>) => Effect.Effect<ReadonlyMap<EntityId, A>, never, CurrentActor>

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { invalid } from "../errors/ErrorKinds.ts"
-import type { PageRequest } from "../paging/Paging.ts"
+import { invalid } from "../platform/errors/ErrorKinds.ts"
+import type { PageRequest } from "../platform/paging/Paging.ts"
 
 /** Any of `values` in the attribute `name`. */
 export interface AttributeFilter {

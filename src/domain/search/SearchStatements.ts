@@ -1,5 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
-import { offsetOf } from "../paging/Paging.ts"
+import { offsetOf } from "../platform/paging/Paging.ts"
 import type { Found } from "./SearchEngine.ts"
 import { facetAttribute, type SearchQuery } from "./SearchQuery.ts"
 

@@ -1,8 +1,8 @@
 import { Array as Chunks, Context, Effect, Layer, Schema } from "effect"
-import { currentOrganization } from "../access/Actor.ts"
-import { EntityId } from "../ids/Id.ts"
-import { type Input, Jobs } from "../jobs/Jobs.ts"
-import { defineTask, type Retries } from "../jobs/Task.ts"
+import { currentOrganization } from "../platform/access/Actor.ts"
+import { EntityId } from "../platform/ids/Id.ts"
+import { type Input, Jobs } from "../platform/jobs/Jobs.ts"
+import { defineTask, type Retries } from "../platform/tasks/Task.ts"
 import { SearchAdditionRepo } from "./SearchAdditionRepo.ts"
 import { searchFields } from "./SearchFields.ts"
 

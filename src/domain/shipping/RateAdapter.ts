@@ -1,7 +1,7 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
-import { type Asker, askOutside, type Given } from "../modules/OutsideService.ts"
-import { Amount } from "../pricing/Bounds.ts"
-import { Text } from "../text/Storable.ts"
+import { type Asker, askOutside, type Given } from "../platform/modules/OutsideService.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { Text } from "../platform/text/Storable.ts"
 import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
 import type { Destination } from "./ShippingZone.ts"
 

@@ -1,13 +1,14 @@
 import { Context, Effect, Schema } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
-import { notFound } from "../errors/ErrorKinds.ts"
-import { ShippingRateId, ShippingZoneId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Money.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { Amount, issue, maybe, Time } from "../pricing/Bounds.ts"
-import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
-import { StorableObject, Text } from "../text/Storable.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { ShippingRateId, ShippingZoneId } from "../platform/ids/Id.ts"
+import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
+import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
+import { issue, maybe } from "../platform/text/Fields.ts"
+import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 const Band = Schema.NullOr(Amount)
 

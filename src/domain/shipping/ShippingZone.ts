@@ -1,9 +1,10 @@
 import { Context, Effect, Schema, SchemaTransformation } from "effect"
-import { conflict, invalid } from "../errors/ErrorKinds.ts"
-import { ShippingZoneId } from "../ids/Id.ts"
-import { maybe, Priority, Time } from "../pricing/Bounds.ts"
-import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
-import { ofForm, StorableObject, Text } from "../text/Storable.ts"
+import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
+import { ShippingZoneId } from "../platform/ids/Id.ts"
+import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
+import { maybe, Priority } from "../platform/text/Fields.ts"
+import { ofForm, StorableObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** Destination of goods, from the address of a checkout. */
 export interface Destination {

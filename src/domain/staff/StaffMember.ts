@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
-import { Time } from "../pricing/Bounds.ts"
-import { ShortText } from "../text/Storable.ts"
+import { Uuid } from "../platform/ids/Id.ts"
+import { ShortText } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** A member of an organization with their user (contract, platform §6, staff routes). */
 export const StaffMember = Schema.Struct({

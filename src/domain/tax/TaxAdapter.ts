@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import type { OrderId, OrderLineId } from "../ids/Id.ts"
-import type { Asker, Given } from "../modules/OutsideService.ts"
-import { Amount } from "../pricing/Bounds.ts"
+import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"
+import type { Asker, Given } from "../platform/modules/OutsideService.ts"
+import { Amount } from "../platform/money/Money.ts"
 import type { Destination } from "../shipping/ShippingZone.ts"
 import type { Taxable } from "./TaxRules.ts"
 

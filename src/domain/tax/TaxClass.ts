@@ -1,10 +1,11 @@
 import { Context, Effect, Schema } from "effect"
 import { TaxClass as TaxClassName } from "../catalog/Entity.ts"
-import { conflict } from "../errors/ErrorKinds.ts"
-import { TaxClassId } from "../ids/Id.ts"
-import { maybe, Time } from "../pricing/Bounds.ts"
-import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
-import { StorableObject } from "../text/Storable.ts"
+import { conflict } from "../platform/errors/ErrorKinds.ts"
+import { TaxClassId } from "../platform/ids/Id.ts"
+import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { StorableObject } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** Rate in basis points, hundredths of a per cent: 1900 is 19 %, 825 is 8.25 %. From 0 to 100 %. */
 export const RateBps = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }))

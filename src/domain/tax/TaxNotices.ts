@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts"
-import { Jobs, type NewJob } from "../jobs/Jobs.ts"
 import { isRefundedInFull, type Order, type StoredOrder } from "../orders/Order.ts"
 import { effectsOf } from "../orders/OrderStatus.ts"
+import type { EventNotice, EventSubscriber } from "../platform/events/EventSubscribers.ts"
+import { Jobs, type NewJob } from "../platform/jobs/Jobs.ts"
 import { TaxSettings } from "./TaxAdapter.ts"
 import { type OutsideTaxed, TaxNoticeRepo } from "./TaxRepo.ts"
 

@@ -1,9 +1,10 @@
 import { Context, Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
-import { conflict } from "../errors/ErrorKinds.ts"
-import { TaxRateId } from "../ids/Id.ts"
-import { maybe, Priority, Time } from "../pricing/Bounds.ts"
-import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
-import { ofForm, StorableObject, Text } from "../text/Storable.ts"
+import { conflict } from "../platform/errors/ErrorKinds.ts"
+import { TaxRateId } from "../platform/ids/Id.ts"
+import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
+import { maybe, Priority } from "../platform/text/Fields.ts"
+import { ofForm, StorableObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 import { RateBps } from "./TaxClass.ts"
 
 /** The two letters of a country (ISO 3166-1), in any case in requests and in upper case everywhere else. */

@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { allocate, roundHalfUp } from "../money/Money.ts"
+import { allocate, roundHalfUp } from "../platform/money/Money.ts"
 import { comparable, type Destination } from "../shipping/ShippingZone.ts"
 import { TaxClass } from "./TaxClass.ts"
 import { TaxRate } from "./TaxRate.ts"

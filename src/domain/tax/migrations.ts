@@ -1,5 +1,5 @@
-import { statements } from "../modules/MigrationStatements.ts"
-import { countedBy } from "../paging/migrations.ts"
+import { statements } from "../platform/database/MigrationStatements.ts"
+import { countedBy } from "../platform/paging/migrations.ts"
 
 /** Every process drops its cache of the organization's rules (`layers/access/RequestActors.ts`). */
 const tells = (table: string) =>

@@ -1,6 +1,6 @@
 import { Redacted, Schema } from "effect"
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
-import type { WebhookEndpointId } from "../ids/Id.ts"
+import type { WebhookEndpointId } from "../platform/ids/Id.ts"
 
 const cipher = "aes-256-gcm"
 const nonceBytes = 12

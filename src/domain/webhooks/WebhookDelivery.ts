@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { newId, Uuid, WebhookDeliveryId, WebhookEndpointId } from "../ids/Id.ts"
-import type { NewJob } from "../jobs/Jobs.ts"
-import { Time } from "../pricing/Bounds.ts"
+import { newId, Uuid, WebhookDeliveryId, WebhookEndpointId } from "../platform/ids/Id.ts"
+import type { NewJob } from "../platform/jobs/Jobs.ts"
+import { Time } from "../platform/text/Time.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
 
 /** Result of an attempt; `error` is null if the receiver answered 2xx. */

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
-import { WebhookEndpointId } from "../ids/Id.ts"
-import { maybe, Time } from "../pricing/Bounds.ts"
-import { FreeText, ShortText, StorableObject, Text } from "../text/Storable.ts"
+import { WebhookEndpointId } from "../platform/ids/Id.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { FreeText, ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** Why an endpoint was switched off by the service: it failed for days, or it answered 410. */
 export const DisabledReason = Schema.Literals(["failing", "gone"])

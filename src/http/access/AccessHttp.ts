@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { ApiKeys } from "../../domain/access/ApiKeys.ts"
-import { PermissionCatalogue } from "../../domain/access/Permission.ts"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { PermissionCatalogue } from "../../domain/platform/access/Permission.ts"
+import { ApiKeys } from "../../domain/platform/credentials/ApiKeys.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { OrganizationKeysGroup, PermissionsGroup } from "./AccessApi.ts"
 

@@ -1,12 +1,12 @@
 import { Context, type Effect } from "effect"
 import type { Headers } from "effect/http"
-import type { Actor } from "../../domain/access/Actor.ts"
+import type { Actor } from "../../domain/platform/access/Actor.ts"
 import type {
   OrgResolutionFailed,
   TooManyRequests,
   TwoFactorRequired,
   Unauthorized
-} from "../../domain/errors/ApiErrors.ts"
+} from "../../domain/platform/errors/ApiErrors.ts"
 
 /** What authenticated a request: nothing, a session's cookie or token, an API key (also as a bearer token), or a test. */
 export type Credential = "none" | "cookie" | "bearer" | "key" | "test"

@@ -1,7 +1,7 @@
 import { Effect, Struct } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Audit } from "../../domain/audit/Audit.ts"
-import { pageOf, pageQuery } from "../../domain/paging/Paging.ts"
+import { pageOf, pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { AuditGroup } from "./AuditApi.ts"
 
 /** Rows of a page where none are named (spec §8). */

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 
 /** Lifetime of the cookie in seconds: longer than people wait for a mail. */
 const lifeSeconds = 604_800

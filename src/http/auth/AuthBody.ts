@@ -1,7 +1,7 @@
 import { Context, Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { issuesOf } from "../../domain/text/Issues.ts"
+import { issuesOf } from "../../domain/platform/text/Issues.ts"
 
 /** Annotation of an endpoint that takes a form in place of JSON, as pages without scripts send it. */
 export class TakesForm extends Context.Service<TakesForm, true>()("stoa/http/auth/TakesForm") {}

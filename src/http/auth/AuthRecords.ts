@@ -1,9 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { Issue, NotFound, PayloadTooLarge, TooManyRequests, Unavailable } from "../../domain/errors/ApiErrors.ts"
-import { Time } from "../../domain/pricing/Bounds.ts"
-import { Reference } from "../../domain/text/Storable.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import {
+  Issue,
+  NotFound,
+  PayloadTooLarge,
+  TooManyRequests,
+  Unavailable
+} from "../../domain/platform/errors/ApiErrors.ts"
+import { Reference } from "../../domain/platform/text/Storable.ts"
+import { Time } from "../../domain/platform/text/Time.ts"
 import { summary } from "../endpoint/Resource.ts"
 
 /**

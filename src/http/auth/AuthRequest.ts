@@ -1,6 +1,6 @@
 import { Context, Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { Credential } from "../access/Actors.ts"
 import { envelope } from "../server/Failure.ts"
 import { isCrossSite, type OriginTest, TrustedOrigins, withoutMapping } from "../server/Origins.ts"

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
-import { AnyJson, PersonName, Reference, ShopperObject, ShortText } from "../../domain/text/Storable.ts"
+import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { AnyJson, PersonName, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 import {

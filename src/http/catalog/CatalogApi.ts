@@ -18,9 +18,9 @@ import {
   OptionValue,
   Variant
 } from "../../domain/catalog/variants/Variant.ts"
-import { EntityId, OptionTypeId } from "../../domain/ids/Id.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
-import { FreeText } from "../../domain/text/Storable.ts"
+import { EntityId, OptionTypeId } from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
 

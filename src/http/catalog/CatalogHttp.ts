@@ -9,7 +9,7 @@ import { FieldDefinitions } from "../../domain/catalog/fields/FieldDefinitions.t
 import { Revisions } from "../../domain/catalog/revisions/Revisions.ts"
 import { Schedules } from "../../domain/catalog/schedules/Schedules.ts"
 import { Variants } from "../../domain/catalog/variants/Variants.ts"
-import { pageOf, pageOrAll } from "../../domain/paging/Paging.ts"
+import { pageOf, pageOrAll } from "../../domain/platform/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CatalogGroup, VariantsGroup } from "./CatalogApi.ts"
 import { BrandsGroup, CategoriesGroup, CategoryTreeGroup } from "./CategoriesApi.ts"

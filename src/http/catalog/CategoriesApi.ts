@@ -8,9 +8,9 @@ import {
   NewCategory,
   PlacedCategory
 } from "../../domain/catalog/categories/Category.ts"
-import { BrandId, CategoryId, EntityId } from "../../domain/ids/Id.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
-import { FreeText } from "../../domain/text/Storable.ts"
+import { BrandId, CategoryId, EntityId } from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 

@@ -5,9 +5,9 @@ import {
   FieldDefinitionChange,
   NewFieldDefinition
 } from "../../domain/catalog/fields/FieldDefinition.ts"
-import { FieldDefinitionId } from "../../domain/ids/Id.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
-import { FreeText } from "../../domain/text/Storable.ts"
+import { FieldDefinitionId } from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 

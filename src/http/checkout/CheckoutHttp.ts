@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import type { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
+import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { Captures } from "../../workflows/checkout/Captures.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import type { CheckoutResult } from "../../workflows/checkout/CheckoutWorkflow.ts"

@@ -1,6 +1,5 @@
 import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { Access, allOf, anyOf, signedIn } from "../../domain/access/AccessRule.ts"
 import { Reorder } from "../../domain/carts/Cart.ts"
 import {
   Address,
@@ -12,10 +11,11 @@ import {
 } from "../../domain/customers/Customer.ts"
 import { CustomerGroup, CustomerGroupChange, NewCustomerGroup } from "../../domain/customers/CustomerGroup.ts"
 import { Interaction, InteractionChange, NewInteraction } from "../../domain/customers/Interaction.ts"
-import { PersonalData } from "../../domain/customers/PersonalData.ts"
 import { Download, Tracking } from "../../domain/fulfillment/Fulfillment.ts"
 import { CustomerTotals, Order } from "../../domain/orders/Order.ts"
-import { type PageOf, pageQuery, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
+import { Access, allOf, anyOf, signedIn } from "../../domain/platform/access/AccessRule.ts"
+import { type PageOf, pageQuery, Pagination, paginationOf } from "../../domain/platform/paging/Paging.ts"
+import { PersonalData } from "../../domain/privacy/PersonalData.ts"
 import { changes, creates, guarded, lists, paramsOf, reads, removes, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"

@@ -4,7 +4,7 @@ import { HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
+import { Access, type AccessRule } from "../../domain/platform/access/AccessRule.ts"
 import { Api } from "../Api.ts"
 import { OpensWithCartSecret } from "../middleware/Access.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"

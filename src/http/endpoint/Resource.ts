@@ -1,6 +1,6 @@
 import { Context, type Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import {
   AddressId,
   CustomerGroupId,
@@ -15,8 +15,8 @@ import {
   TaxClassId,
   TaxRateId,
   WebhookEndpointId
-} from "../../domain/ids/Id.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
+} from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors, parseOptions } from "../middleware/Errors.ts"

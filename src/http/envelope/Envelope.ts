@@ -1,5 +1,5 @@
 import { Schema, SchemaGetter, Struct } from "effect"
-import { type PageOf, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
+import { type PageOf, Pagination, paginationOf } from "../../domain/platform/paging/Paging.ts"
 
 /** The success envelope (spec §1): a handler returns the bare value, the wire carries `{ data: value }`. */
 export const Data = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) =>

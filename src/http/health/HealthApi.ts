@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Access, anyOf, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"

@@ -1,7 +1,5 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { ImportId } from "../../domain/ids/Id.ts"
 import {
   ExportFormat,
   exporting,
@@ -12,9 +10,11 @@ import {
   Kind,
   RefusedRow
 } from "../../domain/import-export/Import.ts"
-import { CurrencyCode } from "../../domain/money/Money.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
-import { Text } from "../../domain/text/Storable.ts"
+import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
+import { ImportId } from "../../domain/platform/ids/Id.ts"
+import { CurrencyCode } from "../../domain/platform/money/Money.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { Text } from "../../domain/platform/text/Storable.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"

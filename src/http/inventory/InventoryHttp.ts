@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { InventoryGroup } from "./InventoryApi.ts"
 
 const reserved = { reserved: true } as const

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
-import { JobId } from "../../domain/ids/Id.ts"
-import { Job, RunCounts } from "../../domain/jobs/Job.ts"
+import { Access, anyOf, open } from "../../domain/platform/access/AccessRule.ts"
+import { JobId } from "../../domain/platform/ids/Id.ts"
+import { Job, RunCounts } from "../../domain/platform/jobs/Job.ts"
 import { guarded, lists, summary } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
 

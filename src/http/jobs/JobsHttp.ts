@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { FailedJobs, JobRuns } from "../../domain/jobs/Jobs.ts"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { FailedJobs, JobRuns } from "../../domain/platform/jobs/Jobs.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { JobsGroup } from "./JobsApi.ts"
 
 export const jobsHttp = HttpApiBuilder.group(

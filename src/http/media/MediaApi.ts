@@ -1,7 +1,9 @@
 import { Context, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
-import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { ReceivedFile } from "../../domain/media/Media.ts"
+import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from "../../domain/media/MediaAsset.ts"
+import { Access, anyOf, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import {
   BadRequest,
   PayloadTooLarge,
@@ -10,11 +12,9 @@ import {
   Unavailable,
   UnsupportedMediaType,
   ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
-import { EntityId, MediaAssetId } from "../../domain/ids/Id.ts"
-import type { ReceivedFile } from "../../domain/media/Media.ts"
-import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from "../../domain/media/MediaAsset.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
+} from "../../domain/platform/errors/ApiErrors.ts"
+import { EntityId, MediaAssetId } from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../middleware/Access.ts"

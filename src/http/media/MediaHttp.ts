@@ -2,8 +2,6 @@ import { ByteSize, Effect, Layer, Option, Semaphore, Stream } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse, Multipart } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { createHash } from "node:crypto"
-import { BadRequest, PayloadTooLarge, Unavailable, UnsupportedMediaType } from "../../domain/errors/ApiErrors.ts"
-import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { FileRequired, Media, type ReceivedFile, Uploads } from "../../domain/media/Media.ts"
 import { dispositionOf, MediaSettings, typeNamed } from "../../domain/media/MediaAsset.ts"
 import {
@@ -14,7 +12,14 @@ import {
   type TemporaryFile,
   TemporaryFiles
 } from "../../domain/media/MediaFiles.ts"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import {
+  BadRequest,
+  PayloadTooLarge,
+  Unavailable,
+  UnsupportedMediaType
+} from "../../domain/platform/errors/ApiErrors.ts"
+import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { BodyDigest } from "../middleware/Idempotency.ts"
 import { envelope } from "../server/Failure.ts"

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import {
   Forbidden,
   OrgResolutionFailed,
@@ -8,7 +8,7 @@ import {
   TooManyRequests,
   TwoFactorRequired,
   Unauthorized
-} from "../../domain/errors/ApiErrors.ts"
+} from "../../domain/platform/errors/ApiErrors.ts"
 
 /**
  * Authenticates a request and checks the endpoint's access rule before anything of it is decoded. On every group, as

@@ -1,10 +1,10 @@
 import { Effect, Result, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { type Issue, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { invalid } from "../../domain/errors/ErrorKinds.ts"
-import { issuesOf } from "../../domain/text/Issues.ts"
-import { readJson, unstorable, unstorableAt } from "../../domain/text/Storable.ts"
+import { type Issue, ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
+import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { readJson, unstorable, unstorableAt } from "../../domain/platform/text/Storable.ts"
 import { isObject, type Json, type JsonObject, list, toJson } from "../openapi/Json.ts"
 
 /** The schemas of which a value has to fulfil one. */

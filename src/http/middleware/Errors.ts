@@ -13,8 +13,8 @@ import {
   Unavailable,
   UnsupportedMediaType,
   ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
-import { issuesOf } from "../../domain/text/Issues.ts"
+} from "../../domain/platform/errors/ApiErrors.ts"
+import { issuesOf } from "../../domain/platform/text/Issues.ts"
 import { bodyCheckOf } from "./BodyCheck.ts"
 
 /**

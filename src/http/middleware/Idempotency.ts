@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { Conflict, StillRunning, ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 
 /**
  * `Idempotency-Key` on every unsafe route: the same key with the same request gives the same answer, with another

@@ -1,12 +1,16 @@
 import { Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { Cookies, type Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash, createHmac } from "node:crypto"
-import { Storeless } from "../../domain/access/AccessRule.ts"
-import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { type Conflict, StillRunning, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { conflict, invalid } from "../../domain/errors/ErrorKinds.ts"
-import { IdempotencyKey, idempotencyKeyForm, IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { type Conflict, StillRunning, type ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { conflict, invalid } from "../../domain/platform/errors/ErrorKinds.ts"
+import {
+  IdempotencyKey,
+  idempotencyKeyForm,
+  IdempotencyKeys
+} from "../../domain/platform/idempotency/IdempotencyKeys.ts"
+import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { BodyDigest, BodyKey, Idempotency, IdempotentChange, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
 
 /** What identifies the sender of a request, over HTTP and over `/rpc` alike. */

@@ -1,8 +1,5 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
-import { CompensationFailureId, OrderId, RefundId } from "../../domain/ids/Id.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
 import { CompensationFailure, CompensationStatus, Resolution } from "../../domain/payments/CompensationFailure.ts"
 import {
   WebhookSecretMissing,
@@ -10,6 +7,9 @@ import {
   WebhookVerificationFailed
 } from "../../domain/payments/PaymentAdapter.ts"
 import { AmountRefund, RefundCap, RefundRecord, RefundRequest } from "../../domain/payments/Refund.ts"
+import { Access, anyOf, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { CompensationFailureId, OrderId, RefundId } from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { RouteRate } from "../middleware/Access.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { pageOf } from "../../domain/paging/Paging.ts"
 import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { RefundRequests } from "../../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { CompensationsGroup, PaymentsGroup, RefundsGroup } from "./PaymentsApi.ts"

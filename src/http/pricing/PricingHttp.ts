@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../../domain/pricing/Prices.ts"
 import { deleted } from "../envelope/Envelope.ts"

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
-import { PromotionId } from "../../domain/ids/Id.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Access, anyOf, open } from "../../domain/platform/access/AccessRule.ts"
+import { PromotionId } from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import {
   NewPromotion,
   Promotion,

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { Promotions } from "../../domain/promotions/Promotions.ts"
 import { PromotionTrials } from "../../domain/promotions/PromotionTrials.ts"
 import { PromotionsGroup } from "./PromotionsApi.ts"

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Locale } from "../../domain/catalog/Entity.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { SearchPage } from "../../domain/search/SearchEngine.ts"
-import { FreeText } from "../../domain/text/Storable.ts"
 import { described, guarded } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { pageOf, pageSize } from "../../domain/paging/Paging.ts"
+import { pageOf, pageSize } from "../../domain/platform/paging/Paging.ts"
 import { Search } from "../../domain/search/Search.ts"
 import { SearchGroup } from "./SearchApi.ts"
 

@@ -1,6 +1,6 @@
 import { ByteSize, Context, Effect, Metric, Tracer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Standing } from "../../domain/ratelimits/RateLimits.ts"
+import type { Standing } from "../../domain/platform/ratelimits/RateLimits.ts"
 import { answerFailure, envelope } from "./Failure.ts"
 import {
   cameInPlain,

@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { invalid } from "../../domain/errors/ErrorKinds.ts"
-import { isWorthRepeating } from "../../domain/errors/Transience.ts"
+import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
+import { isWorthRepeating } from "../../domain/platform/errors/Transience.ts"
 
 const codes: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ["BAD_REQUEST", "The request could not be read."],

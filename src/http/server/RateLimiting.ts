@@ -2,8 +2,8 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
 import { createHash } from "node:crypto"
-import { TooManyRequests } from "../../domain/errors/ApiErrors.ts"
 import { filesPath } from "../../domain/media/MediaAsset.ts"
+import { TooManyRequests } from "../../domain/platform/errors/ApiErrors.ts"
 import {
   limitOf,
   type RateLimit,
@@ -11,7 +11,7 @@ import {
   RateLimitSettings,
   type Standing,
   tighter
-} from "../../domain/ratelimits/RateLimits.ts"
+} from "../../domain/platform/ratelimits/RateLimits.ts"
 import type { Caller } from "../access/Actors.ts"
 import type { OwnRate } from "../middleware/Access.ts"
 import { withoutMapping } from "./Origins.ts"

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { Standing } from "../../domain/ratelimits/RateLimits.ts"
+import type { Standing } from "../../domain/platform/ratelimits/RateLimits.ts"
 
 /** The id of the request that is being answered, as `X-Request-Id` shows it; empty outside of a request. */
 export const RequestId = Context.Reference<string>("stoa/http/server/RequestId", { defaultValue: () => "" })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Quotes } from "../../domain/checkout/Quotes.ts"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { ShippingRates } from "../../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../../domain/shipping/ShippingZone.ts"
 import { deleted } from "../envelope/Envelope.ts"

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
+import { Uuid } from "../../domain/platform/ids/Id.ts"
+import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import {
   Invitation,
   NewInvitation,

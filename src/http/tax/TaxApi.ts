@@ -1,4 +1,4 @@
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { NewTaxClass, TaxClass, TaxClassChange } from "../../domain/tax/TaxClass.ts"
 import { NewTaxRate, TaxRate, TaxRateChange } from "../../domain/tax/TaxRate.ts"
 import { changes, creates, guarded, lists, reads, removes } from "../endpoint/Resource.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { TaxClasses } from "../../domain/tax/TaxClass.ts"
 import { TaxRates } from "../../domain/tax/TaxRate.ts"
 import { deleted } from "../envelope/Envelope.ts"

@@ -1,8 +1,8 @@
 import { Context, Data, Effect, Layer } from "effect"
 import { Headers } from "effect/http"
-import { OrgResolutionFailed } from "../../domain/errors/ApiErrors.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
+import { OrgResolutionFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
+import { OrganizationRepo } from "../../domain/platform/tenancy/OrganizationRepo.ts"
 import type { Asked } from "../../http/access/Actors.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 

@@ -1,7 +1,7 @@
 import type { BetterAuthPlugin } from "better-auth"
 import { createAuthMiddleware } from "better-auth/api"
 import type { SqlClient, Statement } from "effect/sql"
-import { tokenDigest } from "../../domain/access/SentCredential.ts"
+import { tokenDigest } from "../../domain/platform/access/SentCredential.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
 /** A condition of a query by better-auth. */

@@ -7,9 +7,9 @@ import { bearer } from "better-auth/plugins/bearer"
 import { organization } from "better-auth/plugins/organization"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import { type Effect, Option, Schema } from "effect"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { type KeyScope, type KeyScopes, noScope } from "../../domain/access/ApiKey.ts"
 import type { AuthRepo } from "../../domain/auth/AuthRepo.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { type KeyScope, type KeyScopes, noScope } from "../../domain/platform/access/ApiKey.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
 /** Settings that affect the tables: a test compares the models with `src/domain/auth/migrations.ts`. */
@@ -26,7 +26,7 @@ export interface ModelOptions {
 /** Seconds that an invitation can be accepted: seven days (contract, platform §6). */
 const invitationSeconds = 604_800
 
-/** Permissions and limits of a key are read from its scope at the time of use (`domain/access/Credentials.ts`). */
+/** Permissions and limits of a key are read from its scope at the time of use (`domain/platform/credentials/Credentials.ts`). */
 const keysOf = (configId: string, scope?: KeyScope) => ({
   configId,
   enableMetadata: scope?.metadata ?? false,

@@ -1,7 +1,7 @@
 import { Context, Effect, type Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { AsyncLocalStorage } from "node:async_hooks"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 
 /** Services of better-auth's statements and hooks: the database and the actor of the request. */
 export type AuthServices = SqlClient.SqlClient | CurrentActor

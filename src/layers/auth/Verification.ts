@@ -1,10 +1,10 @@
 import { APIError } from "better-auth/api"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto"
-import { type Actor, anonymousActor, CurrentActor } from "../../domain/access/Actor.ts"
-import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { AuthRepo, EmailVerificationRepo } from "../../domain/auth/AuthRepo.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
+import { type Actor, anonymousActor, CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { CacheInvalidation } from "../../domain/platform/access/CacheInvalidation.ts"
 import {
   AddressVerification,
   type Busy,

@@ -1,8 +1,8 @@
 import { Clock, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { ShardId, Sharding, ShardingConfig, Snowflake } from "effect/cluster"
 import type { SqlClient } from "effect/sql"
-import { lookupSql } from "../../domain/modules/DatabaseRepo.ts"
-import { decoding } from "../../domain/records/Rows.ts"
+import { lookupSql } from "../../domain/platform/database/DatabaseRepo.ts"
+import { decoding } from "../../domain/platform/records/Rows.ts"
 import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../health/Readiness.ts"
 import { lockNamespace, lockNumbers } from "./LockSession.ts"
 

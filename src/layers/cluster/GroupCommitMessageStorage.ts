@@ -10,7 +10,7 @@ import {
 } from "effect/cluster"
 import type { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import * as Batcher from "../../domain/batching/Batcher.ts"
+import * as Batcher from "../../domain/platform/batching/Batcher.ts"
 import * as ActivationLookups from "./ActivationLookups.ts"
 import { ShardTenure } from "./ActivationLookups.ts"
 import * as ClusterStatements from "./ClusterStatements.ts"

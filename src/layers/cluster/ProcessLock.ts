@@ -1,7 +1,7 @@
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Latch, Layer, Schedule } from "effect"
 import { randomInt } from "node:crypto"
-import { processLocks, ProcessNumber } from "../../domain/checkout/CheckoutRunRepo.ts"
+import { processLocks, ProcessNumber } from "../../domain/platform/database/ProcessNumber.ts"
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 

@@ -14,11 +14,9 @@ interface Deaths {
 }
 
 /**
- * How long an actor that died is dead: half a second, and each time longer, up to ten seconds; from the start after a minute of life.
- *
- * For each actor. The sharding keeps one schedule for all actors of a type, for as long as the process lives: with
- * that, some ten deaths of any checkouts ever would make every later one wait ten seconds for its next run, and its shopper
- * with it.
+ * Delays the restart of an actor that died: half a second, longer each time up to ten seconds, and from the start after a
+ * minute of life. Each actor has its delays: the sharding's schedule is one for all actors of a type and never reset, so
+ * after ten deaths every later one would wait ten seconds.
  */
 export const restartDelays: Schedule.Schedule<Duration.Duration> = Schedule.fromStep(Effect.sync(() => {
   const deaths = new Map<string, Deaths>()

@@ -1,8 +1,14 @@
 import { Option, Record } from "effect"
-import { keyPrefix, type KeyScopeOption, type KeyScopes, mergedScopes, noScope } from "../../domain/access/ApiKey.ts"
-import { defaultRoles, isPermission, type Permission, type Roles } from "../../domain/access/Permission.ts"
-import type { PermissionScope } from "../../domain/modules/Module.ts"
-import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
+import {
+  keyPrefix,
+  type KeyScopeOption,
+  type KeyScopes,
+  mergedScopes,
+  noScope
+} from "../../domain/platform/access/ApiKey.ts"
+import { defaultRoles, isPermission, type Permission, type Roles } from "../../domain/platform/access/Permission.ts"
+import type { PermissionScope } from "../../domain/platform/modules/Module.ts"
+import { defaultSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import * as is from "./Rules.ts"
 import { type Environment, group, option, type Options, type Problems, setting } from "./Settings.ts"
 

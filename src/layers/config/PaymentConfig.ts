@@ -1,6 +1,6 @@
 import { Effect, Redacted } from "effect"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
-import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
+import { defaultSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import * as is from "./Rules.ts"
 import {
   type Environment,

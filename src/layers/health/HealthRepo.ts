@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { lookupSql } from "../../domain/modules/DatabaseRepo.ts"
-import { decoding } from "../../domain/records/Rows.ts"
+import { lookupSql } from "../../domain/platform/database/DatabaseRepo.ts"
+import { decoding } from "../../domain/platform/records/Rows.ts"
 
 /** Connections by state, as PostgreSQL names it: `active`, `idle in transaction`. */
 const Connections = Schema.Struct({ pool: Schema.String, state: Schema.String, count: Schema.Int })

@@ -4,7 +4,6 @@ import { open } from "node:fs/promises"
 import { basename, extname } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import {
   type ExportFormat,
   type Import,
@@ -15,9 +14,10 @@ import {
   reasonOf
 } from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
-import { JobRunner } from "../../domain/jobs/Jobs.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
+import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
+import { JobRunner } from "../../domain/platform/jobs/Jobs.ts"
+import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
+import { OrganizationRepo } from "../../domain/platform/tenancy/OrganizationRepo.ts"
 import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
 import { loggingLayer, servicesApp } from "../App.ts"

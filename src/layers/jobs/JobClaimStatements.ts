@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "../../domain/jobs/Job.ts"
-import { jobs } from "../../domain/jobs/JobRecordRepo.ts"
+import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "../../domain/platform/jobs/Job.ts"
+import { jobs } from "../../domain/platform/jobs/JobRecordRepo.ts"
 
 export interface Claim {
   readonly queue: string

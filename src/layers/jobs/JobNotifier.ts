@@ -1,5 +1,5 @@
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
-import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
 import { Notifications } from "../Notifications.ts"
 
 /**

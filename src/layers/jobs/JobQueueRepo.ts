@@ -1,8 +1,8 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError, type Statement } from "effect/sql"
-import type { Settlement } from "../../domain/jobs/Job.ts"
-import type { EngineJob } from "../../domain/jobs/JobSettings.ts"
-import { decoding } from "../../domain/records/Rows.ts"
+import type { Settlement } from "../../domain/platform/jobs/Job.ts"
+import { decoding } from "../../domain/platform/records/Rows.ts"
+import type { EngineJob } from "../../domain/platform/tasks/JobSettings.ts"
 
 /** A job as it is written: everything decided. */
 export type NewJobRow = Omit<EngineJob, "supersedes"> & { readonly id: string }

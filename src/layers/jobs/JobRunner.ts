@@ -1,16 +1,16 @@
 import { Cause, Data, Effect, Exit, Layer, Schema } from "effect"
-import { newId, nilId } from "../../domain/ids/Id.ts"
-import type { ClaimedJob, RunCounts, Settlement } from "../../domain/jobs/Job.ts"
-import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
-import { EngineDrivesJobs, JobRunner, type RunRequest } from "../../domain/jobs/Jobs.ts"
+import { newId, nilId } from "../../domain/platform/ids/Id.ts"
+import type { ClaimedJob, RunCounts, Settlement } from "../../domain/platform/jobs/Job.ts"
+import { JobRecordRepo } from "../../domain/platform/jobs/JobRecordRepo.ts"
+import { EngineDrivesJobs, JobRunner, type RunRequest } from "../../domain/platform/jobs/Jobs.ts"
 import {
   askEngine,
   type EngineCall,
   type EngineOutcome,
   JobSettings,
   permanentQueues
-} from "../../domain/jobs/JobSettings.ts"
-import { defineTask, Tasks } from "../../domain/jobs/Task.ts"
+} from "../../domain/platform/tasks/JobSettings.ts"
+import { defineTask, Tasks } from "../../domain/platform/tasks/Task.ts"
 import { type Claim, type Claimed, JobClaimStatements } from "./JobClaimStatements.ts"
 import { JobNotifier } from "./JobNotifier.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"

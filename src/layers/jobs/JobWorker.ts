@@ -1,7 +1,7 @@
 import { Clock, Effect, Fiber, type Latch, Semaphore } from "effect"
-import { isTransient } from "../../domain/errors/Transience.ts"
-import type { ClaimedJob, Settlement } from "../../domain/jobs/Job.ts"
-import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { isTransient } from "../../domain/platform/errors/Transience.ts"
+import type { ClaimedJob, Settlement } from "../../domain/platform/jobs/Job.ts"
+import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { released, TaskRuns, unwritable } from "./TaskRuns.ts"
 

@@ -1,10 +1,17 @@
 import { Cause, Clock, Context, Data, Effect, Exit, Fiber, Layer, Metric, Option, Random } from "effect"
-import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import type { ClaimedJob, Settlement } from "../../domain/jobs/Job.ts"
-import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { GiveUp, type Retries, type Task, type TaskCall, type TaskResult, Tasks } from "../../domain/jobs/Task.ts"
-import { promiseToolsOf, toolsOf } from "../../domain/modules/Handlers.ts"
-import { emptyServiceRegistry, ServiceRegistry } from "../../domain/modules/ServiceRegistry.ts"
+import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
+import type { ClaimedJob, Settlement } from "../../domain/platform/jobs/Job.ts"
+import { promiseToolsOf, toolsOf } from "../../domain/platform/modules/Handlers.ts"
+import { emptyServiceRegistry, ServiceRegistry } from "../../domain/platform/modules/ServiceRegistry.ts"
+import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
+import {
+  GiveUp,
+  type Retries,
+  type Task,
+  type TaskCall,
+  type TaskResult,
+  Tasks
+} from "../../domain/platform/tasks/Task.ts"
 
 /** What a task without back-off waits between two tries (contract, platform §12.2). */
 const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 }

@@ -1,5 +1,5 @@
 import { Context, Effect, Latch, Layer, Option, Semaphore } from "effect"
-import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
 import { type Claim, type Claimed, JobClaimStatements } from "./JobClaimStatements.ts"
 import { JobNotifier } from "./JobNotifier.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"

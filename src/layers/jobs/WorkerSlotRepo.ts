@@ -1,7 +1,7 @@
 import { Context, Effect, Latch, Layer, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { setTimeout } from "node:timers/promises"
-import { decoding } from "../../domain/records/Rows.ts"
+import { decoding } from "../../domain/platform/records/Rows.ts"
 import { WorkerLoopStarter } from "./JobNotifier.ts"
 
 /** The current run of a slot of a queue. Sequences only grow, so a finished run never returns. */

@@ -1,7 +1,7 @@
 import { Data, Effect } from "effect"
-import { OrderId } from "../../domain/ids/Id.ts"
 import type { CoreMailTemplate, Mail, MailOf } from "../../domain/mail/Mail.ts"
 import type { Mailing } from "../../domain/mail/PluginMails.ts"
+import { OrderId } from "../../domain/platform/ids/Id.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { renderMail } from "./MailTexts.ts"
 

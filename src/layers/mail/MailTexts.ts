@@ -1,7 +1,7 @@
 import { Context, Layer } from "effect"
 import { headerText, type Mail, type MailOf, type MailTemplate } from "../../domain/mail/Mail.ts"
 import type { MailContent, MailLocales, MailScene, MailWriters, RenderedMail } from "../../domain/mail/MailContent.ts"
-import { addressLines, moneyText, personName } from "../../domain/text/DisplayText.ts"
+import { addressLines, moneyText, personName } from "../../domain/platform/money/DisplayText.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
 import { layOut } from "./MailLayout.ts"
 

@@ -1,9 +1,9 @@
 import { Context, Data, Effect, Layer } from "effect"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { GiveUp } from "../../domain/jobs/Task.ts"
 import type { Mail } from "../../domain/mail/Mail.ts"
 import type { RenderedMail } from "../../domain/mail/MailContent.ts"
+import { GiveUp } from "../../domain/platform/tasks/Task.ts"
 
 export interface MailAttachment {
   readonly fileName: string

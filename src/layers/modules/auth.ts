@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import { migrations } from "../../domain/auth/migrations.ts"
-import { defineModule } from "../../domain/modules/Module.ts"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
 import { AuthSecret } from "../auth/AuthSecret.ts"
 import { guestClaimsLayer } from "../auth/Verification.ts"

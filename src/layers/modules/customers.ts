@@ -7,7 +7,7 @@ import { AddressRepo, InteractionRepo } from "../../domain/customers/CustomerRec
 import { CustomerRepo } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
-import { defineModule } from "../../domain/modules/Module.ts"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
 import {
   customerGroupsHttp,
   customerRecordsHttp,

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { defineModule } from "../../domain/modules/Module.ts"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { migrations } from "../../domain/pricing/migrations.ts"
 import { priceModifierRepoLayer } from "../../domain/pricing/PriceModifierRepo.ts"
 import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { defineModule } from "../../domain/modules/Module.ts"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { migrations } from "../../domain/promotions/migrations.ts"
 import { promotionRepoLayer } from "../../domain/promotions/PromotionRepo.ts"
 import { Promotions } from "../../domain/promotions/Promotions.ts"

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { defineModule } from "../../domain/modules/Module.ts"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { rateLimiterLayer } from "../ratelimits/RateLimiter.ts"
 import { migrations, RateLimitRepo } from "../ratelimits/RateLimitRepo.ts"
 

@@ -1,6 +1,6 @@
 import { Layer } from "effect"
-import { Tasks } from "../../domain/jobs/Task.ts"
-import { defineModule } from "../../domain/modules/Module.ts"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
+import { Tasks } from "../../domain/platform/tasks/Task.ts"
 import { postgresEngineLayer } from "../../domain/search/PostgresEngineRepo.ts"
 import { Search } from "../../domain/search/Search.ts"
 import { SearchAdditionRepo } from "../../domain/search/SearchAdditionRepo.ts"

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { defineModule } from "../../domain/modules/Module.ts"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { migrations } from "../../domain/shipping/migrations.ts"
 import { ShippingPrices } from "../../domain/shipping/ShippingPrices.ts"
 import { shippingRecordsLayer, ShippingRuleCache, ShippingRuleRepo } from "../../domain/shipping/ShippingRepo.ts"

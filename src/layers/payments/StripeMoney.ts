@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import type Stripe from "stripe"
-import { exponentOf, isCurrencyCode } from "../../domain/money/Money.ts"
 import type { IntentStatus, PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
+import { exponentOf, isCurrencyCode } from "../../domain/platform/money/Money.ts"
 
 /**
  * Currencies that Stripe counts in other units than ISO 4217 does. The króna and the Ugandan shilling have no decimals

@@ -1,6 +1,5 @@
 import { Clock, Effect, Option } from "effect"
 import type Stripe from "stripe"
-import { isUuid } from "../../domain/ids/Id.ts"
 import {
   type PaymentAdapter,
   PaymentDeclined,
@@ -8,6 +7,7 @@ import {
   type PaymentRequest,
   PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
+import { isUuid } from "../../domain/platform/ids/Id.ts"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 import { refusalOf, type StripeClient, stripeClient, type StripeFailure } from "./StripeClient.ts"
 import { verifyStripeEvent } from "./StripeEvents.ts"

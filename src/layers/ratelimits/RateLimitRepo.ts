@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { statements } from "../../domain/modules/MigrationStatements.ts"
-import { decoding } from "../../domain/records/Rows.ts"
+import { statements } from "../../domain/platform/database/MigrationStatements.ts"
+import { decoding } from "../../domain/platform/records/Rows.ts"
 
 /** Requests to add to a counter: a key and the end of its window in Unix milliseconds. */
 export interface Increment {

@@ -1,6 +1,12 @@
 import { Clock, Effect, Fiber, FiberSet, Layer } from "effect"
-import { make as makeBatcher } from "../../domain/batching/Batcher.ts"
-import { type RateLimit, RateLimits, type Standing, tighter, windowEnd } from "../../domain/ratelimits/RateLimits.ts"
+import { make as makeBatcher } from "../../domain/platform/batching/Batcher.ts"
+import {
+  type RateLimit,
+  RateLimits,
+  type Standing,
+  tighter,
+  windowEnd
+} from "../../domain/platform/ratelimits/RateLimits.ts"
 import { type Increment, RateLimitRepo } from "./RateLimitRepo.ts"
 
 /** Counters that a process keeps; one takes about 200 bytes. */

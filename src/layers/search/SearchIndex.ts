@@ -1,4 +1,4 @@
-import { statements } from "../../domain/modules/MigrationStatements.ts"
+import { statements } from "../../domain/platform/database/MigrationStatements.ts"
 import { queryTerms } from "../../domain/search/QueryTermsRepo.ts"
 import { addedValues, declaredFields, indexDocuments } from "./IndexDocuments.ts"
 

@@ -1,10 +1,10 @@
 import { DateTime, Effect, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, systemActor } from "../../domain/access/Actor.ts"
-import { changeLogInsert } from "../../domain/events/ChangeLogRepo.ts"
-import type { Change } from "../../domain/events/Event.ts"
-import { decoding } from "../../domain/records/Rows.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { type Actor, systemActor } from "../../domain/platform/access/Actor.ts"
+import { changeLogInsert } from "../../domain/platform/events/ChangeLogRepo.ts"
+import type { Change } from "../../domain/platform/events/Event.ts"
+import { decoding } from "../../domain/platform/records/Rows.ts"
+import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { demoRows } from "./DemoRows.ts"
 
 /** Records by table, in the order of the foreign keys; those of a table have the same fields, one for each column. */

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { decoding } from "../../domain/records/Rows.ts"
+import { decoding } from "../../domain/platform/records/Rows.ts"
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { whileBusy } from "./BusyDatabase.ts"
 import { type Finding, well, wrong } from "./Finding.ts"

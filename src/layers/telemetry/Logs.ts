@@ -1,7 +1,7 @@
 import { Cause, Console, Context, type Fiber, Logger, References, Tracer } from "effect"
 import { Headers, HttpServerRequest } from "effect/http"
 import { inspect, styleText } from "node:util"
-import { CurrentActor } from "../../domain/access/Actor.ts"
+import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { CurrentRequest, RequestId } from "../../http/server/RequestId.ts"
 import { redactValue } from "./Redaction.ts"
 

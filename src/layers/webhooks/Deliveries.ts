@@ -1,9 +1,13 @@
 import { Context, Data, DateTime, Effect, Layer, Metric, Option, Random, RcMap, Schema, Semaphore } from "effect"
-import { currentOrganization } from "../../domain/access/Actor.ts"
-import { announcedNames, type EventNotice, type EventSubscriber } from "../../domain/events/EventSubscribers.ts"
-import { WebhookEndpointId } from "../../domain/ids/Id.ts"
-import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/Task.ts"
+import { currentOrganization } from "../../domain/platform/access/Actor.ts"
+import {
+  announcedNames,
+  type EventNotice,
+  type EventSubscriber
+} from "../../domain/platform/events/EventSubscribers.ts"
+import { WebhookEndpointId } from "../../domain/platform/ids/Id.ts"
+import { Jobs } from "../../domain/platform/jobs/Jobs.ts"
+import { defineTask, GiveUp, type Retries, type Task } from "../../domain/platform/tasks/Task.ts"
 import {
   type AttemptResult,
   deliverTaskSlug,

@@ -1,5 +1,5 @@
 import { Effect, Predicate, Result, Schema } from "effect"
-import { issuesOf } from "../../domain/text/Issues.ts"
+import { issuesOf } from "../../domain/platform/text/Issues.ts"
 import { definePlugin, type OptionRow, type Plugin, type PluginManifest } from "./Plugin.ts"
 
 /** What the documentation says of an option. */

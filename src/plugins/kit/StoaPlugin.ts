@@ -82,17 +82,6 @@ export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShap
 export type { PluginTools, RouteError } from "./routes/RouteTools.ts"
 
 export {
-  type Actor,
-  CurrentActor,
-  currentOrganization,
-  holds,
-  isAnonymous,
-  isSignedIn,
-  systemActor
-} from "../../domain/access/Actor.ts"
-export type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
-export type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
-export {
   CheckoutRequest,
   LineChange,
   LineRequest,
@@ -107,6 +96,34 @@ export type {
   EndedCheckout
 } from "../../domain/checkout/CheckoutExtension.ts"
 export type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
+export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
+export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
+export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
+export { mailTemplate, type NewPluginMail, type PluginMailTemplate } from "../../domain/mail/PluginMails.ts"
+export type { Order } from "../../domain/orders/Order.ts"
+export type { OrderProjection, RequestedRefund } from "../../domain/orders/OrderProjections.ts"
+export {
+  type PaymentAdapter,
+  PaymentCaptureFailed,
+  PaymentDeclined,
+  type PaymentIntent,
+  type PaymentOffer,
+  type PaymentRequest,
+  PaymentUnknown
+} from "../../domain/payments/PaymentAdapter.ts"
+export {
+  type Actor,
+  CurrentActor,
+  currentOrganization,
+  holds,
+  isAnonymous,
+  isSignedIn,
+  systemActor
+} from "../../domain/platform/access/Actor.ts"
+export type { KeyScopeOption } from "../../domain/platform/access/ApiKey.ts"
+export { type Database, type StatementParts } from "../../domain/platform/database/DatabaseRepo.ts"
+export type { Migrations } from "../../domain/platform/database/MigrationStatements.ts"
+export { statements } from "../../domain/platform/database/MigrationStatements.ts"
 export {
   BadRequest,
   CheckoutFailed,
@@ -118,40 +135,24 @@ export {
   Unauthorized,
   Unavailable,
   ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
-export { conflict, forbidden, invalid, notFound } from "../../domain/errors/ErrorKinds.ts"
-export { changeLogRows } from "../../domain/events/ChangeLogRepo.ts"
-export type { StoreEvent } from "../../domain/events/Event.ts"
-export { afterHook, beforeHook, type Hook, type HookCondition, HookRefusal } from "../../domain/hooks/Hook.ts"
-export * from "../../domain/ids/Id.ts"
-export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
-export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
-export { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
-export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
-export { mailTemplate, type NewPluginMail, type PluginMailTemplate } from "../../domain/mail/PluginMails.ts"
-export { type Database, type StatementParts } from "../../domain/modules/DatabaseRepo.ts"
-export type { Migrations } from "../../domain/modules/MigrationStatements.ts"
-export { statements } from "../../domain/modules/MigrationStatements.ts"
-export type { CoreServices } from "../../domain/modules/ServiceRegistry.ts"
-export { CurrencyCode } from "../../domain/money/Money.ts"
-export { allocate } from "../../domain/money/Money.ts"
-export type { Order } from "../../domain/orders/Order.ts"
-export type { OrderProjection, RequestedRefund } from "../../domain/orders/OrderProjections.ts"
-export { offsetOf, type PageOf, type PageRequest } from "../../domain/paging/Paging.ts"
-export {
-  type PaymentAdapter,
-  PaymentCaptureFailed,
-  PaymentDeclined,
-  type PaymentIntent,
-  type PaymentOffer,
-  type PaymentRequest,
-  PaymentUnknown
-} from "../../domain/payments/PaymentAdapter.ts"
-export { Amount, Moment, Time } from "../../domain/pricing/Bounds.ts"
+} from "../../domain/platform/errors/ApiErrors.ts"
+export { conflict, forbidden, invalid, notFound } from "../../domain/platform/errors/ErrorKinds.ts"
+export { changeLogRows } from "../../domain/platform/events/ChangeLogRepo.ts"
+export type { StoreEvent } from "../../domain/platform/events/Event.ts"
+export { afterHook, beforeHook, type Hook, type HookCondition, HookRefusal } from "../../domain/platform/hooks/Hook.ts"
+export * from "../../domain/platform/ids/Id.ts"
+export type { AnalyticsModel } from "../../domain/platform/modules/AnalyticsModel.ts"
+export type { CoreServices } from "../../domain/platform/modules/ServiceRegistry.ts"
+export { moneyText } from "../../domain/platform/money/DisplayText.ts"
+export { CurrencyCode } from "../../domain/platform/money/Money.ts"
+export { allocate } from "../../domain/platform/money/Money.ts"
+export { Amount } from "../../domain/platform/money/Money.ts"
+export { offsetOf, type PageOf, type PageRequest } from "../../domain/platform/paging/Paging.ts"
+export { defineTask, GiveUp, type Task } from "../../domain/platform/tasks/Task.ts"
+export { FreeText, StorableObject, Text } from "../../domain/platform/text/Storable.ts"
+export { Moment, Time } from "../../domain/platform/text/Time.ts"
 export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"
 export type { PriceStep } from "../../domain/pricing/PriceSteps.ts"
 export type { SearchField } from "../../domain/search/SearchFields.ts"
 export type { RateAdapter, RateRequest } from "../../domain/shipping/RateAdapter.ts"
 export type { TaxAdapter, TaxRequest } from "../../domain/tax/TaxAdapter.ts"
-export { moneyText } from "../../domain/text/DisplayText.ts"
-export { FreeText, StorableObject, Text } from "../../domain/text/Storable.ts"

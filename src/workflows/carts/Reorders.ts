@@ -2,10 +2,10 @@ import { Context, Effect, Layer, Struct } from "effect"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { ChosenLine, chosenMetadata } from "../../domain/carts/Line.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import type { CartId, OrderId } from "../../domain/ids/Id.ts"
-import { isCurrencyCode } from "../../domain/money/Money.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
+import type { CartId, OrderId } from "../../domain/platform/ids/Id.ts"
+import { isCurrencyCode } from "../../domain/platform/money/Money.ts"
 
 /** Adds the items of an earlier order to a new cart (spec §4 `/me/orders/:orderId/reorder`, contract, platform §7). */
 export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/Reorders", {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Schedules } from "../../domain/catalog/schedules/Schedules.ts"
-import { defineTask } from "../../domain/jobs/Task.ts"
+import { defineTask } from "../../domain/platform/tasks/Task.ts"
 
 const slug = "catalog/publish-due"
 

@@ -6,15 +6,15 @@ import {
   type PricingRequest,
   totalsOf
 } from "../../domain/checkout/PricedCart.ts"
-import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { HookBroken } from "../../domain/hooks/Hook.ts"
-import { Hooks } from "../../domain/hooks/Hooks.ts"
-import type { OrderId } from "../../domain/ids/Id.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
+import { CheckoutFailed, type ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { HookBroken } from "../../domain/platform/hooks/Hook.ts"
+import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
+import type { OrderId } from "../../domain/platform/ids/Id.ts"
+import { StorableObject } from "../../domain/platform/text/Storable.ts"
 import { firstStep } from "../../domain/pricing/PriceResolution.ts"
 import { perUnit } from "../../domain/pricing/PriceSteps.ts"
-import { StorableObject } from "../../domain/text/Storable.ts"
 import type { CheckoutPayload, CheckoutRun } from "./CheckoutWorkflow.ts"
 
 /** The steps that led to the unit price of a line, in minor units (contract §0.5). */

@@ -1,12 +1,8 @@
 import { Data, Effect, Result } from "effect"
-import { CurrentActor } from "../../domain/access/Actor.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutRunRepo, type RunOwner } from "../../domain/checkout/CheckoutRunRepo.ts"
 import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
-import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
-import { Hooks } from "../../domain/hooks/Hooks.ts"
-import type { OrderId } from "../../domain/ids/Id.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/StockRules.ts"
@@ -20,6 +16,10 @@ import {
   type PaymentRequest,
   type PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
+import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
+import type { OrderId } from "../../domain/platform/ids/Id.ts"
 import { askProvider } from "../payments/ProviderCalls.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
 import { type CheckoutTender, paymentsOf } from "./CheckoutTenders.ts"

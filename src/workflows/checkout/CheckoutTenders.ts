@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import type { TenderRequest } from "../../domain/checkout/Checkout.ts"
 import { decodePricedCart, type PinnedTender, type PricedCart } from "../../domain/checkout/PricedCart.ts"
-import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { keyAt } from "../../domain/orders/Tender.ts"
 import {
@@ -10,6 +9,7 @@ import {
   type PaymentRequest,
   type SelectedPayment
 } from "../../domain/payments/PaymentAdapter.ts"
+import { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { adapterOf, askProvider } from "../payments/ProviderCalls.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 

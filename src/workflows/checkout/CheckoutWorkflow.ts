@@ -1,9 +1,9 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
-import { Actor } from "../../domain/access/Actor.ts"
-import type { InTables } from "../../domain/catalog/EntityTables.ts"
 import { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import type { RunOwner } from "../../domain/checkout/CheckoutRunRepo.ts"
+import { Order } from "../../domain/orders/Order.ts"
+import { Actor } from "../../domain/platform/access/Actor.ts"
 import {
   CheckoutFailed,
   Conflict,
@@ -11,9 +11,9 @@ import {
   NotFound,
   Unavailable,
   ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
-import { CustomerId, OrderId } from "../../domain/ids/Id.ts"
-import { Order } from "../../domain/orders/Order.ts"
+} from "../../domain/platform/errors/ApiErrors.ts"
+import type { InTables } from "../../domain/platform/hooks/EntityTables.ts"
+import { CustomerId, OrderId } from "../../domain/platform/ids/Id.ts"
 
 /** The boundaries between the steps of a checkout, where crash tests kill the process. */
 export const faultPoints = ["claimed", "reserved", "authorized", "created", "captured", "settled"] as const

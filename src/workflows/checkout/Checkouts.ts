@@ -1,20 +1,16 @@
 import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule, Schema, Tracer } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import { createHash } from "node:crypto"
-import { CurrentActor } from "../../domain/access/Actor.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { type CheckoutRequest, giftCardMethod, type TenderRequest } from "../../domain/checkout/Checkout.ts"
-import {
-  type AbandonedRun,
-  CheckoutRunRepo,
-  ProcessNumber,
-  type RunToken
-} from "../../domain/checkout/CheckoutRunRepo.ts"
-import { StillRunning, Unavailable } from "../../domain/errors/ApiErrors.ts"
-import { conflict } from "../../domain/errors/ErrorKinds.ts"
-import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
-import { newId, OrderId } from "../../domain/ids/Id.ts"
+import { type AbandonedRun, CheckoutRunRepo, type RunToken } from "../../domain/checkout/CheckoutRunRepo.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
+import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { ProcessNumber } from "../../domain/platform/database/ProcessNumber.ts"
+import { StillRunning, Unavailable } from "../../domain/platform/errors/ApiErrors.ts"
+import { conflict } from "../../domain/platform/errors/ErrorKinds.ts"
+import { IdempotencyKeys } from "../../domain/platform/idempotency/IdempotencyKeys.ts"
+import { newId, OrderId } from "../../domain/platform/ids/Id.ts"
 import { runCheckout } from "./Checkout.ts"
 import { voidLost } from "./CheckoutPayment.ts"
 import {

@@ -2,9 +2,9 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { CartRepo } from "../../domain/carts/CartRepo.ts"
 import { Addresses, Interactions } from "../../domain/customers/CustomerRecords.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import { PersonalDataRepo } from "../../domain/customers/PersonalDataRepo.ts"
-import { Hooks } from "../../domain/hooks/Hooks.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
+import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
+import { PersonalDataRepo } from "../../domain/privacy/PersonalDataRepo.ts"
 
 /** The newest of each kind: a response has to fit into memory. */
 const newest = { page: 1, limit: 10_000 }

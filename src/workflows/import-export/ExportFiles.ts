@@ -1,12 +1,12 @@
 import { stringify } from "csv-stringify/sync"
 import { Context, Effect, Layer, Option, Stream } from "effect"
-import { CurrentActor } from "../../domain/access/Actor.ts"
-import type { ImportId } from "../../domain/ids/Id.ts"
 import { csvColumns, csvHeader, csvLines, guardText } from "../../domain/import-export/CsvTable.ts"
 import { type CatalogOrder, ExportRepo, exportStart, type Reference } from "../../domain/import-export/ExportRepo.ts"
 import { type ExportFormat, type Kind, reasonOf } from "../../domain/import-export/Import.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
+import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import type { ImportId } from "../../domain/platform/ids/Id.ts"
 
 /** A file that is written while it is read. */
 export interface ExportFile {

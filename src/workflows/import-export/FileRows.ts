@@ -2,12 +2,12 @@ import { CsvError, type Info, parse } from "csv-parse"
 import { Result } from "effect"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { PayloadTooLarge } from "../../domain/errors/ApiErrors.ts"
-import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { csvColumns, csvTable, type OpenTable, type Row } from "../../domain/import-export/CsvTable.ts"
 import { externalTables } from "../../domain/import-export/ExternalFormats.ts"
 import { type FileRow, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
-import { isStorableJson, readJson } from "../../domain/text/Storable.ts"
+import { PayloadTooLarge } from "../../domain/platform/errors/ApiErrors.ts"
+import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
+import { isStorableJson, readJson } from "../../domain/platform/text/Storable.ts"
 
 /** A file that cannot be read at all; one that is larger than files may be is a `PayloadTooLarge`. */
 export class FileUnreadable extends invalid("FileUnreadable", "file", (message: string) => message, "unreadable") {}

@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
-import { CurrentActor } from "../../domain/access/Actor.ts"
-import { isTransient } from "../../domain/errors/Transience.ts"
-import { ImportId } from "../../domain/ids/Id.ts"
 import { BatchRepo, type Work } from "../../domain/import-export/BatchRepo.ts"
 import { type Import, ImportExportSettings, isOver } from "../../domain/import-export/Import.ts"
 import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
-import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { defineTask, GiveUp, purgeTask, Tasks } from "../../domain/jobs/Task.ts"
+import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { isTransient } from "../../domain/platform/errors/Transience.ts"
+import { ImportId } from "../../domain/platform/ids/Id.ts"
+import { Jobs } from "../../domain/platform/jobs/Jobs.ts"
+import { defineTask, GiveUp, purgeTask, Tasks } from "../../domain/platform/tasks/Task.ts"
 
 /** Slug of the job that works on an import. */
 export const importTask = "imports/run"

@@ -1,11 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { WorkflowEngine } from "effect/workflow"
-import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
-import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/StockRules.ts"
 import type { AbsentOrder } from "../../domain/payments/PaymentEvents.ts"
+import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
+import { conflict } from "../../domain/platform/errors/ErrorKinds.ts"
 import { VoidPayment } from "./VoidPayment.ts"
 
 /** A checkout holds its stock under the id of its future order; sold means the order has been created since. */

@@ -1,12 +1,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { WorkflowEngine } from "effect/workflow"
-import { CurrentActor } from "../../domain/access/Actor.ts"
-import { NotFound } from "../../domain/errors/ApiErrors.ts"
-import type { CompensationFailureId, OrderId } from "../../domain/ids/Id.ts"
 import type { PendingRefund, RefundRequest } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
 import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
 import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
+import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { NotFound } from "../../domain/platform/errors/ApiErrors.ts"
+import type { CompensationFailureId, OrderId } from "../../domain/platform/ids/Id.ts"
 import { SettleRefund } from "./SettleRefund.ts"
 
 /** How long a request waits for its refund before it answers without. */

@@ -1,12 +1,12 @@
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { Workflow } from "effect/workflow"
-import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import type { OrderId, RefundId } from "../../domain/ids/Id.ts"
 import { isRefundedInFull } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { transition } from "../../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { keyAt } from "../../domain/orders/Tender.ts"
+import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
+import type { OrderId, RefundId } from "../../domain/platform/ids/Id.ts"
 import { TaxVoids } from "../../domain/tax/TaxNotices.ts"
 
 import {

@@ -1,12 +1,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import { Conflict, InvalidTransition } from "../../domain/errors/ApiErrors.ts"
-import { nilId } from "../../domain/ids/Id.ts"
-import { defineTask } from "../../domain/jobs/Task.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { type UnpaidOrder, UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
+import { Conflict, InvalidTransition } from "../../domain/platform/errors/ApiErrors.ts"
+import { nilId } from "../../domain/platform/ids/Id.ts"
+import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
+import { defineTask } from "../../domain/platform/tasks/Task.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
 /** Maximum number of orders one run or page cancels. */

@@ -1,9 +1,9 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
-import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import { CustomerId, OrderId } from "../../domain/ids/Id.ts"
 import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
 import { PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
+import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
+import { CustomerId, OrderId } from "../../domain/platform/ids/Id.ts"
 import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
 
 /**

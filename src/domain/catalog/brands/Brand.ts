@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { notFound } from "../../errors/ErrorKinds.ts"
-import { BrandId } from "../../ids/Id.ts"
-import { keyText, StorableObject } from "../../text/Storable.ts"
+import { notFound } from "../../platform/errors/ErrorKinds.ts"
+import { BrandId } from "../../platform/ids/Id.ts"
+import { keyText, StorableObject } from "../../platform/text/Storable.ts"
 import { Slug } from "../Entity.ts"
 
 export class BrandNotFound extends notFound("Brand", "Brand not found.") {}

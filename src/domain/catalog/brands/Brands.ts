@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { BrandId, EntityId } from "../../ids/Id.ts"
+import type { BrandId, EntityId } from "../../platform/ids/Id.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
 import { BrandRepo } from "./BrandRepo.ts"
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { Hooks } from "../../hooks/Hooks.ts"
-import type { CategoryId, EntityId } from "../../ids/Id.ts"
+import { Hooks } from "../../platform/hooks/Hooks.ts"
+import type { CategoryId, EntityId } from "../../platform/ids/Id.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
 import { type CategoryMove, CategoryNotFound, type SubtreeQuery, TwoSiblings } from "./Category.ts"
 import { CategoryRepo } from "./CategoryRepo.ts"

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { invalid, notFound } from "../../errors/ErrorKinds.ts"
-import { CategoryId } from "../../ids/Id.ts"
-import { StorableObject } from "../../text/Storable.ts"
+import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
+import { CategoryId } from "../../platform/ids/Id.ts"
+import { StorableObject } from "../../platform/text/Storable.ts"
 import { Slug, SortOrder } from "../Entity.ts"
 
 export class CategoryNotFound extends notFound("Category", "Category not found.") {}

@@ -1,10 +1,10 @@
 import { Result, Schema } from "effect"
-import type { Issue } from "../../errors/ApiErrors.ts"
-import { conflict, notFound } from "../../errors/ErrorKinds.ts"
-import { type EntityId, FieldDefinitionId, Uuid } from "../../ids/Id.ts"
-import { CurrencyCode } from "../../money/Money.ts"
-import { Amount, isDay, Time } from "../../pricing/Bounds.ts"
-import { AnyJson, FreeText, ofForm, Text } from "../../text/Storable.ts"
+import type { Issue } from "../../platform/errors/ApiErrors.ts"
+import { conflict, notFound } from "../../platform/errors/ErrorKinds.ts"
+import { type EntityId, FieldDefinitionId, Uuid } from "../../platform/ids/Id.ts"
+import { Amount, CurrencyCode } from "../../platform/money/Money.ts"
+import { AnyJson, FreeText, ofForm, Text } from "../../platform/text/Storable.ts"
+import { isDay, Time } from "../../platform/text/Time.ts"
 import { EntityType, SortOrder } from "../Entity.ts"
 
 export class FieldNotFound extends notFound("EntityField", "Custom field not found.") {}

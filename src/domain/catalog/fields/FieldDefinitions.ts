@@ -1,8 +1,8 @@
 import { Context, DateTime, Effect, Equal, Layer, Result } from "effect"
-import { currentOrganization } from "../../access/Actor.ts"
-import { ValidationFailed } from "../../errors/ApiErrors.ts"
-import { type FieldDefinitionId, newId, nilId } from "../../ids/Id.ts"
-import { withSent } from "../../records/RecordService.ts"
+import { currentOrganization } from "../../platform/access/Actor.ts"
+import { ValidationFailed } from "../../platform/errors/ApiErrors.ts"
+import { type FieldDefinitionId, newId, nilId } from "../../platform/ids/Id.ts"
+import { withSent } from "../../platform/resources/RecordService.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
 import {
   checkValue,

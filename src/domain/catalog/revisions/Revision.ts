@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
-import { notFound } from "../../errors/ErrorKinds.ts"
-import { Time } from "../../pricing/Bounds.ts"
+import { notFound } from "../../platform/errors/ErrorKinds.ts"
+import { Time } from "../../platform/text/Time.ts"
 import { Attributes, CatalogEntity } from "../Entity.ts"
 
 export class RevisionNotFound

@@ -1,6 +1,6 @@
 import { Context, Effect, Equal, Layer } from "effect"
-import type { EntityId } from "../../ids/Id.ts"
-import type { PageRequest } from "../../paging/Paging.ts"
+import type { EntityId } from "../../platform/ids/Id.ts"
+import type { PageRequest } from "../../platform/paging/Paging.ts"
 import { AttributesRepo } from "../AttributesRepo.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
 import { EntityChanges } from "../EntityChanges.ts"

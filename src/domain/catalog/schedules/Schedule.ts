@@ -1,6 +1,7 @@
 import { Schema } from "effect"
-import { EntityId } from "../../ids/Id.ts"
-import { maybe, Moment, Time } from "../../pricing/Bounds.ts"
+import { EntityId } from "../../platform/ids/Id.ts"
+import { maybe } from "../../platform/text/Fields.ts"
+import { Moment, Time } from "../../platform/text/Time.ts"
 
 /**
  * When an entity is published and archived (docs/catalog.md). A time is null once its change was made; `refusal` says why

@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
-import { invalid, notFound } from "../../errors/ErrorKinds.ts"
-import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../ids/Id.ts"
-import { keyText, ShortText } from "../../text/Storable.ts"
+import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
+import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../platform/ids/Id.ts"
+import { keyText, ShortText } from "../../platform/text/Storable.ts"
 import { TaxClass } from "../Entity.ts"
 
 /** One choice of an option type, for example `red` (contract §1.1); `displayValue` starts as the value. */

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { EntityId } from "../../ids/Id.ts"
+import type { EntityId } from "../../platform/ids/Id.ts"
 import { combinationNamed, combinationsFor, type Generate, type NewVariant } from "./Variant.ts"
 import { VariantRepo } from "./VariantRepo.ts"
 

@@ -1,8 +1,8 @@
 import { Effect, Layer, Schema } from "effect"
 import { Entity } from "effect/cluster"
 import { type Rpc, RpcClient, RpcGroup, RpcMiddleware } from "effect/rpc"
-import { Actor, CurrentActor } from "../../../domain/access/Actor.ts"
-import { Unavailable } from "../../../domain/errors/ApiErrors.ts"
+import { Actor, CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import { Unavailable } from "../../../domain/platform/errors/ApiErrors.ts"
 import { call, deadline, orUnavailable, unlessPast } from "../../../entities/EntityCall.ts"
 
 const header = "x-stoa-call"

@@ -1,8 +1,8 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow, WorkflowEngine } from "effect/workflow"
-import { CurrentActor, currentOrganization, systemActor } from "../../../domain/access/Actor.ts"
-import { defineTask, GiveUp, type Task } from "../../../domain/jobs/Task.ts"
-import type { HandlerJobs } from "../../../domain/modules/Handlers.ts"
+import { CurrentActor, currentOrganization, systemActor } from "../../../domain/platform/access/Actor.ts"
+import type { HandlerJobs } from "../../../domain/platform/modules/Handlers.ts"
+import { defineTask, GiveUp, type Task } from "../../../domain/platform/tasks/Task.ts"
 
 /** What a workflow is, beside its name. */
 export interface WorkflowOptions<

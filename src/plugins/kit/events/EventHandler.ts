@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
-import type { CurrentActor } from "../../../domain/access/Actor.ts"
-import type { StoreEvent } from "../../../domain/events/Event.ts"
-import type { Retries } from "../../../domain/jobs/Task.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type { StoreEvent } from "../../../domain/platform/events/Event.ts"
+import type { Retries } from "../../../domain/platform/tasks/Task.ts"
 import type { PluginTools } from "../routes/RouteTools.ts"
 
 /** What the handler of an event gets. It acts as the service itself, in the organization of the event. */

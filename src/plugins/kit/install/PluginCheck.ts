@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { Roles } from "../../../domain/access/Permission.ts"
-import { eventTypes } from "../../../domain/events/Event.ts"
+import type { Roles } from "../../../domain/platform/access/Permission.ts"
+import { eventTypes } from "../../../domain/platform/events/Event.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import { modules } from "../../../layers/modules/Modules.ts"
 import type { Plugin } from "../Plugin.ts"

@@ -1,4 +1,4 @@
-import type { Hook } from "../../../domain/hooks/Hook.ts"
+import type { Hook } from "../../../domain/platform/hooks/Hook.ts"
 import { canonicalLocale } from "../../../layers/mail/MailTexts.ts"
 import { namesOf } from "../events/EventHandler.ts"
 import type { InstalledPlugin, Plugin } from "../Plugin.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Migrations } from "../../../domain/modules/MigrationStatements.ts"
+import type { Migrations } from "../../../domain/platform/database/MigrationStatements.ts"
 import { migrateEach } from "../../../layers/Migrations.ts"
 import type { Plugin } from "../Plugin.ts"
 import { lookUpRecords } from "../tables/KnownRecordsRepo.ts"

@@ -1,6 +1,6 @@
 import { Cause, DateTime, Effect } from "effect"
-import { CurrentActor, systemActor } from "../../../domain/access/Actor.ts"
-import { defineTask, type Task } from "../../../domain/jobs/Task.ts"
+import { CurrentActor, systemActor } from "../../../domain/platform/access/Actor.ts"
+import { defineTask, type Task } from "../../../domain/platform/tasks/Task.ts"
 import type { Failure } from "../events/EventHandler.ts"
 import type { PluginContext } from "../PluginHost.ts"
 import type { PluginTools } from "../routes/RouteTools.ts"

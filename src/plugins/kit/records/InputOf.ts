@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { Uuid } from "../../../domain/ids/Id.ts"
-import { Time } from "../../../domain/pricing/Bounds.ts"
+import { Uuid } from "../../../domain/platform/ids/Id.ts"
+import { Time } from "../../../domain/platform/text/Time.ts"
 import type { Columns, ColumnsOf, GivenOf, SecretsOf, Simplify, Table, ValuesOf } from "../tables/Table.ts"
 
 type NameOf<T> = keyof ColumnsOf<T> & string

@@ -1,7 +1,12 @@
 import { Effect } from "effect"
-import type { CurrentActor } from "../../../domain/access/Actor.ts"
-import type { Conflict, InvalidTransition, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
-import { conflict, invalid } from "../../../domain/errors/ErrorKinds.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type {
+  Conflict,
+  InvalidTransition,
+  NotFound,
+  ValidationFailed
+} from "../../../domain/platform/errors/ApiErrors.ts"
+import { conflict, invalid } from "../../../domain/platform/errors/ErrorKinds.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import type { Columns, Table } from "../tables/Table.ts"
 import { notInState, RowNotFound } from "../tables/TableHandle.ts"

@@ -1,4 +1,4 @@
-import { OrderId } from "../../../domain/ids/Id.ts"
+import { OrderId } from "../../../domain/platform/ids/Id.ts"
 import { amount, idOf, integer, longText, oneOf, text, timestamp, uuid } from "../tables/ColumnKinds.ts"
 import { childOf, type Columns, type RowOf, type Table } from "../tables/Table.ts"
 

@@ -1,7 +1,12 @@
 import { DateTime, Effect } from "effect"
-import { CurrentActor } from "../../../domain/access/Actor.ts"
-import type { Conflict, InvalidTransition, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
-import { notFound } from "../../../domain/errors/ErrorKinds.ts"
+import { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type {
+  Conflict,
+  InvalidTransition,
+  NotFound,
+  ValidationFailed
+} from "../../../domain/platform/errors/ApiErrors.ts"
+import { notFound } from "../../../domain/platform/errors/ErrorKinds.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import type { ChangeOf, ColumnsOf, RowOf, Table } from "../tables/Table.ts"
 import { notInState, RowNotFound } from "../tables/TableHandle.ts"

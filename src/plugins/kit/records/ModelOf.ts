@@ -1,4 +1,4 @@
-import type { AnalyticsModel, DimensionType, Measure } from "../../../domain/analytics/AnalyticsModel.ts"
+import type { AnalyticsModel, DimensionType, Measure } from "../../../domain/platform/modules/AnalyticsModel.ts"
 import type { Facts } from "../tables/Column.ts"
 import { columnName, type RowOf, type Table } from "../tables/Table.ts"
 import { columnFacts } from "../tables/TableRowsRepo.ts"

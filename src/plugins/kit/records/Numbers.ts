@@ -1,5 +1,5 @@
 import { DateTime, Effect } from "effect"
-import type { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 
 /** The parts of a number of a document. */

@@ -1,6 +1,6 @@
 import { Effect, Record, type Schema } from "effect"
-import type { CurrentActor } from "../../../domain/access/Actor.ts"
-import type { PageOf } from "../../../domain/paging/Paging.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type { PageOf } from "../../../domain/platform/paging/Paging.ts"
 import type { group, Route, RouteCall } from "../routes/PluginRoute.ts"
 import type { AnySchema, Guard } from "../routes/RouteShape.ts"
 import type { RouteError } from "../routes/RouteTools.ts"

@@ -1,7 +1,7 @@
 import { Context, Effect, Record, type Schema } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
-import { type PageOf, pageOf, pageQuery, type PageRequest } from "../../../domain/paging/Paging.ts"
+import { type Actor, CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import { type PageOf, pageOf, pageQuery, type PageRequest } from "../../../domain/platform/paging/Paging.ts"
 import { builtRaw, type OfRequest, type RawAnswer, type RawCall } from "./RawRoute.ts"
 import {
   type Described,

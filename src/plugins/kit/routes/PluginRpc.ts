@@ -1,6 +1,6 @@
 import { Context, type Effect, type Layer, Schema } from "effect"
 import { Rpc, RpcGroup } from "effect/rpc"
-import { Access } from "../../../domain/access/AccessRule.ts"
+import { Access } from "../../../domain/platform/access/AccessRule.ts"
 import { RouteRate } from "../../../http/middleware/Access.ts"
 import { failure, ReadOnly, RpcAccess } from "../../../http/rpc/StoaRpcs.ts"
 import { type Guard, ruleOf } from "./RouteShape.ts"

@@ -1,7 +1,7 @@
 import { Context, Effect, type Scope, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
+import { type Actor, CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { CurrentRequest } from "../../../http/server/RequestId.ts"
 import { type Described, groupOf, nameOf } from "./RouteShape.ts"
 import { inEnvelope, type PluginTools, type RouteError } from "./RouteTools.ts"

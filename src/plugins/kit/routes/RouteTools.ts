@@ -11,8 +11,8 @@ import type {
   Unauthorized,
   Unavailable,
   ValidationFailed
-} from "../../../domain/errors/ApiErrors.ts"
-import type { HandlerTools } from "../../../domain/modules/Handlers.ts"
+} from "../../../domain/platform/errors/ApiErrors.ts"
+import type { HandlerTools } from "../../../domain/platform/modules/Handlers.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { answerOf, ApiError } from "./ApiError.ts"
 

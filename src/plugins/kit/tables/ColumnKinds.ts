@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { Uuid } from "../../../domain/ids/Id.ts"
-import { isDay, Moment, Time } from "../../../domain/pricing/Bounds.ts"
-import { FreeText, ofForm, StorableObject, Text } from "../../../domain/text/Storable.ts"
+import { Uuid } from "../../../domain/platform/ids/Id.ts"
+import { FreeText, ofForm, StorableObject, Text } from "../../../domain/platform/text/Storable.ts"
+import { isDay, Moment, Time } from "../../../domain/platform/text/Time.ts"
 import { Column, plain, SecretColumn } from "./Column.ts"
 
 /** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { decoding } from "../../../domain/records/Rows.ts"
+import { decoding } from "../../../domain/platform/records/Rows.ts"
 import { quoted } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
 import { digestOf } from "./TableSql.ts"

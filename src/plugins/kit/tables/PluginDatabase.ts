@@ -1,7 +1,7 @@
 import { Context, type Effect, type Schema } from "effect"
-import type { CurrentActor } from "../../../domain/access/Actor.ts"
-import type { Database } from "../../../domain/modules/DatabaseRepo.ts"
-import { decoderOf, decodingBy } from "../../../domain/records/Rows.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type { Database } from "../../../domain/platform/database/DatabaseRepo.ts"
+import { decoderOf, decodingBy } from "../../../domain/platform/records/Rows.ts"
 import type { Table } from "./Table.ts"
 import type { TableHandle } from "./TableHandle.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { CurrentActor } from "../../../domain/access/Actor.ts"
-import type { Database } from "../../../domain/modules/DatabaseRepo.ts"
+import { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type { Database } from "../../../domain/platform/database/DatabaseRepo.ts"
 
 /**
  * Statements of a plugin's own, about rows of the actor's organization; a failure of the database is a defect. `name` is

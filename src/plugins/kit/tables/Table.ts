@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { Uuid } from "../../../domain/ids/Id.ts"
-import { Time } from "../../../domain/pricing/Bounds.ts"
+import { Uuid } from "../../../domain/platform/ids/Id.ts"
+import { Time } from "../../../domain/platform/text/Time.ts"
 import type { AnyColumn, Column } from "./Column.ts"
 
 /** Columns by the names that code and API know them by, in camel case. */

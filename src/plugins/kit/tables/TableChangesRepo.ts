@@ -1,6 +1,6 @@
 import { Data, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { decoding } from "../../../domain/records/Rows.ts"
+import { decoding } from "../../../domain/platform/records/Rows.ts"
 import { type AnyColumn, sqlType } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
 import { checksOf, columnSql, createTable, exclusionsOf, indexesOf, referencesOf } from "./TableSql.ts"

@@ -1,14 +1,14 @@
 import type { Effect, Redacted } from "effect"
-import type { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import {
   type Conflict,
   InvalidTransition,
   type NotFound,
   type ValidationFailed
-} from "../../../domain/errors/ApiErrors.ts"
-import { conflict, invalid, notFound } from "../../../domain/errors/ErrorKinds.ts"
-import type { PageOf, PageRequest } from "../../../domain/paging/Paging.ts"
-import { refusedBy, sqlStates } from "../../../domain/records/Constraints.ts"
+} from "../../../domain/platform/errors/ApiErrors.ts"
+import { conflict, invalid, notFound } from "../../../domain/platform/errors/ErrorKinds.ts"
+import type { PageOf, PageRequest } from "../../../domain/platform/paging/Paging.ts"
+import { refusedBy, sqlStates } from "../../../domain/platform/records/Constraints.ts"
 import type { CoreRecord } from "./Column.ts"
 import { existingOf, knownConstraint } from "./KnownRecordsRepo.ts"
 import type { ChangeOf, NewRowOf, RowOf, SecretOf, Table } from "./Table.ts"

@@ -1,9 +1,14 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { CurrentActor } from "../../../domain/access/Actor.ts"
-import type { Conflict, InvalidTransition, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
-import { newId } from "../../../domain/ids/Id.ts"
-import { refusedBy, sqlStates } from "../../../domain/records/Constraints.ts"
+import { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type {
+  Conflict,
+  InvalidTransition,
+  NotFound,
+  ValidationFailed
+} from "../../../domain/platform/errors/ApiErrors.ts"
+import { newId } from "../../../domain/platform/ids/Id.ts"
+import { refusedBy, sqlStates } from "../../../domain/platform/records/Constraints.ts"
 import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import { columnName, type RowOf, type Table } from "./Table.ts"
 import {

@@ -1,5 +1,5 @@
 import type { SqlClient, Statement } from "effect/sql"
-import { isoTime } from "../../../domain/events/ChangeLogRepo.ts"
+import { isoTime } from "../../../domain/platform/events/ChangeLogRepo.ts"
 import { type Facts, plain, sqlType } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
 

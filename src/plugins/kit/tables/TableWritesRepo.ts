@@ -1,7 +1,7 @@
 import type { SqlClient, Statement } from "effect/sql"
-import type { Actor } from "../../../domain/access/Actor.ts"
-import { changeLogRows } from "../../../domain/events/ChangeLogRepo.ts"
-import { idempotencyRecord } from "../../../domain/idempotency/IdempotencyRecordRepo.ts"
+import type { Actor } from "../../../domain/platform/access/Actor.ts"
+import { changeLogRows } from "../../../domain/platform/events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../../../domain/platform/idempotency/IdempotencyRecordRepo.ts"
 import { columnName, type Table } from "./Table.ts"
 import { columnOf, rowJson, valueFromJson, valueSql } from "./TableRowsRepo.ts"
 

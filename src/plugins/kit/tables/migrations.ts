@@ -1,4 +1,4 @@
-import { statements } from "../../../domain/modules/MigrationStatements.ts"
+import { statements } from "../../../domain/platform/database/MigrationStatements.ts"
 
 /** Tables of the kit, which serve all plugins. */
 export const migrations = {

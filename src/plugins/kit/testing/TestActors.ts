@@ -1,4 +1,4 @@
-import type { Actor } from "../../../domain/access/Actor.ts"
+import type { Actor } from "../../../domain/platform/access/Actor.ts"
 import { testActor } from "../../../layers/TestActors.ts"
 
 /** Who a test pretends to be: any actor record but what a request itself adds. */

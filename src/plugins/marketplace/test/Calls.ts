@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, api, asCustomer, inOrganization, type TestApp } from "../../../../test/support/TestApp.ts"
-import type { Actor } from "../../../domain/access/Actor.ts"
+import type { Actor } from "../../../domain/platform/access/Actor.ts"
 import type { VendorRole } from "../parties/VendorPortal.ts"
 import { times } from "./Market.ts"
 

@@ -1,0 +1,145 @@
+import { Effect, Result, Schema, Struct } from "effect"
+import {
+  type Address,
+  addressOf,
+  changedCustomer,
+  type Customer,
+  customerChange,
+  Email,
+  maxAddresses,
+  NewAddress,
+  NewCustomer,
+  newCustomer
+} from "../customers/Customer.ts"
+import type { CustomerGroup } from "../customers/CustomerGroup.ts"
+import { groups } from "../customers/CustomerGroupRepo.ts"
+import { addresses } from "../customers/CustomerRecordsRepo.ts"
+import { customerReads, customers } from "../customers/CustomerRepo.ts"
+import { linkTable, type RowBatch } from "../platform/batching/RowBatch.ts"
+import { RowBatchRepo } from "../platform/batching/RowBatchRepo.ts"
+import { Hooks } from "../platform/hooks/Hooks.ts"
+import { AddressId, CustomerGroupId, CustomerId, newId, nilId } from "../platform/ids/Id.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { type BatchContext, refused, upsertOf } from "./Upsert.ts"
+
+/**
+ * A customer in an import file, identified by e-mail address, case-insensitive. Absent keys keep the current value;
+ * `groups` replaces the customer's groups, by name; addresses are added.
+ */
+export const CustomerRecord = Schema.Struct({
+  email: Email,
+  ...Struct.pick(NewCustomer.fields, ["firstName", "lastName", "phone"]),
+  groups: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100))),
+  metadata: maybe(StorableObject),
+  addresses: Schema.optional(Schema.Array(NewAddress).check(Schema.isMaxLength(20)))
+}).annotate({ identifier: "CustomerRecord" })
+export type CustomerRecord = typeof CustomerRecord.Type
+
+const members = linkTable(
+  "customer_group_members",
+  "group_id, customer_id",
+  Schema.Struct({ groupId: CustomerGroupId, customerId: CustomerId })
+)
+
+/** The customers that orders in files belong to, by e-mail address. */
+export const orderOwners = Effect.map(customerReads, ({ ownersOf }) => ownersOf)
+
+/** Imports customers. */
+export const customerImport = Effect.gen(function*() {
+  const rows = yield* RowBatchRepo
+  const reads = yield* customerReads
+  const hooks = yield* Hooks
+
+  const load = Effect.fn("CustomerImport.load")(function*(records: ReadonlyArray<CustomerRecord>) {
+    const found = yield* reads.byEmail(records.map(({ email }) => email.toLowerCase()))
+    const addressesOf = yield* rows.find(addresses, "customer_id", found.map(({ id }) => id))
+    const named = yield* rows.find(groups, "name", records.flatMap((record) => record.groups ?? []), "key share")
+    return {
+      /** By e-mail address in lower case; several customers may share one. */
+      customers: Map.groupBy(found, ({ email }) => email?.toLowerCase() ?? ""),
+      addresses: Map.groupBy(addressesOf, ({ customerId }) => customerId),
+      groups: new Map(named.map(({ id, name }) => [name, id]))
+    }
+  })
+
+  return yield* upsertOf(load, (record, state, draft) => {
+    const [before, ...others] = state.customers.get(record.email.toLowerCase()) ?? []
+    if (others.length > 0) return refused("email", "Several customers have this address.", "ambiguous")
+    const profile = profileOf(record, before, state)
+    const stored = before === undefined ? [] : state.addresses.get(before.id) ?? []
+    const added = newAddresses(profile.id, record, stored)
+    if (stored.length + added.length > maxAddresses) {
+      return refused("addresses", `A customer has ${maxAddresses} addresses at most.`, "too_many")
+    }
+    const customer = putGroups(profile, record, state, draft)
+    if (customer !== before) {
+      draft.put(customers, customer)
+      draft.change(customerChange(customer, before ?? null))
+    }
+    draft.later.put(addresses, ...added)
+    const of = { type: "customers.addAddress", entityType: "customer", entityId: customer.id } as const
+    draft.change(...added.map((payload) => ({ ...of, payload })))
+    const key = before === undefined ? "customers.afterCreate" : "customers.afterUpdate"
+    if (draft.changes.length > 0) draft.after(hooks.after(key, customer))
+    return Result.succeed(before === undefined ? "new" : "stored")
+  })
+})
+
+/** The profile after the record. The e-mail address keeps its first spelling, and a walk-in stays one. */
+const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, organizationId }: BatchContext) => {
+  if (before === undefined) return newCustomer(record, { id: newId(), organizationId, now })
+  const { addresses: _, email: __, groups: ___, metadata, ...fields } = record
+  const walkIn = before.metadata["walkIn"] === true ? { walkIn: true } : {}
+  const change = metadata === undefined ? fields : { ...fields, metadata: { ...metadata, ...walkIn } }
+  return changedCustomer(before, change, "replace", now)
+}
+
+/** Sets the customer's groups to those of the record, and creates missing groups. */
+const putGroups = (
+  profile: Customer,
+  record: CustomerRecord,
+  state: BatchContext & { readonly groups: Map<string, CustomerGroupId> },
+  draft: RowBatch
+): Customer => {
+  if (record.groups === undefined) return profile
+  const ids = record.groups.map((name) => state.groups.get(name) ?? newGroup(name, state, state.groups, draft))
+  const wanted = new Set<string>(ids)
+  const joined = ids.filter((id) => !profile.groupIds.includes(id))
+  const left = profile.groupIds.filter((id) => !wanted.has(id))
+  if (joined.length + left.length === 0) return profile
+  const customerId = profile.id
+  draft.later.put(members, ...joined.map((groupId) => ({ groupId, customerId })))
+  draft.later.remove(members, ...left.map((groupId) => ({ groupId: CustomerGroupId.make(groupId), customerId })))
+  const kept = profile.groupIds.filter((id) => !left.includes(id))
+  return { ...profile, groupIds: [...kept, ...joined], updatedAt: state.now }
+}
+
+const newGroup = (
+  name: string,
+  { now, organizationId }: BatchContext,
+  known: Map<string, CustomerGroupId>,
+  draft: RowBatch
+) => {
+  const times = { createdAt: now, updatedAt: now }
+  const group: CustomerGroup = { id: newId(), organizationId, name, description: null, metadata: {}, ...times }
+  known.set(name, group.id)
+  draft.put(groups, group)
+  draft.change({ type: "customerGroups.create", entityType: "customer_group", entityId: group.id, payload: group })
+  return group.id
+}
+
+/** Addresses that do not exist yet. An existing default of a type stays the default. */
+const newAddresses = (customerId: CustomerId, { addresses = [] }: CustomerRecord, stored: ReadonlyArray<Address>) => {
+  const contentOf = (one: NewAddress) =>
+    JSON.stringify({ ...addressOf(AddressId.make(nilId), customerId, one), isDefault: null })
+  const contents = new Set(stored.map(contentOf))
+  const defaults = new Set(stored.filter(({ isDefault }) => isDefault).map(({ type }) => type))
+  return addresses.flatMap((sent): ReadonlyArray<Address> => {
+    if (contents.has(contentOf(sent))) return []
+    contents.add(contentOf(sent))
+    const isDefault = sent.isDefault === true && !defaults.has(sent.type)
+    if (isDefault) defaults.add(sent.type)
+    return [{ ...addressOf(newId(), customerId, sent), isDefault }]
+  })
+}

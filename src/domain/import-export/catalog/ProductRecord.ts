@@ -1,0 +1,74 @@
+import { Schema, Struct } from "effect"
+import { EntityChange, EntityType, Locale, Slug, SortOrder } from "../../catalog/Entity.ts"
+import { NewVariant, Variant } from "../../catalog/variants/Variant.ts"
+import { MediaRole } from "../../media/MediaAsset.ts"
+import { MediaAssetId } from "../../platform/ids/Id.ts"
+import { maybe } from "../../platform/text/Fields.ts"
+import { AnyJson, FreeText, keyText, StorableObject } from "../../platform/text/Storable.ts"
+
+const Label = keyText(255)
+
+/** Maximum locales, options, links, variants and media of one record; bounds the memory of a batch. */
+const upTo = (maximum: number) => Schema.isMaxLength(maximum)
+
+/** Attributes of one locale, default `en`; the first write of a locale needs a title. */
+export const ProductTexts = Schema.Struct({
+  locale: Schema.optional(Locale),
+  title: Schema.optional(FreeText),
+  subtitle: maybe(FreeText),
+  description: maybe(FreeText),
+  richDescription: Schema.optional(AnyJson),
+  seoTitle: maybe(FreeText),
+  seoDescription: maybe(FreeText)
+})
+export type ProductTexts = typeof ProductTexts.Type
+
+/** A variant, identified by its SKU, else by its options. */
+export const VariantRecord = Schema.Struct({
+  ...Struct.pick(NewVariant.fields, ["sku", "barcode", "taxClass"]),
+  status: Schema.optional(Variant.fields.status),
+  metadata: Schema.optional(StorableObject),
+  options: Schema.optional(Schema.Record(Label, Label))
+})
+export type VariantRecord = typeof VariantRecord.Type
+
+/** SQL of the options of a variant by its id, in their order; null without any. */
+export const optionsOf = (variantId: string, organizationId: string) =>
+  `(select json_object_agg(t.name, w.value order by t.sort_order, t.id) from variant_option_values_read o
+    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
+    where o.variant_id = ${variantId} and o.organization_id = ${organizationId})`
+
+/**
+ * A medium of an entity, or of its variant with this SKU or these options. `id` is the id of an asset of the
+ * organization: catalog files contain no media files. Without `sortOrder`, the position in the list counts.
+ */
+export const MediumRecord = Schema.Struct({
+  id: MediaAssetId,
+  role: Schema.optional(MediaRole),
+  sortOrder: Schema.optional(SortOrder),
+  sku: Schema.optional(Label),
+  options: Schema.optional(Schema.Record(Label, Label))
+})
+export type MediumRecord = typeof MediumRecord.Type
+
+/**
+ * A catalog entity with all its parts in a file, identified by slug. It references categories, brands and options by
+ * slug or name, so that it works in every store. Absent keys keep the stored value. `categories`, `brands` and `media`
+ * replace the links; attributes, options and variants are merged. `customFields` are by name: absent keeps, null clears,
+ * and a reference is a slug.
+ */
+export const ProductRecord = Schema.Struct({
+  slug: Slug,
+  type: Schema.optional(EntityType),
+  ...Struct.pick(EntityChange.fields, ["status", "isVisible", "taxClass"]),
+  ...Struct.pick(EntityChange.fields, ["metadata", "customFields"]),
+  attributes: Schema.optional(Schema.Array(ProductTexts).check(upTo(100))),
+  categories: Schema.optional(Schema.Array(Slug).check(upTo(1000))),
+  brands: Schema.optional(Schema.Array(Slug).check(upTo(1000))),
+  options: Schema.optional(
+    Schema.Array(Schema.Struct({ name: Label, values: Schema.Array(Label).check(upTo(1000)) })).check(upTo(100))
+  ),
+  variants: Schema.optional(Schema.Array(VariantRecord).check(upTo(2048))),
+  media: Schema.optional(Schema.Array(MediumRecord).check(upTo(1000)))
+}).annotate({ identifier: "ProductRecord" })
+export type ProductRecord = typeof ProductRecord.Type

@@ -1,0 +1,156 @@
+import { Array, Equal, Result, Schema, Struct } from "effect"
+import { lineDetails } from "../../carts/Line.ts"
+import type { Order, OrderLine } from "../../orders/Order.ts"
+import type { Issue } from "../../platform/errors/ApiErrors.ts"
+import { orderTotals } from "../../pricing/Totals.ts"
+import type { OrderRecord } from "./OrderRecord.ts"
+
+/** Fields that a record may leave out, with their defaults. */
+const unsent: Pick<Order, "amountCaptured" | "cancelledAt" | "fulfilledAt" | "metadata" | "refundedTotal"> & {
+  readonly email: string | null
+  readonly shippingAddress: Order["shippingAddress"]
+} = {
+  email: null,
+  amountCaptured: null,
+  refundedTotal: 0,
+  fulfilledAt: null,
+  cancelledAt: null,
+  shippingAddress: null,
+  metadata: {}
+}
+
+/** The defaults, and the sent values of their fields over them. */
+const filled = <A extends object>(
+  defaults: A,
+  sent: { readonly [Field in keyof A]?: A[Field] | null | undefined }
+): A => ({
+  ...defaults,
+  ...Object.fromEntries(
+    Object.entries(sent).filter(([field, value]) => field in defaults && value !== undefined && value !== null)
+  )
+})
+
+const wrong = (path: string, message: string, code = "does_not_add_up"): Issue => ({ path, message, code })
+
+/** An issue if a given amount differs from the computed one. */
+const off = (path: string, given: number | null | undefined, computed: number): ReadonlyArray<Issue> =>
+  given === undefined || given === null || given === computed
+    ? []
+    : [wrong(path, `is ${given}, and what the order is made of comes to ${computed}`)]
+
+/**
+ * The totals of an order, computed by the same function as in checkout: from the lines' discounts and taxes if present,
+ * else with the order's amounts split over the lines.
+ */
+const totalsOf = ({ currency, lineItems, ...record }: OrderRecord) => {
+  const isGiven = (field: "discountAmount" | "taxAmount") => lineItems.some((line) => typeof line[field] === "number")
+  return orderTotals({
+    currency,
+    lines: lineItems.map(({ priceSteps, quantity, unitPrice }, index) => ({
+      key: String(index),
+      quantity,
+      unitPrice,
+      addedSteps: priceSteps ?? []
+    })),
+    discounts: isGiven("discountAmount")
+      ? lineItems.map(({ discountAmount }, index) => ({ amount: discountAmount ?? 0, eligibleLines: [index] }))
+      : [{ amount: record.discountTotal ?? 0 }],
+    ...(isGiven("taxAmount")
+      ? { lineTaxes: lineItems.map(({ taxAmount }) => taxAmount ?? 0) }
+      : { taxTotal: record.taxTotal ?? 0 }),
+    shippingTotal: record.shippingTotal ?? 0,
+    taxIncluded: record.taxIncluded ?? false
+  })
+}
+
+type Totals = Result.Result.Success<ReturnType<typeof totalsOf>>
+
+const sumIssues = (record: OrderRecord, totals: Totals): ReadonlyArray<Issue> => [
+  ...record.lineItems.flatMap((line, index) =>
+    (["totalPrice", "discountAmount", "taxAmount"] as const).flatMap((field) =>
+      off(`lineItems.${index}.${field}`, line[field], totals.lines[index]?.[field] ?? 0)
+    )
+  ),
+  ...(["subtotal", "discountTotal", "taxTotal", "grandTotal"] as const).flatMap((field) =>
+    off(field, record[field], totals[field])
+  )
+]
+
+/** Neither money that was never captured nor units that were never sold can be refunded. */
+const returnIssues = ({ amountCaptured, grandTotal, lineItems, refundedTotal }: OrderRecord): ReadonlyArray<Issue> => [
+  ...((amountCaptured ?? 0) > grandTotal ? [wrong("amountCaptured", "is more than the grand total")] : []),
+  ...((refundedTotal ?? 0) > (amountCaptured ?? 0) ? [wrong("refundedTotal", "is more than was captured")] : []),
+  ...lineItems.flatMap(({ quantity, refundedQuantity }, index) =>
+    (refundedQuantity ?? 0) > quantity
+      ? [wrong(`lineItems.${index}.refundedQuantity`, "is more than the quantity")]
+      : []
+  )
+]
+
+/** Tolerance for different clocks, and for time zones missing from a file. */
+const oneDay = 86_400_000
+
+const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Date): ReadonlyArray<Issue> =>
+  Object.entries({ placedAt, fulfilledAt, cancelledAt }).flatMap(([path, at]) =>
+    at !== undefined && at !== null && at.getTime() > now.getTime() + oneDay
+      ? [wrong(path, "lies in the future", "invalid")]
+      : []
+  )
+
+/** An order as a file describes it, with everything that follows from its parts; amounts in minor units. */
+const contentOf = (record: OrderRecord, totals: Totals) => {
+  // In a fulfilled or refunded order, a line without a status counts as fulfilled.
+  const isOver = record.status === "fulfilled" || record.status === "refunded"
+  const unsentOfLine: Pick<
+    OrderLine,
+    "entityType" | "fulfillmentStatus" | "metadata" | "priceSteps" | "refundedQuantity" | "sku"
+  > = {
+    sku: null,
+    metadata: {},
+    priceSteps: [],
+    entityType: "product",
+    refundedQuantity: 0,
+    fulfillmentStatus: isOver ? "fulfilled" : "unfulfilled"
+  }
+  return {
+    ...Struct.pick(record, ["orderNumber", "status", "placedAt", "currency"]),
+    ...Struct.pick(totals, ["subtotal", "discountTotal", "shippingTotal", "taxTotal", "taxIncluded", "grandTotal"]),
+    ...filled(unsent, record),
+    lineItems: Array.zipWith(record.lineItems, totals.lines, (line, sums) => ({
+      ...Struct.pick(line, ["title", "quantity", "unitPrice", ...lineDetails]),
+      ...Struct.pick(sums, ["totalPrice", "discountAmount", "taxAmount"]),
+      ...filled(unsentOfLine, line)
+    }))
+  }
+}
+
+export type OrderContent = ReturnType<typeof contentOf>
+
+/** The full content of a record, or everything in it that does not add up. */
+export const orderContent = (record: OrderRecord, now: Date): Result.Result<OrderContent, ReadonlyArray<Issue>> => {
+  const totals = totalsOf(record)
+  if (Result.isFailure(totals)) return Result.fail([wrong("", totals.failure.message)])
+  const issues = [...sumIssues(record, totals.success), ...returnIssues(record), ...timeIssues(record, now)]
+  return issues.length > 0 ? Result.fail(issues) : Result.succeed(contentOf(record, totals.success))
+}
+
+/** Without the fields that name a line's product: they are resolved in the current catalog and not part of the order. */
+const lineContent = ({ options: _, slug: __, ...line }: Readonly<Record<string, unknown>>) => line
+
+const Values = Schema.Record(Schema.String, Schema.Unknown)
+
+/** An order in the form of an export (`orderRecordJson`). */
+export const StoredRecord = Schema.StructWithRest(
+  Schema.Struct({ email: Schema.NullOr(Schema.String), lineItems: Schema.Array(Values) }),
+  [Values]
+)
+
+/** Whether a record in a file equals the stored order. */
+export const sameOrder = (content: OrderContent, { lineItems, ...stored }: typeof StoredRecord.Type): boolean => {
+  const { lineItems: lines, ...own } = content
+  const texts = Object.entries(own).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
+  return Equal.equals(
+    [{ ...Object.fromEntries(texts), email: own.email?.toLowerCase() }, lines],
+    [{ ...stored, email: stored.email?.toLowerCase() }, lineItems.map(lineContent)]
+  )
+}

@@ -1,0 +1,201 @@
+import { Array, DateTime, Effect, Result, Schema, Struct } from "effect"
+import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
+import { Order, OrderLine, orderNumber } from "../../orders/Order.ts"
+import { noPayment, withTenders } from "../../orders/Tender.ts"
+import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundCalculation.ts"
+import { CurrentActor } from "../../platform/access/Actor.ts"
+import { linkTable, RowTable } from "../../platform/batching/RowBatch.ts"
+import { type CustomerId, newId, OrderId, Uuid } from "../../platform/ids/Id.ts"
+import { Amount } from "../../platform/money/Money.ts"
+import { Table } from "../../platform/records/Table.ts"
+import { Time } from "../../platform/text/Time.ts"
+import { orderOwners } from "../CustomerImport.ts"
+import { type BatchContext, refused, upsertOf } from "../Upsert.ts"
+import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
+import { type NumberCounter, orderReads } from "./OrderImportRepo.ts"
+import type { OrderRecord } from "./OrderRecord.ts"
+
+/** The columns of imported orders: their payment is not one of this store. */
+export const importedOrders = new Table(
+  "orders",
+  Schema.Struct({
+    ...Struct.omit(Order.fields, [
+      "amountDue",
+      "idempotencyKey",
+      "importedAt",
+      "isDraft",
+      "lineItems",
+      "paymentIntentId",
+      "paymentMethodId",
+      "tenders"
+    ]),
+    importedAt: Schema.NullOr(Time),
+    email: Schema.NullOr(Schema.String),
+    refundedShipping: Amount
+  })
+)
+
+export const importedLines = new Table(
+  "order_lines",
+  Schema.Struct({ ...OrderLine.fields, position: Schema.Int, refundedValue: Amount })
+)
+
+const orderHistory = linkTable(
+  "order_status_history",
+  "id",
+  Schema.Struct({
+    id: Uuid,
+    orderId: OrderId,
+    fromStatus: Order.fields.status,
+    toStatus: Order.fields.status,
+    reason: Schema.String,
+    changedBy: Schema.NullOr(Schema.String)
+  })
+)
+
+const orderCounters = new RowTable(
+  "order_counters",
+  Schema.Struct({ year: Schema.Int, lastNumber: Schema.Int, importedTo: Schema.Int }),
+  {
+    key: "organization_id, year",
+    updates: "imported_to = greatest(t.imported_to, excluded.imported_to)"
+  }
+)
+
+/**
+ * Imports orders of another system as records (docs/import-export.md): captures no money, uses no stock or promotion,
+ * runs no checkout hooks, and sends no mail or webhook.
+ */
+export const orderImport = Effect.gen(function*() {
+  const read = yield* orderReads
+  const ownersOf = yield* orderOwners
+  const sellables = yield* Sellables
+
+  const load = Effect.fn("OrderImport.load")(function*(records: ReadonlyArray<OrderRecord>) {
+    const { userId } = yield* CurrentActor
+    const year = DateTime.toDateUtc(yield* DateTime.now).getUTCFullYear()
+    const numbers = records.map(({ orderNumber }) => orderNumber)
+    const years = numbers.flatMap((number) => ownNumberOf(number, year)?.year ?? []).filter((own) => own <= year)
+    const stored = yield* read(numbers, [...new Set(years)])
+    const owners = yield* ownersOf(records.flatMap(({ email }) => email ?? []))
+    const products = (yield* sellables.find(records.flatMap(({ lineItems }) => lineItems))).values()
+    const found = records.map(({ lineItems }) => lineItems.map(() => products.next().value ?? ""))
+    return { ...stored, owners, found, year, userId, highest: new Map<number, number>() }
+  })
+
+  return yield* upsertOf(load, (record, state, draft, index) => {
+    const content = orderContent(record, state.now)
+    if (Result.isFailure(content)) return Result.fail(content.failure)
+    const stored = state.orders.get(record.orderNumber)
+    if (stored !== undefined) {
+      return !stored.isDraft && sameOrder(content.success, stored.record)
+        ? Result.succeed("stored")
+        : refused("orderNumber", "belongs to another order, and an order is never overwritten", "taken")
+    }
+    const own = ownNumberOf(record.orderNumber, state.year)
+    const problem = numberProblem(own, state.counters, state.year)
+    if (problem !== undefined) return refused("orderNumber", problem, "taken")
+    const customerId = state.owners.get(record.email?.toLowerCase() ?? "") ?? null
+    const order = newOrder(content.success, customerId, state.found[index] ?? [], state)
+    const { refundedShipping, refundedValues } = refundedElsewhere(order)
+    draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
+    const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
+    draft.put(importedLines, ...lines.map((line, at) => ({ ...line, position: at + 1 })))
+    const { id: orderId, status } = order
+    const entry = { fromStatus: status, toStatus: status, reason: "imported", changedBy: state.userId }
+    draft.put(orderHistory, { id: newId(), orderId, ...entry })
+    if (own !== undefined) {
+      const importedTo = Math.max(own.sequence, state.highest.get(own.year) ?? 0)
+      state.highest.set(own.year, importedTo)
+      draft.put(orderCounters, { year: own.year, lastNumber: 0, importedTo })
+    }
+    draft.change({ type: "orders.import", entityType: "order", entityId: orderId, payload: order })
+    return Result.succeed("new")
+  })
+})
+
+/** A product missing from the catalog gets an id that resolves to nothing, like a deleted one. */
+const newOrder = (
+  { email: _, ...content }: OrderContent,
+  customerId: CustomerId | null,
+  products: ReadonlyArray<Sellable | string>,
+  { now, organizationId }: BatchContext
+): Order => {
+  const id = newId<OrderId>()
+  const lineItems = content.lineItems.map((line, index): OrderLine => {
+    const product = products[index]
+    const { entityId, variantId }: Sellable = typeof product === "object"
+      ? product
+      : { entityId: newId(), variantId: null }
+    return { ...line, id: newId(), orderId: id, entityId, variantId, isCustomPrice: false }
+  })
+  const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }
+  const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }
+  return withTenders(order, noPayment)
+}
+
+/** Refunds made elsewhere, so that the next refund here takes only what remains. */
+const refundedElsewhere = (order: Order) => {
+  const refundable: RefundableOrder = {
+    currency: order.currency,
+    captured: order.amountCaptured ?? 0,
+    uncaptured: false,
+    refunded: order.refundedTotal,
+    pending: 0,
+    shippingTotal: order.shippingTotal,
+    refundedShipping: 0,
+    taxIncluded: order.taxIncluded,
+    lines: order.lineItems.map(({ entityId, ...line }) => ({
+      ...line,
+      sellable: line.variantId ?? entityId,
+      refundedQuantity: 0,
+      refundedValue: 0,
+      unsent: 0
+    }))
+  }
+  const shares = capturedShares(refundable)
+  const refundedValues = refundable.lines.map((line, index) =>
+    nextValue(line, shares.lines.get(line.id) ?? 0, order.lineItems[index]?.refundedQuantity ?? 0)
+  )
+  const ofLines = refundedValues.reduce((sum, value) => sum + value, 0)
+  return { refundedValues, refundedShipping: Math.min(shares.shipping, Math.max(0, order.refundedTotal - ofLines)) }
+}
+
+/** The n-th order of a year in this store's numbering. */
+interface OwnNumber {
+  readonly year: number
+  readonly sequence: number
+}
+
+/** Far more than a store sells in a year; a number beyond it would take those of all later orders with it. */
+const largestSequence = 999_999_999
+
+const form = /^ORD-(\d{4})-(\d{6,19})$/
+
+/** Older years get no counter: it would never hand out a number, and look-ups by digits query every counter. */
+const oldestYears = 100
+
+/**
+ * The parts of a number in this store's format, for a year near `now`; undefined for a format only other systems use.
+ */
+const ownNumberOf = (text: string, now: number): OwnNumber | undefined => {
+  const [, year = "", digits = ""] = form.exec(text) ?? []
+  const own = { year: Number(year), sequence: Number(digits) }
+  const isOwn = year !== "" && own.sequence > 0 && own.year > now - oldestYears &&
+    (own.sequence > largestSequence || orderNumber(own.year, own.sequence) === text)
+  return isOwn ? own : undefined
+}
+
+/** Why a number cannot be brought by an import; undefined when it can. */
+const numberProblem = (
+  own: OwnNumber | undefined,
+  counters: ReadonlyMap<number, NumberCounter>,
+  now: number
+): string | undefined => {
+  if (own === undefined) return undefined
+  if (own.year > now) return "is one of a year that has not come yet"
+  if (own.sequence > largestSequence) return `is beyond ${largestSequence} orders in a year`
+  const { given, skipped } = counters.get(own.year) ?? { given: 0, skipped: [] }
+  const isFree = own.sequence > given || skipped.some(([first, last]) => own.sequence >= first && own.sequence <= last)
+  return isFree ? undefined : "is one that this store has given out itself, or is about to"
+}

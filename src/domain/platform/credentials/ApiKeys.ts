@@ -1,0 +1,127 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import {
+  type ApiKey,
+  keyPrefix,
+  type KeyScope,
+  type KeyScopes,
+  type NewApiKey,
+  newKeyText,
+  scopeNamed
+} from "../access/ApiKey.ts"
+import { CacheInvalidation } from "../access/CacheInvalidation.ts"
+import { grants, mayGive, mayGrant, requireGrantable, TooPowerful } from "../access/Permission.ts"
+import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
+import { type ApiKeyId, newId } from "../ids/Id.ts"
+import { StoreSettings } from "../settings/StoreSettings.ts"
+import { ApiKeyRepo } from "./ApiKeyRepo.ts"
+
+export class ApiKeyNotFound extends notFound("ApiKey", "API key not found.") {}
+export class KeysDisabled
+  extends forbidden("KeysDisabled", "Stored keys open nothing: auth.apiKeys.enabled switches them on.")
+{}
+export class NamelessKey extends invalid("NamelessKey", "name", "must have 1 to 64 letters") {}
+export class RoleOrScope
+  extends invalid("RoleOrScope", (field: "role" | "scope") => field, () => "a key has either a role or a scope")
+{}
+export class UnknownScope extends invalid(
+  "UnknownScope",
+  "scope",
+  (scopes: KeyScopes) => `must be one of ${Object.keys(scopes).join(", ")}`,
+  "unknown_scope"
+) {}
+export class ExpiredKey extends invalid("ExpiredKey", "expiresAt", "must lie ahead") {}
+export class NoKeyMetadata extends invalid("NoKeyMetadata", "metadata", "its scope allows none") {}
+export class NotGranted extends invalid(
+  "NotGranted",
+  "permissions",
+  (permission: string) => `'${permission}' is not within its role or scope`,
+  "not_granted"
+) {}
+
+const expiryOf = ({ expiresAfterDays }: KeyScope, now: Date): Date | null =>
+  expiresAfterDays === null ? null : new Date(now.getTime() + expiresAfterDays * 86_400_000)
+
+/** The keys of an organization (contract, platform §4). */
+export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/credentials/ApiKeys", {
+  make: Effect.gen(function*() {
+    const repo = yield* ApiKeyRepo
+    const { keysEnabled, keyScopes, roles } = yield* StoreSettings
+    const caches = yield* CacheInvalidation
+
+    /** The scope of a requested key, undefined for one with a role, if the actor may give it. */
+    const scopeAskedFor = Effect.fnUntraced(function*(actor: Actor, { role = null, scope = null }: NewApiKey) {
+      if (role !== null && scope !== null) return yield* new RoleOrScope("scope")
+      if (role !== null) {
+        yield* requireGrantable(actor, roles, role)
+        return undefined
+      }
+      if (scope === null) return yield* new RoleOrScope("role")
+      const found = scopeNamed(keyScopes, scope) ?? (yield* new UnknownScope(keyScopes))
+      return mayGive(actor, found.permissions) ? found : yield* new TooPowerful("scope", scope, "give it")
+    })
+
+    /**
+     * Returns the key with its text, which is shown only now. 422 for an unknown role or scope, an empty name, an end
+     * in the past or permissions beyond the role or scope; 403 for a role or scope with more permissions than the
+     * actor, and where keys are disabled.
+     */
+    const create = Effect.fn("ApiKeys.create")(function*(asked: NewApiKey) {
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      if (!keysEnabled) return yield* new KeysDisabled()
+      const { metadata, permissions, role = null } = asked
+      const name = asked.name.trim()
+      if (name === "") return yield* new NamelessKey()
+      const scope = yield* scopeAskedFor(yield* CurrentActor, asked)
+      if (asked.expiresAt && asked.expiresAt <= now) return yield* new ExpiredKey()
+      if (metadata && scope?.metadata !== true) return yield* new NoKeyMetadata()
+      const within = scope?.permissions ?? roles[role ?? ""] ?? []
+      const wider = permissions?.find((permission) => !grants(within, permission))
+      if (wider !== undefined) return yield* new NotGranted(wider)
+      const { key, stored } = newKeyText(scope?.prefix ?? keyPrefix)
+      const apiKey: ApiKey = {
+        id: newId(),
+        name,
+        start: stored.start,
+        prefix: stored.prefix,
+        role,
+        scope: asked.scope ?? null,
+        permissions: permissions ?? null,
+        enabled: true,
+        expiresAt: asked.expiresAt ?? (scope === undefined ? null : expiryOf(scope, now)),
+        lastRequest: null,
+        requestCount: 0,
+        metadata: metadata ?? null,
+        createdAt: now
+      }
+      yield* repo.insert(apiKey, stored.hash)
+      return { apiKey, key }
+    })
+
+    /** Whether the actor could have created the key. A key whose scope was removed has no permissions. */
+    const mayTake = (actor: Actor, { role, scope }: ApiKey): boolean =>
+      role === null
+        ? scope === null || mayGive(actor, scopeNamed(keyScopes, scope)?.permissions ?? [])
+        : mayGrant(actor, roles, role)
+
+    /**
+     * Invalidates the key in all processes. 404 for an unknown key, 403 when its role or scope has more permissions
+     * than the actor.
+     */
+    const revoke = Effect.fn("ApiKeys.revoke")(function*(id: ApiKeyId) {
+      const found = (yield* repo.find(id)) ?? (yield* new ApiKeyNotFound())
+      if (!mayTake(yield* CurrentActor, found)) {
+        return yield* found.role === null
+          ? new TooPowerful("scope", String(found.scope), "take it away")
+          : new TooPowerful("role", found.role, "take it away")
+      }
+      if (!(yield* repo.remove(id))) return yield* new ApiKeyNotFound()
+      // The trigger notifies other processes; this process must not wait for the notification.
+      yield* caches.forgetAll
+    })
+
+    return { create, list: repo.list, revoke }
+  })
+}) {
+  static readonly layer = Layer.effect(ApiKeys, ApiKeys.make)
+}

@@ -1,0 +1,145 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { decoding } from "../records/Rows.ts"
+import { columnsOf } from "../records/Table.ts"
+import { eventColumns } from "./EventRepo.ts"
+import { SequencedEvent } from "./EventSubscribers.ts"
+
+/** An event that a subscription still has to handle. */
+export const EventDispatch = Schema.Struct({
+  organizationId: Schema.String,
+  subscription: Schema.String,
+  entityType: Schema.String,
+  entityId: Schema.String,
+  sequence: Schema.Int
+})
+export type EventDispatch = typeof EventDispatch.Type
+
+/** An event, and the subscriptions that it is for. */
+interface SubscribedEvent {
+  readonly eventId: string
+  readonly subscriptions: ReadonlyArray<string>
+}
+
+type Wake = (dispatches: ReadonlyArray<EventDispatch>) => Effect.Effect<void>
+
+const columns = columnsOf(EventDispatch.fields)
+
+/** Rows that one statement revives or deletes. */
+const atOnce = 500
+
+/**
+ * Which subscription still has to handle which event. Only the first open dispatch of a record has a job; the end of it
+ * makes that of the next. Both ends lock that first row, so that no dispatch is left without a job.
+ */
+export class EventDispatchRepo
+  extends Context.Service<EventDispatchRepo>()("stoa/domain/platform/events/EventDispatchRepo", {
+    make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...handling(sql), ...keeping(sql) }))
+  })
+{
+  static readonly layer = Layer.effect(EventDispatchRepo, EventDispatchRepo.make)
+}
+
+/** The first open dispatch of the record `k`. */
+const first = (lock: "for update" | "") =>
+  `(select * from event_dispatches d where d.organization_id = k."organizationId" and d.subscription = k.subscription
+    and d.entity_type = k."entityType" and d.entity_id = k."entityId" and not d.given_up order by d.sequence limit 1 ${lock})`
+
+const handling = (sql: SqlClient.SqlClient) => {
+  const dispatches = decoding(sql, EventDispatch)
+  const begun = decoding(sql, Schema.Struct({ event: Schema.NullOr(SequencedEvent) }))
+  const ended = decoding(sql, Schema.Struct({ wasOpen: Schema.Boolean }))
+
+  const record = sql.literal(`k("organizationId" text, subscription text, "entityType" text, "entityId" text)`)
+  const rowOf = ({ entityId, entityType, organizationId, sequence, subscription }: EventDispatch) =>
+    sql`organization_id = ${organizationId} and subscription = ${subscription} and entity_type = ${entityType}
+      and entity_id = ${entityId} and sequence = ${sequence}::bigint`
+
+  /**
+   * Writes the dispatches of sequenced events in the relay's transaction, and returns those that need a job. Waits for
+   * dispatches of the same records that are ending.
+   */
+  const open = Effect.fn("EventDispatchRepo.open")(function*(events: ReadonlyArray<SubscribedEvent>, now: Date) {
+    const made = yield* dispatches`with wanted as materialized (
+        select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, subscriptions jsonb))
+      insert into event_dispatches (organization_id, subscription, entity_type, entity_id, sequence, event_id, touched_at)
+      select e.organization_id, s, e.entity_type, e.entity_id, e.event_sequence, e.id, ${now}::timestamptz
+      from wanted w cross join lateral jsonb_array_elements_text(w.subscriptions) s
+      join outbox_events_read e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
+      on conflict do nothing returning ${sql.literal(columns)}`
+    const firsts = yield* dispatches`select ${sql.literal(columnsOf(EventDispatch.fields, "f"))}
+      from (select distinct * from jsonb_to_recordset(${
+      JSON.stringify(made)
+    }::jsonb) as ${record} order by 1, 2, 3, 4) k
+        cross join lateral ${sql.literal(first("for update"))} f`
+    const fresh = new Set(
+      made.map(({ organizationId, sequence, subscription }) => JSON.stringify([organizationId, subscription, sequence]))
+    )
+    return firsts.filter(({ organizationId, sequence, subscription }) =>
+      fresh.has(JSON.stringify([organizationId, subscription, sequence]))
+    )
+  }, Effect.orDie)
+
+  /** The event of a dispatch, null when the change log no longer keeps it; undefined when it was handled before. */
+  const begin = Effect.fn("EventDispatchRepo.begin")(function*(dispatch: EventDispatch, now: Date) {
+    const [found] = yield* begun`with mine as (update event_dispatches set touched_at = ${now}::timestamptz
+        where ${rowOf(dispatch)} returning organization_id, event_id)
+      select (select to_jsonb(x) from (select ${sql.literal(eventColumns)} from outbox_events_read e
+        where e.organization_id = mine.organization_id and e.id = mine.event_id) x) as event from mine`
+    return found
+  }, Effect.orDie)
+
+  /** Ends a dispatch: it was handled, or it is given up. The next one of its record gets its job in the same transaction. */
+  const end = Effect.fn("EventDispatchRepo.end")(
+    function*(dispatch: EventDispatch, outcome: "handled" | "givenUp", wake: Wake) {
+      const [row] = yield* outcome === "handled"
+        ? ended`delete from event_dispatches where ${rowOf(dispatch)} returning not given_up as "wasOpen"`
+        : ended`update event_dispatches set given_up = true where ${rowOf(dispatch)} and not given_up
+          returning true as "wasOpen"`
+      if (row?.wasOpen !== true) return
+      // A separate statement sees the dispatches that were written while the row was locked.
+      const next = yield* dispatches`select ${sql.literal(columnsOf(EventDispatch.fields, "f"))}
+        from jsonb_to_recordset(${JSON.stringify([dispatch])}::jsonb) as ${record}
+          cross join lateral ${sql.literal(first(""))} f`
+      if (next.length > 0) yield* wake(next)
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+  return { open, begin, end }
+}
+
+const keeping = (sql: SqlClient.SqlClient) => {
+  const dispatches = decoding(sql, EventDispatch)
+
+  /** Makes jobs for the first dispatches of records that lost theirs, untouched for so many hours; returns the count. */
+  const revive = Effect.fn("EventDispatchRepo.revive")(
+    function*(subscriptions: ReadonlyArray<string>, hours: number, now: Date, wake: Wake) {
+      const lost = yield* dispatches`update event_dispatches set touched_at = ${now}::timestamptz
+        where ctid = any(array(select d.ctid from event_dispatches d
+          where d.touched_at < ${now}::timestamptz - make_interval(hours => ${hours}) and not d.given_up
+            and d.subscription = any(${[...subscriptions]}::text[])
+            and not exists (select 1 from event_dispatches b where b.organization_id = d.organization_id
+              and b.subscription = d.subscription and b.entity_type = d.entity_type and b.entity_id = d.entity_id
+              and not b.given_up and b.sequence < d.sequence)
+          order by d.touched_at limit ${atOnce} for update skip locked))
+        returning ${sql.literal(columns)}`
+      if (lost.length > 0) yield* wake(lost)
+      return lost.length
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  /** Deletes dispatches untouched for so many days: of other subscriptions than these, and those that were given up. */
+  const purge = Effect.fn("EventDispatchRepo.purge")(
+    function*(subscriptions: ReadonlyArray<string>, days: number, now: Date) {
+      const gone = yield* sql`delete from event_dispatches where ctid = any(array(select ctid from event_dispatches
+        where touched_at < ${now}::timestamptz - make_interval(days => ${days})
+          and (given_up or subscription <> all(${[...subscriptions]}::text[])) limit ${atOnce})) returning 1`
+      return gone.length
+    },
+    Effect.orDie
+  )
+  return { revive, purge }
+}

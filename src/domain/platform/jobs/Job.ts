@@ -1,0 +1,72 @@
+import { Schema } from "effect"
+import { JobId } from "../ids/Id.ts"
+import { Time } from "../text/Time.ts"
+
+/** What has become of a job (spec §3, background job status). */
+export const JobStatus = Schema.Literals(["pending", "processing", "succeeded", "failed"])
+export type JobStatus = typeof JobStatus.Type
+
+/** A background job as it is served (spec §2, contract platform §12.1). */
+export const Job = Schema.Struct({
+  id: JobId,
+  organizationId: Schema.String,
+  queue: Schema.String,
+  taskSlug: Schema.String,
+  input: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What the task was given." }),
+  output: Schema.Unknown.annotate({ description: "What the task returned; null until it succeeds." }),
+  status: JobStatus,
+  attempts: Schema.Int.annotate({ description: "Tries so far." }),
+  maxAttempts: Schema.Int.annotate({ description: "Tries in all, the first included." }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "Why the last try failed." }),
+  waitUntil: Schema.NullOr(Time).annotate({ description: "Not run before this time." }),
+  concurrencyKey: Schema.NullOr(Schema.String),
+  createdAt: Time,
+  updatedAt: Time,
+  processingStartedAt: Schema.NullOr(Time),
+  completedAt: Schema.NullOr(Time)
+}).annotate({ identifier: "Job" })
+export type Job = typeof Job.Type
+
+/** What a worker needs of a job that it has claimed; `attempts` includes the current one. */
+export type ClaimedJob = Pick<
+  Job,
+  "id" | "organizationId" | "taskSlug" | "input" | "attempts" | "maxAttempts" | "createdAt"
+>
+
+/**
+ * The result of one try of a job. `counted` false: the try does not count, because the task is unknown or the process
+ * stopped before the handler ended.
+ */
+export interface Settlement {
+  readonly id: string
+  readonly status: "succeeded" | "failed" | "pending"
+  /** JSON text; null without one. */
+  readonly output: string | null
+  readonly error: string | null
+  /** Milliseconds until the next try; of a pending one only. */
+  readonly delayMs: number
+  readonly counted: boolean
+}
+
+/** Jobs that may run by a field. */
+export interface FieldOrder {
+  readonly field: "createdAt" | "updatedAt" | "attempts" | "taskSlug"
+  /** Default `asc`. */
+  readonly direction?: "asc" | "desc"
+}
+
+/**
+ * Which runnable job goes first (spec §4 Jobs); ties by `createdAt`, then `id`. A comparator works like one of
+ * `Array.prototype.sort`, must depend on the two jobs alone, and sees the 1,000 oldest runnable jobs.
+ */
+export type ProcessingOrder = FieldOrder | ((left: Job, right: Job) => number)
+
+/** What one run of a queue did (contract, platform §12.1). */
+export const RunCounts = Schema.Struct({
+  processed: Schema.Int.annotate({ description: "Jobs that succeeded." }),
+  failed: Schema.Int.annotate({ description: "Jobs that failed for good." }),
+  retried: Schema.Int.annotate({ description: "Jobs that failed and will be tried again." }),
+  released: Schema.Int.annotate({ description: "Jobs that were put aside for their key, without a try." }),
+  reaped: Schema.Int.annotate({ description: "Jobs that were taken from dead workers." })
+}).annotate({ identifier: "JobRun" })
+export type RunCounts = typeof RunCounts.Type

@@ -1,0 +1,236 @@
+import { Context, Data, Effect, Layer } from "effect"
+import { type Actor, holds, isSignedIn } from "../access/Actor.ts"
+
+/**
+ * How a measure aggregates the rows of a group. `count` without `sql` counts rows, with it the rows that have a value.
+ */
+export const measureTypes = ["count", "countDistinct", "sum", "avg", "min", "max"] as const
+export type MeasureType = typeof measureTypes[number]
+
+/** The type of a dimension; it decides which filter operators apply (spec §4 Analytics). */
+export const dimensionTypes = ["string", "number", "time", "boolean"] as const
+export type DimensionType = typeof dimensionTypes[number]
+
+/** A number per group. All SQL of a model qualifies columns with their table: `orders.grand_total`. */
+export interface Measure {
+  readonly type: MeasureType
+  /** An expression over the model's tables; amounts are in minor units. Every type but `count` needs one. */
+  readonly sql?: string
+  /** A condition: only rows that meet it count. */
+  readonly filter?: string
+  /**
+   * Decimals of an `avg`, default 0: averages of amounts are whole minor units (contract, platform §11). Of a `sum` by
+   * default those of its values.
+   */
+  readonly decimals?: number
+}
+
+/** An expression that rows are grouped and filtered by. */
+export interface Dimension {
+  readonly sql: string
+  readonly type: DimensionType
+}
+
+/** Another table that the model's SQL uses; it must have a column `organization_id`. */
+export interface Join {
+  readonly table: string
+  readonly type: "left" | "inner"
+  /** The join condition without the organization, which is added. */
+  readonly on: string
+  /** The model of this table whose dimensions queries of this model may also use. */
+  readonly model?: string
+}
+
+/** A named condition that a query can apply. */
+export interface Segment {
+  readonly sql: string
+}
+
+/** Makes a model visible to vendors or to customers, limited to the rows that meet `filter`. */
+export interface ScopeRule {
+  readonly role: "vendor" | "customer"
+  /** A condition with `:vendorId` or `:customerId`, which stand for the caller's ids. */
+  readonly filter: string
+}
+
+/**
+ * The queryable members of a table (spec §4 Analytics; contract, platform §11). Its SQL comes from the deployment or a
+ * module and is used verbatim; client input never becomes a part of it. Every table is read through the filter of the
+ * caller's organization.
+ */
+export interface AnalyticsModel {
+  /** Starts with a letter; the part before the dot in `Model.member`. */
+  readonly name: string
+  readonly table: string
+  readonly measures: Readonly<Record<string, Measure>>
+  readonly dimensions: Readonly<Record<string, Dimension>>
+  readonly joins?: ReadonlyArray<Join>
+  readonly segments?: Readonly<Record<string, Segment>>
+  /** Absent: only callers who see all models see it. */
+  readonly scopeRules?: ReadonlyArray<ScopeRule>
+}
+
+/** The source of a model: a core module, a plugin, or `commerce.config.ts`. */
+export const modelSources = ["builtin", "plugin", "custom-schema"] as const
+export type ModelSource = typeof modelSources[number]
+
+/** A name as in queries and rows: `Orders.count`. */
+export const memberOf = (model: AnalyticsModel, name: string): string => `${model.name}.${name}`
+
+/** All names of one kind in that form. */
+export const membersOf = (model: AnalyticsModel, members: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
+  Object.keys(members).map((name) => memberOf(model, name))
+
+/** A model and its source. */
+export interface KnownModel {
+  readonly model: AnalyticsModel
+  readonly source: ModelSource
+}
+
+/** An invalid model; stops the startup with one line for its author. */
+export class InvalidModel extends Data.TaggedError("InvalidModel")<{ readonly message: string }> {}
+
+/** The models that a module or plugin declares. */
+interface Modelling {
+  readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
+}
+
+/** The models of core modules and plugins, from their manifests (spec §2 Plugin manifest). */
+export const broughtBy = (
+  core: ReadonlyArray<Modelling>,
+  plugins: ReadonlyArray<Modelling>
+): ReadonlyArray<KnownModel> => [
+  ...core.flatMap(({ analyticsModels }) => analyticsModels().map((model) => ({ model, source: "builtin" as const }))),
+  ...plugins.flatMap(({ analyticsModels }) => analyticsModels().map((model) => ({ model, source: "plugin" as const })))
+]
+
+/** The models of modules and plugins, without those of the deployment. */
+export class BroughtModels
+  extends Context.Service<BroughtModels, ReadonlyArray<KnownModel>>()("stoa/domain/platform/modules/BroughtModels")
+{
+  static readonly layerOf = (models: ReadonlyArray<KnownModel>) => Layer.succeed(BroughtModels, models)
+}
+
+/** All models of this deployment, in the order of their declaration. */
+export class AnalyticsModels
+  extends Context.Service<AnalyticsModels, ReadonlyArray<KnownModel>>()("stoa/domain/platform/modules/AnalyticsModels")
+{
+  /** Combines the models of modules, plugins and the deployment; fails when they conflict. */
+  static readonly layerOf = (custom: ReadonlyArray<AnalyticsModel>) =>
+    Layer.effect(
+      AnalyticsModels,
+      Effect.gen(function*() {
+        const all = [...yield* BroughtModels, ...custom.map((model) => ({ model, source: "custom-schema" as const }))]
+        const [flaw] = modelFlaws(all.map(({ model }) => model))
+        return flaw === undefined ? all : yield* new InvalidModel({ message: `${flaw}.` })
+      })
+    )
+}
+
+const memberName = /^[A-Za-z][A-Za-z0-9_]{0,62}$/
+const tableName = /^[a-z_][a-z0-9_]{0,62}$/
+
+const isBlank = (text: unknown): boolean => typeof text !== "string" || text.trim() === ""
+
+const isOneOf = (allowed: ReadonlyArray<string>, value: string): boolean => allowed.includes(value)
+
+const flawsOfMeasure = (name: string, measure: Measure): ReadonlyArray<string> => {
+  const { decimals, filter, sql, type } = measure
+  return [
+    ...isOneOf(measureTypes, type) ? [] : [`measure "${name}" has the type "${type}", not ${measureTypes.join(", ")}`],
+    ...type !== "count" && sql === undefined ? [`measure "${name}" needs sql`] : [],
+    ...sql !== undefined && isBlank(sql) ? [`sql of measure "${name}" is empty`] : [],
+    ...filter !== undefined && isBlank(filter) ? [`filter of measure "${name}" is empty`] : [],
+    ...decimals !== undefined && (!Number.isInteger(decimals) || decimals < 0 || decimals > 6)
+      ? [`decimals of measure "${name}" are not a whole number from 0 to 6`]
+      : []
+  ]
+}
+
+const flawsOfJoin = ({ on, table, type }: Join): ReadonlyArray<string> => [
+  ...tableName.test(table) ? [] : [`joined table "${table}" is not the plain name of a table`],
+  ...isOneOf(["left", "inner"], type) ? [] : [`the join of "${table}" has the type "${type}", not left or inner`],
+  ...isBlank(on) ? [`the join of "${table}" has no condition`] : []
+]
+
+/** A rule whose filter has no parameter of the caller would show all rows to everyone. */
+const flawsOfRule = ({ filter, role }: ScopeRule): ReadonlyArray<string> =>
+  !isOneOf(["vendor", "customer"], role)
+    ? [`a scope rule is for "${role}", not vendor or customer`]
+    : new RegExp(`(?<!:):${role}Id\\b`).test(filter)
+    ? []
+    : [`the scope rule for ${role} does not name :${role}Id`]
+
+/** Errors within a model. */
+const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
+  const { dimensions, joins = [], measures, name, scopeRules = [], segments = {}, table } = model
+  const names = [measures, dimensions, segments].flatMap((members) => Object.keys(members))
+  const tables = [table, ...joins.map((join) => join.table)]
+  return [
+    ...memberName.test(name) ? [] : ["its name is not letters, digits and underscores, beginning with a letter"],
+    ...tableName.test(table) ? [] : [`"${table}" is not the plain name of a table`],
+    ...Object.keys(measures).length === 0 ? ["it has no measures"] : [],
+    ...names.filter((one) => !memberName.test(one)).map((one) => `"${one}" is not a name for a member`),
+    ...[...new Set(names.filter((one, n) => names.indexOf(one) !== n))].map((one) => `"${one}" is named twice`),
+    ...tables.some((one, n) => tables.indexOf(one) !== n) ? ["a table is joined twice"] : [],
+    ...Object.entries(measures).flatMap(([one, measure]) => flawsOfMeasure(one, measure)),
+    ...Object.entries(dimensions).flatMap(([one, { sql, type }]) => [
+      ...isOneOf(dimensionTypes, type)
+        ? []
+        : [`dimension "${one}" has the type "${type}", not ${dimensionTypes.join(", ")}`],
+      ...isBlank(sql) ? [`dimension "${one}" needs sql`] : []
+    ]),
+    ...Object.entries(segments).filter(([, { sql }]) => isBlank(sql)).map(([one]) => `segment "${one}" needs sql`),
+    ...joins.flatMap(flawsOfJoin),
+    ...scopeRules.flatMap(flawsOfRule)
+  ]
+}
+
+/** Errors between models: duplicate names, and joins with dimensions of a missing model. */
+const flawsAmong = (model: AnalyticsModel, all: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> => [
+  ...all.filter(({ name }) => name === model.name).length > 1 ? ["another model has this name"] : [],
+  ...(model.joins ?? []).flatMap(({ model: named, table }) =>
+    named === undefined || all.some((one) => one.name === named && one.table === table)
+      ? []
+      : [`the join of "${table}" names the model "${named}", which there is not over this table`]
+  )
+]
+
+/** All errors of a list of models, one readable line each; any of them stops the startup. */
+export const modelFlaws = (models: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> =>
+  models.flatMap((model) =>
+    [...flawsOf(model), ...flawsAmong(model, models)].map((flaw) => `analytics model "${model.name}": ${flaw}`)
+  )
+
+/** The rows that a caller sees: all of their organization, or those that a model's rules allow. */
+export type Scope =
+  | { readonly _tag: "All" }
+  | { readonly _tag: "Vendor"; readonly vendorId: string }
+  | { readonly _tag: "Customer" }
+
+/** The permission to see all models and rows of the organization. */
+export const readsAll = "analytics:read"
+
+/** Users with these roles see all models and rows (spec §4 Analytics); others need the permission. */
+const seesAll: ReadonlySet<string> = new Set(["owner", "admin", "staff", "ai_agent"])
+
+/**
+ * The scope of a caller; undefined for a caller who sees nothing. API keys need the permission: a key with a role may
+ * be narrowed to less than the role (contract, platform §11).
+ */
+export const scopeOf = (actor: Actor): Scope | undefined => {
+  if (holds(actor, readsAll)) return { _tag: "All" }
+  if (!isSignedIn(actor)) return undefined
+  if (seesAll.has(actor.role)) return { _tag: "All" }
+  if (actor.vendorId !== null) return { _tag: "Vendor", vendorId: actor.vendorId }
+  return actor.role === "customer" ? { _tag: "Customer" } : undefined
+}
+
+const roleOf = { Vendor: "vendor", Customer: "customer" } as const
+
+/** The rules of a scope for a model; undefined where the model is outside of it. */
+export const rulesFor = (model: AnalyticsModel, scope: Scope): ReadonlyArray<ScopeRule> | undefined => {
+  if (scope._tag === "All") return []
+  const own = (model.scopeRules ?? []).filter(({ role }) => role === roleOf[scope._tag])
+  return own.length === 0 ? undefined : own
+}

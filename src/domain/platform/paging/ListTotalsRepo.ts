@@ -1,0 +1,52 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, Statement } from "effect/sql"
+import { decoding } from "../records/Rows.ts"
+
+/**
+ * How many rows of a table an organization has, by the counters that its migration made (`countedBy`): an SQL expression.
+ * With `parts` only rows of these values, or of those that meet a condition on `part`.
+ */
+export const totalOf = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  table: string,
+  parts?: ReadonlyArray<string> | Statement.Fragment
+): Statement.Fragment => {
+  const mine = sql.and([
+    sql`organization_id = ${organization}`,
+    sql`list = ${sql.literal(`'${table}'`)}`,
+    ...(parts === undefined ? [] : [Statement.isFragment(parts) ? parts : sql`part = any(${parts}::text[])`])
+  ])
+  return sql`(select coalesce(sum(rows), 0)::int8 from (
+    select rows from list_totals where ${mine} union all select rows from list_changes where ${mine}) counted)`
+}
+
+/** Keeps the counters of lists short (ADR 23). */
+export class ListTotalsRepo extends Context.Service<ListTotalsRepo>()("stoa/domain/platform/paging/ListTotalsRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const moved = decoding(sql, Schema.Struct({ moved: Schema.Int }))
+
+    /**
+     * Adds at most `limit` changes to their totals; gives how many. One statement, so no reader sees a change in both
+     * places or in none, and a change that another call is moving is left to it.
+     */
+    const fold = Effect.fn("ListTotalsRepo.fold")(function*(limit: number) {
+      const [row] = yield* moved`with gone as (
+          delete from list_changes where ctid = any(array(
+            select ctid from list_changes limit ${limit} for update skip locked))
+          returning organization_id, list, part, rows),
+        folded as (
+          insert into list_totals as t (organization_id, list, part, rows)
+          select organization_id, list, part, sum(rows) from gone group by 1, 2, 3 order by 1, 2, 3
+          on conflict (organization_id, list, part) do update set rows = t.rows + excluded.rows)
+        select count(*)::int4 as moved from gone`
+      // What is gone needs no counter: an endpoint, a group, an organization.
+      yield* sql`delete from list_totals where rows = 0`
+      return row?.moved ?? 0
+    }, Effect.orDie)
+
+    return { fold }
+  })
+}) {
+  static readonly layer = Layer.effect(ListTotalsRepo, ListTotalsRepo.make)
+}

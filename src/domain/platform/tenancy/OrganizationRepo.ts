@@ -1,0 +1,43 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { cachedOr, CacheInvalidation } from "../access/CacheInvalidation.ts"
+import { lookupSql } from "../database/DatabaseRepo.ts"
+
+/**
+ * Creates the deployment's organization if it does not exist. Every tenant row refers to its organization, so without
+ * it every write would fail.
+ */
+export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id}) on conflict (id) do nothing`
+  )
+
+/** Maximum cached organizations, and their lifetime in the cache (contract, platform §6: 60 s). */
+const limits = { capacity: 1_000, lifeMs: 60_000 }
+
+/** Longer than any organization id, to limit the look-up of an id from a request. */
+const maxIdLength = 128
+
+/** Which organizations there are. */
+export class OrganizationRepo
+  extends Context.Service<OrganizationRepo>()("stoa/domain/platform/tenancy/OrganizationRepo", {
+    make: Effect.gen(function*() {
+      const sql = yield* lookupSql
+      const cache = (yield* CacheInvalidation).open<boolean>(limits)
+      const find = Effect.fnUntraced(function*(id: string) {
+        const rows = yield* sql`select 1 from organizations where id = ${id}`
+        return rows.length > 0
+      }, Effect.orDie)
+      return {
+        /** Cached for a minute, because every request a store resolver answers needs it. */
+        exists: Effect.fnUntraced(function*(id: string) {
+          if (id === "" || id.length > maxIdLength || id.includes("\0")) return false
+          return yield* cachedOr(cache, id, `o${id}`, find(id))
+        })
+      }
+    })
+  })
+{
+  static readonly layer = Layer.effect(OrganizationRepo, OrganizationRepo.make)
+}

@@ -1,0 +1,80 @@
+import { Schema } from "effect"
+import { Cart } from "../carts/Cart.ts"
+import { Address, Customer } from "../customers/Customer.ts"
+import { Interaction } from "../customers/Interaction.ts"
+import { Order } from "../orders/Order.ts"
+import { conflict } from "../platform/errors/ErrorKinds.ts"
+import { FulfillmentId, OrderId, OrderNoteId, RefundId } from "../platform/ids/Id.ts"
+import { Time } from "../platform/text/Time.ts"
+
+const text = Schema.NullOr(Schema.String)
+
+/** A note about a customer's order as the customer sees it, without its author. */
+export const WrittenNote = Schema.Struct({
+  id: OrderNoteId,
+  orderId: OrderId,
+  visibility: Schema.String,
+  text: Schema.String,
+  createdAt: Time
+}).annotate({ identifier: "WrittenNote" })
+
+/** A refund, paid or pending; minor units of the order's currency. */
+export const GivenBack = Schema.Struct({
+  id: RefundId,
+  orderId: OrderId,
+  amount: Schema.Int,
+  reason: Schema.String,
+  status: Schema.String,
+  createdAt: Time
+}).annotate({ identifier: "GivenBack" })
+
+/** A shipment or handover, and its tracking data. */
+export const HandedOver = Schema.Struct({
+  id: FulfillmentId,
+  orderId: OrderId,
+  type: Schema.String,
+  status: Schema.String,
+  carrier: text,
+  trackingNumber: text,
+  trackingUrl: text,
+  details: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+  createdAt: Time
+}).annotate({ identifier: "HandedOver" })
+
+/** An invoice as issued; `number` is its number in the organization. */
+export const IssuedDocument = Schema.Struct({
+  orderId: OrderId,
+  number: Schema.Int,
+  issuedAt: Time,
+  content: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "IssuedDocument" })
+
+/** Records that belong to a customer's orders, each kind newest first. */
+const OrderRecords = Schema.Struct({
+  notes: Schema.Array(WrittenNote),
+  refunds: Schema.Array(GivenBack),
+  fulfillments: Schema.Array(HandedOver),
+  invoices: Schema.Array(IssuedDocument)
+})
+
+/** All data that the store holds about a customer, each kind newest first. */
+export const PersonalData = Schema.Struct({
+  exportedAt: Time,
+  profile: Customer,
+  addresses: Schema.Array(Address),
+  orders: Schema.Array(Order),
+  carts: Schema.Array(Cart),
+  interactions: Schema.Array(Interaction),
+  ...OrderRecords.fields
+}).annotate({ identifier: "PersonalData" })
+
+/** Maximum orders that a refusal names. */
+const named = 5
+
+/** Numbers of open orders; none of them while only a checkout is under way. */
+export class OrdersOpen extends conflict("OrdersOpen", (numbers: ReadonlyArray<string>) =>
+  numbers.length === 0
+    ? "A checkout is under way. Ask again when it has ended."
+    : `Orders are still open: ${numbers.slice(0, named).join(", ")}${numbers.length > named ? " and more" : ""}. ` +
+      "They have to be fulfilled or cancelled first.")
+{}
