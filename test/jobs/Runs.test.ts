@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/platform/access/Actor.ts"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { Jobs } from "../../src/domain/platform/jobs/Jobs.ts"
-import { defineTask, GiveUp, type Task } from "../../src/domain/platform/tasks/Task.ts"
+import { defineTask, GiveUp, RetryIn, type Task } from "../../src/domain/platform/tasks/Task.ts"
 import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const cyclic: { self?: object } = {}
@@ -46,6 +46,7 @@ const tasks = [
     return defineTask({ slug, handler, ...retries, ...slug.includes("too long") ? { timeLimitMs: 20 } : {} })
   }),
   defineTask({ slug: "test/echo", handler: ({ input }) => Effect.succeed({ output: input }) }),
+  defineTask({ slug: "test/pauses", handler: () => Effect.fail(new RetryIn(40_000, "the store asks for a pause")) }),
   defineTask({ slug: "test/interrupts", handler: () => Effect.interrupt }),
   defineTask({ slug: "test/refused", handler: () => Effect.succeed({ output: "refused" }) }),
   defineTask({ slug: "test/own", queue: "own", retries: { attempts: 3 }, concurrency: { key }, handler: doesNothing }),
@@ -73,6 +74,17 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
         assert.isTrue((yield* rowOf(id)).completed)
       }))
   }
+
+  it.effect("a job whose handler asks for a pause waits as long, and the try does not count", () =>
+    Effect.gen(function*() {
+      const id = yield* enqueue("test/pauses")
+      assert.strictEqual((yield* run()).failed, 0)
+      assert.deepStrictEqual(yield* ended(id), ["pending", 0, "the store asks for a pause", null])
+      const sql = yield* SqlClient.SqlClient
+      const later =
+        yield* sql`select 1 from commerce_jobs where id = ${id}::uuid and wait_until > now() + interval '30 s'`
+      assert.strictEqual(later.length, 1)
+    }))
 
   it.effect("a job of an unknown task fails without a try", () =>
     Effect.gen(function*() {

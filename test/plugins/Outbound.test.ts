@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
-import { definePlugin, group, type Outbound, outbound, type OutboundOptions } from "stoa/plugin"
+import { Clock, Context, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { definePlugin, group, type Outbound, outbound, type OutboundOptions, type OutboundStream } from "stoa/plugin"
 import { HostResolver } from "../../src/layers/webhooks/TargetGuard.ts"
 import { guardedTransport } from "../../src/plugins/kit/install/GuardedTransport.ts"
 import { outboundOver } from "../../src/plugins/kit/outbound/Outbound.ts"
@@ -120,6 +120,20 @@ describe("calls to another service", () => {
       assert.deepStrictEqual(received, [], origin)
     }))
 
+  it.live("leave only the origin alone that keeps failing", () =>
+    Effect.gen(function*() {
+      const other = yield* serviceEmulator
+      const { client, origin, script, tagOf } = yield* started({
+        retries: 0,
+        breaker: { failures: 1, pauseMs: 60_000 }
+      })
+      script.push(answering(500))
+      assert.deepStrictEqual([yield* tagOf("/1"), yield* tagOf("/2")], ["OutboundRejected", "OutboundPaused"])
+      const answers = outboundOver(yield* transport, { name: "stores", origins: [origin, other.origin], retries: 0 })
+      assert.strictEqual((yield* answers.request({ url: other.origin })).status, 200)
+      assert.strictEqual((yield* Effect.flip(client.request({ url: origin })))._tag, "OutboundPaused")
+    }))
+
   it.live("leave a service alone that keeps failing, until one call finds it well", () =>
     Effect.gen(function*() {
       const { received, script, tagOf } = yield* started({ retries: 0, breaker: { failures: 2, pauseMs: 300 } })
@@ -141,6 +155,48 @@ describe("calls to another service", () => {
       yield* Fiber.interrupt(held)
       const again = Effect.all([tagOf("/11"), tagOf("/12")]).pipe(later(2_000))
       assert.deepStrictEqual(yield* again, ["200", "200"])
+    }))
+})
+
+describe("a stream from another service", () => {
+  const bytesOf = (stream: OutboundStream) =>
+    Effect.map(Stream.runCollect(stream.body), (parts) => Buffer.concat(parts).toString("utf8"))
+
+  it.live("has no limit of size and begins after a failure is tried again", () =>
+    Effect.gen(function*() {
+      const { client, origin, received, script } = yield* started({ maxBytes: 10 })
+      const lines = `{"id":1}\n`.repeat(20_000)
+      script.push(answering(503), answering(200, lines, { "x-cost": "3" }))
+      const stream = yield* client.stream({ url: `${origin}/bulk` })
+      assert.deepStrictEqual([stream.status, stream.headers["x-cost"]], [200, "3"])
+      assert.strictEqual(yield* bytesOf(stream), lines)
+      assert.strictEqual(received.length, 2)
+    }))
+
+  it.live("fails with what the service refused, and when it breaks off or stays silent", () =>
+    Effect.gen(function*() {
+      const { client, origin, script } = yield* started({ retries: 0, timeout: 150 })
+      script.push(answering(403, "no"))
+      const refused = yield* Effect.flip(client.stream({ url: origin }))
+      assert.deepInclude(refused, { _tag: "OutboundRejected", status: 403, body: "no" })
+      script.push((response) => void response.writeHead(200).write("half", () => response.destroy()))
+      const broken = yield* Effect.flip(bytesOf(yield* client.stream({ url: origin })))
+      assert.deepInclude(broken, { _tag: "OutboundFailed", reason: "noAnswer" })
+      script.push((response) => void response.writeHead(200).write("half"))
+      const silent = yield* Effect.flip(bytesOf(yield* client.stream({ url: origin })))
+      assert.deepInclude(silent, { _tag: "OutboundFailed", reason: "timeout" })
+    }))
+
+  it.live("closes its connection with its scope", () =>
+    Effect.gen(function*() {
+      const { client, origin, script } = yield* started()
+      const closed = Promise.withResolvers<void>()
+      script.push((response) => {
+        response.on("close", () => closed.resolve())
+        response.writeHead(200).write("first")
+      })
+      yield* Effect.scoped(client.stream({ url: origin }))
+      yield* Effect.promise(() => closed.promise)
     }))
 })
 

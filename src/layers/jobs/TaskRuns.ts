@@ -7,6 +7,7 @@ import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
 import {
   GiveUp,
   type Retries,
+  RetryIn,
   type Task,
   type TaskCall,
   type TaskResult,
@@ -16,7 +17,7 @@ import {
 /** What a task without back-off waits between two tries (contract, platform §12.2). */
 const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 }
 
-/** Upper limit of a job's wait for its next try, also with exponential growth. */
+/** Milliseconds that a job waits for its next try at most. */
 const longest = 7 * 86_400_000
 
 /**
@@ -206,6 +207,13 @@ const handlingOf = (serviceRegistry: ServiceRegistry["Service"], task: Task, job
 
 const failure = Effect.fnUntraced(function*(task: Task, job: ClaimedJob, reason: unknown) {
   const error = errorText(reason)
+  if (reason instanceof RetryIn) {
+    return ended(job, "pending", {
+      error,
+      delayMs: Math.round(Math.max(0, Math.min(reason.delayMs, longest))),
+      counted: false
+    })
+  }
   if (reason instanceof GiveUp || job.attempts >= job.maxAttempts) return ended(job, "failed", { error })
   return ended(job, "pending", { error, delayMs: backoffAfter(task.retries, job.attempts, yield* Random.next) })
 })

@@ -71,7 +71,12 @@ export {
   OutboundRejected,
   type OutboundRequest
 } from "./outbound/Outbound.ts"
-export { type OutboundAnswer, OutboundFailed, OutboundRefused } from "./outbound/OutboundTransport.ts"
+export {
+  type OutboundAnswer,
+  OutboundFailed,
+  OutboundRefused,
+  type OutboundStream
+} from "./outbound/OutboundTransport.ts"
 
 export { messageOf, serverSentEvents } from "../../http/events/ServerSentEvents.ts"
 export { ApiError, apiError, type DocumentedError, type ErrorAnswer } from "./routes/ApiError.ts"
@@ -148,7 +153,7 @@ export { CurrencyCode } from "../../domain/platform/money/Money.ts"
 export { allocate } from "../../domain/platform/money/Money.ts"
 export { Amount } from "../../domain/platform/money/Money.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/platform/paging/Paging.ts"
-export { defineTask, GiveUp, type Task } from "../../domain/platform/tasks/Task.ts"
+export { defineTask, GiveUp, RetryIn, type Task } from "../../domain/platform/tasks/Task.ts"
 export { FreeText, StorableObject, Text } from "../../domain/platform/text/Storable.ts"
 export { Moment, Time } from "../../domain/platform/text/Time.ts"
 export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"

@@ -61,6 +61,20 @@ export class GiveUp extends Error {
 }
 
 /**
+ * A handler fails with this to have its job tried again after `delayMs` milliseconds, as when another service asks for a
+ * pause. It does not count as a try.
+ */
+export class RetryIn extends Error {
+  readonly _tag = "RetryIn"
+  readonly delayMs: number
+
+  constructor(delayMs: number, message = `It runs again in ${delayMs} ms.`) {
+    super(message)
+    this.delayMs = delayMs
+  }
+}
+
+/**
  * A kind of job and how it is done (spec §2, task definition). The handler acts as the service itself in the job's
  * organization. It may run twice for one job, when a process dies between its end and the record of it.
  */

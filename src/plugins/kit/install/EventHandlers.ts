@@ -5,7 +5,7 @@ import { EventDispatch, EventDispatchRepo } from "../../../domain/platform/event
 import type { EventNotice, EventSubscriber, SequencedEvent } from "../../../domain/platform/events/EventSubscribers.ts"
 import { Jobs, type NewJob } from "../../../domain/platform/jobs/Jobs.ts"
 import { JobSettings } from "../../../domain/platform/tasks/JobSettings.ts"
-import { defineTask, GiveUp, type Retries, type Task } from "../../../domain/platform/tasks/Task.ts"
+import { defineTask, GiveUp, type Retries, RetryIn, type Task } from "../../../domain/platform/tasks/Task.ts"
 import { errorText } from "../../../layers/jobs/TaskRuns.ts"
 import type { Failure } from "../events/EventHandler.ts"
 
@@ -70,9 +70,10 @@ const handling = Effect.gen(function*() {
       return { skipped: "the event is no longer kept" }
     }
     yield* subscription.handle(found.event, attemptNumber).pipe(
-      Effect.catchCause((cause): Effect.Effect<never, GiveUp | NotHandled> => {
+      Effect.catchCause((cause): Effect.Effect<never, GiveUp | NotHandled | RetryIn> => {
         if (Cause.hasInterrupts(cause)) return Effect.interrupt
         const error = Cause.squash(cause)
+        if (error instanceof RetryIn) return Effect.fail(error)
         return error instanceof GiveUp || attemptNumber >= attempts
           ? giveUp(errorText(error))
           : Effect.fail(new NotHandled({ message: errorText(error) }))

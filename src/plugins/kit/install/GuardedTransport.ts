@@ -1,8 +1,9 @@
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Layer } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { AppSettings } from "../../../layers/config/AppConfig.ts"
 import { hostResolver, targetPolicy } from "../../../layers/webhooks/HttpSender.ts"
-import { NoAnswer, prepareRequest, responseTo } from "../../../layers/webhooks/PinnedRequest.ts"
+import { prepareRequest, responseTo } from "../../../layers/webhooks/PinnedRequest.ts"
 import { HostResolver, targetGuard, type TargetPolicy } from "../../../layers/webhooks/TargetGuard.ts"
 import {
   OutboundFailed,
@@ -11,26 +12,10 @@ import {
   type OutboundTransport
 } from "../outbound/OutboundTransport.ts"
 
-const bodyOf = (response: IncomingMessage, limit: number) =>
-  Effect.callback<string, NoAnswer | OutboundFailed>((resume) => {
-    const chunks: Array<Uint8Array> = []
-    let read = 0
-    const broken = () => resume(Effect.fail(new NoAnswer({ message: "The answer broke off." })))
-    response.on("data", (chunk: Uint8Array) => {
-      chunks.push(chunk)
-      read += chunk.length
-      if (read <= limit) return
-      response.destroy()
-      resume(
-        Effect.fail(new OutboundFailed({ reason: "tooLarge", message: `The answer has more than ${limit} bytes.` }))
-      )
-    })
-    response.on(
-      "end",
-      () => response.complete ? resume(Effect.succeed(Buffer.concat(chunks).toString("utf8"))) : broken()
-    )
-    response.on("error", broken)
-    response.on("close", broken)
+const bodyOf = (response: IncomingMessage) =>
+  NodeStream.fromReadable<Uint8Array, OutboundFailed>({
+    evaluate: () => response,
+    onError: () => new OutboundFailed({ reason: "noAnswer", message: "The answer broke off." })
   })
 
 const guardWith = Effect.fnUntraced(function*(policy: TargetPolicy, resolver: Layer.Layer<HostResolver>) {
@@ -46,17 +31,15 @@ export const guardedTransport = Effect.fnUntraced(function*(policy: TargetPolicy
   const configured = yield* guardWith({ allowPrivate: true, allowHttp: true, ports: undefined }, HostResolver.system)
 
   const send: OutboundTransport = Effect.fnUntraced(
-    function*({ headers, isConfigured, maxBytes, method, text, url }: OutboundMessage) {
+    function*({ headers, isConfigured, method, text, url }: OutboundMessage) {
       const target = yield* isConfigured ? configured(url) : guarded(url)
       const request = yield* Effect.acquireRelease(
         Effect.sync(() => prepareRequest(target, { method, headers })),
         (made) => Effect.sync(() => made.destroy())
       )
       const response = yield* responseTo(request, text)
-      const body = yield* bodyOf(response, maxBytes)
-      return { status: response.statusCode ?? 0, headers: response.headers, body }
+      return { status: response.statusCode ?? 0, headers: response.headers, body: bodyOf(response) }
     },
-    Effect.scoped,
     Effect.catchTags({
       TargetRefused: ({ message }) => Effect.fail(new OutboundRefused({ message: `The URL ${message}.` })),
       Unresolved: ({ message }) => Effect.fail(new OutboundFailed({ reason: "unresolved", message })),

@@ -8,34 +8,65 @@ export interface BreakerOptions {
   readonly pauseMs: number
 }
 
+/** A service that has failed since it last answered. */
+interface Failing {
+  failed: number
+  pausedUntil: number
+  isTrying: boolean
+}
+
+/** Failing services that are counted at most: URLs may come from people. The oldest is dropped first. */
+const mostServices = 1_000
+
 /**
- * Leaves a service alone that fails, in this process: its callers would wait for nothing, and it would have no quiet to
- * recover. `paused` is what a call fails with then; it gets the milliseconds until the next try.
+ * Leaves services alone that fail, in this process: callers would wait for nothing, and the service would have no quiet to
+ * recover. Each `service` is counted separately. `paused` is the error of a call meanwhile; it gets the milliseconds until
+ * the next try.
  */
 export const circuitBreaker = <E>({ failures, pauseMs }: BreakerOptions, paused: (retryAfterMs: number) => E) => {
-  let failed = 0
-  let pausedUntil = 0
-  let isTrying = false
+  const failing = new Map<string, Failing>()
 
-  const settle = <F>(exit: Exit.Exit<unknown, F>, isFault: (error: F) => boolean, now: number) => {
-    isTrying = false
-    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return
+  const count = (service: string, now: number) => {
+    const state = failing.get(service) ?? { failed: 0, pausedUntil: 0, isTrying: false }
+    state.failed += 1
+    state.isTrying = false
+    if (state.failed >= failures) state.pausedUntil = now + pauseMs
+    failing.set(service, state)
+    for (const oldest of failing.keys()) if (failing.size > mostServices) failing.delete(oldest)
+  }
+
+  const settle = <F>(
+    service: string,
+    exit: Exit.Exit<unknown, F>,
+    isFault: (error: F) => boolean,
+    now: number
+  ) => {
     const error = Exit.findErrorOption(exit)
-    failed = Option.isSome(error) && isFault(error.value) ? failed + 1 : 0
-    if (failed >= failures) pausedUntil = now + pauseMs
+    if (Option.isSome(error) && isFault(error.value)) return count(service, now)
+    const state = failing.get(service)
+    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) {
+      if (state !== undefined) state.isTrying = false
+    } else failing.delete(service)
   }
 
   /** Runs a call, or fails at once. `isFault` says whether a failure is the service's. */
-  return <A, F, R>(call: Effect.Effect<A, F, R>, isFault: (error: F) => boolean): Effect.Effect<A, E | F, R> =>
+  return <A, F, R>(
+    service: string,
+    call: Effect.Effect<A, F, R>,
+    isFault: (error: F) => boolean
+  ): Effect.Effect<A, E | F, R> =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      if (failed >= failures) {
-        if (now < pausedUntil || isTrying) return yield* Effect.fail(paused(Math.max(1, pausedUntil - now)))
-        isTrying = true
+      const state = failing.get(service)
+      if (state !== undefined && state.failed >= failures) {
+        if (now < state.pausedUntil || state.isTrying) {
+          return yield* Effect.fail(paused(Math.max(1, state.pausedUntil - now)))
+        }
+        state.isTrying = true
       }
       return yield* Effect.onExit(
         call,
-        (exit) => Effect.map(Clock.currentTimeMillis, (then) => settle(exit, isFault, then))
+        (exit) => Effect.map(Clock.currentTimeMillis, (then) => settle(service, exit, isFault, then))
       )
     })
 }

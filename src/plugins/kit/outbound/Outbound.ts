@@ -1,4 +1,4 @@
-import { Data, Effect, Random, Schema } from "effect"
+import { Data, Effect, Random, Schema, type Scope, Stream } from "effect"
 import { PluginHost } from "../PluginHost.ts"
 import { type BreakerOptions, circuitBreaker } from "./CircuitBreaker.ts"
 import {
@@ -6,6 +6,7 @@ import {
   OutboundFailed,
   type OutboundMessage,
   type OutboundRefused,
+  type OutboundStream,
   type OutboundTransport
 } from "./OutboundTransport.ts"
 
@@ -18,17 +19,20 @@ export interface OutboundOptions {
    * URL may only be one of the public internet, because somebody may have named it.
    */
   readonly origins?: ReadonlyArray<string>
-  /** Milliseconds of one try, from the look-up of the host to the end of the body. Default 10,000. */
+  /**
+   * Milliseconds of one try, from the look-up of the host to the end of the body; of a stream to its head, and between two
+   * parts of its body. Default 10,000.
+   */
   readonly timeout?: number
   /** How often a call that may be repeated is tried again. Default 2. */
   readonly retries?: number
   /** Milliseconds before the first of them, doubled with each. Default 200. */
   readonly delay?: number
-  /** Default: after five failures in a row the service is left alone for 30 seconds. */
+  /** Default: after five failures in a row an origin is left alone for 30 seconds. Each origin is counted separately. */
   readonly breaker?: BreakerOptions
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Bytes of an answer that are read at most. Default 1,000,000. */
+  /** Bytes of an answer that are read at most; not of a stream. Default 1,000,000. */
   readonly maxBytes?: number
 }
 
@@ -54,7 +58,7 @@ export class OutboundRejected extends Data.TaggedError("OutboundRejected")<{
   readonly message: string
 }> {}
 
-/** The service has failed several times in a row and is left alone for now; nothing was sent. */
+/** The origin has failed several times in a row and is left alone for now; nothing was sent. */
 export class OutboundPaused extends Data.TaggedError("OutboundPaused")<{
   readonly retryAfterMs: number
   readonly message: string
@@ -71,6 +75,8 @@ export interface Outbound {
     schema: Schema.Codec<A, unknown>,
     request: OutboundRequest
   ) => Effect.Effect<A, OutboundError | Schema.SchemaError>
+  /** Answers with the head, and the body as it arrives, of any size. The connection ends with the scope. */
+  readonly stream: (request: OutboundRequest) => Effect.Effect<OutboundStream, OutboundError, Scope.Scope>
 }
 
 /** A longer wait is the caller's to decide: `headers["retry-after"]` says it. */
@@ -92,7 +98,7 @@ const askedFor = (error: TryError): number => {
 
 const messageOf = (
   request: OutboundRequest,
-  { headers: common = {}, maxBytes = 1_000_000, origins = [] }: OutboundOptions
+  { headers: common = {}, origins = [] }: OutboundOptions
 ): OutboundMessage => {
   const { body, headers = {}, idempotencyKey, method = body === undefined ? "GET" : "POST", url } = request
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
@@ -101,7 +107,6 @@ const messageOf = (
     method,
     url,
     text,
-    maxBytes,
     isConfigured: origins.some((one) => new URL(one).origin === origin),
     headers: {
       "accept-encoding": "identity",
@@ -115,41 +120,63 @@ const messageOf = (
   }
 }
 
+/** Reads a body of at most `limit` bytes. */
+const textOf = (body: OutboundStream["body"], limit: number) => {
+  const tooLarge = new OutboundFailed({ reason: "tooLarge", message: `The answer has more than ${limit} bytes.` })
+  let read = 0
+  return body.pipe(
+    Stream.mapEffect((part) => (read += part.length) > limit ? Effect.fail(tooLarge) : Effect.succeed(part)),
+    Stream.runCollect,
+    Effect.map((parts) => Buffer.concat(parts).toString("utf8"))
+  )
+}
+
 /** The client over a way to send; `outbound` has that of the process. */
 export const outboundOver = (send: OutboundTransport, options: OutboundOptions): Outbound => {
-  const { delay = 200, name, retries = 2, timeout = 10_000 } = options
+  const { delay = 200, maxBytes = 1_000_000, name, retries = 2, timeout = 10_000 } = options
   const guarded = circuitBreaker(
     options.breaker ?? { failures: 5, pauseMs: 30_000 },
     (retryAfterMs) =>
       new OutboundPaused({ retryAfterMs, message: `${name} has failed several times and is left alone for now.` })
   )
+  const late = new OutboundFailed({ reason: "timeout", message: `No answer within ${timeout} ms.` })
+  const inTime = Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(late) })
 
-  const attempt = Effect.fnUntraced(
-    function*(message: OutboundMessage) {
-      const answer = yield* send(message)
+  const whole = (message: OutboundMessage) =>
+    Effect.gen(function*() {
+      const { body, ...head } = yield* send(message)
+      const answer = { ...head, body: yield* textOf(body, maxBytes) }
       if (answer.status < 300) return answer
       return yield* new OutboundRejected({ ...answer, message: `${name} answered ${answer.status}.` })
-    },
-    Effect.timeoutOrElse({
-      duration: timeout,
-      orElse: () => Effect.fail(new OutboundFailed({ reason: "timeout", message: `No answer within ${timeout} ms.` }))
-    })
-  )
+    }).pipe(Effect.scoped, inTime)
 
-  const request = Effect.fn("Outbound.request")(function*(sent: OutboundRequest) {
-    const message = messageOf(sent, options)
-    const isRepeatable = repeatable.has(message.method) || sent.idempotencyKey !== undefined
-    for (let done = 0;; done++) {
-      const result = yield* Effect.result(guarded(attempt(message), isFault))
-      if (result._tag === "Success") return result.success
-      const error = result.failure
-      if (error._tag === "OutboundPaused" || !isRepeatable || done >= retries || !isFault(error)) return yield* error
-      // Calls that failed together do not come back together.
-      const wait = Math.max(delay * 2 ** done * (0.5 + (yield* Random.next)), askedFor(error))
-      if (wait > longestWaitMs) return yield* error
-      yield* Effect.sleep(wait)
+  const streamed = Effect.fnUntraced(function*(message: OutboundMessage) {
+    const { body, ...head } = yield* send(message)
+    if (head.status < 300) {
+      return { ...head, body: Stream.timeoutOrElse(body, { duration: timeout, orElse: () => Stream.fail(late) }) }
     }
-  })
+    const text = yield* textOf(body, maxBytes)
+    return yield* new OutboundRejected({ ...head, body: text, message: `${name} answered ${head.status}.` })
+  }, inTime)
+
+  const repeating = Effect.fn("Outbound.request")(
+    function*<A, R>(sent: OutboundRequest, attempt: (message: OutboundMessage) => Effect.Effect<A, TryError, R>) {
+      const message = messageOf(sent, options)
+      const origin = URL.canParse(sent.url) ? new URL(sent.url).origin : ""
+      const isRepeatable = repeatable.has(message.method) || sent.idempotencyKey !== undefined
+      for (let done = 0;; done++) {
+        const result = yield* Effect.result(guarded(origin, attempt(message), isFault))
+        if (result._tag === "Success") return result.success
+        const error = result.failure
+        if (error._tag === "OutboundPaused" || !isRepeatable || done >= retries || !isFault(error)) return yield* error
+        // Calls that failed together do not come back together.
+        const wait = Math.max(delay * 2 ** done * (0.5 + (yield* Random.next)), askedFor(error))
+        if (wait > longestWaitMs) return yield* error
+        yield* Effect.sleep(wait)
+      }
+    }
+  )
+  const request = (sent: OutboundRequest) => repeating(sent, whole)
 
   return {
     request,
@@ -157,7 +184,8 @@ export const outboundOver = (send: OutboundTransport, options: OutboundOptions):
       const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(schema))
       const headers = { accept: "application/json", ...sent.headers }
       return Effect.flatMap(request({ ...sent, headers }), ({ body }) => decode(body))
-    }
+    },
+    stream: (sent) => repeating(sent, streamed)
   }
 }
 

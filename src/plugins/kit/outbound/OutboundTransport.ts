@@ -1,4 +1,4 @@
-import { Data, type Effect } from "effect"
+import { Data, type Effect, type Scope, type Stream } from "effect"
 
 /** A request as it is sent. */
 export interface OutboundMessage {
@@ -8,15 +8,22 @@ export interface OutboundMessage {
   readonly text: string | undefined
   /** The deployment has configured where it goes; otherwise somebody may have named it. */
   readonly isConfigured: boolean
-  /** Bytes of an answer that are read at most. */
-  readonly maxBytes: number
+}
+
+/** Status and headers of an answer. */
+interface OutboundHead {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 }
 
 /** An answer with a status below 300. */
-export interface OutboundAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+export interface OutboundAnswer extends OutboundHead {
   readonly body: string
+}
+
+/** The same while its body still arrives; it fails when the connection breaks off. */
+export interface OutboundStream extends OutboundHead {
+  readonly body: Stream.Stream<Uint8Array, OutboundFailed>
 }
 
 /** The URL is not one that may be called; nothing was sent. */
@@ -28,7 +35,7 @@ export class OutboundFailed extends Data.TaggedError("OutboundFailed")<{
   readonly message: string
 }> {}
 
-/** Sends one request, to an address that was checked, and reads the answer; follows no redirects. */
+/** Sends one request, to an address that was checked; follows no redirects. The connection ends with the scope. */
 export type OutboundTransport = (
   message: OutboundMessage
-) => Effect.Effect<OutboundAnswer, OutboundFailed | OutboundRefused>
+) => Effect.Effect<OutboundStream, OutboundFailed | OutboundRefused, Scope.Scope>
