@@ -124,6 +124,8 @@ export const book = Effect.fn("Bookings.book")(function*(
 ) {
   yield* requireEmail(rest.customerEmail)
   const customer = yield* namedCustomer(tools, actor, customerId)
+  // Moving an appointment has this turn before it locks providers.
+  yield* tools.db.turn(bookings)
   const wish = { serviceTypeId, providerId, startTime, customerId: customer }
   const { cancelsAt, ...place } = yield* placed(tools, settings, wish)
   const autoCancelAt = rest.paymentMethod === "card" ? null : cancelsAt

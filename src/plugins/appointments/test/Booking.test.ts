@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import {
   contractOf,
@@ -10,6 +11,7 @@ import {
   testNoPermActor,
   withPermissions
 } from "stoa/plugin/testing"
+import { bookings } from "../AppointmentTables.ts"
 import { booking } from "../Bookings.ts"
 import { customer, openSalon, type Salon } from "./Salon.ts"
 
@@ -161,6 +163,31 @@ describe("appointments", () => {
     assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 409, 409])
     const active = await salon.done("GET", `/bookings?providerId=${providerId}&status=provisional`)
     assert.strictEqual(active.at("meta.pagination.total"), 3)
+  })
+
+  it("wait for the turn of their table before they lock a provider, when they are booked or moved", async () => {
+    const service = await salon.service()
+    const providerId = await salon.provider(service)
+    const first = await salon.book(ann, service, salon.at(5, "09:00"), { providerId })
+    const { sql, transaction, turn } = salon.tables
+    const waiting = Effect.repeat(sql`select 1 from pg_locks where locktype = 'advisory' and not granted`, {
+      until: (rows) => rows.length > 0
+    })
+    const requests = [
+      ["", salon.wish(service, salon.at(5, "11:00"), { providerId })],
+      [`/${first}/reschedule`, { newStartTime: salon.at(5, "10:00") }]
+    ] as const
+    for (const [path, body] of requests) {
+      const held = Effect.gen(function*() {
+        yield* turn(bookings)
+        const answer = salon.ask("POST", `/appointments/bookings${path}`, body, ann)
+        yield* waiting
+        yield* sql`select 1 from appointment_providers where id = ${providerId}::uuid for update nowait`
+        return { answer }
+      })
+      const { answer } = await salon.serviceRegistry.run(transaction(held))
+      assert.strictEqual((await answer).status, 201)
+    }
   })
 
   it("show visitors what can be booked, without addresses", async () => {

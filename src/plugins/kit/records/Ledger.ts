@@ -177,6 +177,8 @@ export const ledger = <A extends AccountTable & Table<Columns, "organization">>(
   name: string,
   { account: given, floor }: { readonly account: A; readonly floor: number }
 ): Ledger<A> => {
+  // Entries lock accounts without the turn that writers of ranges take.
+  if (given.options.excluding !== undefined) throw new Error(`"${given.name}" cannot have ranges: it has balances.`)
   const checks = { ...given.options.checks, held: "held >= 0", floor: `balance - held >= ${floor}` }
   const account: A = { ...given, options: { ...given.options, checks } }
   const [entries, holds] = [entriesOf(name, account), holdsOf(name, account)]

@@ -9,6 +9,8 @@ export interface Reference {
   /** Both belong to an organization: the row it points to is one of the same. */
   readonly withinOrganization: boolean
   readonly onDelete: "cascade" | "restrict" | "set null"
+  /** Writers of that table take turns (`excluding`), also those that lock a row of it by referring to it. */
+  readonly hasTurn: boolean
 }
 
 /** Records of the core that columns can name. */
@@ -123,12 +125,21 @@ export class Column<A, E, Given extends boolean = true> {
    * given (not its name), it is a row of the same one. Another plugin's table needs that plugin in `requires`.
    */
   references(
-    table: string | { readonly name: string; readonly kind: "organization" | "child" },
+    table: string | {
+      readonly name: string
+      readonly kind: "organization" | "child"
+      readonly options?: { readonly excluding?: unknown }
+    },
     onDelete: Reference["onDelete"] = "cascade"
   ): Column<A, E, Given> {
     const reference = typeof table === "string"
-      ? { table, onDelete, withinOrganization: false }
-      : { table: table.name, onDelete, withinOrganization: table.kind === "organization" }
+      ? { table, onDelete, withinOrganization: false, hasTurn: false }
+      : {
+        table: table.name,
+        onDelete,
+        withinOrganization: table.kind === "organization",
+        hasTurn: table.options?.excluding !== undefined
+      }
     return new Column(this.schema, { ...this.facts, reference }, this.sent)
   }
 }

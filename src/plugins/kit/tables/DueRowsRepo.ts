@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { rowsOf } from "./PluginDatabase.ts"
 import { columnName, type RowOf, type Table } from "./Table.ts"
 import { rowReader } from "./TableRowsRepo.ts"
+import { turn } from "./TableTurnsRepo.ts"
 import { whereSql } from "./TableWhereRepo.ts"
 
 /** Where a row is, of whichever organization. */
@@ -37,9 +38,9 @@ export const lockDue = <T extends Table>(
   sql: SqlClient.SqlClient,
   table: T,
   where: Readonly<Record<string, unknown>>,
-  { id }: Place
+  { id, organizationId }: Place
 ): Effect.Effect<RowOf<T> | undefined> =>
-  sql`select t.* from ${sql(table.name)} t
+  sql`select t.* from ${sql(table.name)} t${turn(sql, table, organizationId)}
     where ${sql.and([sql`t.id = ${id}::uuid`, ...whereSql(sql, table, where)])} for update of t skip locked`.pipe(
     // A row of the table is what its columns say.
     Effect.map(([row]) => row === undefined ? undefined : rowReader(table)(row) as RowOf<T>),

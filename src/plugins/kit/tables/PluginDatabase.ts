@@ -43,9 +43,10 @@ export class PluginDatabase extends Context.Service<PluginDatabase, {
   ) => Effect.Effect<{ readonly period: string; readonly value: number }, never, CurrentActor>
   /**
    * Waits for other transactions of the organization that took this turn of the plugin, and holds it until the caller's
-   * transaction ends: for rules about several rows, such as that they form no cycle. Take it before anything else.
+   * transaction ends: for rules about several rows, such as that they form no cycle. Take it before anything else. The turn of
+   * a table with `excluding` is the one that its writes and locks take: take it first where other rows are locked before them.
    */
-  readonly turn: (name: string) => Effect.Effect<void, never, CurrentActor>
+  readonly turn: (of: string | Table) => Effect.Effect<void, never, CurrentActor>
   /**
    * The SQL client, for statements a handle cannot express; they belong in files named `*Repo.ts`. Nothing adds the
    * organization to them: each names `organization_id = …` of the actor itself.

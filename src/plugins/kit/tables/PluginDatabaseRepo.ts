@@ -7,6 +7,7 @@ import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import { PluginDatabase, rowsOf } from "./PluginDatabase.ts"
 import type { Table } from "./Table.ts"
 import { tableHandle } from "./TableHandleRepo.ts"
+import { takeTurn } from "./TableTurnsRepo.ts"
 
 /** What of a plugin its database has to know. */
 interface Owner {
@@ -65,9 +66,9 @@ export const pluginDatabase = (
         returning period, value`)
       return row ?? (yield* Effect.die(new Error(`The counter "${kind}" gave no number.`)))
     }),
-    turn: Effect.fn("PluginDatabase.turn")(function*(name) {
+    turn: Effect.fn("PluginDatabase.turn")(function*(of) {
       const { organizationId } = yield* CurrentActor
-      yield* Effect.orDie(sql`select pg_advisory_xact_lock(hashtextextended(${`${id} ${name} ${organizationId}`}, 0))`)
+      yield* Effect.orDie(takeTurn(sql, typeof of === "string" ? { name: `${id} ${of}` } : of, organizationId))
     }),
     sql
   })

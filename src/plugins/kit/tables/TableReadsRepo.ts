@@ -7,6 +7,7 @@ import type { RowOf, Table } from "./Table.ts"
 import { countedTotal } from "./TableCountersRepo.ts"
 import { RowNotFound } from "./TableHandle.ts"
 import { columnOf } from "./TableRowsRepo.ts"
+import { turn } from "./TableTurnsRepo.ts"
 import { whereSql } from "./TableWhereRepo.ts"
 import { type Context, own, type Values } from "./TableWritesRepo.ts"
 
@@ -34,16 +35,23 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
   const rowsOf = Effect.fnUntraced(function*(
     where: object,
     order: ReadonlyArray<string>,
-    { after, cursor, slice }: ReturnType<typeof pageParts>
+    { after, cursor, slice }: ReturnType<typeof pageParts>,
+    lock = false
   ) {
     const { organizationId } = yield* CurrentActor
     const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where }), ...after])
-    return yield* sql`select t.* ${cursor} from ${sql(table.name)} t where ${all}
-      order by ${orderSql(sql, table, order)} ${slice}`
+    const [first, last] = lock
+      ? [turn(sql, table, organizationId), sql.literal("for update of t")]
+      : [sql.literal(""), sql.literal("")]
+    return yield* sql`select t.* ${cursor} from ${sql(table.name)} t${first} where ${all}
+      order by ${orderSql(sql, table, order)} ${slice} ${last}`
   }, Effect.orDie)
 
-  const select = (where: object, order: ReadonlyArray<string>, slice: Statement.Fragment) =>
-    Effect.map(rowsOf(where, order, { ...pageParts(sql, undefined, undefined), slice }), (rows) => rows.map(toRow))
+  const select = (where: object, order: ReadonlyArray<string>, slice: Statement.Fragment, lock = false) =>
+    Effect.map(
+      rowsOf(where, order, { ...pageParts(sql, undefined, undefined), slice }, lock),
+      (rows) => rows.map(toRow)
+    )
 
   const count = Effect.fnUntraced(function*(where: object) {
     const { organizationId } = yield* CurrentActor
@@ -54,8 +62,8 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
     return Number(row?.["total"] ?? 0)
   }, Effect.orDie)
 
-  const one = (which: string | object, rest: Statement.Fragment) =>
-    Effect.map(select(whichOf(which), newest, rest), ([row]) => row)
+  const one = (which: string | object, lock = false) =>
+    Effect.map(select(whichOf(which), newest, sql.literal(""), lock), ([row]) => row)
   const found = (row: RowOf<T> | undefined) => row === undefined ? Effect.fail(new RowNotFound()) : Effect.succeed(row)
   const page = Effect.fnUntraced(function*(where: object, page: PageRequest, order: ReadonlyArray<string> = newest) {
     const isNewestFirst = order.length === 1 && order[0] === newest[0]
@@ -69,13 +77,13 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
     } satisfies PageOf<RowOf<T>>
   })
   return {
-    find: (which: string | object) => one(which, sql.literal("")),
-    get: (which: string | object) => Effect.flatMap(one(which, sql.literal("")), found),
-    lock: (which: string | object) => Effect.flatMap(one(which, sql.literal("for update of t")), found),
+    find: (which: string | object) => one(which),
+    get: (which: string | object) => Effect.flatMap(one(which), found),
+    lock: (which: string | object) => Effect.flatMap(one(which, true), found),
     first: (where: object, order: ReadonlyArray<string> = newest) =>
       Effect.map(select(where, order, sql`limit 1`), ([row]) => row),
     list: (where: object, { limit = 1000, lock = false, order = newest }: ListOptions = {}) =>
-      select(where, order, sql`limit ${limit} ${sql.literal(lock ? "for update of t" : "")}`),
+      select(where, order, sql`limit ${limit}`, lock),
     page,
     count
   }

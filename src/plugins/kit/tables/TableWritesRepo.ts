@@ -4,6 +4,7 @@ import { changeLogRows } from "../../../domain/platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../../../domain/platform/idempotency/IdempotencyRecordRepo.ts"
 import { columnName, type Table } from "./Table.ts"
 import { columnOf, rowJson, valueFromJson, valueSql } from "./TableRowsRepo.ts"
+import { turn, turnSource } from "./TableTurnsRepo.ts"
 
 /** What statements about a table have in common. */
 export interface Context {
@@ -53,16 +54,6 @@ const entry = (
     })
   })`
 
-/**
- * An SQL text before a statement's source: writes to a table with ranges that may not overlap come one after the other in
- * an organization. PostgreSQL writes each row before it looks for others, so that two at once would wait for each other
- * until one of them is ended as a deadlock.
- */
-const turn = ({ sql, table }: Context, organization: string) =>
-  table.options.excluding === undefined
-    ? sql.literal("")
-    : sql`, (select pg_advisory_xact_lock(hashtextextended(${`${table.name} ${organization}`}, 0))) turn`
-
 /** The values that are unique together, by which rows are inserted in one order: two inserts of the same do not deadlock. */
 const uniques = ({ columns, options }: Table): ReadonlyArray<string> => [
   ...Object.keys(columns).filter((name) => columns[name]?.facts.uniqueness !== undefined),
@@ -95,7 +86,9 @@ export const insertSql = (context: Context, actor: Actor, rows: ReadonlyArray<Va
     sql.literal(["id", ...names.map(([name]) => columnOf(table, name))].join(", "))
   }${sql.literal(kind === "organization" ? ", organization_id" : "")})
       select ${sql.literal([valueFromJson(table, "id"), ...values].join(", "))}${owner}
-      from input${turn(context, actor.organizationId)} ${guard} order by ${sql.literal(order)}
+      from input${turn(sql, table, actor.organizationId, Object.keys(table.columns))} ${guard} order by ${
+    sql.literal(order)
+  }
       ${sql.literal(on === undefined ? "" : `on conflict ${on} do nothing`)} returning *)${
     entry(context, actor, "create", "made", ["made"])
   }${idempotencyRecord(sql, actor, "made")}
@@ -126,7 +119,9 @@ export const updateSql = (
     sql`${sql.literal(columnOf(table, name))} = ${valueSql(sql, table, name, value)}`
   )
   const stamped = table.kind === "organization" ? [...set, sql`updated_at = now()`] : [...set, sql`id = t.id`]
-  return sql`with old as materialized (select t.* from ${sql(table.name)} t${turn(context, actor.organizationId)}
+  return sql`with old as materialized (select t.* from ${sql(table.name)} t${
+    turn(sql, table, actor.organizationId, Object.keys(change))
+  }
       where ${sql.and([own(sql, table, actor.organizationId), ...where])} order by t.id for update of t),
     parent as materialized (select ${movesWithin(context, actor.organizationId, change)} as within),
     made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old, parent
@@ -152,7 +147,7 @@ export const updateEachSql = (context: Context, actor: Actor, rows: ReadonlyArra
   const stamp = table.kind === "organization" ? "updated_at = now()" : "id = t.id"
   return sql`with input as materialized (select o, (o->>'id')::uuid as row_id
       from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) i (o)),
-    old as materialized (select t.* from ${sql(table.name)} t${turn(context, actor.organizationId)}
+    old as materialized (select t.* from ${sql(table.name)} t${turn(sql, table, actor.organizationId, named)}
       where ${
     own(sql, table, actor.organizationId)
   } and t.id in (select row_id from input) order by t.id for update of t),
@@ -167,7 +162,9 @@ export const updateEachSql = (context: Context, actor: Actor, rows: ReadonlyArra
 /** Deletes the rows that meet `where`. */
 export const deleteSql = (context: Context, actor: Actor, where: ReadonlyArray<Statement.Fragment>) => {
   const { sql, table } = context
-  return sql`with gone as (delete from ${sql(table.name)} t where ${
+  const source = turnSource(sql, table, actor.organizationId)
+  const using = source === undefined ? sql.literal("") : sql`using ${source}`
+  return sql`with gone as (delete from ${sql(table.name)} t ${using} where ${
     sql.and([own(sql, table, actor.organizationId), ...where])
   } returning t.*)${entry(context, actor, "delete", "gone", ["gone"])}${idempotencyRecord(sql, actor, "gone")}
     select * from gone`
