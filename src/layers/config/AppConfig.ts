@@ -238,6 +238,7 @@ export const importExportLimits = ({ importExport, retention }: Deployment): Imp
 export const storeSettings = ({ access, auth, deployment }: AppSettings): Settings => ({
   defaultOrganizationId: access.defaultOrganizationId,
   defaultCurrency: deployment.store.defaultCurrency,
+  timeZone: deployment.store.timeZone,
   cartTtlMinutes: deployment.cart.ttlMinutes,
   ...deployment.checkout,
   capture: deployment.payments.capture,

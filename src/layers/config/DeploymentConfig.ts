@@ -11,6 +11,7 @@ import { defaultRates } from "../../domain/platform/ratelimits/RateLimits.ts"
 import { defaultSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { defaultJobSettings, type JobEngine } from "../../domain/platform/tasks/JobSettings.ts"
 import type { Task } from "../../domain/platform/tasks/Task.ts"
+import { TimeZone } from "../../domain/platform/text/BusinessDate.ts"
 import { facetsOf, usualFacets } from "../../domain/search/SearchQuery.ts"
 import { defaultShipping, type RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { Destination } from "../../domain/shipping/ShippingZone.ts"
@@ -48,6 +49,7 @@ const ownAddress = is.textThat(
   "the address of the deployment without a path, https://shop.example"
 )
 const currency = is.textThat(isCurrencyCode, "the upper-case code of a currency, for example USD")
+const timeZone = is.textThat(Schema.is(TimeZone), "the IANA name of a time zone, for example Europe/Zurich")
 const positive = is.whole(1, 2_147_483_647).annotate({ description: "a whole number from 1" })
 
 /** Costs and weights. */
@@ -86,7 +88,9 @@ export const deploymentSettings = group({
     /** Organization of requests that name none; a start creates it if needed. Default `org_default`. */
     defaultOrganizationId: option(organizationId),
     /** Three letters; the currency of amounts that carry none. Default `USD`. */
-    defaultCurrency: setting(currency, defaultSettings.defaultCurrency)
+    defaultCurrency: setting(currency, defaultSettings.defaultCurrency),
+    /** Zone of the store's days, as on documents and receipts. Default `UTC`. */
+    timeZone: setting(timeZone, defaultSettings.timeZone)
   }),
   /** Locales of the catalog (docs/catalog.md). */
   catalog: group({

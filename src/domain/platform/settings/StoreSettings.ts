@@ -8,6 +8,8 @@ export interface Settings {
   readonly defaultOrganizationId: string
   /** Currency of amounts that carry none, for example a fixed promotion. */
   readonly defaultCurrency: string
+  /** IANA name of the zone of the store's days. */
+  readonly timeZone: string
   /** Life of a cart in minutes, fixed at creation (contract §2: 7 days). */
   readonly cartTtlMinutes: number
   /** How long stock is held for a checkout in progress, in seconds. */
@@ -33,6 +35,7 @@ export interface Settings {
 export const defaultSettings: Settings = {
   defaultOrganizationId: "org_default",
   defaultCurrency: "USD",
+  timeZone: "UTC",
   cartTtlMinutes: 10_080,
   holdSeconds: 900,
   maxUnpaidOrders: 3,
