@@ -8,9 +8,16 @@ import { Actor, CurrentActor } from "../domain/platform/access/Actor.ts"
 import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../domain/platform/errors/ErrorKinds.ts"
 import { CartId, CartLineId, CustomerId } from "../domain/platform/ids/Id.ts"
+import { StoreSettings } from "../domain/platform/settings/StoreSettings.ts"
 import { call, deadline, orUnavailable, unlessPast } from "./EntityCall.ts"
 
 class TooMany extends invalid("TooMany", "quantity", "The cart cannot hold so many of this item.", "too_many") {}
+class CartFull extends invalid(
+  "CartFull",
+  "",
+  (most: number) => `A cart can have at most ${most} lines. Remove one, or put the item into another cart.`,
+  "too_many_lines"
+) {}
 class CartBusy extends conflict("CartBusy", "The cart is being changed by another request. Try again.") {}
 
 /** The sender of a message, its deadline (milliseconds since 1970), and the cart as the sender read it. */
@@ -63,14 +70,20 @@ type Write = (from: CartState) => Effect.Effect<LineWrite, never, CurrentActor>
 const maxAttempts = 10
 
 /** Why nothing was written, or the line. */
-const written = (outcome: Exclude<LineWrite, "stale">): Effect.Effect<CartLine, TooMany | LineNotFound> => {
-  if (outcome === "too-many") return Effect.fail(new TooMany())
-  return outcome === "no-line" ? Effect.fail(new LineNotFound()) : Effect.succeed(outcome)
-}
+const outcomes = Effect.map(
+  StoreSettings,
+  ({ cartMaxLines }) =>
+  (outcome: Exclude<LineWrite, "stale">): Effect.Effect<CartLine, TooMany | CartFull | LineNotFound> => {
+    if (outcome === "too-many") return Effect.fail(new TooMany())
+    if (outcome === "full") return Effect.fail(new CartFull(cartMaxLines))
+    return outcome === "no-line" ? Effect.fail(new LineNotFound()) : Effect.succeed(outcome)
+  }
+)
 
 export const cartEntityLayer = CartEntity.toLayer(
   Effect.gen(function*() {
     const carts = yield* CartRepo
+    const written = yield* outcomes
     const { entityId } = yield* Entity.CurrentAddress
     let cached: CartState | undefined
     const clear = Effect.sync(() => {
@@ -119,7 +132,7 @@ export const cartEntityLayer = CartEntity.toLayer(
 /** Adds lines, and calls the entity of a cart for what has to take turns. */
 export const cartActorLayer = Layer.effect(
   CartActor,
-  Effect.map(Effect.all([CartEntity.client, CartRepo]), ([clientOf, carts]) => {
+  Effect.map(Effect.all([CartEntity.client, CartRepo, outcomes]), ([clientOf, carts, written]) => {
     // The cluster compares ids as text, so normalize the case: a cart must have one entity.
     const entityOf = (cartId: CartId) => clientOf(cartId.toLowerCase())
     /** The deadline is computed last, so that hooks do not use up the entity's time. */

@@ -6,6 +6,7 @@ import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { CartId, type CartLineId, EntityId, newId } from "../../src/domain/platform/ids/Id.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { aForeignProduct, aProductInSizes, elsewhere, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asAnonymous, asCustomer, withSharedApp } from "../support/TestApp.ts"
@@ -94,6 +95,7 @@ withSharedApp("items of a cart over HTTP", (it) => {
           return yield* Effect.replicateEffect(written, 25, { concurrency: "unbounded" })
         }).pipe(
           Effect.scoped,
+          Effect.provide(StoreSettings.layerOf({})),
           Effect.provideService(SqlClient.SqlClient, sql),
           Effect.provideService(CurrentActor, systemActor(organization))
         )

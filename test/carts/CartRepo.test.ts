@@ -6,6 +6,7 @@ import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { type CartLineId, EntityId, newId } from "../../src/domain/platform/ids/Id.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const aState = Effect.gen(function*() {
@@ -54,7 +55,10 @@ const onCart = (cartId: string, set: string) =>
 const changes = (carts: CartRepo["Service"], state: CartState, lineId: CartLineId) =>
   Effect.all([carts.changeLine(state, lineId, { quantity: 7 }), carts.removeLine(state, lineId)])
 
-const layer = CartRepo.layer.pipe(Layer.provideMerge(TestDatabase))
+const layer = CartRepo.layer.pipe(
+  Layer.provide(StoreSettings.layerOf({ cartMaxLines: 3 })),
+  Layer.provideMerge(TestDatabase)
+)
 
 it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) => {
   const asSystem = <A, E, R>(body: Effect.Effect<A, E, R>) =>
@@ -111,6 +115,22 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       yield* carts.addLine({ ...state, version: 1 }, { ...line, id: newId(), quantity: 3, unitPriceSnapshot: 900 })
       const stored = (yield* carts.find(state.cart.id))?.lines
       assert.deepStrictEqual(stored?.map((one) => [one.quantity, one.unitPriceSnapshot]), [[5, 900]])
+    }).pipe(asSystem))
+
+  it.effect("adds no fourth line to a cart of three, and more of the third", () =>
+    Effect.gen(function*() {
+      const [carts, state] = [yield* CartRepo, yield* aState]
+      const lines = [aLine(state), aLine(state), aLine(state)]
+      for (const [version, line] of lines.entries()) yield* carts.addLine({ ...state, version }, line)
+      const full = { ...state, version: 3 }
+      assert.strictEqual(yield* carts.addLine(full, aLine(state)), "full")
+      assert.strictEqual(yield* carts.addLineUnlessBusy(full, aLine(state)), "full")
+      const [, , third] = lines
+      assert.isDefined(third)
+      assert.isObject(yield* carts.addLine(full, { ...third, id: newId() }))
+      const stored = yield* carts.find(state.cart.id)
+      assert.deepStrictEqual([stored?.version, stored?.lines.map(({ quantity }) => quantity)], [4, [1, 1, 2]])
+      assert.strictEqual((yield* events(state.cart.id)).length, 4)
     }).pipe(asSystem))
 
   it.effect("does not move the version for a line the cart does not have", () =>

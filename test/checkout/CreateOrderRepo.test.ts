@@ -14,6 +14,7 @@ import { CurrentActor, systemActor } from "../../src/domain/platform/access/Acto
 import type { CheckoutFailed } from "../../src/domain/platform/errors/ApiErrors.ts"
 import { type CustomerId, newId, type PromotionId } from "../../src/domain/platform/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/platform/money/Money.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { claimCart } from "../../src/workflows/checkout/CheckoutCart.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -25,7 +26,7 @@ const repos = Layer.mergeAll(
   createOrderRepoLayer,
   basketRepoLayer,
   undoCreateOrderRepoLayer,
-  CartRepo.layer,
+  Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
   CheckoutRunRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
 

@@ -8,11 +8,16 @@ import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout
 import { systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { type CartLineId, newId } from "../../src/domain/platform/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/platform/money/Money.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { aPendingOrder, inStore } from "./NewOrder.ts"
 
-const repos = Layer.mergeAll(createOrderRepoLayer, basketRepoLayer, CartRepo.layer)
+const repos = Layer.mergeAll(
+  createOrderRepoLayer,
+  basketRepoLayer,
+  Layer.provide(CartRepo.layer, StoreSettings.layerOf({}))
+)
   .pipe(
     Layer.provide(recording),
     Layer.provideMerge(TestDatabase)

@@ -8,6 +8,7 @@ import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { Conflict } from "../../src/domain/platform/errors/ApiErrors.ts"
 import { type CartId, type CartLineId, newId } from "../../src/domain/platform/ids/Id.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { CartEntity, cartEntityLayer } from "../../src/entities/CartEntity.ts"
 import { OrderEntity, orderEntityLayer } from "../../src/entities/OrderEntity.ts"
 
@@ -80,10 +81,8 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
       abandonExpired: unused,
       purgeEnded: () => unused
     })
-    const cart =
-      yield* (yield* Entity.makeTestClient(CartEntity, Layer.provide(cartEntityLayer, Layer.succeed(CartRepo, carts))))(
-        id
-      )
+    const services = Layer.merge(Layer.succeed(CartRepo, carts), StoreSettings.layerOf({}))
+    const cart = yield* (yield* Entity.makeTestClient(CartEntity, Layer.provide(cartEntityLayer, services)))(id)
     const visit = { actor, customerId: null, secretHash: null, lineId, quantity: 3 }
     const [failed, served] = yield* exits((until) => cart.setQuantity({ ...visit, until }))
     assert.isTrue(Exit.hasDies(failed))

@@ -21,6 +21,7 @@ import {
 import { PriceRepo, priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { PriceCandidateRepo, priceCandidateRepoLayer } from "../../src/domain/pricing/PriceStatements.ts"
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"
+import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
 import { ShippingRuleRepo } from "../../src/domain/shipping/ShippingRepo.ts"
 import { TaxClasses } from "../../src/domain/tax/TaxClass.ts"
 import { taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../src/domain/tax/TaxRepo.ts"
@@ -39,9 +40,9 @@ import {
 } from "./AnotherTenant.ts"
 
 const Repos = Layer.mergeAll(
-  CartRepo.layer,
+  Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
   CategoryRepo.layer,
-  CartRepo.layer,
+  Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
   EntityLinkRepo.layer,
   EntityRepo.layer,
   priceCandidateRepoLayer,

@@ -18,6 +18,7 @@ import { IdempotencyKeys } from "../../src/domain/platform/idempotency/Idempoten
 import { idempotencyRepoLayer, keyDigest } from "../../src/domain/platform/idempotency/IdempotencyRepo.ts"
 import { type CartId, type CustomerId, newId, type PromotionId } from "../../src/domain/platform/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/platform/money/Money.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { aPendingOrder, aRun } from "../checkout/NewOrder.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -25,7 +26,7 @@ import { asAnother, asOwner, giveAway, insert, openAnother, whileLocked } from "
 
 const Repos = Layer.mergeAll(
   basketRepoLayer,
-  CartRepo.layer,
+  Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
   basketRepoLayer,
   createOrderRepoLayer,
   idempotencyRepoLayer,

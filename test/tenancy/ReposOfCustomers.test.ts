@@ -23,6 +23,7 @@ import {
   newId
 } from "../../src/domain/platform/ids/Id.ts"
 import { JobRecordRepo } from "../../src/domain/platform/jobs/JobRecordRepo.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { PersonalDataRepo } from "../../src/domain/privacy/PersonalDataRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -46,7 +47,7 @@ const Repos = Layer.mergeAll(
   ApiKeyRepo.layer,
   auditLayer,
   AuthRepo.layer,
-  CartRepo.layer,
+  Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
   CustomerGroupRepo.layer,
   OrderRepo.layer,
   CustomerRepo.layer,

@@ -7,9 +7,11 @@ import { byOrigin, changeLog, changeLogRows, originOf } from "../platform/events
 import { entityTables } from "../platform/hooks/EntityTables.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type CustomerId, newId } from "../platform/ids/Id.ts"
+import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import { type CartLine, type CartLineChange, carts, type CartState, toCart } from "./Cart.ts"
 import {
   type AddedLine,
+  type AddRow,
   addStatement,
   cartState,
   cartsWithLines,
@@ -24,8 +26,8 @@ import {
 
 const cartRow = { columns: carts.columns("r"), row: carts.row(`i."row"`) }
 
-/** The changed line, or why nothing changed: no such line, a quantity too large, or a cart that changed meanwhile. */
-export type LineWrite = CartLine | "no-line" | "too-many" | "stale"
+/** The changed line, or why nothing changed; `stale`: the cart changed meanwhile. */
+export type LineWrite = CartLine | "no-line" | "too-many" | "full" | "stale"
 
 /** A cart to insert and its actor. */
 interface Created {
@@ -42,11 +44,14 @@ const toInput = ({ actor, state: { cart, ...stored } }: Created) => ({
 
 const changedLine = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
 
+const addedLine = ({ fits, line }: AddRow): CartLine | "full" | "stale" => fits ? changedLine(line) : "full"
+
 /** Creates and reads carts, and ends old ones. */
 export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/CartRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    return { ...yield* reads(sql), ...yield* inserts(sql), ...yield* lineChanges(sql), ...jobs(sql) }
+    const { cartMaxLines } = yield* StoreSettings
+    return { ...yield* reads(sql), ...yield* inserts(sql), ...yield* lineChanges(sql, cartMaxLines), ...jobs(sql) }
   })
 }) {
   static readonly layer = Layer.effect(CartRepo, CartRepo.make)
@@ -129,21 +134,21 @@ const inserts = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
  * Changes of lines. Each is one statement fenced by the cart's version and status. When another writer, a checkout or
  * the expiry came first, nothing is written, and the result says so.
  */
-const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
-  const adding = yield* GroupCommit.make<AddedLine, CartLine | "stale">({
+const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLines: number) {
+  const adding = yield* GroupCommit.make<AddedLine, CartLine | "full" | "stale">({
     name: "carts.add",
     together: (adds) => {
       // Parallel adds to one cart, and two entities of it after a partition; each uses a separate statement.
       const first = new Map(adds.map((add) => [add.line.cartId, add] as const).reverse())
       const chosen = adds.filter((add) => first.get(add.line.cartId) === add)
-      return Effect.map(addStatement(sql, chosen, "skip locked"), (rows) => {
-        const results = new Map(rows.map(({ line, n }) => [chosen[n], changedLine(line)]))
+      return Effect.map(addStatement(sql, chosen, maxLines, "skip locked"), (rows) => {
+        const results = new Map(rows.map((row) => [chosen[row.n], addedLine(row)]))
         return adds.map((add) => results.get(add))
       })
     },
     alone: (add) =>
       add.waits
-        ? Effect.map(addStatement(sql, [add], ""), ([row]) => changedLine(row?.line ?? null))
+        ? Effect.map(addStatement(sql, [add], maxLines, ""), ([row]) => row === undefined ? "stale" : addedLine(row))
         : Effect.succeed("stale")
   })
 
@@ -176,7 +181,7 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   })
 
   return {
-    /** Adds a line, or increases the quantity of an equal line and takes the newer price. */
+    /** Adds a line, or increases the quantity of an equal line and takes the newer price. `full` at the limit of lines. */
     addLine: add(true),
     /**
      * Like `addLine`, but takes no turn: `stale` also while another request changes the cart, and where the database

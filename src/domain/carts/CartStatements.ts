@@ -101,6 +101,13 @@ export interface AddedLine {
   readonly waits: boolean
 }
 
+/** Outcome of an add. `line` is null when the cart has changed, or has too many lines. */
+export interface AddRow {
+  readonly n: number
+  readonly line: LineRow | null
+  readonly fits: boolean
+}
+
 const toInput = ({ actor, from: { cart, version }, line }: AddedLine, n: number) => ({
   n,
   cart: cart.id,
@@ -136,19 +143,36 @@ const inserts = `plain as (insert into cart_lines (organization_id, ${added.name
     line as (select * from plain union all select * from distinguished)`
 
 /**
- * Adds lines to carts, at most one to each, fenced by the version that the sender read. `line` is null when the cart
- * has changed; a row is missing when the cart was locked and skipped. Locks carts in id order. Conditions use
- * `any(array(...))`, because on a young table the planner would scan it for a join.
+ * Whether the cart of a `locked` row has fewer lines than `most`, or the line of its `input`. The snapshot may be older
+ * than the lock; the fence excludes carts that changed meanwhile. The limit keeps larger carts of older versions cheap.
  */
-export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<AddedLine>, locking: Locking) =>
-  sql<{ readonly n: number; readonly line: LineRow | null }>`with
+const fits = (sql: SqlClient.SqlClient, most: number) =>
+  sql`(select count(*) from (select from cart_lines l where l.cart_id = k.id limit ${most}::int) held) < ${most}::int
+      or coalesce((select true from cart_lines l where l.cart_id = k.id and l.entity_id = (i.line->>'entityId')::uuid
+        and l.variant_id is not distinct from (i.line->>'variantId')::uuid and l.metadata = i.line->'metadata'
+        limit 1), false)`
+
+/**
+ * Adds lines to carts, at most one to each, fenced by the version that the sender read. A row is missing when the cart
+ * was locked and skipped. Locks carts in id order. Conditions use `any(array(...))`, because on a young table the
+ * planner would scan it for a join.
+ */
+export const addStatement = (
+  sql: SqlClient.SqlClient,
+  adds: ReadonlyArray<AddedLine>,
+  most: number,
+  locking: Locking
+) =>
+  sql<AddRow>`with
     input as materialized (select * from jsonb_to_recordset(${JSON.stringify(adds.map(toInput))}::jsonb) as i(
       n int, cart uuid, organization text, version bigint, line jsonb, event uuid, origin jsonb, work uuid)),
     locked as materialized (select c.id, i.n from input i join carts c on c.id = i.cart
       where c.id = any(array(select cart from input)) and c.organization_id = i.organization
       order by c.id for update of c ${sql.literal(locking)}),
-    changed as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
-      where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and c.version = i.version and c.status = 'active' and c.expires_at > now()
+    capacity as materialized (select k.n, ${fits(sql, most)} as fits from locked k join input i on i.n = k.n),
+    changed as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i, capacity p
+      where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and p.n = k.n and p.fits
+        and c.version = i.version and c.status = 'active' and c.expires_at > now()
       returning i.n),
     ${sql.literal(inserts)},
     event as (insert into ${changeLog(sql)}
@@ -158,9 +182,8 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Added
         ${byOrigin(sql)} from input i join line l on l.cart_id = i.cart),
     marked as (insert into idempotency_records (organization_id, execution_id)
       select i.organization, i.work from input i join line l on l.cart_id = i.cart where i.work is not null)
-    select k.n, case when l.id is not null then ${
-    sql.literal(lineOf.l)
-  } end as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`
+    select k.n, p.fits, case when l.id is not null then ${sql.literal(lineOf.l)} end as line
+    from locked k join input i on i.n = k.n join capacity p on p.n = k.n left join line l on l.cart_id = i.cart`
 
 /** SQLSTATE of a number out of range: only a quantity is added up. */
 export const isTooMany = (error: SqlError.SqlError): boolean => refusalOf(error).state === sqlStates.outOfRange

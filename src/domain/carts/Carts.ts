@@ -26,7 +26,7 @@ import {
 } from "./Cart.ts"
 import { CartRepo } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
-import { type ChosenLine, chosenLine } from "./Line.ts"
+import { type ChosenLine, chosenLine, isBoundedMetadata } from "./Line.ts"
 
 class VariantNotFound extends notFound("Variant", "Variant not found.") {}
 class VariantRequired
@@ -34,6 +34,9 @@ class VariantRequired
 {}
 class NoPrice
   extends invalid("NoPrice", "unitPriceSnapshot", "This item has no price in the cart's currency.", "no_price")
+{}
+class LargeMetadata
+  extends invalid("LargeMetadata", "metadata", "The metadata of a line must be JSON of at most 4096 bytes.")
 {}
 class NotPriced extends invalid("NotPriced", "metadata", (reason: string) => reason, "not_priced") {}
 export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
@@ -190,6 +193,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       // Only after the admission: this error would reveal that the cart exists.
       const refusal = refusalOf(offer, sender.actor, chosen.variantId)
       if (refusal !== undefined) return yield* refusal
+      if (!isBoundedMetadata(chosen.metadata)) return yield* new LargeMetadata()
       const unitPrice = offeredPrice(offer, chosen, addedAt) ?? item.unitPriceSnapshot
       if (unitPrice === undefined) return yield* new NoPrice()
       const { currency, customerId } = seen.cart

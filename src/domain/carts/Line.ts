@@ -36,8 +36,13 @@ export const LineNotes = FreeText.check(Schema.isMaxLength(500)).annotate({
 /** The key of an order line's metadata that holds the discount by staff. */
 const reserved = "manualDiscount"
 
+const BoundedMetadata = objectUpTo(4_096)
+
+/** Whether metadata is small enough for a line; hooks, plugins and lines of imported orders bring more than requests. */
+export const isBoundedMetadata = Schema.is(BoundedMetadata)
+
 /** What distinguishes a line from others of the same product, in a request (contract, plugins §17.1). */
-const LineMetadata = objectUpTo(4_096).check(
+const LineMetadata = BoundedMetadata.check(
   Schema.makeFilter((metadata: object) => !Object.hasOwn(metadata, reserved) || `must not have the key ${reserved}`)
 ).annotate({
   description:

@@ -135,7 +135,10 @@ export type LineChange = typeof LineChange.Type
 const { customerGroupIds, customerId, metadata, promotionCodes, shippingAddress, shippingRateId } =
   CheckoutRequest.fields
 
-const LineRequests = Schema.Array(LineRequest).check(Schema.isBetweenLength(1, 500))
+/** Lines of an order by staff; an order of a larger cart has as many as `cart.maxLines`. */
+export const maxOrderLines = 500
+
+const LineRequests = Schema.Array(LineRequest).check(Schema.isBetweenLength(1, maxOrderLines))
 
 /**
  * Body of `POST /orders/quote` (contract §3.8): lines or a cart. `customerId` and `customerGroupIds` need

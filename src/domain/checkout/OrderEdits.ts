@@ -7,7 +7,8 @@ import { Orders } from "../orders/Orders.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"
-import { type LineChange, type LineRequest, ShippingAddress } from "./Checkout.ts"
+import { StoreSettings } from "../platform/settings/StoreSettings.ts"
+import { type LineChange, type LineRequest, maxOrderLines, ShippingAddress } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type EditedOrder, type OrderEdit, OrderEditRepo } from "./OrderEditRepo.ts"
 import {
@@ -23,6 +24,12 @@ import {
 import { agreementOf, Quotes, requireMoney } from "./Quotes.ts"
 
 class LineNotFound extends notFound("OrderLine", "Line not found.") {}
+class OrderFull extends invalid(
+  "OrderFull",
+  "",
+  (most: number) => `An order can have at most ${most} lines. Remove one, or create another order.`,
+  "too_many_lines"
+) {}
 class LastLine extends invalid("LastLine", "lineId", "is the last line: cancel the order instead", "last_line") {}
 class InsufficientStock extends invalid(
   "InsufficientStock",
@@ -81,20 +88,27 @@ const holdOf = (order: Order, { entityId, variantId }: BasketLine, units: number
   units
 })
 
-/** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. */
-const withLine = (order: Order, lines: ReadonlyArray<BasketLine>, line: BasketLine): EditedLines => {
+/** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. 422 for one more than `most`. */
+const withLine = (
+  order: Order,
+  lines: ReadonlyArray<BasketLine>,
+  line: BasketLine,
+  most: number
+): Result.Result<EditedLines, OrderFull> => {
   const isSame = (one: BasketLine) =>
     line.agreed === undefined && one.agreed?.isCustomPrice !== true && isSameLine(one, line)
   const hold = holdOf(order, line, line.quantity)
   // Only one of several equal lines: the hold grows once.
   const same = lines.find(isSame)
-  if (same === undefined) return { type: "orders.addLine", lines: [...lines, line], hold }
+  if (same === undefined && lines.length >= most) return Result.fail(new OrderFull(most))
+  if (same === undefined) return Result.succeed({ type: "orders.addLine", lines: [...lines, line], hold })
   const more = (one: BasketLine): BasketLine => ({
     ...mergedLine(one, line),
     available: line.available,
     agreed: one.agreed && { ...one.agreed, unitPrice: undefined, priceSteps: undefined }
   })
-  return { type: "orders.changeLine", lines: lines.map((one) => (one === same ? more(one) : one)), hold }
+  const changed = lines.map((one) => (one === same ? more(one) : one))
+  return Result.succeed({ type: "orders.changeLine", lines: changed, hold })
 }
 
 /** The previous agreement with the change. A catalog price is resolved again for a new quantity. */
@@ -188,6 +202,7 @@ const maxAttempts = 8
 export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/checkout/OrderEdits", {
   make: Effect.gen(function*() {
     const [quotes, pricing, orders, repo] = yield* Effect.all([Quotes, CheckoutPricing, Orders, OrderEditRepo])
+    const maxLines = Math.max(maxOrderLines, (yield* StoreSettings).cartMaxLines)
 
     /** Reads the revision before the order: an order that is newer than its revision fails the guard of `write`. */
     const read = Effect.fnUntraced(function*(orderId: OrderId) {
@@ -241,11 +256,10 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
       return yield* new OrderBusy()
     })
 
-    /** Adds a line, or its quantity to an equal line at the catalog price. */
     const addLine = Effect.fn("OrderEdits.addLine")(function*(orderId: OrderId, request: LineRequest) {
       const [line] = yield* quotes.linesOf([request])
       if (line === undefined) return yield* new EntityNotFound()
-      return yield* edit(orderId, (order, lines) => Result.succeed(withLine(order, lines, line)))
+      return yield* edit(orderId, (order, lines) => withLine(order, lines, line, maxLines))
     })
 
     const changeLine = Effect.fn("OrderEdits.changeLine")(

@@ -240,6 +240,7 @@ export const storeSettings = ({ access, auth, deployment }: AppSettings): Settin
   defaultCurrency: deployment.store.defaultCurrency,
   timeZone: deployment.store.timeZone,
   cartTtlMinutes: deployment.cart.ttlMinutes,
+  cartMaxLines: deployment.cart.maxLines,
   ...deployment.checkout,
   capture: deployment.payments.capture,
   staleOrderHours: deployment.orders.staleHours,

@@ -103,7 +103,9 @@ export const deploymentSettings = group({
   }),
   cart: group({
     /** Life of a cart in minutes from its creation. Default 10080, seven days. */
-    ttlMinutes: setting(is.whole(1, 52_560_000), defaultSettings.cartTtlMinutes)
+    ttlMinutes: setting(is.whole(1, 52_560_000), defaultSettings.cartTtlMinutes),
+    /** Lines of a cart, 1 to 2000; a checkout reads and prices all of them at once. Default 500. */
+    maxLines: setting(is.whole(1, 2_000), defaultSettings.cartMaxLines)
   }),
   checkout: group({
     /** Seconds that stock is held for a checkout in progress. Default 900. */

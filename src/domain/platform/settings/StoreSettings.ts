@@ -12,6 +12,8 @@ export interface Settings {
   readonly timeZone: string
   /** Life of a cart in minutes, fixed at creation (contract §2: 7 days). */
   readonly cartTtlMinutes: number
+  /** How many lines a cart can have. */
+  readonly cartMaxLines: number
   /** How long stock is held for a checkout in progress, in seconds. */
   readonly holdSeconds: number
   /** How many orders that a shopper wrote, and did not check out, may wait for their payment at once. */
@@ -37,6 +39,7 @@ export const defaultSettings: Settings = {
   defaultCurrency: "USD",
   timeZone: "UTC",
   cartTtlMinutes: 10_080,
+  cartMaxLines: 500,
   holdSeconds: 900,
   maxUnpaidOrders: 3,
   confirmationMinutes: 60,
