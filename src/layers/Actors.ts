@@ -113,7 +113,7 @@ const identifying = Effect.gen(function*() {
       if (own !== undefined) return own
       const mayGuess = asked?.mayGuess
       if (mayGuess !== undefined && (yield* isGuess(sent)) && !(yield* mayGuess)) return yield* TooManyRequests.of()
-      const verified = yield* verify(sent)
+      const verified = yield* verify(sent, asked?.isRepeat)
       if (verified === undefined) return undefined
       return verified.known._tag === "Key"
         ? yield* holderOf(verified.known.key, headers, asked)

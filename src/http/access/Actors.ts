@@ -32,7 +32,9 @@ export interface Asked {
   /** The route belongs to no organization, so none has to be resolved. */
   readonly storeless?: boolean
   /** Checked before a look-up of credentials that may be guesses; false refuses the request. */
-  readonly mayGuess?: Effect.Effect<boolean>
+  readonly mayGuess?: Effect.Effect<boolean> | undefined
+  /** Checks an open stream: takes no use of a key and extends no session. */
+  readonly isRepeat?: boolean
 }
 
 /** Resolves the credentials of a request to an actor (contract, platform §2); implemented in `layers/Actors.ts`. */

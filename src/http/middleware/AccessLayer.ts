@@ -4,6 +4,7 @@ import { Access, admit, NoAccessRule, Storeless } from "../../domain/platform/ac
 import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { OriginRejected } from "../../domain/platform/errors/ApiErrors.ts"
 import { Actors, type Caller } from "../access/Actors.ts"
+import { checkReader, endWithAccess } from "../access/StreamAccess.ts"
 import { isCrossSite, TrustedOrigins, withoutMapping } from "../server/Origins.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
@@ -62,7 +63,9 @@ export const accessLayer = Layer.effect(
         const rule = Context.getOrUndefined(endpoint.annotations, Access)
         if (rule === undefined) return yield* new NoAccessRule("route")
         yield* admit(actor, rule)
-        return yield* Effect.provideService(handler, CurrentActor, actor)
+        const response = yield* Effect.provideService(handler, CurrentActor, actor)
+        const again = actors.fromHeaders(request.headers, { ...asked, mayGuess: undefined, isRepeat: true })
+        return endWithAccess(response, checkReader(again, actor, rule))
       })
     )
   })

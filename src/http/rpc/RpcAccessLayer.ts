@@ -6,7 +6,8 @@ import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { TooManyRequests, Unauthorized, Unavailable, ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { forbidden, invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { isWorthRepeating } from "../../domain/platform/errors/Transience.ts"
-import { Actors, type Caller } from "../access/Actors.ts"
+import { Actors, type Asked, type Caller } from "../access/Actors.ts"
+import { awaitRefusal, BeforeDelivery, checkReader, holdBack } from "../access/StreamAccess.ts"
 import { RouteRate } from "../middleware/Access.ts"
 import { actorOf } from "../middleware/AccessLayer.ts"
 import { OwnIdempotency } from "../middleware/Idempotency.ts"
@@ -67,9 +68,8 @@ const withoutDetail = <E>(cause: Cause.Cause<E>, requestId: string) => {
 const makeCallers = Effect.gen(function*() {
   const [actors, limiting] = yield* Effect.all([Actors, RateLimiting])
 
-  const identified = Effect.fnUntraced(function*(headers: Headers.Headers, mayGuess?: Effect.Effect<boolean>) {
-    const asked = { method: "POST", url: "/rpc", ...(mayGuess && { mayGuess }) }
-    const caller = yield* actors.fromHeaders(headers, asked)
+  const identified = Effect.fnUntraced(function*(headers: Headers.Headers, how: Pick<Asked, "isRepeat" | "mayGuess">) {
+    const caller = yield* actors.fromHeaders(headers, { method: "POST", url: "/rpc", ...how })
     // Calls are for services: a session is 401 too.
     return caller.credential === "key" || caller.credential === "test"
       ? caller
@@ -77,7 +77,7 @@ const makeCallers = Effect.gen(function*() {
   })
 
   const counted = Effect.fnUntraced(function*({ connection, headers, route }: Call) {
-    const caller = yield* identified(headers, limiting.mayGuess(connection, {})).pipe(
+    const caller = yield* identified(headers, { mayGuess: limiting.mayGuess(connection, {}) }).pipe(
       Effect.tapErrorTag("Unauthorized", () => limiting.guessed(connection)),
       Effect.tapError(() => limiting.outsider(connection, {}))
     )
@@ -143,13 +143,13 @@ export const rpcAccessLayer = Layer.effect(
       if (!call.isStream) return yield* Effect.provideService(once(call, handler), CurrentActor, actor)
       if (connection.kind === "http") return yield* new SocketRequired()
       if (connection.streams > maxStreams) return yield* TooManyRequests.of()
-      // Ends the stream once its reader may not read it any more: its key was revoked, or its role lost the permission.
-      const watched = Effect.flatMap(identified(headers), (reader) => admit(reader, rule)).pipe(
-        Effect.delay("1 second"),
-        Effect.forever
+      const check = checkReader(identified(headers, { isRepeat: true }), actor, rule)
+      const reading = handler.pipe(
+        Effect.provideService(PagePace, paced(connection, caller)),
+        Effect.provideService(BeforeDelivery, holdBack(check)),
+        Effect.provideService(CurrentActor, actor)
       )
-      const reading = Effect.provideService(handler, PagePace, paced(connection, caller))
-      return yield* Effect.raceFirst(Effect.provideService(reading, CurrentActor, actor), watched)
+      return yield* Effect.raceFirst(reading, awaitRefusal(check))
     })
 
     return RpcAccess.of(Effect.fnUntraced(function*(handler, { headers: sent, payload, rpc }) {

@@ -15,6 +15,7 @@ import { FailedJobs, Jobs } from "../../domain/platform/jobs/Jobs.ts"
 import { type PageOf, pageOf, type PageRequest, pageSize } from "../../domain/platform/paging/Paging.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
+import { BeforeDelivery, deliverAfter } from "../access/StreamAccess.ts"
 import { answerOf, checkoutKey } from "../checkout/CheckoutHttp.ts"
 import { fingerprint } from "../middleware/IdempotentExecution.ts"
 import { PagePace, RpcConnection } from "./RpcSockets.ts"
@@ -38,6 +39,7 @@ const allPages = <A, E, R>(read: (page: PageRequest) => Effect.Effect<PageOf<A>,
     firstPage,
     Effect.fnUntraced(function*({ cursor, number }) {
       if (number > 1) yield* yield* PagePace
+      yield* yield* BeforeDelivery
       const { items, nextCursor } = yield* read(pageOf({ page: number, limit: streamPageSize, cursor }))
       const next: Place = { number: number + 1, cursor: nextCursor }
       return [items, items.length < streamPageSize ? Option.none() : Option.some(next)] as const
@@ -132,7 +134,9 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "events.list": ({ after = 0, limit, type }) =>
     Events.use((events) => events.list({ after, type, limit: pageSize(limit) })),
   "events.tail": ({ after = 0, type }) =>
-    Stream.unwrap(EventTailer.use((tailer) => tailer.follow(after))).pipe(
+    Stream.unwrap(
+      Effect.zipWith(EventTailer.use((tailer) => tailer.follow(after)), BeforeDelivery, deliverAfter)
+    ).pipe(
       Stream.filter((event) => type === undefined || event.type === type)
     )
 })

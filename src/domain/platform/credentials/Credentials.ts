@@ -169,12 +169,17 @@ const renewalAgeMs = 86_400_000
 /** A session without "remember me" lives for a day and is not renewed. The margin allows for clock skew. */
 const unrememberedMs = renewalAgeMs + 60_000
 
+/** A credential to look up: its name in the cache, and whether it was verified for an open stream before. */
+interface Lookup {
+  readonly name: string
+  readonly now: number
+  readonly isRepeat: boolean
+}
+
 const verifiedAs = (known: Known, renewed = false): Verified => ({ known, renewed })
 
-const never = Number.POSITIVE_INFINITY
-
 const endOf = (known: Known): number =>
-  (known._tag === "Session" ? known.session.expiresAt : known.key.expiresAt)?.getTime() ?? never
+  (known._tag === "Session" ? known.session.expiresAt : known.key.expiresAt)?.getTime() ?? Number.POSITIVE_INFINITY
 
 const sha256 = (text: string) => hash("sha256", text, "hex")
 
@@ -186,14 +191,15 @@ const dependenciesOf = (known: Known, own: Dependency): ReadonlyArray<Dependency
 
 /** The renewal of a session that is due; usually there is none. */
 const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: CredentialSettings) => {
-  const lifeMs = sessionSeconds * 1_000
-  return Effect.fnUntraced(function*(session: SessionFacts, now: number) {
-    const due = now + lifeMs - renewalAgeMs
-    const isLong = session.expiresAt.getTime() - session.createdAt.getTime() > unrememberedMs
-    if (!isLong || session.expiresAt.getTime() > due) return undefined
-    const expiresAt = new Date(now + lifeMs)
-    return (yield* repo.renew(session.id, new Date(due), expiresAt)) ? { ...session, expiresAt } : undefined
+  const endFrom = (now: number): number => now + sessionSeconds * 1_000
+  const isDue = ({ createdAt, expiresAt }: SessionFacts, now: number): boolean =>
+    expiresAt.getTime() - createdAt.getTime() > unrememberedMs && expiresAt.getTime() <= endFrom(now) - renewalAgeMs
+  const renew = Effect.fnUntraced(function*(session: SessionFacts, now: number) {
+    if (!isDue(session, now)) return undefined
+    const [due, expiresAt] = [new Date(endFrom(now) - renewalAgeMs), new Date(endFrom(now))]
+    return (yield* repo.renew(session.id, due, expiresAt)) ? { ...session, expiresAt } : undefined
   })
+  return { isDue, renew }
 }
 
 /**
@@ -205,7 +211,7 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
     const repo = yield* CredentialRepo
     const cache = (yield* CacheInvalidation).open<Known>(limits)
     const used = yield* keyUses(repo.recordUses)
-    const renew = renewing(repo, settings)
+    const { isDue, renew } = renewing(repo, settings)
     const proofs = provenLately()
     const secret = Redacted.value(settings.secret)
 
@@ -215,60 +221,62 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
       return known !== undefined && endOf(known) > now ? known : undefined
     }
 
-    const session = Effect.fnUntraced(function*(token: string, name: string, now: number) {
+    const session = Effect.fnUntraced(function*(token: string, { isRepeat, name, now }: Lookup) {
       const since = cache.changes
       const found = yield* repo.session(token)
       if (found === undefined) return undefined
+      // Only a request can send the renewed cookie: it must not find the session in the cache before.
+      if (isRepeat && isDue(found, now)) return verifiedAs({ _tag: "Session", session: found })
       const later = yield* renew(found, now)
       const known: Known = { _tag: "Session", session: later ?? found }
       cache.keep(name, known, dependenciesOf(known, `s${tokenDigest(token)}`), now, since)
       return verifiedAs(known, later !== undefined)
     })
 
-    const key = Effect.fnUntraced(function*(text: string, name: string, now: number) {
+    const key = Effect.fnUntraced(function*(text: string, { isRepeat, name, now }: Lookup) {
       if (!settings.keysEnabled) return undefined
       const since = cache.changes
       const stored = hash("sha256", text, "base64url")
       const found = yield* repo.key(stored)
-      if (found === undefined || (found.metered && !(yield* repo.takeUse(found.id)))) return undefined
+      if (found === undefined || (found.metered && !isRepeat && !(yield* repo.takeUse(found.id)))) return undefined
       const known: Known = { _tag: "Key", key: found }
       if (!found.metered) cache.keep(name, known, dependenciesOf(known, `k${stored}`), now, since)
-      used(found.id, now)
+      if (!isRepeat) used(found.id, now)
       return verifiedAs(known)
     })
 
-    const bearer = (value: string, name: string, now: number) => {
+    const bearer = (value: string, lookup: Lookup) => {
       if (value.includes(".")) {
         const token = verifiedToken(value, secret)
-        if (token !== undefined) return session(token, name, now)
+        if (token !== undefined) return session(token, lookup)
       }
       // Any other bearer token is an API key.
-      if (!tokenForm.test(value)) return key(value, name, now)
+      if (!tokenForm.test(value)) return key(value, lookup)
       return Effect.flatMap(
-        session(value, name, now),
-        (found) => found === undefined ? key(value, name, now) : Effect.succeed(found)
+        session(value, lookup),
+        (found) => found === undefined ? key(value, lookup) : Effect.succeed(found)
       )
     }
 
-    const read = (sent: Exclude<SentCredential, { readonly _tag: "Unknown" }>, name: string, now: number) => {
-      if (sent._tag === "Key") return key(sent.value, name, now)
-      if (sent._tag === "Bearer") return bearer(sent.value, name, now)
+    const read = (sent: Exclude<SentCredential, { readonly _tag: "Unknown" }>, lookup: Lookup) => {
+      if (sent._tag === "Key") return key(sent.value, lookup)
+      if (sent._tag === "Bearer") return bearer(sent.value, lookup)
       const token = verifiedToken(sent.value, secret)
-      return token === undefined ? Effect.undefined : session(token, name, now)
+      return token === undefined ? Effect.undefined : session(token, lookup)
     }
 
-    /** Undefined for an unknown, forged, expired, revoked or used up credential. */
-    const verify = Effect.fnUntraced(function*(sent: SentCredential) {
+    /** Undefined for an unknown, forged, expired, revoked or used up credential. A repeat counts no use of it. */
+    const verify = Effect.fnUntraced(function*(sent: SentCredential, isRepeat = false) {
       if (sent._tag === "Unknown") return undefined
       const now = yield* Clock.currentTimeMillis
       const name = `${sent._tag}${sha256(sent.value)}`
       const known = cached(name, now)
       if (known === undefined) {
-        const found = yield* read(sent, name, now)
+        const found = yield* read(sent, { isRepeat, name, now })
         proofs.note(name, found !== undefined, now)
         return found
       }
-      if (known._tag === "Key") used(known.key.id, now)
+      if (known._tag === "Key" && !isRepeat) used(known.key.id, now)
       return verifiedAs(known)
     })
 
