@@ -5,6 +5,12 @@ import { say } from "./EndOfProcess.ts"
 /** A stopping process ends within 15 s: a little less, for slow machines. */
 const longestMs = 13_000
 
+/** A proxy has noticed the end when for so long no request but probes has come. */
+const quietMs = 500
+
+/** Time after the signal when a service ends although requests come. */
+const longestStayMs = 8_500
+
 /** How long a stopping service continues to answer; other commands end at once. */
 interface Service {
   readonly farewell: Farewell
@@ -19,7 +25,7 @@ let service: Service | undefined
 
 /** The end of this process as it goes on, for the layers of the service that it runs. */
 export const farewellLayer = Layer.unwrap(Effect.sync(() => {
-  const farewell: Farewell = { begun: false, waitsFor: "" }
+  const farewell: Farewell = { begun: false, heardAt: 0, waitsFor: "" }
   service = { farewell, graceMs: 0 }
   return Layer.succeed(Draining, farewell)
 }))
@@ -42,6 +48,14 @@ export const waitingFor = (what: string) =>
       )
     })
   )
+
+/** Waits for the grace, and for proxies that have not noticed the end until then. */
+const waitForProxies = ({ farewell, graceMs }: Service) => {
+  const quiet = Effect.repeat(Effect.sleep("20 millis"), {
+    until: () => performance.now() - farewell.heardAt >= quietMs
+  })
+  return graceMs === 0 ? Effect.void : Effect.delay(Effect.timeoutOption(quiet, longestStayMs - graceMs), graceMs)
+}
 
 /** Exit codes of a command that a signal ended before it was done, as shells know them. */
 const codes = { SIGINT: 130, SIGTERM: 143 }
@@ -77,7 +91,8 @@ export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     if (service === undefined) return end()
     service.farewell.begun = true
     // Ctrl-C comes from a terminal, where no proxies have to notice it.
-    Effect.runFork(Effect.delay(Effect.sync(end), signal === "SIGTERM" ? service.graceMs : 0))
+    if (signal === "SIGINT") return end()
+    Effect.runFork(Effect.andThen(waitForProxies(service), Effect.sync(end)))
   }
   fiber.addObserver((exit) => {
     process.off("SIGINT", stop)

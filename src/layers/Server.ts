@@ -15,11 +15,12 @@ import { rpcAccessLayer } from "../http/rpc/RpcAccessLayer.ts"
 import { maxMessageBytes, rpcEndpoints, rpcRoutes } from "../http/rpc/RpcRoutes.ts"
 import { RpcSockets } from "../http/rpc/RpcSockets.ts"
 import { EnqueueableTasks, rpcHandlers } from "../http/rpc/StoaRpcHandlers.ts"
+import { followConnections } from "../http/server/Connections.ts"
 import { edge, routeTable } from "../http/server/Edge.ts"
-import { answerBrokenRequest, limitWaiting } from "../http/server/Failure.ts"
+import { answerBrokenRequest } from "../http/server/Failure.ts"
 import { hostTest, originTest, proxyTest, TrustedOrigins } from "../http/server/Origins.ts"
 import { RateLimiting } from "../http/server/RateLimiting.ts"
-import { Draining } from "../http/server/RequestId.ts"
+import { Draining, type Farewell } from "../http/server/RequestId.ts"
 import { InstalledPlugins } from "../plugins/kit/install/InstalledPlugins.ts"
 import type { BuiltRoute } from "../plugins/kit/routes/PluginRoute.ts"
 import { actors } from "./access/RequestActors.ts"
@@ -110,14 +111,17 @@ const gate = Layer.merge(RateLimiting.layer, trustedOrigins)
  * Node's server. A slow client must not hold a connection for long: once a second the server looks for requests whose
  * headers or whose whole took longer than they may.
  */
-const nodeServer = ({ headersMs, requestMs }: Deployment["server"]["requestTimes"]) => () =>
-  createServer({
-    headersTimeout: Math.min(headersMs, requestMs),
-    requestTimeout: requestMs,
-    // Longer than proxies keep theirs (60 s, 75 s): the side that may send the next request has to close the connection.
-    keepAliveTimeout: 90_000,
-    connectionsCheckingInterval: Math.min(1_000, headersMs)
-  }).on("clientError", answerBrokenRequest).on("request", limitWaiting())
+const nodeServer = ({ headersMs, requestMs }: Deployment["server"]["requestTimes"], farewell: Farewell) => () =>
+  followConnections(
+    createServer({
+      headersTimeout: Math.min(headersMs, requestMs),
+      requestTimeout: requestMs,
+      // Longer than proxies keep theirs (60 s, 75 s): the side that may send the next request has to close the connection.
+      keepAliveTimeout: 90_000,
+      connectionsCheckingInterval: Math.min(1_000, headersMs)
+    }).on("clientError", answerBrokenRequest),
+    farewell
+  )
 
 const rpcSockets = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => RpcSockets.layerOf(deployment.server.rpc))
@@ -143,10 +147,11 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
       const { auth, deployment, host, media, port, trustedProxy } = yield* AppConfig
       const { isTrusted, production } = yield* TrustedOrigins
       const app = yield* HttpRouter.toHttpEffect(router)
+      const farewell = yield* Draining
       const options = {
         production,
         allowedOrigin: isTrusted,
-        farewell: yield* Draining,
+        farewell,
         isProxy: Option.getOrUndefined(Option.map(trustedProxy, proxyTest)),
         limiting: yield* RateLimiting,
         isOwnHost: hostTest(Option.getOrUndefined(auth.publicUrl), production),
@@ -161,7 +166,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
       )
       return Layer.effectDiscard(Effect.updateContext(serve, requestServices)).pipe(
         Layer.provideMerge(
-          NodeHttpServer.layer(nodeServer(deployment.server.requestTimes), {
+          NodeHttpServer.layer(nodeServer(deployment.server.requestTimes, farewell), {
             port,
             host,
             gracefulShutdownTimeout: "6 seconds",

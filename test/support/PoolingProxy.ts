@@ -20,7 +20,11 @@ interface Backend {
   healthy: boolean
 }
 
-const probeEveryMs = 250
+/** How a proxy probes its processes, and which requests, by their number, it sends on connections that it keeps. */
+export interface ProxyOptions {
+  readonly probeEveryMs?: number
+  readonly keeps?: (turn: number) => boolean
+}
 
 const probe = (backend: Backend) => {
   const asked = request({ port: backend.port, host: "127.0.0.1", path: "/api/health", agent: false }, (answer) => {
@@ -37,7 +41,10 @@ const probe = (backend: Backend) => {
  * Opens one in front of the processes; it ends with the scope. It never repeats a request: what reaches a process that is
  * about to end, or a connection that this one closes at the same moment, is a failure.
  */
-export const poolingProxy = (services: ReadonlyArray<Service>): Effect.Effect<PoolingProxy, never, Scope.Scope> =>
+export const poolingProxy = (
+  services: ReadonlyArray<Service>,
+  { keeps = () => true, probeEveryMs = 250 }: ProxyOptions = {}
+): Effect.Effect<PoolingProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
     const backends = services.map(({ ports }): Backend => ({
       port: ports.http,
@@ -59,7 +66,8 @@ export const poolingProxy = (services: ReadonlyArray<Service>): Effect.Effect<Po
       requests++
       const { headers, method, url } = incoming
       const { agent, port } = backend
-      const passed = request({ host: "127.0.0.1", port, method, path: url, headers, agent }, (answer) => {
+      const way = { host: "127.0.0.1", port, agent: keeps(requests) && agent }
+      const passed = request({ ...way, method, path: url, headers }, (answer) => {
         const { connection: _, "keep-alive": __, ...kept } = answer.headers
         outgoing.writeHead(answer.statusCode ?? 502, kept)
         answer.on("error", (error) => fail(String(error)))

@@ -28,11 +28,13 @@ export const requestIdOf = (sent: string | undefined): string =>
 export interface Farewell {
   /** The process received a stop signal: readiness fails at once, and connections are closed after their response. */
   begun: boolean
+  /** Time of the last request after that (`performance.now()`), except probes. */
+  heardAt: number
   /** What shutdown waits for, for the log if it is aborted. */
   waitsFor: string
 }
 
 /** The shutdown of this process. */
 export const Draining = Context.Reference<Farewell>("stoa/http/server/Draining", {
-  defaultValue: () => ({ begun: false, waitsFor: "" })
+  defaultValue: () => ({ begun: false, heardAt: 0, waitsFor: "" })
 })
