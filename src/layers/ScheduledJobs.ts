@@ -5,6 +5,7 @@ import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationRepo.ts"
 import { ListTotalsRepo } from "../domain/platform/paging/ListTotalsRepo.ts"
 import { StoreSettings } from "../domain/platform/settings/StoreSettings.ts"
+import { cartsPerRun } from "../workflows/checkout/AbandonedCheckouts.ts"
 import { Captures, capturesPerRun } from "../workflows/checkout/Captures.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSettlement.ts"
@@ -56,6 +57,7 @@ const expiredHolds = Effect.gen(function*() {
 const scheduledJobs = Effect.gen(function*() {
   const captures = yield* Captures
   const carts = yield* CartRepo
+  const { releaseStuck } = yield* Checkouts
   const refunds = yield* RefundSettlement
   const totals = yield* ListTotalsRepo
   const unpaid = yield* UnpaidOrders
@@ -68,6 +70,7 @@ const scheduledJobs = Effect.gen(function*() {
     whileFull(captures.startDue, capturesPerRun).pipe(everySafely("abandoned captures", "30 seconds")),
     whileFull(unpaid.cancelUnconfirmed, ordersPerRun).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds")),
+    whileFull(releaseStuck, cartsPerRun).pipe(everySafely("carts without a checkout", "5 minutes")),
     whileFull(totals.fold(5000), 5000).pipe(everySafely("totals of lists", "30 seconds"))
   ]
   // Begun one after the other: the first statements of all at once would open a connection for each.

@@ -6,7 +6,7 @@ import { currentOrganization, holds, servesGuests } from "../platform/access/Act
 import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
 import { entityTables } from "../platform/hooks/EntityTables.ts"
-import { type CartId, CustomerId, isUuid, type OrderId } from "../platform/ids/Id.ts"
+import { CartId, CustomerId, isUuid, OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { toCandidates } from "../pricing/PriceStatements.ts"
 import { toPromotions } from "../promotions/CandidateStatements.ts"
@@ -42,10 +42,51 @@ const CartBasket = Schema.Struct({
   lines: Schema.Array(ClaimedLine)
 })
 
+/** Version 0.2.0 writes no runs, and its checkouts end within this time. */
+const stuckAfter = "5 minutes"
+
+/** A cart whose checkout has no run. */
+const StuckCart = Schema.Struct({
+  id: CartId,
+  organizationId: Schema.String,
+  checkoutId: OrderId,
+  version: Schema.Int
+})
+export type StuckCart = typeof StuckCart.Type
+
 const toClaimed = ({ entities, modifiers, prices, promotions, ...cart }: ClaimRow): ClaimedCart => ({
   ...cart,
   candidates: { prices: toCandidates({ entities, modifiers, prices }), promotions: toPromotions(promotions) }
 })
+
+/** Finds and releases carts whose checkout has no run. */
+const makeStuck = (sql: SqlClient.SqlClient) => {
+  const stuckCarts = decoding(sql, StuckCart)
+  // The claim of a cart writes its run in the same statement.
+  const withoutRun = sql`c.status = 'checking_out'
+    and not exists (select 1 from checkout_runs r where r.id = c.checkout_id)
+    and not exists (select 1 from orders_read o where o.id = c.checkout_id)`
+
+  /** Finds up to `limit` carts of all organizations that were claimed minutes ago and whose checkout has no run. */
+  const stuck = Effect.fn("BasketRepo.stuck")(
+    (limit: number) =>
+      stuckCarts`select c.id, c.organization_id as "organizationId", c.checkout_id as "checkoutId",
+          c.version::float8 as version
+        from carts c where ${withoutRun} and c.updated_at < now() - ${stuckAfter}::interval limit ${limit}`,
+    Effect.orDie
+  )
+
+  /** Releases a stuck cart; false if another checkout has claimed it since, or its checkout runs again. */
+  const releaseStuck = Effect.fn("BasketRepo.releaseStuck")(function*({ id, version }: StuckCart) {
+    // Another claim changes the version; this statement may not see the run of that claim.
+    const released = yield* sql`update carts c
+      set status = 'active', checkout_id = null, version = c.version + 1, updated_at = now()
+      where c.id = ${id}::uuid and c.organization_id = ${yield* currentOrganization} and c.version = ${version}
+        and ${withoutRun} returning 1`
+    return released.length > 0
+  }, Effect.orDie)
+  return { stuck, releaseStuck }
+}
 
 /** Reads lines for pricing, and claims carts for checkouts. */
 export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/checkout/BasketRepo", {
@@ -130,7 +171,7 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
       return cart
     }, Effect.orDie)
 
-    return { claim, release, ofLines, ofCart }
+    return { claim, release, ofLines, ofCart, ...makeStuck(sql) }
   })
 }) {}
 

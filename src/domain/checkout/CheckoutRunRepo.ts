@@ -58,10 +58,14 @@ export class CheckoutRunRepo extends Context.Service<CheckoutRunRepo>()("stoa/do
         return mine.length > 0 ? yield* change : yield* new RunLost()
       })).pipe(Effect.catchTag("SqlError", Effect.die))
 
-    /** Deletes the run of a checkout that has ended; does nothing for one that has another owner. */
+    /** Deletes the run of a checkout that has ended. Fails for one that has another owner, whose outcome counts. */
     const end = Effect.fn("CheckoutRunRepo.end")(function*(run: RunOwner) {
-      yield* sql`delete from checkout_runs where ${isOwner(run, yield* currentOrganization)}`
-    }, Effect.orDie)
+      const organization = yield* currentOrganization
+      const ended = yield* Effect.orDie(
+        sql`delete from checkout_runs where ${isOwner(run, organization)} returning 1`
+      )
+      if (ended.length === 0) return yield* new RunLost()
+    })
 
     /**
      * Runs of all organizations that nothing runs any more, oldest first: their process died or froze, or it is this one

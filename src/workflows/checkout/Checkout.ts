@@ -1,7 +1,7 @@
 import { Cause, Effect, Metric, Result } from "effect"
 import { ClusterSchema } from "effect/cluster"
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
-import { CheckoutRunRepo, type RunToken } from "../../domain/checkout/CheckoutRunRepo.ts"
+import { CheckoutRunRepo, RunLost, type RunToken } from "../../domain/checkout/CheckoutRunRepo.ts"
 import type { ClaimedCart } from "../../domain/checkout/ClaimStatements.ts"
 import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
@@ -9,11 +9,12 @@ import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
-import { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiErrors.ts"
 import { newId } from "../../domain/platform/ids/Id.ts"
+import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { claimCart, priceAndReserve } from "./CheckoutCart.ts"
 import { afterCheckout, afterOrder, beforeCreate } from "./CheckoutHooks.ts"
-import { createOrder, type Finished, pay } from "./CheckoutOrder.ts"
+import { createOrder, type Finished, leavesCapture, pay } from "./CheckoutOrder.ts"
 import {
   authorizationFailed,
   authorize,
@@ -61,10 +62,20 @@ const storedOrder = Effect.fnUntraced(function*(run: CheckoutRun) {
 
 const captureFailed = CheckoutFailed.of("Payment capture failed.")
 
-/** The result of a checkout that has ended, for who asks again. */
+/** Whether the checkout has nothing left to do: the order is paid, or waits for its shopper or an operator. */
+const isConcluded = (order: Order) =>
+  Effect.map(StoreSettings, ({ capture }) =>
+    order.amountCaptured !== null || order.status !== "pending" ||
+    order.tenders.some(({ status }) => status === "pending") || leavesCapture(capture, order))
+
+/** Repeats the result of a checkout that has ended. A run that is under way may still cancel the order. */
 const replay = Effect.fn("Checkout.replay")(function*(run: CheckoutRun) {
+  // Look before reading the order: once its run has ended, the order is final.
+  if (yield* (yield* CheckoutRunRepo).isOpen(run.checkoutId)) return yield* StillRunning.of()
   const { order, payments, rejectedCodes } = yield* storedOrder(run)
   if (order.status === "cancelled" && order.amountCaptured === null) return yield* captureFailed
+  // Nothing finishes this order: the engine takes it over.
+  if (!(yield* isConcluded(order))) return yield* new RunLost()
   const result: CheckoutResult = {
     order,
     clientSecret: yield* clientSecretOf(payments),
@@ -157,7 +168,9 @@ const count = (outcome: string) => Metric.update(Metric.withAttributes(checkouts
 /** Runs a checkout to its end, or from where the run before it died. */
 export const runCheckout = Effect.fn("Checkout.run")(
   function*(run: CheckoutRun) {
-    const cart = yield* claimCart(run)
+    const claim = claimCart(run)
+    // An earlier run may have reserved and authorized before its cart was lost.
+    const cart = yield* run.process === null ? undoing(claim, () => releaseCheckout(run, voidEarlier(run))) : claim
     if (cart.ordered) return yield* run.process === null ? resume(run) : replay(run)
     yield* passing("claimed")
     return yield* purchase({ ...run, inTables: cart.inTables }, cart)

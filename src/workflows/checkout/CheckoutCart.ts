@@ -3,7 +3,6 @@ import { CartNotFound } from "../../domain/carts/Cart.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
-import { CheckoutRunRepo } from "../../domain/checkout/CheckoutRunRepo.ts"
 import type { ClaimedCart } from "../../domain/checkout/ClaimStatements.ts"
 import { decodePricedCart, encodePricedCart, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiErrors.ts"
@@ -29,7 +28,7 @@ const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | CartNotF
 
 /**
  * Claims the cart for this checkout until the checkout ends, and records the run with it (contract §3.2, 0b and 1). A
- * takeover finds the claim of the run before it.
+ * takeover finds the claim of the run before it; the caller undoes that run when the takeover is refused.
  */
 export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun) {
   const claims = yield* BasketRepo
@@ -43,7 +42,6 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun)
     const changed = cart !== undefined && (cart.ours || cart.admitted && cart.status === "active" && !cart.expired &&
         cart.lines.length > 0 && cart.currency === request.currency)
     if (changed && retry < maxRetries) continue
-    if (process === null) yield* (yield* CheckoutRunRepo).end(run)
     return yield* cart === undefined ? new CartNotFound() : refusal(cart, request.currency)
   }
 })

@@ -122,6 +122,10 @@ const captureAndSettle = Effect.fn("Checkout.capture")(
   }
 )
 
+/** Whether an operator captures the order. A free order has nothing to capture. */
+export const leavesCapture = (capture: StoreSettings["Service"]["capture"], { grandTotal }: Order): boolean =>
+  capture === "manual" && grandTotal > 0
+
 /** Waits for the shopper's confirmation, leaves the capture to an operator, or captures now. */
 export const pay = Effect.fn("Checkout.pay")(function*(
   run: CheckoutRun,
@@ -135,8 +139,6 @@ export const pay = Effect.fn("Checkout.pay")(function*(
     yield* (yield* UnpaidOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
     return { order, ended: false } satisfies Finished
   }
-  // A free order has nothing for an operator to capture.
-  const later = settings.capture === "manual" && capturable && order.grandTotal > 0
-  if (later) return { order, ended: false } satisfies Finished
+  if (capturable && leavesCapture(settings.capture, order)) return { order, ended: false } satisfies Finished
   return yield* captureAndSettle(run, order, payments, intents.map(({ id }) => id))
 })

@@ -1,9 +1,8 @@
-import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule, Schema, Tracer } from "effect"
-import { WorkflowEngine } from "effect/workflow"
+import { Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schema, Tracer } from "effect"
 import { createHash } from "node:crypto"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { type CheckoutRequest, giftCardMethod, type TenderRequest } from "../../domain/checkout/Checkout.ts"
-import { type AbandonedRun, CheckoutRunRepo, type RunToken } from "../../domain/checkout/CheckoutRunRepo.ts"
+import { CheckoutRunRepo, type RunToken } from "../../domain/checkout/CheckoutRunRepo.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { ProcessNumber } from "../../domain/platform/database/ProcessNumber.ts"
@@ -11,15 +10,10 @@ import { StillRunning, Unavailable } from "../../domain/platform/errors/ApiError
 import { conflict } from "../../domain/platform/errors/ErrorKinds.ts"
 import { IdempotencyKeys } from "../../domain/platform/idempotency/IdempotencyKeys.ts"
 import { newId, OrderId } from "../../domain/platform/ids/Id.ts"
+import { type CheckoutServices, makeEngineRuns, releasingStuck, takingOver } from "./AbandonedCheckouts.ts"
 import { runCheckout } from "./Checkout.ts"
 import { voidLost } from "./CheckoutPayment.ts"
-import {
-  type CheckoutError,
-  type CheckoutPayload,
-  CheckoutResult,
-  CheckoutWorkflow,
-  decodePayload
-} from "./CheckoutWorkflow.ts"
+import { type CheckoutError, type CheckoutPayload, CheckoutResult } from "./CheckoutWorkflow.ts"
 
 /** A client's idempotency key and the scope (client and route) that it is unique in. */
 export interface CheckoutKey {
@@ -63,43 +57,23 @@ const decodeResult = Schema.decodeSync(resultJson)
 
 const stillRunning = Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key.")
 
-/** Services that a run of a checkout uses. */
-type CheckoutServices = Effect.Services<ReturnType<typeof runCheckout>>
-
 /** Runs checkouts in this process, and by the workflow engine what this process cannot end. */
 const makeRunning = Effect.gen(function*() {
-  const engine = yield* WorkflowEngine.WorkflowEngine
+  const engine = yield* makeEngineRuns
+  const { byEngine, ending, leave } = engine
   const processes = yield* ProcessNumber
-  const runs = yield* CheckoutRunRepo
-  const running = new Set<OrderId>()
+  // By run: a repeat may run a checkout for a moment beside its first run.
+  const running = new Map<RunToken, OrderId>()
   // A checkout goes on without its request, and outside of a transaction of its caller.
   const fork = yield* FiberSet.makeRuntime<CheckoutServices>()
 
-  /** Leaves a checkout to the workflow engine, in any process that runs it. */
-  const leave = (payload: CheckoutPayload) =>
-    Effect.provideService(CheckoutWorkflow.execute(payload, { discard: true }), WorkflowEngine.WorkflowEngine, engine)
-
-  const hasEnded = Effect.fnUntraced(function*(payload: CheckoutPayload) {
-    const state = yield* CheckoutWorkflow.poll(yield* CheckoutWorkflow.executionId(payload))
-    return Option.isSome(state) && state.value._tag === "Complete"
-  }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
-
-  /** The outcome of a checkout that the workflow engine runs or ran. */
-  const byEngine = (payload: CheckoutPayload) =>
-    CheckoutWorkflow.execute(payload).pipe(
-      Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
-      Effect.sandbox,
-      // The database may be away, as it is for the run that failed.
-      Effect.retry({ while: Cause.hasDies, schedule: Schedule.spaced("1 second") }),
-      Effect.catch(Effect.failCause)
-    )
-
   const run = Effect.fnUntraced(function*(payload: CheckoutPayload) {
     const process = yield* processes.current
-    running.add(payload.checkoutId)
+    const owner = newId<RunToken>()
+    running.set(owner, payload.checkoutId)
     return yield* Effect.ensuring(
-      runCheckout({ ...payload, owner: newId<RunToken>(), process }),
-      Effect.sync(() => running.delete(payload.checkoutId))
+      runCheckout({ ...payload, owner, process }),
+      Effect.sync(() => running.delete(owner))
     )
   })
 
@@ -129,27 +103,7 @@ const makeRunning = Effect.gen(function*() {
     })
   })
 
-  const follow = Effect.fnUntraced(function*({ owner, payload: stored }: AbandonedRun) {
-    const payload = decodePayload(stored)
-    const end = runs.end({ checkoutId: payload.checkoutId, owner })
-    // Version 0.2.0 knows no runs: its engine may have ended the checkout and left the row.
-    const isOver = yield* hasEnded(payload)
-    yield* isOver ? Effect.provideService(end, CurrentActor, payload.actor) : leave(payload)
-  })
-
-  /** Leaves checkouts that nothing runs any more to the workflow engine. Returns how many it looked at. */
-  const takeOver = Effect.gen(function*() {
-    const abandoned = yield* runs.abandoned(yield* processes.current, [...running])
-    // One that cannot be read, or whose shard is still at the frozen process, must not hold up the others.
-    yield* Effect.forEach(
-      abandoned,
-      (one) => Effect.catchCause(follow(one), (cause) => Effect.logError("a checkout cannot be taken over", cause)),
-      { concurrency: 20, discard: true }
-    )
-    return abandoned.length
-  }).pipe(Effect.withSpan("Checkouts.takeOver"))
-
-  return { byEngine, execute, hasEnded, takeOver }
+  return { byEngine, ending, execute, ...yield* takingOver(engine, running) }
 })
 
 /** Adds the checkout's own record of keys: a repeat with the key gets the result of the first request. */
@@ -183,14 +137,17 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
     const keys = yield* IdempotencyKeys
     const adapters = yield* PaymentAdapters
     const runs = yield* CheckoutRunRepo
-    const { byEngine, execute, hasEnded, takeOver } = yield* makeRunning
+    const { byEngine, ending, execute, takeOver } = yield* makeRunning
     const keeping = yield* keepingResults
 
-    /** The result of an earlier request with this key, whose process may have died at any moment. */
+    /**
+     * The result of an earlier request with this key, whose process may have died at any moment. Its lease says nothing
+     * about its run: that is open until its last change.
+     */
     const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload, key: CheckoutKey) {
       if (yield* runs.isOpen(payload.checkoutId)) return yield* StillRunning.of()
       const kept = keeping(key, payload)
-      return yield* (yield* hasEnded(payload)) ? kept(byEngine(payload)) : execute(payload, kept)
+      return yield* (yield* ending(payload)) === undefined ? execute(payload, kept) : kept(byEngine(payload))
     })
 
     const payloadOf = Effect.fnUntraced(
@@ -221,7 +178,8 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
         if (claim !== undefined && claim._tag !== "Claimed" && claim._tag !== "Running") return yield* new KeyUsed()
         const checkoutId = claim === undefined ? newId<OrderId>() : OrderId.make(claim.executionId)
         const payload = yield* payloadOf(checkoutId, request, requestHash, key)
-        return yield* key !== null && claim?._tag === "Running"
+        const isRepeat = claim !== undefined && (claim._tag === "Running" || claim.isRepeat)
+        return yield* key !== null && isRepeat
           ? outcomeOf(payload, key)
           : execute(payload, keeping(key, payload))
       }
@@ -231,7 +189,7 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
     const startOnce = (request: CheckoutRequest, key: string) =>
       start(request, createHash("sha256").update(JSON.stringify(request)).digest("hex"), { key, scope: "plugin" })
 
-    return { start, startOnce, takeOver }
+    return { start, startOnce, takeOver, ...yield* releasingStuck }
   })
 }) {
   static readonly layer = Layer.effect(Checkouts, Checkouts.make)

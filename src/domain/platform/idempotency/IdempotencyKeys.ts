@@ -14,9 +14,9 @@ export const IdempotencyKey = Schema.String.check(
 export type Claim =
   /**
    * The caller holds the key: do the work, then `finish`, `release` or `doubt`. `executionId` stays the same when an
-   * execution that died or ended in doubt is repeated.
+   * execution that died or ended in doubt is repeated (`isRepeat`): its lease ran out, and it may still be running.
    */
-  | { readonly _tag: "Claimed"; readonly executionId: string }
+  | { readonly _tag: "Claimed"; readonly executionId: string; readonly isRepeat: boolean }
   /** An earlier request with this key is still running. */
   | { readonly _tag: "Running"; readonly executionId: string }
   /** The key belongs to a request with another body or address. */

@@ -54,8 +54,10 @@ const KeyRow = Schema.Struct({
  */
 const lease = "8 seconds"
 
-const toClaim = (row: typeof KeyRow.Type, key: string, requestHash: string): Claim => {
-  if (row.claimed) return { _tag: "Claimed", executionId: row.execution_id }
+const toClaim = (row: typeof KeyRow.Type, key: string, requestHash: string, newExecution: string): Claim => {
+  if (row.claimed) {
+    return { _tag: "Claimed", executionId: row.execution_id, isRepeat: row.execution_id !== newExecution }
+  }
   if (row.request_hash !== requestHash) return { _tag: "OtherRequest" }
   if (row.status === "running") {
     return row.abandoned
@@ -69,11 +71,18 @@ const toClaim = (row: typeof KeyRow.Type, key: string, requestHash: string): Cla
 /** Claims a free key. A key with an expired lease is claimed only if the work is repeatable and has changed nothing. */
 const makeClaim = (sql: SqlClient.SqlClient) => {
   const rows = decoding(sql, KeyRow)
-  const tryClaim = (organization: string, scope: string, digest: string, requestHash: string, repeatable: boolean) =>
+  const tryClaim = (
+    organization: string,
+    scope: string,
+    digest: string,
+    requestHash: string,
+    repeatable: boolean,
+    newExecution: string
+  ) =>
     rows`with mine as (
         insert into idempotency_keys as k
           (organization_id, scope, key_digest, request_hash, execution_id, status, locked_until)
-        values (${organization}, ${scope}, ${digest}, ${requestHash}, ${newId()}::uuid, 'running',
+        values (${organization}, ${scope}, ${digest}, ${requestHash}, ${newExecution}::uuid, 'running',
           now() + ${lease}::interval)
         on conflict (organization_id, scope, key_digest) do update set locked_until = excluded.locked_until
           where k.status = 'running' and k.locked_until < now() and k.request_hash = excluded.request_hash
@@ -92,9 +101,10 @@ const makeClaim = (sql: SqlClient.SqlClient) => {
     function*(scope: string, key: string, requestHash: string, repeatable: boolean) {
       const organization = yield* currentOrganization
       const digest = keyDigest(scope, key)
+      const newExecution = newId()
       for (;;) {
-        const [row] = yield* tryClaim(organization, scope, digest, requestHash, repeatable)
-        if (row !== undefined) return toClaim(row, key, requestHash)
+        const [row] = yield* tryClaim(organization, scope, digest, requestHash, repeatable, newExecution)
+        if (row !== undefined) return toClaim(row, key, requestHash, newExecution)
         // The owner released the key between the two halves of the statement; try again.
       }
     },
