@@ -1,8 +1,9 @@
 import { assert } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Ref } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { CheckoutRunRepo, type RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { processLocks } from "../../src/domain/platform/database/ProcessNumber.ts"
 import { CartId, newId, type OrderId } from "../../src/domain/platform/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/platform/money/Money.ts"
 import { runCheckout } from "../../src/workflows/checkout/Checkout.ts"
@@ -21,8 +22,22 @@ import { type PaymentOperation, refusal, scriptedProvider } from "./ScriptedProv
 
 const provider = scriptedProvider("scripted")
 
+/** The process of frozen runs. */
+const frozenProcess = 2
+
+/** Holds the lock of the frozen process: on a slow machine the store would take its runs over as well. */
+const frozenLock = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const connection = yield* (yield* SqlClient.SqlClient).reserve
+    yield* connection.execute("select pg_advisory_lock($1, $2)", [processLocks, frozenProcess], undefined)
+  }).pipe(Effect.orDie)
+)
+
 /** A store whose runs of checkouts a test starts by itself. */
-export const frozenStore = testAppLayer({ payments: { adapters: [provider.adapter] } }, { logLevel: "none" })
+export const frozenStore = Layer.provideMerge(
+  frozenLock,
+  testAppLayer({ payments: { adapters: [provider.adapter] } }, { logLevel: "none" })
+)
 
 const answers = ["pays", "declines", "refuses to capture"] as const
 type Answers = typeof answers[number]
@@ -146,7 +161,7 @@ const goThrough = Effect.fnUntraced(function*(entityId: string, { frozenAt, othe
   provider.obstruct(token, (operation) => isRefused(operation) ? refusal : Effect.void)
   const payload = aPayload(cart.id, token)
   const inStore = Effect.provideService(CurrentActor, payload.actor)
-  const frozen = yield* startedUntil(payload, newId(), 1, frozenAt)
+  const frozen = yield* startedUntil(payload, newId(), frozenProcess, frozenAt)
   const owner = newId<RunToken>()
   if (!(yield* inStore(runs.isOpen(payload.checkoutId)))) {
     yield* frozen.outcome
