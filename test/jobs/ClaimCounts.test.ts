@@ -14,7 +14,11 @@ const second = defineTask({
   retries: { attempts: 2, backoff: { type: "fixed", delay: 20 } },
   handler: ({ job }) => job.attemptNumber === 1 ? Effect.fail("not yet") : Effect.void
 })
-const keyed = defineTask({ slug: "test/keyed", concurrency: { key: () => "one" }, handler: () => Effect.yieldNow })
+const exclusive = defineTask({
+  slug: "test/exclusive",
+  concurrency: { key: () => "one" },
+  handler: () => Effect.yieldNow
+})
 
 /** Each slot claims once when it starts. */
 const starts = 4
@@ -41,7 +45,7 @@ const batchOf = (task: string, count: number) =>
     yield* Effect.forEach(ids, ended)
   })
 
-it.layer(queueLayer({ tasks: [quick, second, keyed], settings: { pollMs: 3_600_000 } }), {
+it.layer(queueLayer({ tasks: [quick, second, exclusive], settings: { pollMs: 3_600_000 } }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("an idle queue with four slots", (it) => {
@@ -70,13 +74,13 @@ it.layer(queueLayer({ tasks: [quick, second, keyed], settings: { pollMs: 3_600_0
 
   it.effect("takes a job whose key the one before has freed", () =>
     Effect.gen(function*() {
-      assert.isAtMost(yield* withSlots(batchOf("test/keyed", 3)), starts + 3)
+      assert.isAtMost(yield* withSlots(batchOf("test/exclusive", 3)), starts + 3)
     }))
 
   it.effect("ends every job of a mixture that eight enqueue meanwhile, with delays, keys and failures", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const tasks = ["test/quick", "test/second", "test/keyed"]
+      const tasks = ["test/quick", "test/second", "test/exclusive"]
       const some = (writer: number) =>
         Effect.forEach(
           Array.from({ length: 20 }, (_, n) => n),

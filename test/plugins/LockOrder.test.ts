@@ -20,11 +20,11 @@ import { inDefault, pluginTables } from "./PluginTablesLayer.ts"
 import { contextOf, runOf } from "./Reminders.ts"
 
 const stays = table("inn_stays", {
-  desk: text,
+  cabin: text,
   begins: timestamp,
   ends: timestamp,
   status: oneOf(["held", "booked", "cancelled", "over"]).default("held")
-}, { excluding: [{ columns: ["desk"], range: ["begins", "ends"], where: "status in ('held', 'booked')" }] })
+}, { excluding: [{ columns: ["cabin"], range: ["begins", "ends"], where: "status in ('held', 'booked')" }] })
 const notes = childOf(stays, "stayId", "inn_notes", { stayId: uuid.references(stays), note: text })
 const bills = table("inn_bills", { stayId: uuid.references(stays).nullable })
 
@@ -44,10 +44,10 @@ const pairs = moves.flatMap((first) => moves.map((second) => [first, second] as 
 
 type Database = PluginDatabase["Service"]
 
-let desks = 0
+let cabins = 0
 const newStay = (db: Database) => {
-  const desk = `desk ${++desks}`
-  return db.table(stays).insert({ desk, begins: new Date("2027-03-01"), ends: new Date("2027-03-02") })
+  const cabin = `cabin ${++cabins}`
+  return db.table(stays).insert({ cabin, begins: new Date("2027-03-01"), ends: new Date("2027-03-02") })
 }
 
 type Work = Effect.Effect<unknown, { readonly _tag: string }, CurrentActor>
@@ -57,7 +57,7 @@ const locks: Readonly<Record<string, (db: Database, id: string, move: Move) => W
   "a machine's lock": (db, id, move) => stay.lock(db, move, id),
   "a handle's lock": (db, id) => db.table(stays).lock(id),
   "a locking list": (db, id) => db.table(stays).list({ id }, { lock: true, order: ["id"] }),
-  "an update": (db, id) => db.table(stays).update(id, { desk: `desk ${++desks}` }),
+  "an update": (db, id) => db.table(stays).update(id, { cabin: `cabin ${++cabins}` }),
   "a new row of its child table": (db, id) => db.table(notes).insert({ stayId: id, note: "late" }),
   "a new row that refers to it": (db, id) => db.table(bills).insert({ stayId: id }),
   "a changed reference": (db, id) =>
@@ -151,6 +151,6 @@ layer(pluginTables(inn), { excludeTestServices: true, timeout: "60 seconds" })("
 
 it("an account of a ledger has no ranges", () => {
   const columns = { ...balanceColumns, begins: timestamp, ends: timestamp }
-  const desks = table("inn_desks", columns, { excluding: [{ columns: ["version"], range: ["begins", "ends"] }] })
-  assert.throws(() => ledger("inn", { account: desks, floor: 0 }), /"inn_desks" cannot have ranges/)
+  const cabins = table("inn_cabins", columns, { excluding: [{ columns: ["version"], range: ["begins", "ends"] }] })
+  assert.throws(() => ledger("inn", { account: cabins, floor: 0 }), /"inn_cabins" cannot have ranges/)
 })

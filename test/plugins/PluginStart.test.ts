@@ -5,12 +5,14 @@ import {
   definePlugin,
   defineTask,
   EntityId,
+  type EventCondition,
   group,
   idOf,
   integer,
   oneOf,
   OrderId,
   type PluginManifest,
+  rowIn,
   statements,
   table,
   text,
@@ -199,6 +201,27 @@ describe("a plugin's conditions", () => {
         const projection = { orderProjection: () => ({ ...kept, only: { entitiesIn: quick, ordersIn: quick } }) }
         assert.match(yield* refused(quick, projection), /"notes_quick": make "orderId" unique/)
         assert.strictEqual(yield* refused(quick, hooksIn(quick)), "it started")
+      })),
+    60_000
+  )
+})
+
+describe("a condition of a subscription", () => {
+  const refused = (only: EventCondition) =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const onEvents = { "orders.create": { handler: () => Effect.void, only } }
+      return yield* refusal(url, [plugin({ schema: () => [slow], onEvents })])
+    })
+  const slow = table("notes_slow", { orderId: idOf(OrderId) })
+
+  it.live(
+    "ends the start when no index finds its rows, or it is no jsonpath",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const unindexed = yield* refused({ rowsIn: [rowIn(slow, { column: "orderId" })] })
+        assert.match(unindexed, /"notes_slow": make "orderId" unique there/)
+        assert.match(yield* refused({ record: "$.status ? (" }), /no jsonpath: "\$\.status \? \("/)
       })),
     60_000
   )

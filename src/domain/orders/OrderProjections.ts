@@ -3,11 +3,14 @@ import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
 import type { StatementParts } from "../platform/database/DatabaseRepo.ts"
 import type { ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import {
+  type EntitySet,
   type EntityTable,
   type EntityTables,
   entityTables,
   hasRow,
-  type InTables
+  type InTables,
+  quoted,
+  withRowIn
 } from "../platform/hooks/EntityTables.ts"
 import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"
 import type { Order } from "./Order.ts"
@@ -31,10 +34,10 @@ export interface RequestedRefund {
  */
 export interface OrderProjection {
   /**
-   * The orders that it is about: those with a line of an entity in `entitiesIn`, and those with a row in `ordersIn`, its
-   * own table. For others `created` is not called, nor `changed` when a checkout captures. Absent: all orders.
+   * The orders that it is about: those with a line of an entity in the table or of the type `entitiesIn`, and those with a row
+   * in `ordersIn`, a table of the plugin. For others `created` is not called, nor `changed` when a checkout captures. Absent: all orders.
    */
-  readonly only?: { readonly entitiesIn: EntityTable; readonly ordersIn: OrderTable }
+  readonly only?: { readonly entitiesIn: EntityTable | EntityType; readonly ordersIn?: OrderTable }
   /**
    * Returns the CTEs for the statement that creates orders in checkout, or undefined if the projection ignores these
    * orders. They may read the CTE `created (id, organization_id)` with the orders really created, and must write
@@ -64,6 +67,20 @@ export interface OrderTable {
   readonly columns: { readonly orderId: object }
 }
 
+/** Entities of one type of the catalog. */
+export interface EntityType {
+  readonly type: string
+}
+
+/** The entities with a row in the table, or of the type. */
+const setOf = (of: EntityTable | EntityType): EntitySet =>
+  "name" in of ? withRowIn(of) : {
+    name: `type ${of.type}`,
+    has: (organization, entityIds) =>
+      `coalesce((select true from catalog_entities_read a where a.organization_id = ${organization}
+        and a.id = any(${entityIds}) and a.type = ${quoted(of.type)} limit 1), false)`
+  }
+
 /** Id and organization of a changed order. */
 export type ChangedOrder = Pick<Order, "id" | "organizationId">
 
@@ -72,7 +89,7 @@ export class ProjectionFailed extends Data.TaggedError("ProjectionFailed")<{ rea
 
 /** An empty registry of projections over the tables that entities are looked up in. */
 const emptyProjections = (tables: EntityTables["Service"]) => {
-  const projections: Array<OrderProjection> = []
+  const projections: Array<OrderProjection & { readonly set: EntitySet | undefined }> = []
 
   /** One lock order for all projections: organizations by name, orders by id. */
   const forEachProjection = <A extends ChangedOrder, B>(
@@ -96,23 +113,26 @@ const emptyProjections = (tables: EntityTables["Service"]) => {
     /** Adds one while the process starts. */
     register: (projection: OrderProjection) =>
       Effect.sync(() => {
-        if (projection.only !== undefined) tables.declare(projection.only.entitiesIn)
-        projections.push(projection)
+        const set = projection.only && setOf(projection.only.entitiesIn)
+        if (set !== undefined) tables.declare(set)
+        projections.push({ ...projection, set })
       }),
     /** Whether any projection is registered. Without one, a single statement needs no transaction. */
     any: () => projections.length > 0,
     /** Whether none is about an order with lines of entities in these tables, as far as they were read. */
     ignore: (inTables: InTables): boolean =>
-      projections.every(({ only }) => only !== undefined && inTables?.includes(only.entitiesIn.name) === false),
+      projections.every(({ set }) => set !== undefined && inTables?.includes(set.name) === false),
     /**
      * SQL of whether one is about an order after all, by the snapshot of the statement that changes it; `entityIds`: an
      * array with those of its lines. Undefined without projections.
      */
     concernedBy: (organization: string, entityIds: string, orderId: string): string | undefined =>
-      projections.length === 0 ? undefined : projections.map(({ only }) =>
-        only === undefined ? "true" : [
-          hasRow(only.entitiesIn.name, organization, "entity_id", entityIds),
-          hasRow(only.ordersIn.name, organization, "order_id", `array[${orderId}]`)
+      projections.length === 0 ? undefined : projections.map(({ only, set }) =>
+        set === undefined ? "true" : [
+          set.has(organization, entityIds),
+          ...(only?.ordersIn === undefined
+            ? []
+            : [hasRow(only.ordersIn.name, organization, "order_id", `array[${orderId}]`)])
         ].join(" or ")
       ).join(" or "),
     /** The CTEs of all projections for the statement that creates these orders. */

@@ -47,7 +47,7 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
           Effect.sync(() => {
             const latch = Latch.makeUnsafe(false)
             latches.set(latch, queue)
-            // Notifications of the time without a worker were heard by nobody.
+            // Without a worker, notifications had no effect.
             call(queue)
             return latch
           }),

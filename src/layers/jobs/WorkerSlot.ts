@@ -92,7 +92,7 @@ const unparking = Effect.gen(function*() {
  * Serializes the claims of all slots of a process per queue, and shares their state: where the last one began, and when
  * the queue was last scanned from its beginning and for jobs of other organizations. Two claims at once would begin at
  * the same job, each walking over what the other has just locked. One claim answers a notification for all slots, and
- * until another one, the time of the next job or the poll nobody claims. Only the cost depends on it: PostgreSQL separates
+ * until another one, the time of the next job or the poll there is no claim. Only the cost depends on it: PostgreSQL separates
  * claims of several processes.
  */
 export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/jobs/QueueClaims", {

@@ -155,7 +155,10 @@ type Happened = Pick<PluginTools, "db" | "services"> & { readonly event: { reado
  * changed after the commit that cancelled the appointment, as often as it takes.
  */
 export const paymentEvents = (settings: AppointmentSettings) => {
-  const ofOrder = (tools: Happened) => follow(tools, settings, OrderId.make(tools.event.entityId))
+  const ofOrder = {
+    only: { record: "$.lineItems[*].metadata.appointmentId" },
+    handler: (tools: Happened) => follow(tools, settings, OrderId.make(tools.event.entityId))
+  }
   const ofAppointment = Effect.fnUntraced(function*(tools: Happened) {
     const { orderId = null } = (yield* tools.db.table(bookings).find(tools.event.entityId)) ?? {}
     if (orderId !== null) yield* follow(tools, settings, orderId)

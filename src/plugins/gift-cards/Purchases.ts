@@ -90,6 +90,7 @@ const refuseSpent = Effect.fn("Purchases.refuseSpent")(function*({ db }: PluginC
 export const followSales = Effect.fnUntraced(function*(host: PluginContext) {
   const [{ productType }, giftCards] = [yield* GiftCardOptions, yield* GiftCards]
   const projection: OrderProjection = {
+    only: { entitiesIn: { type: productType } },
     // Orders are paid after they are created.
     created: () => Effect.succeed(undefined),
     changed: Effect.fn("Purchases.changed")(function*(orderIds) {

@@ -4,6 +4,7 @@
  */
 export { type EntityKey, pluginEntity } from "./actors/PluginEntity.ts"
 export { pluginWorkflow, type WorkflowOptions } from "./actors/PluginWorkflow.ts"
+export { type EventCondition, type RowIn, rowIn } from "./events/EventConditionRepo.ts"
 export type { EventCall, EventHandler, EventSubscription, OnEvents } from "./events/EventHandler.ts"
 export {
   type ActorLayer,

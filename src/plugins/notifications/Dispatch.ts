@@ -7,6 +7,7 @@ import {
   inputOf,
   type PluginDatabase,
   type PluginTools,
+  rowIn,
   StorableObject,
   type StoreEvent,
   Text
@@ -68,9 +69,12 @@ const messageOf = Effect.fnUntraced(function*(
   return { ...rest, ...message, ...texts, nextAt, groupId } satisfies NewMessage
 })
 
+/** An event without one concerns no customer. */
+export const activeTemplates = rowIn(templates, { column: "event", equals: "type", where: { isActive: true } })
+
 /**
  * Queues what the active templates of an event say to who can be reached and has not declined (contract, plugins §17.19).
- * An event without templates costs one statement. An event that comes again queues nothing.
+ * An event that comes again queues nothing.
  */
 export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event, jobs }: EventCall) {
   const found = yield* db.table(templates).list({ event: event.type, isActive: true })

@@ -2,7 +2,7 @@ import { DateTime, Effect, Layer } from "effect"
 import { defineTask, pluginWith } from "stoa/plugin"
 import { callbackRoute } from "./Callbacks.ts"
 import { deliveries, messageMail } from "./Delivery.ts"
-import { onEvent, sendRoute } from "./Dispatch.ts"
+import { activeTemplates, onEvent, sendRoute } from "./Dispatch.ts"
 import { inboxRoutes } from "./Inbox.ts"
 import { InboxFeed } from "./InboxFeed.ts"
 import { logRoutes, messages } from "./Log.ts"
@@ -29,7 +29,7 @@ export const notifications = pluginWith("notifications", NotificationSettings, (
   schema: () => ({ templates, preferences, messages, printJobs }),
   layer: Layer.merge(Layer.succeed(NotificationOptions, settings), InboxFeed.layer),
   mailTemplates: [messageMail],
-  onEvents: { "*": onEvent },
+  onEvents: { "*": { handler: onEvent, only: { rowsIn: [activeTemplates] } } },
   routes: () => [
     ...templateRoutes,
     sendRoute,

@@ -55,8 +55,15 @@ export const reviewsPlugin = pluginWith("reviews", ReviewSettings, (settings) =>
   searchDocuments: ratingFields,
   mailTemplates: [requestMail],
   onEvents: {
-    "orders.statusChange": awaitRequest(settings),
-    "customers.update": ({ event, ...tools }) => forget(tools, CustomerId.make(event.entityId))
+    "orders.statusChange": {
+      only: { record: `$ ? (@.status == "fulfilled" && @.customerId != null)` },
+      handler: awaitRequest(settings)
+    },
+    "customers.update": {
+      // An erased profile has neither.
+      only: { record: "$ ? (@.email == null && @.userId == null)" },
+      handler: ({ event, ...tools }) => forget(tools, CustomerId.make(event.entityId))
+    }
   },
   tasks: (context) => [removePhotos(context), askForReviews(context, settings)],
   analyticsModels: () => [model]

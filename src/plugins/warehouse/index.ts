@@ -1,4 +1,4 @@
-import { definePlugin } from "stoa/plugin"
+import { definePlugin, rowIn } from "stoa/plugin"
 import { binRoutes, bins } from "./Bins.ts"
 import { lotRoutes, Lots, lots } from "./Lots.ts"
 import { reconciliationItems, reconciliationRoutes, reconciliations } from "./Reconciliations.ts"
@@ -37,5 +37,5 @@ export const warehouse = definePlugin({
   layer: Lots.layer,
   exports: Lots,
   routes: () => [...binRoutes, ...lotRoutes, ...transferRoutes, ...wastageRoutes, ...reconciliationRoutes],
-  onEvents: { "fulfillment.create": shipLots }
+  onEvents: { "fulfillment.create": { handler: shipLots, only: { rowsIn: [rowIn(lots)] } } }
 })

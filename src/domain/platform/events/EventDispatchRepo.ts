@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { decoding } from "../records/Rows.ts"
 import { columnsOf } from "../records/Table.ts"
 import { eventColumns } from "./EventRepo.ts"
@@ -19,6 +19,12 @@ export type EventDispatch = typeof EventDispatch.Type
 interface SubscribedEvent {
   readonly eventId: string
   readonly subscriptions: ReadonlyArray<string>
+}
+
+/** A condition of a subscription over the entry `e` of an event. */
+export interface Condition {
+  readonly subscription: string
+  readonly concerns: Statement.Fragment
 }
 
 type Wake = (dispatches: ReadonlyArray<EventDispatch>) => Effect.Effect<void>
@@ -55,18 +61,33 @@ const handling = (sql: SqlClient.SqlClient) => {
     sql`organization_id = ${organizationId} and subscription = ${subscription} and entity_type = ${entityType}
       and entity_id = ${entityId} and sequence = ${sequence}::bigint`
 
+  // Unknown is concerned: the handler decides.
+  const concerns = (conditions: ReadonlyArray<Condition>) =>
+    conditions.length === 0
+      ? sql.literal("")
+      : sql`where case s ${
+        sql.join(" ", false)(
+          conditions.map(({ concerns, subscription }) => sql`when ${subscription} then coalesce(${concerns}, true)`)
+        )
+      } else true end`
+
   /**
-   * Writes the dispatches of sequenced events in the relay's transaction, and returns those that need a job. Waits for
-   * dispatches of the same records that are ending.
+   * Writes the dispatches of sequenced events that concern their subscriptions, in the relay's transaction, and returns those
+   * that need a job. Waits for dispatches of the same records that are ending.
    */
-  const open = Effect.fn("EventDispatchRepo.open")(function*(events: ReadonlyArray<SubscribedEvent>, now: Date) {
+  const open = Effect.fn("EventDispatchRepo.open")(function*(
+    events: ReadonlyArray<SubscribedEvent>,
+    now: Date,
+    conditions: ReadonlyArray<Condition> = []
+  ) {
     const made = yield* dispatches`with wanted as materialized (
         select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, subscriptions jsonb))
       insert into event_dispatches (organization_id, subscription, entity_type, entity_id, sequence, event_id, touched_at)
       select e.organization_id, s, e.entity_type, e.entity_id, e.event_sequence, e.id, ${now}::timestamptz
       from wanted w cross join lateral jsonb_array_elements_text(w.subscriptions) s
       join outbox_events_read e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
-      on conflict do nothing returning ${sql.literal(columns)}`
+      ${concerns(conditions)} on conflict do nothing returning ${sql.literal(columns)}`
+    if (made.length === 0) return []
     const firsts = yield* dispatches`select ${sql.literal(columnsOf(EventDispatch.fields, "f"))}
       from (select distinct * from jsonb_to_recordset(${
       JSON.stringify(made)

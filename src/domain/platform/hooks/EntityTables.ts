@@ -7,7 +7,15 @@ export interface EntityTable {
   readonly columns: { readonly entityId: object }
 }
 
-/** Names of the declared tables that have a row about an entity, or one of several; undefined when that was not read. */
+/** Entities that statements look for. */
+export interface EntitySet {
+  /** Unique; among `InTables`. */
+  readonly name: string
+  /** SQL of whether one of the entities, an array, is in it. */
+  readonly has: (organization: string, entityIds: string) => string
+}
+
+/** Names of the declared tables and sets that have a row about an entity, or one of several; undefined when that was not read. */
 export type InTables = ReadonlyArray<string> | undefined
 
 /**
@@ -18,6 +26,14 @@ export const hasRow = (table: string, organization: string, column: "entity_id" 
   `coalesce((select true from ${tableName(table)} a where a.organization_id = ${organization}
     and a.${column} = any(${ids}) limit 1), false)`
 
+/** The entities with a row in the table. */
+export const withRowIn = ({ name }: EntityTable): EntitySet => ({
+  name: tableName(name),
+  has: (organization, entityIds) => hasRow(name, organization, "entity_id", entityIds)
+})
+
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
 /** Names become SQL. */
 const tableName = (name: string): string => {
   if (/^[a-z][a-z0-9_]*$/.test(name)) return name
@@ -25,20 +41,21 @@ const tableName = (name: string): string => {
 }
 
 const emptyTables = () => {
-  const names = new Set<string>()
+  const sets = new Map<string, EntitySet>()
   return {
     /** Declares one while the process starts. */
-    declare: ({ name }: EntityTable): void => void names.add(tableName(name)),
+    declare: (set: EntitySet): void => void sets.set(set.name, set),
     /**
      * The column `inTables` (`InTables`) for a statement that reads the entities anyway, with a comma before it; empty
      * when no table is declared.
      */
     column: (organization: string, entityIds: string): string =>
-      names.size === 0 ?
+      sets.size === 0 ?
         "" :
         `, array_remove(array[${
-          [...names].map((name) => `case when ${hasRow(name, organization, "entity_id", entityIds)} then '${name}' end`)
-            .join(", ")
+          [...sets.values()].map(({ has, name }) =>
+            `case when ${has(organization, entityIds)} then ${quoted(name)} end`
+          ).join(", ")
         }], null) as "inTables"`
   }
 }

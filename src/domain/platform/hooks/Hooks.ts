@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import { emptyServiceRegistry, ServiceRegistry } from "../modules/ServiceRegistry.ts"
-import { entityTables, type InTables } from "./EntityTables.ts"
+import { entityTables, type InTables, withRowIn } from "./EntityTables.ts"
 import type { AfterHandler, BeforeHandler, Hook } from "./Hook.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
 import {
@@ -102,7 +102,7 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
   let frozen = false
 
   const put = (hook: Hook, slot: HookSlot | "configured") => {
-    if (hook.entitiesIn !== undefined) tables.declare(hook.entitiesIn)
+    if (hook.entitiesIn !== undefined) tables.declare(withRowIn(hook.entitiesIn))
     if ("before" in hook) befores.add(hook, slot, hook.before)
     else if ("after" in hook) afters.add(hook, slot, hook.after)
     else if (isBefore(hook.key)) befores.add(hook, slot, hook.handler as BeforeHandler)

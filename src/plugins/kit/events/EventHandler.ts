@@ -3,6 +3,7 @@ import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { StoreEvent } from "../../../domain/platform/events/Event.ts"
 import type { Retries } from "../../../domain/platform/tasks/Task.ts"
 import type { PluginTools } from "../routes/RouteTools.ts"
+import type { EventCondition } from "./EventConditionRepo.ts"
 
 /** What the handler of an event gets. It acts as the service itself, in the organization of the event. */
 export interface EventCall extends PluginTools {
@@ -27,6 +28,8 @@ export interface EventSubscription<R = never> {
   readonly retries?: Retries
   /** Milliseconds for one try. Default: as of tasks, five minutes. */
   readonly timeLimitMs?: number
+  /** Events that do not meet it cost no job. The handler still has to look: what it finds may have changed since. */
+  readonly only?: EventCondition
 }
 
 /** A subscription over the services of its plugin. */

@@ -1,4 +1,5 @@
 import { Cause, Data, DateTime, Effect, Schema } from "effect"
+import type { Statement } from "effect/sql"
 import { createHash } from "node:crypto"
 import { type CurrentActor, currentOrganization } from "../../../domain/platform/access/Actor.ts"
 import { EventDispatch, EventDispatchRepo } from "../../../domain/platform/events/EventDispatchRepo.ts"
@@ -17,6 +18,8 @@ export interface Subscription {
   readonly names: ReadonlySet<string>
   readonly retries: Retries | undefined
   readonly timeLimitMs: number | undefined
+  /** Which events it is about; undefined: all of them. */
+  readonly concerns: Statement.Fragment | undefined
   readonly handle: (event: SequencedEvent, attemptNumber: number) => Effect.Effect<unknown, Failure, CurrentActor>
 }
 
@@ -117,18 +120,22 @@ const keeping = Effect.fnUntraced(
 
 /**
  * The tasks of all subscriptions, and what enqueues them in the relay's transaction: three statements for a batch in which
- * there are events of theirs, none otherwise, and none in the request that makes an event.
+ * there are events of theirs, one if these concern none, none otherwise, and none in the request that makes an event.
  */
 export const eventHandlers = Effect.fnUntraced(function*(subscriptions: ReadonlyArray<Subscription>) {
   const repo = yield* EventDispatchRepo
   const { run, wake } = yield* handling
   const slugsOf = (type: string) => subscriptions.filter(({ names }) => names.has(type)).map(({ slug }) => slug)
 
+  const conditions = subscriptions.flatMap(({ concerns, slug }) =>
+    concerns === undefined ? [] : [{ subscription: slug, concerns }]
+  )
+
   const subscriber: EventSubscriber = Effect.fn("onEvents")(function*(events: ReadonlyArray<EventNotice>) {
     const wanted = events.map(({ id, type }) => ({ eventId: id, subscriptions: slugsOf(type) }))
       .filter(({ subscriptions }) => subscriptions.length > 0)
     if (wanted.length === 0) return
-    const first = yield* repo.open(wanted, yield* DateTime.nowAsDate)
+    const first = yield* repo.open(wanted, yield* DateTime.nowAsDate, conditions)
     if (first.length > 0) yield* wake(first)
   })
   const keep = yield* keeping(wake, subscriptions.map(({ slug }) => slug))

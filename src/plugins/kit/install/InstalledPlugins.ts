@@ -5,11 +5,7 @@ import { WorkflowEngine } from "effect/workflow"
 import { createHmac, hkdfSync } from "node:crypto"
 import { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { PermissionCatalogue } from "../../../domain/platform/access/Permission.ts"
-import {
-  announcedNames,
-  EventSubscribers,
-  type SequencedEvent
-} from "../../../domain/platform/events/EventSubscribers.ts"
+import { announcedNames, EventSubscribers } from "../../../domain/platform/events/EventSubscribers.ts"
 import { type HandlerTools, toolsOf } from "../../../domain/platform/modules/Handlers.ts"
 import { together } from "../../../domain/platform/modules/Module.ts"
 import { ServiceRegistry } from "../../../domain/platform/modules/ServiceRegistry.ts"
@@ -18,7 +14,8 @@ import type { Keyring, SecretsKey } from "../../../domain/webhooks/SecretEncrypt
 import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
-import { namesOf, subscriptionOf } from "../events/EventHandler.ts"
+import { conditionSql, isPath } from "../events/EventConditionRepo.ts"
+import { type InstalledSubscription, namesOf, subscriptionOf } from "../events/EventHandler.ts"
 import type { InstalledPlugin, Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginHost.ts"
 import type { PluginTools } from "../routes/RouteTools.ts"
@@ -79,6 +76,26 @@ const contextOf = (
     database: { db, transaction: db.transaction }
   }
 }
+
+/** Calls the handler of a subscription with an event. */
+const handling = (
+  tools: Effect.Effect<PluginTools, never, CurrentActor>,
+  { handler }: InstalledSubscription
+): Subscription["handle"] =>
+(event, attemptNumber) =>
+  Effect.flatMap(
+    tools,
+    (own) => handler(Object.assign(own, { event, organizationId: event.organizationId, attemptNumber }))
+  )
+
+/** Conditions over records that are no jsonpath: each event would fail. */
+const pathFlaws = (sql: SqlClient.SqlClient, subscriptions: ReadonlyArray<InstalledSubscription>) =>
+  Effect.map(
+    Effect.filter(subscriptions.flatMap(({ only }) => only?.record ?? []), (path) =>
+      Effect.map(isPath(sql, path), (isValid) => !isValid)),
+    (paths) =>
+      paths.map((path) => `A condition of onEvents is no jsonpath: "${path}".`)
+  )
 
 const knownScopes = Effect.map(
   PermissionCatalogue,
@@ -144,16 +161,13 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
       const installed = yield* plugin.install({ cluster, context, tools, required: Context.mergeAll(...required) })
       exported.set(plugin.id, installed.exported)
       yield* register(plugin.id, installed)
-      const subscriptions = Object.entries(installed.onEvents).map(([key, { handler, retries, timeLimitMs }]) => ({
+      const subscriptions = Object.entries(installed.onEvents).map(([key, subscription]): Subscription => ({
         slug: subscriptionOf(plugin.id, key),
+        concerns: subscription.only && conditionSql(sql, subscription.only),
         names: new Set(namesOf(key, announced, settings.deployment.plugins)),
-        retries,
-        timeLimitMs,
-        handle: (event: SequencedEvent, attemptNumber: number) =>
-          Effect.flatMap(
-            tools,
-            (own) => handler(Object.assign(own, { event, organizationId: event.organizationId, attemptNumber }))
-          )
+        retries: subscription.retries,
+        timeLimitMs: subscription.timeLimitMs,
+        handle: handling(tools, subscription)
       }))
       return {
         installed,
@@ -167,6 +181,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     yield* follow(all.flatMap(({ subscriptions }) => subscriptions))
     const known = yield* knownScopes
     const [flaw] = [
+      ...yield* pathFlaws(sql, all.flatMap(({ installed }) => Object.values(installed.onEvents))),
       ...routeFlaws(routes, known, endpoints()),
       ...callFlaws(settings.deployment.plugins, known),
       ...conditionFlaws(settings.deployment, all.map(({ installed }) => installed))

@@ -170,8 +170,8 @@ const isLookedUpBy = ({ columns, options: { indexes = [], unique = [] } }: Table
   [...unique, ...indexes].some(({ columns: [first], where }) => first === column && where === undefined)
 
 /**
- * What cannot be right about conditions of hooks and order projections (`entitiesIn`, `ordersIn`): statements of the core
- * look into their tables for each entity and order.
+ * What cannot be right about conditions of hooks, order projections and events (`entitiesIn`, `ordersIn`, `rowsIn`):
+ * statements of the core look into their tables for each entity, order and event.
  */
 export const conditionFlaws = (
   deployment: { readonly hooks: ReadonlyArray<Hook>; readonly plugins: ReadonlyArray<Plugin> },
@@ -180,15 +180,17 @@ export const conditionFlaws = (
   const limits = installed.flatMap(({ orderProjection }) => orderProjection?.only ?? [])
   const hooks = [...deployment.hooks, ...installed.flatMap((one) => one.hooks)]
   const named = [
-    ...[...hooks, ...limits].flatMap(({ entitiesIn }) => entitiesIn ?? []).map(({ name }) =>
-      [name, "entityId"] as const
+    ...[...hooks, ...limits].flatMap(({ entitiesIn }) =>
+      entitiesIn === undefined || !("name" in entitiesIn) ? [] : [[entitiesIn.name, "entityId"] as const]
     ),
-    ...limits.map(({ ordersIn }) => [ordersIn.name, "orderId"] as const)
+    ...limits.flatMap(({ ordersIn }) => ordersIn === undefined ? [] : [[ordersIn.name, "orderId"] as const]),
+    ...installed.flatMap(({ onEvents }) => Object.values(onEvents)).flatMap(({ only }) => only?.rowsIn ?? [])
+      .map(({ column, table }) => [table.name, column] as const)
   ]
   return named.flatMap(([name, column]) => {
     const table = deployment.plugins.flatMap(({ tables }) => tables).find((one) => one.name === name)
     if (table === undefined) return [`A condition names the table "${name}", which no plugin has in its \`schema\`.`]
-    return isLookedUpBy(table, column)
+    return column === undefined || isLookedUpBy(table, column)
       ? []
       : [`A condition names the table "${name}": make "${column}" unique there, or the first column of an index.`]
   })

@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { createHmac, randomUUID } from "node:crypto"
 import { buildersOf, contractOf, testAdminActor, testCustomerActor, withPermissions } from "stoa/plugin/testing"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { render } from "../Rendering.ts"
 import { inLocale, type Template } from "../Templates.ts"
 import { type NotificationShop, openShop, provider } from "./NotificationShop.ts"
@@ -56,6 +57,25 @@ describe("messages", () => {
     await shop.template(event, { channel: "push" })
     const noAdapter = await shop.message(await shop.send(event, { channel: "push", recipient: "token" }))
     assert.deepInclude(noAdapter.at("data"), { status: "failed", error: "There is no adapter for push." })
+  })
+
+  it("come of events that are relayed while there is an active template; others cost no job", async () => {
+    const { db } = shop.app
+    const left = "select 1 from outbox_events where position is null union all select 1 from event_dispatches"
+    const handled = () => waitFor("its events to be handled", async () => (await db.query(left)).length === 0)
+    const jobs = "select 1 from commerce_jobs where task_slug = 'notifications/on/*' and input->>'entityId' = $1"
+    const jobsOfCustomer = async () => {
+      const id = await shop.customer()
+      await handled()
+      return (await db.query(jobs, [id])).length
+    }
+    const before = await jobsOfCustomer()
+    const template = await shop.template("customers.create", { channel: "print", printerId: "front" })
+    const meanwhile = await jobsOfCustomer()
+    await shop.done("DELETE", `/notifications/templates/${template}`)
+    assert.deepStrictEqual([before, meanwhile, await jobsOfCustomer()], [0, 1, 0])
+    const log = await shop.done("GET", "/notifications/log?event=customers.create")
+    assert.strictEqual(log.at("meta.pagination.total"), 1)
   })
 
   it("go to the next adapter when nothing was sent, and back to the same one when it may have been", async () => {
