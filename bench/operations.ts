@@ -14,6 +14,16 @@ type Budgets = typeof budgets
 
 const flowNames = ["W1", "W2", "W3", "W4"] as const
 
+type FlowsCosts = Array<readonly [name: typeof flowNames[number], costs: FlowCosts]>
+
+const titles = {
+  shipped: "as it is shipped",
+  none: "without plugins",
+  all: "with all plugins, which have nothing to do"
+}
+
+const jobCount = `select count(*) from commerce_jobs where task_slug not in (select task_slug from scheduler_ticks)`
+
 /**
  * Counts what a flow of one user costs, without any clock: operations of Effect, fibers, spans, statements and transactions
  * that write. The figures are the same on every machine, so `.ci/run` holds them to `operations/budgets.json`; the exit
@@ -22,8 +32,9 @@ const flowNames = ["W1", "W2", "W3", "W4"] as const
 export const runOperations = async (options: Options): Promise<void> => {
   const postgres = await startBenchPostgres()
   try {
-    for (const plugins of ["shipped", "none"] as const) {
-      heading(`operations per flow, ${plugins === "none" ? "without plugins" : "as it is shipped"}`)
+    const found: Partial<Record<keyof Budgets, FlowsCosts>> = {}
+    for (const plugins of ["shipped", "none", "all"] as const) {
+      heading(`operations per flow, ${titles[plugins]}`)
       const database = `operations_${plugins}`
       const url = await postgres.create(database)
       const port = await freePort()
@@ -33,19 +44,41 @@ export const runOperations = async (options: Options): Promise<void> => {
       })
       await onDatabase(url, (client) => seedStoa(client, products))
       // The server's counter is in this repository too.
-      const counts = async () => (await fetch(`http://127.0.0.1:${port}`)).json() as Promise<Counts>
-      const counter = new FlowCounter({ origin: server.origin, counts, admin: postgres.admin, database })
-      await countFlows(counter, plugins, options)
-      await counter.close()
+      const ask = async (path = "") => (await fetch(`http://127.0.0.1:${port}/${path}`)).json() as Promise<Counts>
+      await onDatabase(url, async (client) => {
+        const jobs = async () => Number((await client.query(jobCount)).rows[0]?.count)
+        const relay = () => ask("relay")
+        const counter = new FlowCounter({
+          origin: server.origin,
+          counts: ask,
+          relay,
+          jobs,
+          admin: postgres.admin,
+          database
+        })
+        found[plugins] = await countFlows(counter, plugins, options)
+        await counter.close()
+      })
       await server.stop()
     }
+    compare(found, options)
   } finally {
     await postgres.stop()
   }
 }
 
+/** Plugins that have nothing to do cost nothing. */
+const compare = ({ all, none }: Partial<Record<keyof Budgets, FlowsCosts>>, { by }: Options) => {
+  for (const [name, costs] of by ? [] : all ?? []) {
+    const without = none?.find(([other]) => other === name)?.[1].operations ?? NaN
+    if (name === "W3" || name === "W4") {
+      atMost(`${name} with all plugins, operations`, costs.operations / without, 1.1, " x none")
+    }
+  }
+}
+
 const countFlows = async (counter: FlowCounter, plugins: keyof Budgets, { by, flows, only, verbose }: Options) => {
-  const found: Array<readonly [name: typeof flowNames[number], costs: FlowCosts]> = []
+  const found: FlowsCosts = []
   for (const name of flowNames) {
     if (only !== undefined && only !== name) continue
     const { costs, sources, statements } = await counter.count(counted[name], flows ?? (by ? 6 : 60), products)
@@ -59,7 +92,7 @@ const countFlows = async (counter: FlowCounter, plugins: keyof Budgets, { by, fl
   table(["flow", ...costNames], found.map(([name, costs]) => [name, ...costNames.map((cost) => String(costs[cost]))]))
   record(`operations, ${plugins}`, Object.fromEntries(found))
   // The profile's hook of tracers is counted as well.
-  if (by) return
+  if (by) return found
   for (const [name, costs] of found) {
     for (const cost of costNames) {
       const budget = budgets[plugins][name][cost]
@@ -67,6 +100,7 @@ const countFlows = async (counter: FlowCounter, plugins: keyof Budgets, { by, fl
       if (costs[cost] > budget) process.exitCode = 1
     }
   }
+  return found
 }
 
 const print = (title: string, counts: ReadonlyArray<readonly [name: string, count: number]>, prefix = "") => {

@@ -9,7 +9,7 @@ import { profileBySource } from "./Profile.ts"
 
 /*
  * Loaded into the server before anything else (`node --import`). It counts what the fibers do from outside, so that the
- * service has no code for it, and answers with the counts on a separate port.
+ * service has no code for it, and answers with the counts on a separate port; at `/relay` once all changes are relayed.
  */
 
 const counts = { operations: 0, fibers: 0, spans: 0 }
@@ -52,11 +52,20 @@ statement.withConnectionSpan = function(...rest) {
 }
 
 // The relay commits each 25 ms for all flows since then: its share of one flow says how fast the machine is.
-const layer = Layer.effect(Relay, Effect.map(Relay.make, (relay) => ({ ...relay, run: Effect.never })))
+let relayAll: Effect.Effect<unknown> = Effect.void
+const layer = Layer.effect(
+  Relay,
+  Effect.map(Relay.make, (relay) => {
+    relayAll = Effect.repeat(relay.once, { until: (count) => count === 0 })
+    return { ...relay, run: Effect.never }
+  })
+)
 Reflect.set(Relay, "layer", layer)
 
-if (process.env["BENCH_PLUGINS"] === "none") {
-  const configuration = new URL("./NoPlugins.ts", import.meta.url).href
+const configurations: Readonly<Record<string, string>> = { none: "./NoPlugins.ts", all: "./AllPlugins.ts" }
+const named = configurations[process.env["BENCH_PLUGINS"] ?? ""]
+if (named !== undefined) {
+  const configuration = new URL(named, import.meta.url).href
   registerHooks({
     resolve: (specifier, context, next) =>
       specifier.endsWith("/commerce.config.ts") && context.parentURL !== configuration
@@ -67,7 +76,8 @@ if (process.env["BENCH_PLUGINS"] === "none") {
 
 const sources = process.env["BENCH_BY"] === undefined ? undefined : profileBySource(fiber, background)
 
-createServer((_request, response) => {
+createServer(async ({ url }, response) => {
+  if (url === "/relay") await Effect.runPromise(relayAll)
   const answer: Counts = {
     ...counts,
     statements: Object.fromEntries(statements),

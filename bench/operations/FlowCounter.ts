@@ -11,7 +11,7 @@ import type { Counts } from "./Messages.ts"
 export const counted = { W1: "list", W2: "product", W3: "cart", W4: "purchase" } as const
 
 /** What one flow costs; see `FlowCounter`. */
-export const costNames = ["operations", "fibers", "spans", "statements", "commits"] as const
+export const costNames = ["operations", "fibers", "spans", "statements", "commits", "jobs"] as const
 
 export type FlowCosts = Readonly<Record<typeof costNames[number], number>>
 
@@ -19,12 +19,18 @@ export type FlowCosts = Readonly<Record<typeof costNames[number], number>>
 export interface CountedServer {
   readonly origin: string
   readonly counts: () => Promise<Counts>
+  /** Relays all changes so far. */
+  readonly relay: () => Promise<unknown>
+  /** How many jobs there are, without those of schedules. */
+  readonly jobs: () => Promise<number>
   readonly admin: Client
   readonly database: string
 }
 
 interface Sample extends Counts {
   readonly commits: number
+  /** That the relay makes of the changes. */
+  readonly jobs: number
 }
 
 type Tally = Readonly<Record<string, number>>
@@ -73,25 +79,31 @@ export class FlowCounter {
       fibers: quartile(samples, ({ fibers }) => fibers),
       spans: quartile(samples, ({ spans }) => spans),
       statements: quartile(samples, ({ statements }) => total(statements)),
-      commits: quartile(samples, ({ commits }) => commits)
+      commits: quartile(samples, ({ commits }) => commits),
+      jobs: quartile(samples, ({ jobs }) => jobs)
     }
     const statements = meanOf(samples.map((sample) => sample.statements))
     return { costs, statements, sources: meanOf(samples.map(({ sources }) => sources)) }
   }
 
   async #sample(job: LoadJob): Promise<Sample> {
-    const { admin, counts, database } = this.#server
+    const { admin, counts, database, jobs, relay } = this.#server
+    await relay()
+    const jobsBefore = await jobs()
     const commits = await databaseWindow(admin, database)
     const before = await counts()
     await flows[job.flow](this.#shopper, { job, turn: this.#turn++, recorder: this.#recorder })
     const after = await counts()
+    const { writes } = await commits()
+    await relay()
     return {
       operations: after.operations - before.operations,
       fibers: after.fibers - before.fibers,
       spans: after.spans - before.spans,
       statements: less(after.statements, before.statements),
       sources: less(after.sources, before.sources),
-      commits: (await commits()).writes
+      commits: writes,
+      jobs: await jobs() - jobsBefore
     }
   }
 
