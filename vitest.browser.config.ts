@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: ["test/support/Chromium.ts", "test/support/globalSetup.ts"],
     pool: "forks",
     maxWorkers: 1,
-    testTimeout: 60_000,
-    hookTimeout: 60_000
+    testTimeout: 240_000,
+    hookTimeout: 240_000
   }
 })

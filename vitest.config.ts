@@ -18,8 +18,8 @@ export default defineConfig({
     // on their way in (`FilterPlugin.ts`) has separate configurations.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongOnesFirst },
-    // A guard against tests that hang; how long something may take is said where it matters.
-    testTimeout: 60_000,
-    hookTimeout: 60_000
+    // A guard against tests that hang, above the bound of `waitFor`, which says what it waited for.
+    testTimeout: 240_000,
+    hookTimeout: 240_000
   }
 })

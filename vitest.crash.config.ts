@@ -11,6 +11,8 @@ export default defineConfig({
     ...base.test,
     include: ["test/**/*.crash.test.ts", "src/plugins/*/test/**/*.crash.test.ts"],
     exclude: configDefaults.exclude,
-    maxWorkers: 3
+    maxWorkers: 3,
+    // They wait for several processes, one after the other.
+    testTimeout: 600_000
   }
 })

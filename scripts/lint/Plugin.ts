@@ -3,6 +3,7 @@ import { LayerImports, ModuleOrder } from "./LayerImports.ts"
 import { ModuleTables, PluginTables } from "./ModuleTables.ts"
 import { NoAmbient } from "./NoAmbient.ts"
 import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
+import { NoDurationBars } from "./NoDurationBars.ts"
 import { NoFatalDefects } from "./NoFatalDefects.ts"
 import { NoOrDie } from "./NoOrDie.ts"
 import { NoProcessEnv } from "./NoProcessEnv.ts"
@@ -20,6 +21,7 @@ export default {
     "module-tables": ModuleTables,
     "no-ambient": NoAmbient,
     "no-double-assertion": NoDoubleAssertion,
+    "no-duration-bars": NoDurationBars,
     "no-fatal-defects": NoFatalDefects,
     "no-or-die": NoOrDie,
     "no-process-env": NoProcessEnv,

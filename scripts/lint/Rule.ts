@@ -9,5 +9,8 @@ type Context = Parameters<NonNullable<Rule["create"]>>[0]
 /** The place in the file that a report points at. */
 export type Node = NonNullable<Parameters<Context["report"]>[0]["node"]>
 
+/** A call in the linted file. */
+export type Call = Parameters<NonNullable<ReturnType<Rule["create"]>["CallExpression"]>>[0]
+
 /** The path of the linted file inside the project, with forward slashes on every platform. */
 export const projectPath = (context: Context): string => relative(context.cwd, context.filename).split(sep).join("/")

@@ -5,7 +5,7 @@ import { aMember } from "../auth/Visitors.ts"
 import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { stoa } from "../support/Command.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, TestApp, testAppLayer, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, live, TestApp, testAppLayer, withApp } from "../support/TestApp.ts"
 import { aKey } from "./People.ts"
 
 /** Runs `stoa api-key …` on the database of the running service; its exit code and what it wrote. */
@@ -50,8 +50,7 @@ withApp("API keys", (it) => {
         )
         const again = yield* command("revoke", id)
         assert.deepStrictEqual([again.code, again.output.trim()], [1, "stoa: API key not found."])
-      }),
-    60_000
+      })
   )
 
   it.effect(
@@ -69,8 +68,7 @@ withApp("API keys", (it) => {
           assert.strictEqual(code, 1, output)
           assert.include(output, `stoa: ${line}`)
         }
-      }),
-    60_000
+      })
   )
 
   it.effect("API keys are revoked over HTTP at once, with an audit entry, by an actor who may grant their role", () =>
@@ -96,23 +94,23 @@ withApp("API keys", (it) => {
     }))
 })
 
-layer(testAppLayer({ auth: { apiKeys: { enabled: false }, requireEmailVerification: false } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("API keys that are disabled", (it) => {
-  it.effect("API keys that are disabled open nothing and are not created, while the development key opens everything and revokes them", () =>
-    Effect.gen(function*() {
-      const { id, key } = yield* aKey({ role: "admin" })
-      const development = { headers: { "x-api-key": "dev-admin-key" } }
-      assert.deepStrictEqual([yield* status(key), yield* status("dev-admin-key")], [401, 200])
-      const { browser } = yield* aMember("owner")
-      assert.strictEqual((yield* browser.post("/api/auth/api-key/create", { name: "mine" })).status, 404)
-      const asked = yield* api("POST", "/api/admin/api-keys", { ...development, body: { name: "A", role: "staff" } })
-      refused(asked, 403, "FORBIDDEN", "a new key")
-      assert.strictEqual((yield* api("GET", "/api/admin/api-keys", development)).at("data.0.id"), id)
-      assert.strictEqual((yield* api("DELETE", `/api/admin/api-keys/${id}`, development)).status, 200)
-    }))
-})
+layer(testAppLayer({ auth: { apiKeys: { enabled: false }, requireEmailVerification: false } }), live)(
+  "API keys that are disabled",
+  (it) => {
+    it.effect("API keys that are disabled open nothing and are not created, while the development key opens everything and revokes them", () =>
+      Effect.gen(function*() {
+        const { id, key } = yield* aKey({ role: "admin" })
+        const development = { headers: { "x-api-key": "dev-admin-key" } }
+        assert.deepStrictEqual([yield* status(key), yield* status("dev-admin-key")], [401, 200])
+        const { browser } = yield* aMember("owner")
+        assert.strictEqual((yield* browser.post("/api/auth/api-key/create", { name: "mine" })).status, 404)
+        const asked = yield* api("POST", "/api/admin/api-keys", { ...development, body: { name: "A", role: "staff" } })
+        refused(asked, 403, "FORBIDDEN", "a new key")
+        assert.strictEqual((yield* api("GET", "/api/admin/api-keys", development)).at("data.0.id"), id)
+        assert.strictEqual((yield* api("DELETE", `/api/admin/api-keys/${id}`, development)).status, 200)
+      }))
+  }
+)
 
 describe("the end of a key", () => {
   const now = new Date("2026-01-01T00:00:00Z")

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { aMember, type Visitor } from "../auth/Visitors.ts"
 import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
-import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 import { aKey } from "./People.ts"
 
 const app = testAppLayer({
@@ -49,7 +49,7 @@ const waysToWrite = [
 const daysAhead = (answer: Answer, path: string) =>
   Math.round((new Date(answer.text(path)).getTime() - Date.now()) / 86_400_000)
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys", (it) => {
+layer(app, live)("API keys", (it) => {
   it.effect("API keys are shown once, stored as a hash, recorded in the audit trail, and have the permissions of their role at the time of use", () =>
     Effect.gen(function*() {
       const made = yield* make({ name: "Till", role: "staff" })

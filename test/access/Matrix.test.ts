@@ -2,7 +2,7 @@ import { assert, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { api, testAppLayer } from "../support/TestApp.ts"
+import { api, live, testAppLayer } from "../support/TestApp.ts"
 import { isEmpty } from "../tenancy/OtherTenants.ts"
 import { asks, filled, namesIn, type Probe, reads, refusedAnyway, writes } from "../tenancy/Probes.ts"
 import { aStore, type Store } from "../tenancy/Stores.ts"
@@ -17,7 +17,7 @@ const storeResolver = (request: Request) => request.headers.get("x-store-id")
 
 const withStores = layer(
   testAppLayer({ auth: { storeResolver } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  live
 )
 
 /** Routes of authentication create their credentials themselves: test/auth. */

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, appBeside, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, appBeside, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { aKey, cookieOf, signed, signIn } from "./People.ts"
 
 const deployment: DeploymentConfig = {
@@ -85,7 +85,7 @@ const withoutNewConnections = Effect.acquireRelease(
   () => onServer((sql, database) => sql`alter database ${sql(database)} with allow_connections true`)
 )
 
-const withSessions = layer(testAppLayer(deployment), { excludeTestServices: true, timeout: "60 seconds" })
+const withSessions = layer(testAppLayer(deployment), live)
 
 withSessions("from headers to an actor", (it) => {
   describe("credentials", () => {

@@ -14,7 +14,7 @@ import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { api, testAppLayer } from "../support/TestApp.ts"
+import { api, live, testAppLayer } from "../support/TestApp.ts"
 import { anOrder, ask, rowsOf } from "./Questions.ts"
 
 /** As the specification writes a custom model: `name`, `table`, `measures` and `dimensions`. */
@@ -57,10 +57,10 @@ const Writing: AnalyticsModel = {
   dimensions: {}
 }
 
-const withModels = layer(testAppLayer({ analytics: { models: [Refunds, Slow, Reckless, Writing], timeoutMs: 2000 } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withModels = layer(
+  testAppLayer({ analytics: { models: [Refunds, Slow, Reckless, Writing], timeoutMs: 2000 } }),
+  live
+)
 
 withModels("a model of the deployment's own", (it) => {
   it.effect("a model of the deployment's own is listed and asked like those of the core, with the dimensions of the model it joins", () =>
@@ -178,8 +178,7 @@ describe("what a deployment says of analytics", () => {
         const app = testAppLayer({ analytics: { models: [{ ...Refunds, dimensions }] } })
         const started = yield* Effect.exit(Effect.scoped(Layer.build(app)))
         assert.match(JSON.stringify(started), /analytics model.*Refunds.*column refunds\.total does not exist/)
-      }),
-    60_000
+      })
   )
 })
 

@@ -13,6 +13,7 @@ import {
   asCustomer,
   asStaff,
   inOrganization,
+  live,
   testAppLayer
 } from "../support/TestApp.ts"
 import { anOrder, ask, rowsOf } from "./Questions.ts"
@@ -27,10 +28,7 @@ const Shelves: AnalyticsModel = {
   scopeRules: [{ role: "vendor", filter: "warehouses.code = :vendorId::text" }]
 }
 
-const withModels = layer(testAppLayer({ analytics: { models: [Shelves] } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withModels = layer(testAppLayer({ analytics: { models: [Shelves] } }), live)
 
 const count = { measures: ["Orders.count"] }
 

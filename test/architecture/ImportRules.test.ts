@@ -54,7 +54,10 @@ export const loyalty = { id: "loyalty", requires: ["gifts"], gifts }
 import { Cart } from "../../domain/carts/Cart.ts"
 it("is there", () => Cart)
 `,
-  "test/support/Clocks.ts": `export const soon = (then: () => void) => setTimeout(then, 1)\n`
+  "test/support/Clocks.ts": `export const soon = (then: () => void) => setTimeout(then, 1)\n`,
+  "test/support/waitFor.ts":
+    `export const waitFor = (_: string, __: () => number, ms = 60_000) => performance.now() + ms\n`,
+  "test/chaos/Bars.ts": `export const elapsed = (began: number) => performance.now() - began\n`
 }
 
 const use = (what: string, from: string) => `import { ${what} } from "${from}"\nexport const Used = [${what}]\n`
@@ -357,6 +360,21 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "test/a/C.test.ts",
     "stoa(no-sleep-in-tests)",
     use("setTimeout", "node:timers/promises")
+  ],
+  ...([
+    ["a clock", `export const a = () => performance.now()\n`],
+    ["a wait with a bar", `waitFor("a", () => 1, 5_000)\n`],
+    ["a time limit of an effect", `export const a = Effect.timeout("5 seconds")\n`],
+    ["a time limit of a test", `it("is", () => null, { timeout: 9_000 })\n`],
+    ["an asserted date of now", `assert.isAbove(at, Date.now() - 1)\n`]
+  ] as const).map(([what, source], n) =>
+    [`${what} in a test`, `test/a/Bar${n}.test.ts`, "stoa(no-duration-bars)", source] as const
+  ),
+  [
+    "a clock in a test of a plugin",
+    "src/plugins/gifts/test/Bar.test.ts",
+    "stoa(no-duration-bars)",
+    `export const a = () => performance.now()\n`
   ],
   [
     "a skipped test",

@@ -69,5 +69,5 @@ it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a change 
       }
       const [waits = ""] = yield* plansOf((yield* RelayStatements).waits)
       assert.match(waits, /outbox_events_waiting/)
-    }), 60_000)
+    }))
 })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { request } from "node:http"
-import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, newEmail, password, refused } from "./Visitors.ts"
 
 const app = testAppLayer({ auth: { requireEmailVerification: false, allowOrganizationCreation: true } })
@@ -19,7 +19,7 @@ const sendUnparsed = Effect.fnUntraced(function*(path: string, body: object) {
   )
 })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /api/auth", (it) => {
+layer(app, live)("a body under /api/auth", (it) => {
   it.effect("a body under /api/auth is refused and changes nothing when it does not fit its schema", () =>
     Effect.gen(function*() {
       const { browser } = yield* aVisitor()

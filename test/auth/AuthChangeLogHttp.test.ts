@@ -5,7 +5,7 @@ import { endpoints } from "../../src/http/docs/Docs.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import type { Entry } from "../events/ChangeLog.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
-import { type Answer, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, live, testAppLayer } from "../support/TestApp.ts"
 import { anOwner, aVisitor, become, invite, makeOutbox, newEmail, password, signIn, totp } from "./Visitors.ts"
 
 const outbox = makeOutbox()
@@ -80,7 +80,7 @@ const without = <A, E, R>(type: string, work: Effect.Effect<A, E, R>) =>
 const sessionsOf = (userId: string) =>
   Effect.map(onDatabase((sql) => sql`select 1 from sessions where user_id = ${userId}::uuid`), ({ length }) => length)
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log under /api/auth", (it) => {
+layer(app, live)("the change log under /api/auth", (it) => {
   it.effect("the change log under /api/auth records sign-ups, sign-ins, sign-outs and ended sessions", () =>
     Effect.gen(function*() {
       const browser = makeBrowser()

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
-import { type Answer, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, live, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, become, newEmail, password, refused, signIn } from "./Visitors.ts"
 
 const app = testAppLayer({
@@ -24,7 +24,7 @@ const isSame = (one: Answer, other: Answer) => {
 const usersNamed = (email: string) =>
   Effect.map(onDatabase((sql) => sql`select 1 from users where email = ${email}`), ({ length }) => length)
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("an idempotency key under /api/auth", (it) => {
+layer(app, live)("an idempotency key under /api/auth", (it) => {
   it.effect("an idempotency key under /api/auth creates one user for a repeated sign-up, with the same session", () =>
     Effect.gen(function*() {
       const key = randomUUID()

@@ -2,7 +2,7 @@ import { assert, layer, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { api, testAppLayer } from "../support/TestApp.ts"
+import { api, live, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, makeOutbox, password, signIn, totp, verify } from "./Visitors.ts"
 
 const outbox = makeOutbox()
@@ -52,7 +52,7 @@ const everything = Effect.gen(function*() {
   return { email, secrets }
 })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the log", (it) => {
+layer(app, live)("the log", (it) => {
   it.effect("the log has lines about sign-ins without secrets, also when the database fails", () =>
     Effect.gen(function*() {
       const { email, secrets } = yield* everything

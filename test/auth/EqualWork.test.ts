@@ -6,7 +6,7 @@ import { authGatewayLayer } from "../../src/layers/auth/Auth.ts"
 import { GuestOrderClaims } from "../../src/layers/auth/Verification.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { statementsOf } from "../pricing/Statements.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 import { makeOutbox, newEmail, password } from "./Visitors.ts"
 
 /** No orders are claimed. */
@@ -53,7 +53,7 @@ const workOf = Effect.fnUntraced(function*(path: string, body: object, mayMail =
   return { status, hashes, statements: sent.map(([text]) => kindOf(text)).toSorted() }
 })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(app, live)(
   "an address with or without an account costs the same work",
   (it) => {
     const known = newEmail()

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { at, testAppLayer } from "../support/TestApp.ts"
+import { at, live, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, boughtBy, makeOutbox, newEmail, password, signIn, verify, type Visitor } from "./Visitors.ts"
 
 const outbox = makeOutbox()
@@ -50,7 +50,7 @@ const copiedTo = Effect.fnUntraced(function*(store: string, orderId: string) {
   return id
 })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests", (it) => {
+layer(app, live)("orders of guests", (it) => {
   it.effect("orders of guests become those of the user who verifies their address by the link, once", () =>
     Effect.gen(function*() {
       const email = newEmail()
@@ -147,7 +147,7 @@ const storesOf = (template: string) =>
       and input->>'template' = ${template}`
   )
 
-layer(stores, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests of two stores", (it) => {
+layer(stores, live)("orders of guests of two stores", (it) => {
   it.effect("orders of guests of two stores become the user's in the store of the request that verified the address, which also sends the mails", () =>
     Effect.gen(function*() {
       const email = newEmail()

@@ -2,14 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 import { aMember, anOwner, aVisitor, become, invite, refused, type Visitor } from "./Visitors.ts"
 
 const app = testAppLayer({ auth: { requireEmailVerification: false, allowOrganizationCreation: true } })
 
 const organization = "/api/auth/organization"
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("organizations", (it) => {
+layer(app, live)("organizations", (it) => {
   it.effect("organizations are created, read, chosen and changed by their owner, and by no other user", () =>
     Effect.gen(function*() {
       const owner = yield* anOwner

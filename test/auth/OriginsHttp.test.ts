@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import type { Browser } from "../support/Browser.ts"
-import { api, testAppLayer } from "../support/TestApp.ts"
+import { api, live, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, password, refused, signIn } from "./Visitors.ts"
 
 const app = testAppLayer({
@@ -39,7 +39,7 @@ const cookiesOf = ({ cookies }: Browser) => ({
   cookie: [...cookies].map(([name, { value }]) => `${name}=${value}`).join("; ")
 })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a change under /api/auth", (it) => {
+layer(app, live)("a change under /api/auth", (it) => {
   it.effect("a change under /api/auth with a cookie is refused from any untrusted origin, on every route, and changes nothing", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import { nonceOf } from "../../src/http/auth/AddressVerification.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { type Answer, api, at, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, at, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 import {
   aVisitor,
   become,
@@ -47,7 +47,7 @@ const signedUp = Effect.fnUntraced(function*(email = newEmail()) {
   return { ...visitor, link: yield* outbox.linkTo(visitor.email, "email-verification") }
 })
 
-layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ email: { send: outbox.send } }), live)(
   "the link that verifies an address",
   (it) => {
     it.effect("the link that verifies an address changes nothing when it is opened, however often, and leads to a page with a button", () =>
@@ -162,7 +162,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
 
 const open = { requireEmailVerification: false, apiKeys: { enabled: true }, roles: { keeper: ["api-keys:manage"] } }
 
-layer(testAppLayer({ email: { send: outbox.send }, auth: open }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ email: { send: outbox.send }, auth: open }), live)(
   "everything that was set up before the address was verified",
   (it) => {
     it.effect("everything that was set up before the address was verified ends with it: sessions, second factor, keys and linked accounts", () =>
@@ -202,10 +202,7 @@ layer(testAppLayer({ email: { send: outbox.send }, auth: open }), { excludeTestS
 const page = "https://shop.example/verify?lang=en"
 const withPage = { trustedOrigins: ["https://shop.example"], verificationPage: page }
 
-layer(testAppLayer({ email: { send: outbox.send }, auth: withPage }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})(
+layer(testAppLayer({ email: { send: outbox.send }, auth: withPage }), live)(
   "a verification page of the shop",
   (it) => {
     it.effect("a verification page of the shop is the target of the link and verifies the address", () =>

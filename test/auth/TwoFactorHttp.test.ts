@@ -5,7 +5,7 @@ import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
 import { eventually } from "../support/Eventually.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, become, holderOf, isSignedIn, password, refused, setUpFactor, signIn, totp } from "./Visitors.ts"
 
 const app = testAppLayer({ auth: { requireEmailVerification: false }, rateLimits: { signInPerEmail: 1_000 } })
@@ -23,7 +23,7 @@ const guarded = Effect.gen(function*() {
   return { ...visitor, ...yield* setUpFactor(visitor.browser) }
 })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second factor", (it) => {
+layer(app, live)("a second factor", (it) => {
   it.effect("a second factor is required from its first code on, which replaces the session and ends the others", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
@@ -154,7 +154,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
 
 layer(
   testAppLayer({ auth: { requireEmailVerification: false, twoFactor: { requiredForRoles: ["admin"] } } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  live
 )("a role that requires a second factor", (it) => {
   it.effect("a second factor permits nothing but its set-up, and then everything", () =>
     Effect.gen(function*() {

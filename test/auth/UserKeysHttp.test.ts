@@ -5,7 +5,7 @@ import { aKey } from "../access/People.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, testAppLayer } from "../support/TestApp.ts"
+import { api, live, testAppLayer } from "../support/TestApp.ts"
 import {
   aMember,
   aVisitor,
@@ -51,7 +51,7 @@ const deletionsBy = (userId: string) =>
     ({ length }) => length
   )
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a user", (it) => {
+layer(app, live)("API keys of a user", (it) => {
   it.effect("API keys of a user are created by a member who may manage keys, and are stored as a hash", () =>
     Effect.gen(function*() {
       refused(yield* make((yield* aVisitor()).browser), 403, "FORBIDDEN")

@@ -5,7 +5,7 @@ import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { makeBrowser, shopOrigin } from "../support/Browser.ts"
-import { api, appBeside, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, appBeside, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { aVisitor, makeOutbox, newEmail, password, refused, signIn, verify } from "./Visitors.ts"
 
 const outbox = makeOutbox()
@@ -40,7 +40,7 @@ const underHost = Effect.fnUntraced(function*(host: string, path: string, body: 
   )
 })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (it) => {
+layer(app, live)("addresses", (it) => {
   it.effect("addresses are verified by a link before a sign-in", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
@@ -261,16 +261,16 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
     }))
 })
 
-layer(testAppLayer(deployment, { auth: { ...auth, trustedOrigins: [shopOrigin] }, environment: "production" }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("addresses in production", (it) => {
-  it.effect("addresses in production get links to the deployment, whichever host a request names", () =>
-    Effect.gen(function*() {
-      const { email } = yield* aVisitor()
-      assert.strictEqual(yield* underHost("evil.example", "/api/auth/request-password-reset", { email }), 200)
-      assert.strictEqual((yield* outbox.linkTo(email, "password-reset")).hostname, "127.0.0.1")
-      const body = { email, redirectTo: "https://evil.example/new" }
-      refused(yield* api("POST", "/api/auth/request-password-reset", { body }), 403, "INVALID_REDIRECT_URL")
-    }))
-})
+layer(testAppLayer(deployment, { auth: { ...auth, trustedOrigins: [shopOrigin] }, environment: "production" }), live)(
+  "addresses in production",
+  (it) => {
+    it.effect("addresses in production get links to the deployment, whichever host a request names", () =>
+      Effect.gen(function*() {
+        const { email } = yield* aVisitor()
+        assert.strictEqual(yield* underHost("evil.example", "/api/auth/request-password-reset", { email }), 200)
+        assert.strictEqual((yield* outbox.linkTo(email, "password-reset")).hostname, "127.0.0.1")
+        const body = { email, redirectTo: "https://evil.example/new" }
+        refused(yield* api("POST", "/api/auth/request-password-reset", { body }), 403, "INVALID_REDIRECT_URL")
+      }))
+  }
+)

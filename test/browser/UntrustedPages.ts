@@ -5,7 +5,7 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { recorder } from "../support/Recorder.ts"
 import { ShopFronts, shopFronts, somebody } from "../support/ShopFronts.ts"
-import { at } from "../support/TestApp.ts"
+import { at, live } from "../support/TestApp.ts"
 import { callFrom, open, run, signedInAt, tell } from "../support/VisitedPage.ts"
 import { footprintOf } from "../tenancy/Footprint.ts"
 
@@ -95,7 +95,7 @@ const submitted = Effect.fnUntraced(function*(page: Page, how: string, address: 
 
 const types = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] as const
 
-layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page of an untrusted origin", (it) => {
+layer(shopFronts, live)("a page of an untrusted origin", (it) => {
   for (const [name, { cookies, of }] of Object.entries(origins)) {
     it.effect(`of ${name} sends none of the shop's changes: its browser asks, and gets no permission`, () =>
       Effect.gen(function*() {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { refused } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
-import { api, asStaff, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asStaff, at, live, testAppLayer } from "../support/TestApp.ts"
 
 /** What the hooks of the cart were given, newest last. */
 const seen: Array<{ readonly key: string; readonly data: object }> = []
@@ -38,7 +38,7 @@ const after = (key: string): Hook => ({
 const operations = ["AddItem", "UpdateQuantity", "RemoveItem"]
 const hooks = operations.flatMap((operation) => [before(`cart.before${operation}`), after(`cart.after${operation}`)])
 
-const withHooks = layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })
+const withHooks = layer(testAppLayer({ hooks }), live)
 
 const seenBy = (key: string, field: string, value: string) =>
   seen.filter((one) => one.key === key && at(one.data, field) === value).map(({ data }) => data)

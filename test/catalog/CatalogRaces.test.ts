@@ -284,8 +284,7 @@ it.layer(catalogLayer())("the catalog under concurrent writes", (it) => {
               for (const node of nodes) assert.deepStrictEqual(node.path.map((step) => step.id), wayTo(byId, node.id))
             }
           }
-        }).pipe(asShopkeeper, Random.withSeed(seed)),
-      60_000
+        }).pipe(asShopkeeper, Random.withSeed(seed))
     )
   }
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
-import { api, asAdmin, asStaff, inOrganization, testAppLayer, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, inOrganization, live, testAppLayer, withSharedApp } from "../support/TestApp.ts"
 import { entities, make, onDatabase, refused, searching, shopper, suggested } from "./CatalogCalls.ts"
 
 const drafts = "/api/catalog/attribute-drafts"
@@ -142,7 +142,7 @@ withSharedApp("words that wait for approval", (it) => {
 
 const strict = layer(
   testAppLayer({ catalog: { approveLocales: true, localeFallbacks: { "de-CH": ["fr-CH"], "pt": ["es"] } } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  live
 )
 
 strict("a store that has its words approved", (it) => {

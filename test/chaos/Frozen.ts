@@ -4,11 +4,11 @@ import { aRound, assertEndsWell, frozenStore } from "../checkout/FrozenRuns.ts"
 import { chanceOf, seedOfRun } from "../pricing-properties/Chance.ts"
 import { audit } from "../support/Audit.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { TestApp } from "../support/TestApp.ts"
+import { live, TestApp } from "../support/TestApp.ts"
 
 const rounds = Number(process.env["STOA_CHAOS_ROUNDS"] ?? 1_000)
 
-layer(frozenStore, { excludeTestServices: true, timeout: "60 seconds" })("runs of checkouts that freeze", (it) => {
+layer(frozenStore, live)("runs of checkouts that freeze", (it) => {
   it.effect(`leave every order with one payment and every failure with none, in ${rounds} rounds`, () =>
     Effect.gen(function*() {
       const seed = seedOfRun()

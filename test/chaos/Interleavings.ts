@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { anOffer, assertEndsWell, interleavedStore } from "../payments/InterleavedCheckout.ts"
 import { happenings, sequencesOf } from "../payments/Sequences.ts"
 import { audit } from "../support/Audit.ts"
-import { TestApp } from "../support/TestApp.ts"
+import { live, TestApp } from "../support/TestApp.ts"
 
 /** So many of these, drawn without repetition; the same ones for the same seed (mulberry32). */
 export const drawn = <A>(from: ReadonlyArray<A>, count: number, seed: number): ReadonlyArray<A> => {
@@ -32,7 +32,7 @@ const ofPart = all.filter((_, n) => n % parts === part - 1)
 const sequences = sample === 0 ? ofPart : drawn(ofPart, sample, seed)
 const named = sample === 0 ? "" : `, seed ${seed}`
 
-layer(interleavedStore, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(interleavedStore, live)(
   "every order of what may happen",
   (it) => {
     for (const taking of ["when asked", "by itself"] as const) {
@@ -42,7 +42,7 @@ layer(interleavedStore, { excludeTestServices: true, timeout: "60 seconds" })(
           Effect.gen(function*() {
             const offer = yield* anOffer
             yield* Effect.forEach(sequences, (sequence) => assertEndsWell(sequence, taking, offer), { concurrency: 8 })
-            yield* audit((yield* TestApp).databaseUrl, "60 seconds")
+            yield* audit((yield* TestApp).databaseUrl)
           }),
         3_600_000
       )

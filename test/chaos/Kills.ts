@@ -54,7 +54,7 @@ it.live(`${kills} kills at random moments lose and double nothing`, () =>
     }
     closing = true
     yield* Fiber.join(buyers)
-    yield* audit(databaseUrl, "60 seconds")
+    yield* audit(databaseUrl)
     yield* Effect.promise(() =>
       waitFor(
         "nothing to be set aside",

@@ -4,7 +4,7 @@ import { seedOfRun } from "../pricing-properties/Chance.ts"
 import { countedPayments } from "../pricing-properties/CountedPayments.ts"
 import { deploymentOf, tradeOverHttp } from "../pricing-properties/OpenShops.ts"
 import { checkPrices } from "../pricing-properties/PriceChecks.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 
 const carts = Number(process.env["STOA_CHAOS_CARTS"] ?? 1_000_000)
 /** Of each of four shops, over HTTP. */
@@ -24,7 +24,7 @@ it.live(
   () => timed(checkPrices(seed, carts))
 )
 
-layer(testAppLayer(deploymentOf(payments)), { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
+layer(testAppLayer(deploymentOf(payments)), live)("over HTTP", (it) => {
   it.effect(
     `so do cart, quote, checkout, order, payment and refunds of ${4 * purchases} carts`,
     () => timed(tradeOverHttp(seed, payments, purchases, 2))

@@ -42,5 +42,5 @@ it.live(`after each of ${outages.length} outages of the database every shopper b
       yield* Fiber.join(crowd)
       assert.isAtMost(Math.max(...took), bar)
     }).pipe(Effect.provide(talkingTo(edge, database.url)))
-    yield* audit(database.url, "60 seconds")
+    yield* audit(database.url)
   }))

@@ -9,8 +9,7 @@ import { waitFor } from "../support/waitFor.ts"
 const buyers = Number(process.env["STOA_CHAOS_BUYERS"] ?? 2_000)
 const pieces = 100
 
-const buyAll = (carts: Parameters<typeof everybodyBuys>[0], round: number) =>
-  everybodyBuys(carts, round, { atOnce: 200, wait: "60 seconds" })
+const buyAll = (carts: Parameters<typeof everybodyBuys>[0], round: number) => everybodyBuys(carts, round, 200)
 
 /** Checkouts whose reservation was decided, either way. */
 const served = (url: string) =>
@@ -48,7 +47,7 @@ it.live(`${buyers} buyers on ${pieces} pieces buy exactly these while runners ar
         assert.isAtMost(yield* soldOf(url, product), pieces)
       }
       const answers = yield* Fiber.join(crowd)
-      yield* audit(url, "60 seconds")
+      yield* audit(url)
       const sold = yield* soldOf(url, product)
       console.log(`round ${round}: sold ${sold}, ${
         JSON.stringify(Object.fromEntries(

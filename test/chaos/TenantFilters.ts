@@ -79,7 +79,7 @@ const firstOf = Effect.fnUntraced(function*(looks: ReadonlyArray<Look>) {
 const looksAt = ({ ourView, ours, theirRows, theirs }: Street): ReadonlyArray<Look> => [
   ...otherwise(ours, ourView),
   readsOf(theirs, ours),
-  whileTaken("org_theirs", firstOf(outsidersIds(ours, theirs))),
+  whileTaken("org_theirs", firstOf(outsidersIds(ours, theirs, "5 seconds"))),
   touched("org_theirs", theirRows),
   ...ownRequests(ours, theirs),
   touched("org_theirs", theirRows),

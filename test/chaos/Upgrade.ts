@@ -58,7 +58,7 @@ it.live("five processes become the next version one by one under load, and this 
     yield* moreOrders
     closing = true
     yield* Fiber.join(crowd)
-    yield* audit(url, "60 seconds")
+    yield* audit(url)
     yield* auditConfirmed(url, recorded)
     assert.deepStrictEqual([...recorded.refusals], [], "no request was refused for it")
     const missing = yield* onDatabase(

@@ -7,7 +7,7 @@ import { eventually } from "../support/Eventually.ts"
 import { aFreePort, startMailServer } from "../support/MailServer.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { startStripe } from "../support/StripeEmulator.ts"
-import { type Answer, api, asAdmin, at, TestApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, at, live, TestApp } from "../support/TestApp.ts"
 import { onDatabase, stockOf } from "./CheckoutFixtures.ts"
 
 /** Both kinds of providers. */
@@ -23,7 +23,7 @@ const Shop = Layer.unwrap(Effect.gen(function*() {
   const stripe = yield* startStripe(stripeKey)
   port = yield* aFreePort
   const payments = {
-    stripe: { secretKey: stripeKey, webhookSecret: stripeSecret, apiUrl: stripe.url, timeoutMs: 400 }
+    stripe: { secretKey: stripeKey, webhookSecret: stripeSecret, apiUrl: stripe.url, timeoutMs: 10_000 }
   }
   return Layer.merge(shopMailingTo(port, { payments }), Layer.succeed(Stripe, stripe))
 }))
@@ -63,7 +63,7 @@ const lineOf = (orderId: string) =>
     (order) => order.at("data.lineItems.0.fulfillmentStatus")
   )
 
-layer(Shop, { excludeTestServices: true, timeout: "60 seconds" })("what fails after the payment", (it) => {
+layer(Shop, live)("what fails after the payment", (it) => {
   for (const { name, pays } of providers) {
     describe(`with ${name}`, () => {
       it.effect("keeps the order when the mail fails, and sends the mail once when its server is back", () =>

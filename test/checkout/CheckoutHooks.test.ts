@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { aCartWith, aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 import { aFilledCart, assertNothingLeft, checkoutFailed } from "./CheckoutFixtures.ts"
 import { scriptedProvider } from "./ScriptedProvider.ts"
 
@@ -47,10 +47,7 @@ const hooks = [...beforeKeys.map(before), ...afterKeys.map(after), ...afterKeys.
 
 const provider = scriptedProvider()
 
-layer(testAppLayer({ hooks, payments: { adapters: [provider.adapter] } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("hooks of checkout", (it) => {
+layer(testAppLayer({ hooks, payments: { adapters: [provider.adapter] } }), live)("hooks of checkout", (it) => {
   describe("before", () => {
     it.effect("get the priced checkout, and pass on what they return", () =>
       Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aCartWith, addTo, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
-import { type Answer, api, asCustomer, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asCustomer, live, testAppLayer } from "../support/TestApp.ts"
 import {
   aCustomerCart,
   aFilledCart,
@@ -27,10 +27,7 @@ const sameAnswer = (first: Answer, second: Answer) => {
   assert.deepStrictEqual(second.at("data"), first.at("data"))
 }
 
-layer(testAppLayer({ payments: { adapters: [provider.adapter] } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("idempotency of checkout", (it) => {
+layer(testAppLayer({ payments: { adapters: [provider.adapter] } }), live)("idempotency of checkout", (it) => {
   for (const [place, pay] of Object.entries(places)) {
     describe(place, () => {
       it.effect("the same key and body give the same order again, with the client secret, and pay once", () =>

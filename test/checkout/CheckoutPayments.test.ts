@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 import { aFilledCart, assertNothingLeft, checkoutFailed, stockOf } from "./CheckoutFixtures.ts"
 import { scriptedProvider, silence } from "./ScriptedProvider.ts"
 
@@ -10,10 +10,7 @@ const provider = scriptedProvider()
 /** The checkout body that pays with one of the provider's instruments. */
 const by = (paymentMethodToken: string) => ({ paymentMethodId: "scripted", paymentMethodToken })
 
-layer(testAppLayer({ payments: { adapters: [provider.adapter] } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("payment at checkout", (it) => {
+layer(testAppLayer({ payments: { adapters: [provider.adapter] } }), live)("payment at checkout", (it) => {
   it.effect("that is declined leaves nothing behind, and the cart can be paid in another way", () =>
     Effect.gen(function*() {
       const { entityId, ...cart } = yield* aFilledCart(2)

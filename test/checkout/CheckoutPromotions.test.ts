@@ -5,7 +5,7 @@ import { promotionReasons } from "../../src/domain/promotions/PromotionRules.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { aPromotion, usedCount } from "../promotions/PromotionBuilder.ts"
 import { aCartWith, aGuestCart, aProduct, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asCustomer, asStaff, at, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asCustomer, asStaff, at, live, testAppLayer } from "../support/TestApp.ts"
 import { aFilledCart, assertAddsUp, assertTakenBack, buyAs, checkoutFailed } from "./CheckoutFixtures.ts"
 
 const shipping = 500
@@ -33,10 +33,7 @@ const discounted = (answer: Answer, discountTotal: number, about = "") => {
   assertAddsUp(answer)
 }
 
-layer(testAppLayer({ shipping: { type: "flat", flatRate: shipping } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("promotions at checkout", (it) => {
+layer(testAppLayer({ shipping: { type: "flat", flatRate: shipping } }), live)("promotions at checkout", (it) => {
   describe("a promotion of a type", () => {
     /** Two products of 1111 and three books of 700: a subtotal of 4322. */
     const basket = Effect.fnUntraced(function*() {

@@ -6,7 +6,7 @@ import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { UnpaidOrders } from "../../src/workflows/payments/UnpaidOrders.ts"
 import { eventually } from "../support/Eventually.ts"
 import { checkOut } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 import { aFilledCart, assertTakenBack, onDatabase, stockOf } from "./CheckoutFixtures.ts"
 import { scriptedProvider, silence } from "./ScriptedProvider.ts"
 
@@ -23,10 +23,7 @@ const hook: Hook = {
 /** A refund of a payment that `succeeded` reports, which this provider did not capture, succeeds. */
 const adapter = { ...provider.adapter, refund: () => Effect.succeed("re_1") }
 
-const withShoppers = layer(testAppLayer({ payments: { adapters: [adapter] }, hooks: [hook] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withShoppers = layer(testAppLayer({ payments: { adapters: [adapter] }, hooks: [hook] }), live)
 
 let instruments = 0
 
@@ -58,7 +55,7 @@ const succeeded = (order: Unconfirmed) => report("payment_intent.succeeded", ord
 const read = ({ id }: Unconfirmed) => api("GET", `/api/orders/${id}`, { as: asAdmin })
 
 const until = (what: string, order: Unconfirmed, is: (order: Answer) => boolean) =>
-  eventually(what, Effect.map(read(order), (answer) => is(answer) && answer), 20_000)
+  eventually(what, Effect.map(read(order), (answer) => is(answer) && answer))
 
 const captured = (order: Unconfirmed) =>
   until("the capture", order, (answer) => answer.at("data.amountCaptured") === 2_000)

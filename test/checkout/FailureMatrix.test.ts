@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Stripe, stripeStore } from "../payments/StripeStore.ts"
 import { audit } from "../support/Audit.ts"
 import { aCartWith, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, TestApp } from "../support/TestApp.ts"
+import { api, asAdmin, live, TestApp } from "../support/TestApp.ts"
 import { aFilledCart, assertTakenBack, checkoutFailed, ordersFrom, stockOf } from "./CheckoutFixtures.ts"
 
 /** Both kinds of providers, with what pays and what is authorized and never paid. */
@@ -40,7 +40,7 @@ const openFor = (carts: ReadonlyArray<{ readonly id: string }>) =>
       )
   )
 
-layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("the failure matrix of a checkout", (it) => {
+layer(stripeStore(), live)("the failure matrix of a checkout", (it) => {
   for (const { name, pays, unpaid } of providers) {
     describe(`with ${name}`, () => {
       it.effect("sells as many orders as units when the stock runs out, and leaves nothing of the others", () =>

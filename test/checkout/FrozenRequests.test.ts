@@ -6,7 +6,7 @@ import { Checkouts } from "../../src/workflows/checkout/Checkouts.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 import { assertNothingLeft, checkoutFailed, ordersFrom } from "./CheckoutFixtures.ts"
 import { refusal, scriptedProvider } from "./ScriptedProvider.ts"
 
@@ -58,7 +58,7 @@ const frozenStore = testAppLayer({ payments: { adapters: [provider.adapter] } },
   Layer.provide(freezing)
 )
 
-layer(frozenStore, { excludeTestServices: true, timeout: "60 seconds" })("the request of a frozen checkout", (it) => {
+layer(frozenStore, live)("the request of a frozen checkout", (it) => {
   it.effect("gets the order of the run that took over, paid once", () =>
     Effect.gen(function*() {
       const cart = yield* aCartWith(yield* aProduct())

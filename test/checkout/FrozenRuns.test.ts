@@ -10,7 +10,7 @@ import { chanceOf } from "../pricing-properties/Chance.ts"
 import { audit } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aCartWith, aProduct } from "../support/Purchase.ts"
-import { TestApp } from "../support/TestApp.ts"
+import { live, TestApp } from "../support/TestApp.ts"
 import { aPayload, aRound, assertEndsWell, dyingAt, type FrozenRound, frozenStore } from "./FrozenRuns.ts"
 
 const pays = ["pays", "pays", "pays"] as const
@@ -23,7 +23,7 @@ const decisions: ReadonlyArray<readonly [what: string, round: FrozenRound]> = [
   ["cancel the order", { frozenAt: "created", otherAt: "captured", provider: ["pays", "pays", "refuses to capture"] }]
 ]
 
-layer(frozenStore, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(frozenStore, live)(
   "a run of a checkout that was frozen",
   (it) => {
     it.effect.each(decisions)(

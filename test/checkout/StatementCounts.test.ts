@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { freshDatabase } from "../support/Postgres.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
 import { type SentStatement, type StatementTap, tapOn } from "../support/StatementTap.ts"
-import { type Answer, api, asAdmin, at, testAppOn } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, at, live, testAppOn } from "../support/TestApp.ts"
 import { aTaxRate, to } from "../tax/TaxedShop.ts"
 import { changeLogAtRest } from "../tenancy/Footprint.ts"
 
@@ -105,7 +105,7 @@ const most: Readonly<Record<string, number>> = {
   refund: 11
 }
 
-layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("with promotions, shipping and tax", (it) => {
+layer(tapped, live)("with promotions, shipping and tax", (it) => {
   it.effect("every request about a purchase sends as many statements for fifty lines as for one", () =>
     Effect.gen(function*() {
       yield* aShop

@@ -1,6 +1,6 @@
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { type Duration, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { ClusterWorkflowEngine, RunnerAddress, RunnerHealth, Runners, Sharding, ShardingConfig } from "effect/cluster"
 import type { WorkflowEngine } from "effect/workflow"
 import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
@@ -24,14 +24,17 @@ export const aRunner = Effect.fnUntraced(
   function*(
     url: string,
     workflows: Layer.Layer<never, never, WorkflowEngine.WorkflowEngine>,
-    locks: { readonly shardLockExpiration: number; readonly shardLockRefreshInterval?: number } = {
-      shardLockExpiration: 2_000
-    }
+    locks: {
+      readonly shardLockExpiration?: number
+      readonly shardLockRefreshInterval?: number
+      readonly entityTerminationTimeout?: Duration.Input
+    } = {}
   ) {
     const shardingConfig = {
       runnerAddress: Option.some(RunnerAddress.make("127.0.0.1", yield* Effect.promise(freePort))),
       runnerListenAddress: Option.none(),
       shardsPerGroup: 8,
+      shardLockExpiration: 60_000,
       ...locks,
       entityMessagePollInterval: 50,
       entityReplyPollInterval: 20,

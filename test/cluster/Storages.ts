@@ -1,10 +1,11 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Effect, Layer, type Option, Schedule } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { type MessageStorage, SqlMessageStorage } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { ShardTenure } from "../../src/layers/cluster/ActivationLookups.ts"
 import { ClusterTables } from "../../src/layers/cluster/ClusterStorage.ts"
 import * as GroupCommitMessageStorage from "../../src/layers/cluster/GroupCommitMessageStorage.ts"
+import { eventually } from "../support/Eventually.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** The storage under test, below the typed service. */
@@ -31,7 +32,4 @@ const empty = Effect.gen(function*() {
 
 /** Repeats a question until it has an answer. */
 export const until = <A, R>(check: Effect.Effect<Option.Option<A>, never, R>) =>
-  Effect.flatMap(check, Effect.fromOption).pipe(
-    Effect.retry({ schedule: Schedule.spaced(10), times: 500 }),
-    Effect.orDie
-  )
+  eventually("an answer", Effect.map(check, Option.getOrUndefined))

@@ -56,6 +56,8 @@ export interface OpenStream {
   readonly messages: ReadonlyArray<Message>
   /** Whether the server has ended the stream. */
   readonly ended: () => boolean
+  /** Whether its connection broke before the server had ended it. */
+  readonly wasCut: () => boolean
   /** Waits for so many messages. */
   readonly until: (count: number) => Effect.Effect<void>
 }
@@ -90,7 +92,7 @@ export const openStream = (
       })
     )
     const messages: Array<Message> = []
-    let ended = false
+    let [ended, cut] = [false, false]
     const read = async () => {
       let rest = ""
       const decoder = new TextDecoder()
@@ -100,13 +102,16 @@ export const openStream = (
         messages.push(...blocks.flatMap(messageOf))
       }
     }
-    read().catch(() => undefined).finally(() => {
+    read().catch(() => {
+      cut = true
+    }).finally(() => {
       ended = true
     })
     return {
       response,
       messages,
       ended: () => ended,
+      wasCut: () => cut,
       until: (count) =>
         Effect.promise(() => waitFor(`${count} messages`, () => messages.length >= count || ended)).pipe(Effect.asVoid)
     }

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs"
 import giftShop from "../../examples/deployment/commerce.config.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, testAppLayer, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer, withApp } from "../support/TestApp.ts"
 import { example } from "./Program.ts"
 
 /** Every program of the folder is run below; one that is added here too. */
@@ -32,7 +32,7 @@ withApp("the examples", (it) => {
       assert.strictEqual(after.at("meta.pagination.total"), 3)
       assert.deepEqual(after.at("data.0.inventory"), before.at("data.0.inventory"))
       assert.strictEqual(after.list("data.1.pricing").length, 1)
-    }), 60_000)
+    }))
 
   it.effect("buy as a guest", () =>
     Effect.gen(function*() {
@@ -42,7 +42,7 @@ withApp("the examples", (it) => {
         bought.output,
         /found Teapot\nbought as ORD-\d{4}-\d{6} for 8400 EUR in minor units\nthe order is pending/
       )
-    }), 60_000)
+    }))
 
   it.effect("keep the stock over /rpc and hear of it", () =>
     Effect.gen(function*() {
@@ -52,10 +52,10 @@ withApp("the examples", (it) => {
       const levels = yield* api("GET", "/api/inventory/levels", { as: asAdmin })
       const available = levels.list("data").map((level) => Reflect.get(Object(level), "available"))
       assert.deepStrictEqual(available.sort(), [40, 40, 80])
-    }), 60_000)
+    }))
 })
 
-layer(testAppLayer(giftShop), { excludeTestServices: true, timeout: "60 seconds" })("the example of a module", (it) => {
+layer(testAppLayer(giftShop), live)("the example of a module", (it) => {
   it.effect("refuses what fits into no gift, and wraps what was ordered by a job", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* example("import-products.ts")).code, 0)
@@ -77,7 +77,7 @@ layer(testAppLayer(giftShop), { excludeTestServices: true, timeout: "60 seconds"
       })
       assert.strictEqual(order.status, 201)
       yield* eventually("the gift to be wrapped", wrapped(order.text("data.orderNumber")))
-    }), 60_000)
+    }))
 })
 
 /** Whether the job of the order has succeeded. */

@@ -8,7 +8,7 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { scriptedProvider } from "../checkout/ScriptedProvider.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 
 const provider = scriptedProvider("scripted")
 
@@ -30,7 +30,7 @@ const hooks: ReadonlyArray<Hook> = [
 
 const withProvider = layer(
   testAppLayer({ payments: { adapters: [provider.adapter] }, hooks }).pipe(Layer.provide(dying)),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  live
 )
 
 /** Buys one thing of each entity type. */

@@ -5,7 +5,7 @@ import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/pla
 import type { AfterHooks, BeforeHooks } from "../../src/domain/platform/hooks/HookMap.ts"
 import { imported, jsonl } from "../import-export/ImportFixtures.ts"
 import { addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, at, type Call, live, testAppLayer } from "../support/TestApp.ts"
 
 type FixedBefore = Exclude<keyof BeforeHooks, `catalog.${string}.${string}`>
 type FixedAfter = Exclude<keyof AfterHooks, `catalog.${string}.${string}`>
@@ -129,7 +129,7 @@ const last = (name: string) => {
   return recorded
 }
 
-layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })("a walk through the API", (it) => {
+layer(testAppLayer({ hooks }), live)("a walk through the API", (it) => {
   it.effect("fires every key of the contract, with the operation that the table says", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct({ type: "course" })

@@ -2,10 +2,9 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
-import { api, asCustomer, testAppLayer, withApp } from "../support/TestApp.ts"
+import { api, asCustomer, live, testAppLayer, withApp } from "../support/TestApp.ts"
 
-const trusting = (address: string) =>
-  layer(testAppLayer({}, { trustedProxy: Option.some(address) }), { excludeTestServices: true, timeout: "60 seconds" })
+const trusting = (address: string) => layer(testAppLayer({}, { trustedProxy: Option.some(address) }), live)
 const behindAProxy = trusting("127.0.0.0/8, 10.1.0.0/16, fd00::/8")
 const besideAProxy = trusting("10.0.0.5")
 

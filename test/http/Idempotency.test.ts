@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import type { Hook } from "../../src/domain/platform/hooks/Hook.ts"
 import { elsewhere, openElsewhere, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, type Call, type TestApp, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, type Call, live, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 /** What the hook before an item goes into a cart does next; a test sets it. */
@@ -15,7 +15,7 @@ const hook: Hook = {
   before: ({ data }) => Effect.suspend(() => Effect.as(beforeAddItem, data))
 }
 
-const withHook = layer(testAppLayer({ hooks: [hook] }), { excludeTestServices: true, timeout: "60 seconds" })
+const withHook = layer(testAppLayer({ hooks: [hook] }), live)
 
 /** An unsafe request, and what to send with the same key to be refused. */
 interface Unsafe {

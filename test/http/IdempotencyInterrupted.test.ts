@@ -3,7 +3,7 @@ import { Deferred, Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Hook } from "../../src/domain/platform/hooks/Hook.ts"
 import { aGuestCart, aProduct } from "../support/Purchase.ts"
-import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 /** What happens after an item went into a cart; a test sets it. */
@@ -11,7 +11,7 @@ let afterAddItem: Effect.Effect<void> = Effect.void
 
 const hook: Hook = { key: "cart.afterAddItem", after: () => Effect.suspend(() => afterAddItem) }
 
-const withHook = layer(testAppLayer({ hooks: [hook] }), { excludeTestServices: true, timeout: "60 seconds" })
+const withHook = layer(testAppLayer({ hooks: [hook] }), live)
 
 withHook("a client that hangs up while its request is worked on", (it) => {
   it.effect("finds the answer under its key, and what was written is not written again", () =>

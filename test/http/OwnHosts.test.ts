@@ -2,7 +2,7 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { request } from "node:http"
 import { hostTest } from "../../src/http/server/Origins.ts"
-import { TestApp, testAppLayer } from "../support/TestApp.ts"
+import { live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** Status and body of a request under a host of the client's choice; 101 where a socket was opened. */
 const under = Effect.fnUntraced(function*(
@@ -42,7 +42,7 @@ const socket = {
 
 const app = testAppLayer({ server: { publicUrl: "https://shop.example" } })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a service outside of production", (it) => {
+layer(app, live)("a service outside of production", (it) => {
   it.effect("answers to names of its machine and to its public one, and refuses those that were made to lead to it", () =>
     Effect.gen(function*() {
       for (
@@ -67,7 +67,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a service outs
     }))
 })
 
-layer(testAppLayer({}, { environment: "production" }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({}, { environment: "production" }), live)(
   "a service in production",
   (it) => {
     it.effect("leaves the names to the proxy in front of it", () =>

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, asCustomer, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, asCustomer, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const long = (length: number) => "x".repeat(length)
 const password = "a-long-enough-password"
@@ -18,7 +18,7 @@ const signUp = Effect.fnUntraced(function*(body: object) {
 
 const app = testAppLayer({ auth: { requireEmailVerification: false } })
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("texts that shoppers send", (it) => {
+layer(app, live)("texts that shoppers send", (it) => {
   it.effect("a name and a picture of a user are bounded, and carts of a user go on", () =>
     Effect.gen(function*() {
       for (const name of [long(900_000), long(201)]) {

@@ -85,7 +85,7 @@ it.live(
       yield* Deferred.succeed(over, undefined)
       const next = yield* restart(service, options)
       yield* Effect.gen(function*() {
-        yield* eventually("the picture to be attached", Effect.map(kept, (found) => found?.attached === 1), 60_000)
+        yield* eventually("the picture to be attached", Effect.map(kept, (found) => found?.attached === 1))
         assert.deepStrictEqual(yield* kept, { waiting: 0, attached: 1, refused: 0, assets: 1, links: 1 })
         assert.deepStrictEqual(yield* shownBy("tee"), [["primary", 0, "Front"]])
         // The first file is on the list of those that have to go; what the product shows is not.
@@ -98,6 +98,5 @@ it.live(
           Array.from({ length: bucket.objects.size - 1 }, () => false)
         )
       }).pipe(Effect.provide(talkingTo(next, url)))
-    }).pipe(Effect.scoped),
-  120_000
+    }).pipe(Effect.scoped)
 )

@@ -148,7 +148,7 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         yield* onDatabase((sql) => sql`update commerce_jobs set wait_until = now() where status = 'pending'`)
         yield* atRest
         assert.deepStrictEqual((yield* shownBy("hat")).map(([role]) => role), ["primary", "gallery", "gallery"])
-      }), 40_000)
+      }))
 
     it.effect("are not fetched when the import says so, is a rehearsal, or its sender may not upload", () =>
       Effect.gen(function*() {

@@ -80,8 +80,7 @@ it.live(
         assert.notInclude(refused.output, "    at ")
       }
       assert.deepStrictEqual(yield* onDatabase(url, (sql) => sql`select 1 from imports`), [])
-    }).pipe(Effect.scoped),
-  60_000
+    }).pipe(Effect.scoped)
 )
 
 it.live(
@@ -92,8 +91,7 @@ it.live(
       assert.strictEqual(refused.code, 1)
       assert.include(refused.output, "Unknown subcommand \"inport\"")
       assert.notInclude(refused.output, "stoa: ")
-    }),
-  30_000
+    })
 )
 
 const half: Import = {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { beforeHook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
-import { api, asAdmin, asCustomer, asStaff, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { counts, ended, exported, imported, jsonl, reasons, upload } from "./ImportFixtures.ts"
 
 const small = testAppLayer({
@@ -16,7 +16,7 @@ const small = testAppLayer({
   ]
 })
 
-const withSmallApp = layer(small, { excludeTestServices: true, timeout: "60 seconds" })
+const withSmallApp = layer(small, live)
 
 const codeOf = (answer: { readonly status: number; readonly at: (path: string) => unknown }) => [
   answer.status,

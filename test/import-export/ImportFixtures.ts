@@ -25,7 +25,7 @@ export const ended = Effect.fnUntraced(function*(id: string, as = asAdmin) {
     const answer = await Effect.runPromise(app.api("GET", `/api/imports/${id}`, { as }))
     return ["receiving", "queued", "running"].includes(answer.text("data.state")) ? undefined : answer
   }
-  return yield* Effect.promise(() => waitFor(`the end of import ${id}`, check, 60_000))
+  return yield* Effect.promise(() => waitFor(`the end of import ${id}`, check))
 })
 
 /** Sends a file that is accepted, and returns the import after its end. */

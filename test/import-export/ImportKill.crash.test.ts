@@ -47,8 +47,7 @@ it.live("an import whose process is killed ends exactly in another one", () =>
     yield* startService({ databaseUrl: url })
     yield* eventually(
       "the import is over",
-      Effect.map(progressOf(url), (found) => found?.state === "completed"),
-      120_000
+      Effect.map(progressOf(url), (found) => found?.state === "completed")
     )
     const [found] = yield* onDatabase(url, (sql) =>
       sql<Record<string, number>>`select

@@ -7,7 +7,7 @@ import { CurrentActor, systemActor } from "../../src/domain/platform/access/Acto
 import { fileRows, textOf } from "../../src/workflows/import-export/FileRows.ts"
 import { ImportRuns } from "../../src/workflows/import-export/ImportRuns.ts"
 import { ImportUploads } from "../../src/workflows/import-export/ImportUploads.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 
 const mebibyte = 1_048_576
 
@@ -69,10 +69,7 @@ const peakOf = Effect.fnUntraced(function*(products: number) {
   return peak
 })
 
-layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("an import", (it) => {
+layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), live)("an import", (it) => {
   it.effect("of a large file takes no more memory than one of a small file", () =>
     Effect.gen(function*() {
       // Modules that load at their first use do not count.
@@ -85,7 +82,7 @@ layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), {
         8,
         `of a file that is ${(4_000 * note.length / mebibyte).toFixed()} MiB larger`
       )
-    }), 60_000)
+    }))
 })
 
 /** A file of so many bytes, generated while it is read. */
@@ -123,4 +120,4 @@ it("reading a file takes no more memory for a large one", async () => {
     assert.isAbove(count, 37_000)
     assert.isBelow((peak - before) / mebibyte, 16, format)
   }
-}, 60_000)
+})

@@ -6,12 +6,12 @@ import { JobRunner } from "../../src/domain/platform/jobs/Jobs.ts"
 import { Tasks } from "../../src/domain/platform/tasks/Task.ts"
 import { ImportRuns } from "../../src/workflows/import-export/ImportRuns.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 import { counts, jsonl, upload } from "./ImportFixtures.ts"
 
 const resting = testAppLayer({ importExport: { batchRows: 2 }, jobs: { autorun: { enabled: false } } })
 
-const withRestingApp = layer(resting, { excludeTestServices: true, timeout: "60 seconds" })
+const withRestingApp = layer(resting, live)
 
 const products = (count: number, prefix: string) =>
   jsonl(...Array.from({ length: count }, (_, n) => ({ slug: `${prefix}-${n}`, type: "product" })))

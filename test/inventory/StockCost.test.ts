@@ -255,8 +255,7 @@ it.layer(App)("the cost of goods", (it) => {
         const shipped = (yield* movementsOf(here)).find(({ type }) => type === "fulfillment")
         assert.deepStrictEqual(shipped, { type: "fulfillment", quantity: -4, cost: "150" })
         assert.deepStrictEqual(yield* levelOf(here), [16, "150", 150])
-      }),
-    20_000
+      })
   )
 
   it.effect("set by hand replaces an average; the number that it shows already keeps the decimals", () =>

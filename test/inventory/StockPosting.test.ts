@@ -318,7 +318,7 @@ it.layer(App)("a posting", (it) => {
       for (const { here, there } of all) {
         assert.deepStrictEqual([yield* numbersOf(here), yield* numbersOf(there)], [[50, 0, 0], [50, 0, 0]])
       }
-    }), 30_000)
+    }))
 
   describe("belongs to its caller's transaction", () => {
     /** A document in a table of a plugin, posted by the transaction that writes it. */

@@ -107,7 +107,7 @@ describe("an invoice", () => {
           Effect.exit(draw(whole))
         ], { concurrency: "unbounded" })
         assert.deepStrictEqual(exits.map(({ _tag }) => _tag), ["Failure", "Success"])
-      }), 30_000)
+      }))
   })
 
   it.layer(drawing)("whose thread is lost", (it) => {
@@ -127,7 +127,7 @@ describe("an invoice", () => {
         assert.strictEqual((yield* Fiber.join(lost))._tag, "Failure")
         assert.strictEqual((yield* Effect.exit(draw(document)))._tag, "Success")
         assert.strictEqual(threads.length, 2)
-      }), 30_000)
+      }))
   })
 
   const withoutFonts = pdfInvoices.pipe(
@@ -141,7 +141,7 @@ describe("an invoice", () => {
         for (let time = 0; time < 2; time++) {
           assert.strictEqual((yield* Effect.exit(draw(show(anInvoice({ lines: 1 })))))._tag, "Failure")
         }
-      }), 30_000)
+      }))
   })
 
   it.layer(drawing)((it) => {
@@ -152,6 +152,6 @@ describe("an invoice", () => {
         const many = pagesOf(yield* draw(show(anInvoice({ lines: 200 }))))
         assert.isAtLeast(many, 5)
         assert.isAtMost(many, 15)
-      }), 30_000)
+      }))
   })
 })

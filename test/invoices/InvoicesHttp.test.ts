@@ -5,7 +5,7 @@ import type { AdapterMail } from "../../src/layers/mail/MailTransport.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { mailing } from "../mail/MailedShop.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec } from "../support/OrderBuilder.ts"
-import { api, asAdmin, inOrganization, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, inOrganization, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** Mails that left. */
 const sent: Array<AdapterMail> = []
@@ -17,7 +17,7 @@ const withInvoices = layer(
     email: { send: (mail) => Effect.sync(() => void sent.push(mail)) },
     jobs: { autorun: { enabled: false } }
   }),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  live
 )
 
 const hostile = "<script>alert(\"1\")</script> & 'mug'"

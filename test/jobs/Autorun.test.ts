@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Jobs } from "../../src/domain/platform/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/platform/tasks/Task.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 import { enqueue, until } from "./Queue.ts"
 
 let ran: Array<unknown> = []
@@ -25,10 +25,7 @@ const tasks = [
   })
 ]
 
-const withQueue = layer(testAppLayer({ tasks, jobs: { autorun: { intervalMs: 60_000 } } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withQueue = layer(testAppLayer({ tasks, jobs: { autorun: { intervalMs: 60_000 } } }), live)
 
 // The poll comes once a minute, so a notification or the time of a job has to start what is done here.
 withQueue("a service that drives its queues itself", (it) => {

@@ -11,7 +11,7 @@ import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.
 import { engineDriverLayer } from "../../src/layers/jobs/JobRunner.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { pushEngine } from "../support/PushEngine.ts"
-import { api, testAppLayer } from "../support/TestApp.ts"
+import { api, live, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { countOf, enqueue, queueLayer, run } from "./Queue.ts"
 
@@ -21,7 +21,7 @@ const tasks = [
   defineTask({ slug: "test/again", retries: { attempts: 2 }, handler: () => Effect.fail("not yet") })
 ]
 
-layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), live)(
   "an engine with a separate runtime",
   (it) => {
     it.effect("a push engine gets the tasks and the jobs, and runs them with the service's handlers", () =>

@@ -6,7 +6,17 @@ import { defineTask } from "../../src/domain/platform/tasks/Task.ts"
 import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { stoa } from "../support/Command.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, asCustomer, asStaff, at, inOrganization, TestApp, testAppLayer } from "../support/TestApp.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asStaff,
+  at,
+  inOrganization,
+  live,
+  TestApp,
+  testAppLayer
+} from "../support/TestApp.ts"
 
 /** The runs of each job, by its id. */
 const runs = new Map<string, number>()
@@ -29,10 +39,7 @@ const tasks = [
 const app = (production = false) =>
   layer(
     testAppLayer({ tasks, jobs: { autorun: { enabled: false } } }, production ? { environment: "production" } : {}),
-    {
-      excludeTestServices: true,
-      timeout: "60 seconds"
-    }
+    live
   )
 
 const aQueue = () => `q-${newId()}`

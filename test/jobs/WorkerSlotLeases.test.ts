@@ -28,8 +28,7 @@ it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it
         assert.deepStrictEqual([cutOff?.isHeld(), other?.isHeld()], [false, true])
         // The lease reports its loss, too.
         yield* cutOff?.lost ?? Effect.die("no lease")
-      }),
-    20_000
+      })
   )
 
   it.effect(
@@ -50,7 +49,6 @@ it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it
         yield* Deferred.succeed(answer, undefined)
         yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
         assert.isFalse(lease?.isHeld())
-      }),
-    20_000
+      })
   )
 })

@@ -7,7 +7,7 @@ import { eventually } from "../support/Eventually.ts"
 import { aFreePort, bodiesOf, headerOf, type MailServer, startMailServer } from "../support/MailServer.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, TestApp } from "../support/TestApp.ts"
+import { api, asAdmin, live, TestApp } from "../support/TestApp.ts"
 import { aCartOf, jobsAbout, mailing, onThe, shopMailingTo } from "./MailedShop.ts"
 
 /** The port that the shop sends its mails to; a test starts the server. */
@@ -17,7 +17,7 @@ const Shop = Layer.unwrap(
   Effect.map(aFreePort, (port) => Layer.provideMerge(shopMailingTo(port), Layer.succeed(MailPort, port)))
 )
 
-const withMail = layer(Shop, { excludeTestServices: true, timeout: "60 seconds" })
+const withMail = layer(Shop, live)
 
 const aServer = Effect.flatMap(MailPort, (port) => startMailServer({ port }))
 
@@ -222,5 +222,5 @@ describe("a restarted service", () => {
         mailing("the end of its job", Effect.map(jobsAbout(order.id), (jobs) => jobs[0]?.status === "succeeded"))
       )
       assert.deepStrictEqual(server.arrived.map(({ to }) => to), [["ann@home.example"]])
-    }), 60_000)
+    }))
 })

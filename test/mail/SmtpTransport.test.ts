@@ -94,8 +94,8 @@ describe("a mail over SMTP", () => {
   it.live("the time limit of a mail starts once it has a connection", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
-      const { deliver } = yield* transport(over(server.port, { connections: 1, sendTimeoutMs: 400 }))
-      server.next(...Array.from({ length: 6 }, () => ({ afterMs: 100 })))
+      const { deliver } = yield* transport(over(server.port, { connections: 1, sendTimeoutMs: 5_000 }))
+      server.next(...Array.from({ length: 6 }, () => ({ afterMs: 1_000 })))
       yield* Effect.forEach(Array.from({ length: 6 }), () => deliver(aMail()), { concurrency: "unbounded" })
       assert.strictEqual(server.arrived.length, 6)
     }))
@@ -156,8 +156,8 @@ describe("a mail that is not taken", () => {
     Effect.gen(function*() {
       const server = yield* startMailServer()
       server.next("silence", "dribble")
-      assert.match(yield* ending(over(server.port, { answerTimeoutMs: 300 })), /^MailDelayed/)
-      assert.match(yield* ending(over(server.port, { sendTimeoutMs: 500 })), /^MailDelayed: .* longer than 500 ms/)
+      assert.match(yield* ending(over(server.port, { answerTimeoutMs: 2_000 })), /^MailDelayed/)
+      assert.match(yield* ending(over(server.port, { sendTimeoutMs: 3_000 })), /^MailDelayed: .* longer than 3000 ms/)
       yield* Effect.promise(() => waitFor("both lines to be cut", () => server.connections().open === 0))
       assert.strictEqual(server.arrived.length, 2)
     }))

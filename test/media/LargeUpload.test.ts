@@ -53,5 +53,5 @@ describe("a file of 192 MiB", () => {
         const grown = peakOf(service.pid) - before
         assert.isBelow(grown, 16 * mebibyte, `${Math.round(grown / mebibyte)} MiB`)
       }).pipe(Effect.provide(talkingTo(service, databaseUrl)))
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -11,7 +11,7 @@ import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { answer } from "../support/ServiceCalls.ts"
-import { type Answer, api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** How a picture is kept. */
 export type Format = "png" | "jpeg" | "gif" | "webp" | "avif"
@@ -170,7 +170,7 @@ export const shelfLayer = (deployment: DeploymentConfig = {}, environment: Parti
 
 /** A group of tests around such a service. */
 export const withShelf = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
-  layer(shelfLayer(deployment, environment), { excludeTestServices: true, timeout: "60 seconds" })
+  layer(shelfLayer(deployment, environment), live)
 
 const filesBelow = async (folder: string): Promise<ReadonlyArray<string>> => {
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])

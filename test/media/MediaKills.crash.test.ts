@@ -35,7 +35,7 @@ const makeAllDue = onDatabase((sql) => sql`update media_removals set due_at = no
 /** Waits until the tables of media look like this. */
 const until = Effect.fnUntraced(function*(what: string, is: (found: Effect.Success<typeof rows>) => boolean) {
   const run = Effect.runPromiseWith(yield* Effect.context<Effect.Services<typeof rows>>())
-  yield* Effect.promise(() => waitFor(what, async () => is(await run(rows)) || undefined, 20_000))
+  yield* Effect.promise(() => waitFor(what, async () => is(await run(rows)) || undefined))
 })
 
 describe("a process that is killed", () => {
@@ -52,9 +52,7 @@ describe("a process that is killed", () => {
           bucket.fail("DELETE", "silence", 9)
           yield* Effect.forkChild(api("DELETE", `/api/media/${id}`, { as: asAdmin }))
           yield* until("the deletion", ({ assets, doomed }) => assets === 0 && doomed === 1)
-          yield* Effect.promise(() =>
-            waitFor("the removal to begin", async () => bucket.waiting() > 0 || undefined, 10_000)
-          )
+          yield* Effect.promise(() => waitFor("the removal to begin", async () => bucket.waiting() > 0 || undefined))
           service.kill("SIGKILL")
         }).pipe(Effect.provide(talkingTo(service, url)))
         bucket.mend()
@@ -65,8 +63,7 @@ describe("a process that is killed", () => {
           yield* mediaTurn
           assert.deepStrictEqual([bucket.objects.size, yield* rows], [0, { assets: 0, doomed: 0 }])
         }).pipe(Effect.provide(talkingTo(next, url)))
-      }).pipe(Effect.scoped),
-    90_000
+      }).pipe(Effect.scoped)
   )
 
   it.live("a process killed during an upload leaves no row, and its files are removed", () =>
@@ -81,7 +78,7 @@ describe("a process that is killed", () => {
         yield* until("the upload", ({ doomed }) => doomed === 1)
         yield* Effect.forkChild(sendRaw({ size: 200_000, pausesAfter: 70_000 }))
         yield* Effect.promise(() =>
-          waitFor("another one", async () => (await readdir(incoming)).length === 2 || undefined, 10_000)
+          waitFor("another one", async () => (await readdir(incoming)).length === 2 || undefined)
         )
         service.kill("SIGKILL")
         yield* Effect.promise(() => service.ended)
@@ -98,8 +95,8 @@ describe("a process that is killed", () => {
         yield* mediaTurn
         assert.deepStrictEqual([bucket.objects.size, yield* rows], [0, { assets: 0, doomed: 0 }])
         yield* Effect.promise(() =>
-          waitFor("the halves to go", async () => (await readdir(incoming)).length === 0 || undefined, 10_000)
+          waitFor("the halves to go", async () => (await readdir(incoming)).length === 0 || undefined)
         )
       }).pipe(Effect.provide(talkingTo(next, url)))
-    }).pipe(Effect.scoped), 90_000)
+    }).pipe(Effect.scoped))
 })

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import type { MediaOptions, S3Options } from "../../src/layers/config/MediaConfig.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type S3Emulator, s3Emulator, s3Keys } from "../support/S3Emulator.ts"
-import { api, asAdmin } from "../support/TestApp.ts"
+import { api, asAdmin, live } from "../support/TestApp.ts"
 import {
   addressOf,
   aDrawing,
@@ -27,7 +27,7 @@ const withBucket = (more: Partial<S3Options> = {}, media: MediaOptions = {}) =>
         media: { allowSvg: true, imageWidths: [16], ...media },
         jobs: { autorun: { enabled: false } }
       }))).pipe(Layer.provideMerge(Layer.effect(Bucket, s3Emulator))),
-    { excludeTestServices: true, timeout: "60 seconds" }
+    live
   )
 
 const removing = (id: string) => api("DELETE", `/api/media/${id}`, { as: asAdmin })
@@ -117,7 +117,7 @@ withBucket()("media in a bucket", (it) => {
     }))
 })
 
-withBucket({ timeoutMs: 200 })("a bucket that says nothing", (it) => {
+withBucket({ timeoutMs: 1_000 })("a bucket that says nothing", (it) => {
   it.effect("a silent bucket has the configured time and is asked again", () =>
     Effect.gen(function*() {
       const bucket = yield* Bucket

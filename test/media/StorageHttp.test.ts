@@ -40,9 +40,7 @@ const untouched = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E,
 /** Waits until nothing is arriving any more. */
 const atRest = Effect.gen(function*() {
   const run = Effect.runPromiseWith(yield* Effect.context<Shelf>())
-  yield* Effect.promise(() =>
-    waitFor("nothing to arrive", async () => (await run(arriving)).length === 0 || undefined, 10_000)
-  )
+  yield* Effect.promise(() => waitFor("nothing to arrive", async () => (await run(arriving)).length === 0 || undefined))
 })
 
 /** The storage is away for as long as the work takes: a file stands where its folder was. */
@@ -101,7 +99,7 @@ withLimits("an upload", (it) => {
       const others = yield* Effect.forEach(Array.from({ length: 32 }), () => Effect.forkChild(slow))
       const run = Effect.runPromiseWith(yield* Effect.context<Shelf>())
       yield* Effect.promise(() =>
-        waitFor("all of them to arrive", async () => (await run(arriving)).length === 32 || undefined, 10_000)
+        waitFor("all of them to arrive", async () => (await run(arriving)).length === 32 || undefined)
       )
       const refused = yield* upload()
       assert.strictEqual(refused.status, 503)

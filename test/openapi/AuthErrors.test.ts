@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/http/openapi/Json.ts"
 import { aVisitor } from "../auth/Visitors.ts"
 import { answersOf, operationAt, watching } from "../fuzz/Answers.ts"
 import { type Operation, operationsOf } from "../fuzz/Operations.ts"
-import { api, type TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, live, type TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const app = testAppLayer({
   auth: {
@@ -32,7 +32,7 @@ const forbidden = Effect.fnUntraced(
   }
 )
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the document", (it) => {
+layer(app, live)("the document", (it) => {
   it.effect("has the errors of the routes of authentication as they are answered", () =>
     Effect.gen(function*() {
       const found = yield* forbidden((operations) =>

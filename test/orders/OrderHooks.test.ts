@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { type BuiltOrder, orderInApp as given } from "../support/OrderBuilder.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 /** A slow hook has been reached, and may go on. */
 const [reached, goOn] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
@@ -34,7 +34,7 @@ const hooks: ReadonlyArray<Hook> = [
 
 const change = ({ id }: BuiltOrder, body: object) => api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body })
 
-layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })("hooks of orders", (it) => {
+layer(testAppLayer({ hooks }), live)("hooks of orders", (it) => {
   it.effect("run before and after a change of status, and change nothing when they fail afterwards", () =>
     Effect.gen(function*() {
       const order = yield* given()

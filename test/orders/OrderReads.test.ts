@@ -125,8 +125,7 @@ describe("reads of orders", () => {
             assert.include(plan, index)
             assert.notMatch(plan, /Seq Scan on order_lines/, index)
           }
-        }),
-      60_000
+        })
     )
 
     it.effect(
@@ -148,8 +147,7 @@ describe("reads of orders", () => {
             for (const plan of yield* plansOf(lookUp(text))) assertIndexed(plan, text)
           }
           assert.isAtMost((yield* lookUp("guest")).items.length, 50)
-        }),
-      60_000
+        })
     )
 
     it.effect("reads the timeline of one order in one statement, from indexes alone", () =>
@@ -161,7 +159,7 @@ describe("reads of orders", () => {
         assert.deepStrictEqual(kinds, ["event", "status", "mail"])
         assert.strictEqual((yield* statementsOf(read)).length, 1)
         for (const plan of yield* plansOf(read)) assertIndexed(plan, "timeline")
-      }), 60_000)
+      }))
 
     it.effect("finds unpaid orders by the index of statuses", () =>
       Effect.gen(function*() {
@@ -172,6 +170,6 @@ describe("reads of orders", () => {
           assertIndexed(plan, "stale")
           assert.include(plan, "orders_status")
         }
-      }), 60_000)
+      }))
   })
 })

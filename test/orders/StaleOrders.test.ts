@@ -5,7 +5,7 @@ import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
-import { at, testAppLayer } from "../support/TestApp.ts"
+import { at, live, testAppLayer } from "../support/TestApp.ts"
 import { inOneMoment } from "./OrderFixtures.ts"
 
 /** Orders that a hook of the deployment does not let go. */
@@ -16,10 +16,7 @@ const hook: Hook = {
   before: ({ data }) => kept.has(at(data, "orderId")) ? Effect.die(new Error("not this one")) : Effect.succeed(data)
 }
 
-const withShop = layer(testAppLayer({ hooks: [hook], orders: { staleHours: 48 } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withShop = layer(testAppLayer({ hooks: [hook], orders: { staleHours: 48 } }), live)
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
 
@@ -37,7 +34,7 @@ const cleanUp = Effect.gen(function*() {
     sql<{ status: string; n: number }>`select status, (output->>'cancelledCount')::int as n from commerce_jobs
       where id = ${id}::uuid and status in ('succeeded', 'failed')`
   )
-  const done = yield* eventually("the clean-up", Effect.map(job, ([row]) => row), 60_000)
+  const done = yield* eventually("the clean-up", Effect.map(job, ([row]) => row))
   assert.strictEqual(done.status, "succeeded")
   return done.n
 })
@@ -109,7 +106,7 @@ withShop("orders that were unpaid for two days", (it) => {
   )
 })
 
-layer(testAppLayer({ orders: { staleHours: 0 } }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ orders: { staleHours: 0 } }), live)(
   "a deployment that keeps unpaid orders",
   (it) => {
     it.effect("cancels none", () =>

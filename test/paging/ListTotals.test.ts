@@ -107,7 +107,7 @@ layer(counters, { excludeTestServices: true, timeout: "60 seconds" })("totals of
       )
       yield* Effect.all([one, other], { concurrency: 2 })
       yield* expectTotal("org_waits", 2)
-    }), 10_000)
+    }))
 
   it.effect("are right again after rows came without triggers and all are counted once more", () =>
     Effect.gen(function*() {

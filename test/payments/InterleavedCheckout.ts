@@ -239,8 +239,7 @@ const answered = <R>(ask: Effect.Effect<Answer, never, R>) =>
       ? Effect.succeed(first)
       : eventually(
         "the checkout that still runs to end",
-        Effect.map(ask, (answer) => answer.status === 409 || answer.status === 503 ? undefined : answer),
-        30_000
+        Effect.map(ask, (answer) => answer.status === 409 || answer.status === 503 ? undefined : answer)
       ))
 
 /** Starts a checkout, lets it come to its authorization, and everything happen in this order; gives how it ended. */

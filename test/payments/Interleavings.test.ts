@@ -1,7 +1,7 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { audit } from "../support/Audit.ts"
-import { TestApp } from "../support/TestApp.ts"
+import { live, TestApp } from "../support/TestApp.ts"
 import { anOffer, assertEndsWell, interleavedStore } from "./InterleavedCheckout.ts"
 import { type Happening, sequencesOf } from "./Sequences.ts"
 
@@ -19,7 +19,7 @@ const chosen: ReadonlyArray<ReadonlyArray<Happening>> = [
 /** Where the provider takes the money of a checkout that was refused, which only one that takes it by itself does. */
 const taken: ReadonlyArray<ReadonlyArray<Happening>> = [["expiry", "place", "success", "duplicate"]]
 
-layer(interleavedStore, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(interleavedStore, live)(
   "a checkout that waits for its shopper, for any order of events",
   (it) => {
     it.effect(

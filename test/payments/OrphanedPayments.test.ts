@@ -8,7 +8,7 @@ import { type ScriptedPayment, scriptedProvider } from "../checkout/ScriptedProv
 import { audit } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, at, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, at, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const provider = scriptedProvider("scripted")
 const other = { ...scriptedProvider("other").adapter, providerId: "other" }
@@ -70,60 +70,60 @@ const refusing = {
   }
 }
 
-layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [refusing] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("money that is taken for a checkout that was refused", (it) => {
-  it.effect("gives the money of a refused checkout back once, even if its event repeats", () =>
-    Effect.gen(function*() {
-      const { payment, token } = yield* refusedCheckout
-      yield* take(payment)
-      const before = provider.callsOf(token, "cancel")
-      for (let n = 0; n < 3; n++) assert.strictEqual((yield* report(payment)).status, 200)
-      yield* eventually("the money to go back", Effect.sync(() => payment.refunded === payment.captured))
-      assert.strictEqual(provider.callsOf(token, "cancel"), before + 1)
-      assert.strictEqual(payment.refunded, payment.amount)
-      yield* audit((yield* TestApp).databaseUrl)
-    }))
+layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [refusing] }), live)(
+  "money that is taken for a checkout that was refused",
+  (it) => {
+    it.effect("gives the money of a refused checkout back once, even if its event repeats", () =>
+      Effect.gen(function*() {
+        const { payment, token } = yield* refusedCheckout
+        yield* take(payment)
+        const before = provider.callsOf(token, "cancel")
+        for (let n = 0; n < 3; n++) assert.strictEqual((yield* report(payment)).status, 200)
+        yield* eventually("the money to go back", Effect.sync(() => payment.refunded === payment.captured))
+        assert.strictEqual(provider.callsOf(token, "cancel"), before + 1)
+        assert.strictEqual(payment.refunded, payment.amount)
+        yield* audit((yield* TestApp).databaseUrl)
+      }))
 
-  it.effect("voids nothing for a refused checkout when the event says that nothing was taken", () =>
-    Effect.gen(function*() {
-      const { payment } = yield* refusedCheckout
-      const before = yield* voids
-      for (const type of ["payment_intent.canceled", "payment_intent.payment_failed"]) {
-        assert.strictEqual((yield* report(payment, "scripted", {}, type)).status, 200, type)
-      }
-      assert.strictEqual(yield* voids, before)
-    }))
+    it.effect("voids nothing for a refused checkout when the event says that nothing was taken", () =>
+      Effect.gen(function*() {
+        const { payment } = yield* refusedCheckout
+        const before = yield* voids
+        for (const type of ["payment_intent.canceled", "payment_intent.payment_failed"]) {
+          assert.strictEqual((yield* report(payment, "scripted", {}, type)).status, 200, type)
+        }
+        assert.strictEqual(yield* voids, before)
+      }))
 
-  it.effect("refuses an event with 409 while its checkout runs, and accepts it for the order later", () =>
-    Effect.gen(function*() {
-      const token = `slow_${++names}`
-      const cart = yield* aCartWith(yield* aProduct())
-      const method = { paymentMethodId: "scripted", paymentMethodToken: token, metadata: { wait: token } }
-      const buying = yield* Effect.forkChild(checkOut(cart, method))
-      yield* eventually("the hook after the authorization", Effect.sync(() => arrived.has(token)))
-      const payment = provider.paymentOf(token)
-      if (payment === undefined) return assert.fail("no payment was made")
-      refused(yield* report(payment), 409, "CONFLICT")
-      yield* Deferred.succeed(gate, undefined)
-      const order = yield* Fiber.join(buying)
-      assert.strictEqual(order.status, 201, JSON.stringify(order.body))
-      assert.strictEqual((yield* report(payment)).status, 200)
-      assert.deepStrictEqual([payment.status, payment.refunded], ["succeeded", 0])
-    }))
+    it.effect("refuses an event with 409 while its checkout runs, and accepts it for the order later", () =>
+      Effect.gen(function*() {
+        const token = `slow_${++names}`
+        const cart = yield* aCartWith(yield* aProduct())
+        const method = { paymentMethodId: "scripted", paymentMethodToken: token, metadata: { wait: token } }
+        const buying = yield* Effect.forkChild(checkOut(cart, method))
+        yield* eventually("the hook after the authorization", Effect.sync(() => arrived.has(token)))
+        const payment = provider.paymentOf(token)
+        if (payment === undefined) return assert.fail("no payment was made")
+        refused(yield* report(payment), 409, "CONFLICT")
+        yield* Deferred.succeed(gate, undefined)
+        const order = yield* Fiber.join(buying)
+        assert.strictEqual(order.status, 201, JSON.stringify(order.body))
+        assert.strictEqual((yield* report(payment)).status, 200)
+        assert.deepStrictEqual([payment.status, payment.refunded], ["succeeded", 0])
+      }))
 
-  it.effect("moves no money for an event of another provider, another organization or an unknown checkout", () =>
-    Effect.gen(function*() {
-      const { payment } = yield* refusedCheckout
-      yield* take(payment)
-      const before = yield* voids
-      const orderId = payment.id.replace("pay_", "")
-      assert.strictEqual((yield* report(payment, "other")).status, 200)
-      const elsewhere = { metadata: { orderId, organizationId: "org_else" } }
-      assert.strictEqual((yield* report(payment, "scripted", elsewhere)).status, 200)
-      const unheardOf = { metadata: { orderId: newId(), organizationId: "org_default" } }
-      assert.strictEqual((yield* report(payment, "scripted", unheardOf)).status, 200)
-      assert.strictEqual(yield* voids, before)
-    }))
-})
+    it.effect("moves no money for an event of another provider, another organization or an unknown checkout", () =>
+      Effect.gen(function*() {
+        const { payment } = yield* refusedCheckout
+        yield* take(payment)
+        const before = yield* voids
+        const orderId = payment.id.replace("pay_", "")
+        assert.strictEqual((yield* report(payment, "other")).status, 200)
+        const elsewhere = { metadata: { orderId, organizationId: "org_else" } }
+        assert.strictEqual((yield* report(payment, "scripted", elsewhere)).status, 200)
+        const unheardOf = { metadata: { orderId: newId(), organizationId: "org_default" } }
+        assert.strictEqual((yield* report(payment, "scripted", unheardOf)).status, 200)
+        assert.strictEqual(yield* voids, before)
+      }))
+  }
+)

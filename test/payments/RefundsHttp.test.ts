@@ -8,7 +8,7 @@ import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
 import { sharedClient } from "../support/SharedClients.ts"
-import { api, asAdmin, asStaff, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** What each payment's provider was asked, in order: key and amount of its refunds. */
 const asked: Array<readonly [provider: string, intentId: string, key: string, amount: number]> = []
@@ -31,10 +31,7 @@ const counting = (providerId: string): PaymentAdapter => ({
 
 const adapters = [counting("first"), counting("second")]
 
-const withProviders = layer(testAppLayer({ payments: { adapters } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withProviders = layer(testAppLayer({ payments: { adapters } }), live)
 
 const given = (spec: OrderSpec = {}) => orderInApp({ provider: "second", ...spec })
 

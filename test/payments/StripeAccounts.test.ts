@@ -77,8 +77,7 @@ it.live(
       )
       assert.strictEqual(there.ledger.intents.size, 2)
       assert.strictEqual(here.ledger.intents.size, 3)
-    }).pipe(Effect.scoped),
-  60_000
+    }).pipe(Effect.scoped)
 )
 
 it.live("accepts events under both secrets while one replaces the other", () =>
@@ -94,7 +93,7 @@ it.live("accepts events under both secrets while one replaces the other", () =>
         }
       })
     )
-  }).pipe(Effect.scoped), 60_000)
+  }).pipe(Effect.scoped))
 
 it.live(
   "answers 503 to events of an account without a secret, so that Stripe retries",
@@ -113,6 +112,5 @@ it.live(
           assert.strictEqual((yield* readOrder(order)).at("data.status"), "pending")
         })
       )
-    }).pipe(Effect.scoped),
-  60_000
+    }).pipe(Effect.scoped)
 )

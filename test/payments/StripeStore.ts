@@ -20,7 +20,13 @@ export const stripeStore = (options: StripeOptions = {}) =>
     Layer.merge(
       testAppLayer({
         payments: {
-          stripe: { secretKey: stripeKey, webhookSecret: stripeSecret, apiUrl: stripe.url, timeoutMs: 400, ...options }
+          stripe: {
+            secretKey: stripeKey,
+            webhookSecret: stripeSecret,
+            apiUrl: stripe.url,
+            timeoutMs: 10_000,
+            ...options
+          }
         }
       }),
       Layer.succeed(Stripe, stripe)

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { refusal } from "../checkout/ScriptedProvider.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin } from "../support/TestApp.ts"
+import { api, asAdmin, live } from "../support/TestApp.ts"
 import {
   aPurchase,
   assertReturned,
@@ -26,7 +26,7 @@ const anAuthorizedOrder = Effect.fnUntraced(function*(kind = "card") {
   return { ...purchase, id: made.text("data.id"), path: `/api/orders/${made.text("data.id")}` }
 })
 
-layer(manualStore, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(manualStore, live)(
   "a capture by hand of a shared order",
   (it) => {
     it.effect("captures all payments in full by default, and confirms the order", () =>
@@ -84,7 +84,7 @@ layer(manualStore, { excludeTestServices: true, timeout: "60 seconds" })(
   }
 )
 
-layer(tenderedStore, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(tenderedStore, live)(
   "a shared order whose shopper confirms",
   (it) => {
     const confirmations = [

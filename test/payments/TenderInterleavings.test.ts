@@ -4,7 +4,7 @@ import { faultPoints, tenderFaultPoints } from "../../src/workflows/checkout/Che
 import { assertTakenBack, checkoutFailed } from "../checkout/CheckoutFixtures.ts"
 import { type Obstacle, type PaymentOperation, refusal, silence } from "../checkout/ScriptedProvider.ts"
 import { audit } from "../support/Audit.ts"
-import { TestApp } from "../support/TestApp.ts"
+import { live, TestApp } from "../support/TestApp.ts"
 import {
   aPurchase,
   assertReturned,
@@ -72,7 +72,7 @@ const assertUndone = Effect.fnUntraced(function*(purchase: TenderedPurchase, dea
   yield* assertTakenBack(purchase.cart.id, purchase.entityId)
 })
 
-layer(tenderedStore, { excludeTestServices: true, timeout: "60 seconds" })("a checkout with two payments", (it) => {
+layer(tenderedStore, live)("a checkout with two payments", (it) => {
   it.effect(
     "ends paid once by each, wherever its process dies",
     () =>

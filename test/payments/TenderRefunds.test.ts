@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { refusal } from "../checkout/ScriptedProvider.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin } from "../support/TestApp.ts"
+import { api, asAdmin, live } from "../support/TestApp.ts"
 import { aPurchase, assertReturned, balance, booksOf, card, pay, tell, tenderedStore } from "./TenderedShop.ts"
 
 /** A purchase of 100.00: 30.00 from a gift card, 70.00 from a card. */
@@ -38,7 +38,7 @@ const failureOf = (orderId: string) =>
     }
   })
 
-layer(tenderedStore, { excludeTestServices: true, timeout: "60 seconds" })("refunds of a shared order", (it) => {
+layer(tenderedStore, live)("refunds of a shared order", (it) => {
   it.effect("go to the card first and to the gift card last", () =>
     Effect.gen(function*() {
       const order = yield* aPaidOrder

@@ -92,8 +92,7 @@ const noneUnderWay = eventually(
   Effect.map(
     onDatabase((sql) => sql`select 1 from refunds where status = 'pending' limit 1`),
     ({ length }) => length === 0
-  ),
-  60_000
+  )
 )
 
 /**

@@ -105,8 +105,7 @@ export const pay = (
     (first) =>
       first.status !== 503 && first.status !== 409 ? Effect.succeed(first) : eventually(
         "the checkout that still runs to end",
-        Effect.map(ask, (answer) => answer.status === 409 || answer.status === 503 ? undefined : answer),
-        30_000
+        Effect.map(ask, (answer) => answer.status === 409 || answer.status === 503 ? undefined : answer)
       )
   )
 }

@@ -2,10 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assertNothingLeft, assertTakenBack, checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { checkOut } from "../support/Purchase.ts"
-import { api, asAdmin } from "../support/TestApp.ts"
+import { api, asAdmin, live } from "../support/TestApp.ts"
 import { aPurchase, assertReturned, balance, booksOf, card, pay, tenderedStore } from "./TenderedShop.ts"
 
-layer(tenderedStore, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(tenderedStore, live)(
   "an order that several payments share",
   (it) => {
     it.effect("takes from a gift card what it has, from the card the rest, and shows both", () =>

@@ -5,7 +5,7 @@ import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
 import { signStripe } from "../support/StripeEmulator.ts"
-import { type Answer, api, asAdmin, inOrganization } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, inOrganization, live } from "../support/TestApp.ts"
 import { stripeSecret, stripeStore } from "./StripeStore.ts"
 
 /** What an event says of a payment other than the truth. */
@@ -114,7 +114,7 @@ const noted: typeof beside = [
   ["an end after the payment", paid, ended]
 ]
 
-layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("POST /payments/webhook", (it) => {
+layer(stripeStore(), live)("POST /payments/webhook", (it) => {
   for (const wire of [testWire, stripeWire]) {
     const given = (spec: OrderSpec = unpaid) => orderInApp({ provider: wire.provider, ...spec })
 

@@ -8,12 +8,12 @@ import {
   ordersFrom
 } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 import { aTaxRate, to } from "../tax/TaxedShop.ts"
 import { tillPlugin } from "./TillPlugin.ts"
 
 const configured = { shipping: { type: "flat" as const, flatRate: 500 }, plugins: [tillPlugin] }
-const shop = layer(testAppLayer(configured), { excludeTestServices: true, timeout: "60 seconds" })
+const shop = layer(testAppLayer(configured), live)
 
 /** What the plugin was asked and learned since the last look, oldest first. */
 const calls = onDatabase((sql) =>

@@ -21,7 +21,7 @@ import {
 } from "stoa/plugin"
 import { sampleRows } from "../../src/plugins/kit/testing/SampleRows.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { api, asAdmin, testAppLayer, testAppOn } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer, testAppOn } from "../support/TestApp.ts"
 import { pluginTables } from "./PluginTablesLayer.ts"
 
 const shifts = table("roster_shifts", {
@@ -76,7 +76,7 @@ const whole = {
   begins: "2026-11-25T10:15"
 }
 
-layer(testAppLayer({ plugins: [roster] }), { excludeTestServices: true, timeout: "60 seconds" })("columns", (it) => {
+layer(testAppLayer({ plugins: [roster] }), live)("columns", (it) => {
   it.effect("have one form in answers and in the change log, and defaults", () =>
     Effect.gen(function*() {
       const made = yield* add({ ...whole, token: "hush" })
@@ -168,10 +168,7 @@ const everything = table("roster_everything", {
 
 const sampled = definePlugin({ id: "roster", version: "1.0.0", schema: () => [everything] })
 
-layer(pluginTables(sampled), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("sample rows", (it) => {
+layer(pluginTables(sampled), live)("sample rows", (it) => {
   it.effect("fit columns of every kind", () =>
     Effect.gen(function*() {
       const { sql } = yield* PluginDatabase
@@ -210,8 +207,7 @@ describe("a column", () => {
         assert.include(String(wider), "is numeric(6, 3) and not numeric(8, 3)")
         const single = yield* start(url, () => [table("roster_a", { ...before, words: text })])
         assert.include(String(single), "is text[] and not text")
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -224,7 +220,6 @@ describe("a column", () => {
           webhooks: { keyring: undefined, allowPrivate: true }
         })
         assert.include(String(started), `Set STOA_SECRETS_KEY: "roster_b" of plugin "roster" keeps secrets.`)
-      })),
-    60_000
+      }))
   )
 })

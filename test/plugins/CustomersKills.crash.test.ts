@@ -181,7 +181,7 @@ it.live.each([
     yield* killAt("commits", service(), url, inShop(ask), "carried out")
     yield* replace
     assert.deepStrictEqual(yield* inShop(books), [after])
-    const repeated = yield* inShop(Effect.all([ask, ask, ask].map(persistently()), { concurrency: 3 }))
+    const repeated = yield* inShop(Effect.all([ask, ask, ask].map(persistently), { concurrency: 3 }))
     assert.deepStrictEqual(repeated.map(({ status }) => status), [again, again, again])
     assert.deepStrictEqual(yield* inShop(books), [after])
   })), 240_000)
@@ -242,7 +242,7 @@ it.live(
         yield* replace
         const now = inShop(messagesTo(email))
         const isDone = Effect.map(now, ([row]) => row?.["open"] === 0 && !String(row["messages"]).includes("queued"))
-        yield* eventually(`all after ${death}`, isDone, 60_000)
+        yield* eventually(`all after ${death}`, isDone)
         assert.deepStrictEqual(yield* now, [{ ...sent, printed: n + 1, mails: n + 1 }], death)
         const asked = received.slice(before)
         const paths = asked.map(({ path }) => path)

@@ -38,6 +38,5 @@ it.live(
         assert.deepStrictEqual(rows.map(({ sent }) => sent), [1, 1, 1])
       })
       yield* Effect.provide(inDefault(work), PgClient.layer({ url: Redacted.make(url) }))
-    })),
-  60_000
+    }))
 )

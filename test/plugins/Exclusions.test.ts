@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { definePlugin, group, oneOf, table, text, Time, timestamp } from "stoa/plugin"
-import { api, asAdmin, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 
 const bookings = table("courts_bookings", {
   court: text,
@@ -55,7 +55,7 @@ const change = (id: string, body: object) => api("PATCH", `/api/courts/bookings/
 const eight = [0, 1, 2, 3, 4, 5, 6, 7]
 const seven = (status: number) => Array.from({ length: 7 }, () => status)
 
-layer(testAppLayer({ plugins: [courts] }), { excludeTestServices: true, timeout: "60 seconds" })("ranges", (it) => {
+layer(testAppLayer({ plugins: [courts] }), live)("ranges", (it) => {
   it.effect("of eight overlapping bookings at once, one is made and the others are 409", () =>
     Effect.gen(function*() {
       const all = yield* Effect.forEach(eight, (n) => book("blue", 2 + n, 12), { concurrency: "unbounded" })

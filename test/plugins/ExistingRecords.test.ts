@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { childOf, definePlugin, EntityId, group, idOf, table, text, uuid, VariantId, WarehouseId } from "stoa/plugin"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { api, asAdmin, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 
 const shelves = table("shelves", { name: text, warehouseId: idOf(WarehouseId).existing("warehouse") })
 const labels = childOf(shelves, "shelfId", "shelf_labels", {
@@ -51,7 +51,7 @@ const refused = Effect.fnUntraced(
   }
 )
 
-layer(testAppLayer({ plugins: [plugin] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [plugin] }), live)(
   "a column that names a record of the core",
   (it) => {
     it.effect("refuses ids of nothing and of others, also in a child and in a change, and keeps those that go later", () =>

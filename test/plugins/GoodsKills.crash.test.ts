@@ -129,7 +129,7 @@ it.live.each([
         assert.deepStrictEqual(yield* Effect.provide(books, talkingTo(service, url)), before, table)
       }
       yield* Effect.gen(function*() {
-        const statuses = yield* Effect.all([1, 2, 3].map(() => persistently()(ask)), { concurrency: 3 })
+        const statuses = yield* Effect.all([1, 2, 3].map(() => persistently(ask)), { concurrency: 3 })
         assert.deepStrictEqual(statuses.map(({ status }) => status).toSorted(), [201, 422, 422])
         const now = yield* books
         assert.deepStrictEqual(now.map(({ thing: _, ...row }) => row), after)

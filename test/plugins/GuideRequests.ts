@@ -86,7 +86,7 @@ export const runGuide = async ({ request }: PluginTestApp["app"], guide: string,
       const { again, data, where } = last
       const check = (given: unknown) => agrees(JSON.parse(text), given, where)
       if (again === undefined) check(data)
-      else await waitFor(where, async () => (check((await again()).data), true), 60_000)
+      else await waitFor(where, async () => (check((await again()).data), true))
     }
   }
   return {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { beforeHook, definePlugin, HookRefusal, type LinesToPrice, type PriceStep } from "stoa/plugin"
 import { assertNothingLeft, checkoutFailed, refused } from "../checkout/CheckoutFixtures.ts"
 import { aGuestCart, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
-import { api, asAdmin, asStaff, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, at, live, testAppLayer } from "../support/TestApp.ts"
 import { aTaxRate, to } from "../tax/TaxedShop.ts"
 
 /** What the plugin was asked, newest last. */
@@ -33,7 +33,7 @@ const kitchen = definePlugin({
     })
 })
 
-const withKitchen = layer(testAppLayer({ plugins: [kitchen] }), { excludeTestServices: true, timeout: "60 seconds" })
+const withKitchen = layer(testAppLayer({ plugins: [kitchen] }), live)
 
 const bacon: PriceStep = { code: "bacon", label: "Bacon", amountPerUnit: 150 }
 const bottle: PriceStep = { code: "deposit", label: "Deposit", amountPerUnit: 25, taxable: false }

@@ -35,7 +35,7 @@ describe("the checks of a machine and of races", () => {
   let test: PluginTestApp
   beforeAll(async () => {
     test = await createPluginTestApp([supply, careless], { postgres: inject("postgres") })
-  }, 60_000)
+  })
   afterAll(() => test.close())
 
   const failure = async (work: Promise<unknown>) =>

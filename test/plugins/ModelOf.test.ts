@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { amount, boolean, date, definePlugin, group, inputOf, json, modelOf, table, text, uuid } from "stoa/plugin"
-import { api, asAdmin, asCustomer, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, live, testAppLayer } from "../support/TestApp.ts"
 
 const tips = table("tips_tips", {
   customerId: uuid.nullable,
@@ -33,7 +33,7 @@ const tipsPlugin = definePlugin({
 
 const ask = (body: object, as: object = asAdmin) => api("POST", "/api/analytics/query", { as, body })
 
-layer(testAppLayer({ plugins: [tipsPlugin] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [tipsPlugin] }), live)(
   "a model of a table",
   (it) => {
     it.effect("counts and adds up by its dimensions, and shows customers what is theirs", () =>

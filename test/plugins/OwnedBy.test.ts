@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { api, asAdmin, asAnonymous, asCustomer, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 import { purchasing } from "./Purchasing.ts"
 
 const [ann, ben] = [asCustomer("ann"), asCustomer("ben")]
@@ -14,7 +14,7 @@ const idsAt = (path: string, as?: object) =>
     return answer.list("data").map((row) => Reflect.get(Object(row), "id"))
   })
 
-layer(testAppLayer({ plugins: [purchasing] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [purchasing] }), live)(
   "rows that have owners",
   (it) => {
     it.effect("are shown to their user and to staff, and moved by them; to others they are 404", () =>

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { definePlugin, group, integer, PluginDatabase, type RateRequest, table, type TaxRequest } from "stoa/plugin"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 const duties = table("duties", { rateBps: integer })
 
@@ -46,7 +46,7 @@ const customs = definePlugin({
 
 const shippingAddress = { line1: "1 Main St", city: "Town", postalCode: "1000", country: "NL" }
 
-layer(testAppLayer({ plugins: [customs] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [customs] }), live)(
   "an adapter of a plugin",
   (it) => {
     it.effect("taxes and ships orders by the plugin's own tables, and receives the organization and the actor", () =>

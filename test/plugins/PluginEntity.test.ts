@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Rpc } from "effect/rpc"
 import { Conflict, conflict, CurrentActor, definePlugin, group, pluginEntity } from "stoa/plugin"
-import { api, asAdmin, asStaff, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 
 class SeatTaken extends conflict("SeatTaken", (seat: number) => `Seat ${seat} is taken.`) {}
 
@@ -63,7 +63,7 @@ const shows = definePlugin({
 const take = (show: string, seat: number, as = asAdmin) =>
   api("POST", `/api/shows/${show}/seats`, { as, body: { seat } })
 
-layer(testAppLayer({ plugins: [shows] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [shows] }), live)(
   "an entity of a plugin",
   (it) => {
     it.effect("handles the calls of a key one at a time, as the caller", () =>
@@ -96,8 +96,7 @@ layer(testAppLayer({ plugins: [shows] }), { excludeTestServices: true, timeout: 
           assert.deepStrictEqual([late.status, late.headers.get("retry-after") !== null], [503, true])
           assert.strictEqual((yield* api("POST", "/api/shows/macbeth/break", { as: asAdmin })).status, 500)
           assert.strictEqual((yield* take("macbeth", 1)).status, 409, "it still knows its seats")
-        }),
-      30_000
+        })
     )
   }
 )

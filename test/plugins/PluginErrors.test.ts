@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { ApiError, apiError, definePlugin, group } from "stoa/plugin"
 import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
-import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 
 class PinLocked extends apiError(
   "PinLocked",
@@ -36,48 +36,48 @@ const till = definePlugin({
   ]
 })
 
-layer(testAppLayer({ plugins: [till] }, { rateLimits: rateLimitValues({ ...defaultRates, strict: 2 }, 1) }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("a plugin's own errors", (it) => {
-  it.effect("are answered with their status, code and Retry-After, and free an Idempotency-Key", () =>
-    Effect.gen(function*() {
-      const headers = { "idempotency-key": "till-unlock-1" }
-      const locked = yield* api("POST", "/api/till/unlock", { as: asAdmin, headers })
-      assert.deepStrictEqual([locked.status, locked.body], [429, {
-        error: { code: "PIN_LOCKED", message: "5 wrong PINs." }
-      }])
-      assert.strictEqual(locked.headers.get("retry-after"), "30")
-      yield* api("POST", "/api/till/unlock", { as: asAdmin, headers })
-      assert.strictEqual(opened, 2)
-    }))
+layer(testAppLayer({ plugins: [till] }, { rateLimits: rateLimitValues({ ...defaultRates, strict: 2 }, 1) }), live)(
+  "a plugin's own errors",
+  (it) => {
+    it.effect("are answered with their status, code and Retry-After, and free an Idempotency-Key", () =>
+      Effect.gen(function*() {
+        const headers = { "idempotency-key": "till-unlock-1" }
+        const locked = yield* api("POST", "/api/till/unlock", { as: asAdmin, headers })
+        assert.deepStrictEqual([locked.status, locked.body], [429, {
+          error: { code: "PIN_LOCKED", message: "5 wrong PINs." }
+        }])
+        assert.strictEqual(locked.headers.get("retry-after"), "30")
+        yield* api("POST", "/api/till/unlock", { as: asAdmin, headers })
+        assert.strictEqual(opened, 2)
+      }))
 
-  it.effect("stand in the document", () =>
-    Effect.gen(function*() {
-      const { body } = yield* api("GET", "/api/doc")
-      const { responses } = Reflect.get(Object(at(body, "paths")), "/api/till/unlock").post
-      assert.include(JSON.stringify(responses[429]), "PIN_LOCKED")
-      assert.include(JSON.stringify(responses[402]), "NOT_PAID")
-    }))
+    it.effect("stand in the document", () =>
+      Effect.gen(function*() {
+        const { body } = yield* api("GET", "/api/doc")
+        const { responses } = Reflect.get(Object(at(body, "paths")), "/api/till/unlock").post
+        assert.include(JSON.stringify(responses[429]), "PIN_LOCKED")
+        assert.include(JSON.stringify(responses[402]), "NOT_PAID")
+      }))
 
-  it.effect("are caught by their tag", () =>
-    Effect.gen(function*() {
-      const answer = yield* api("GET", `/api/till/${randomUUID()}/caught`, { as: asAdmin })
-      assert.strictEqual(answer.at("data"), "3 wrong PINs.")
-    }))
+    it.effect("are caught by their tag", () =>
+      Effect.gen(function*() {
+        const answer = yield* api("GET", `/api/till/${randomUUID()}/caught`, { as: asAdmin })
+        assert.strictEqual(answer.at("data"), "3 wrong PINs.")
+      }))
 
-  it.effect("are a 500 without detail when no answer can have their status", () =>
-    Effect.gen(function*() {
-      const answer = yield* api("GET", "/api/till/odd", { as: asAdmin })
-      assert.deepStrictEqual([answer.status, answer.at("error.code")], [500, "INTERNAL_ERROR"])
-    }))
+    it.effect("are a 500 without detail when no answer can have their status", () =>
+      Effect.gen(function*() {
+        const answer = yield* api("GET", "/api/till/odd", { as: asAdmin })
+        assert.deepStrictEqual([answer.status, answer.at("error.code")], [500, "INTERNAL_ERROR"])
+      }))
 
-  it.effect("come after the strict limit of a route, which no other route uses up", () =>
-    Effect.gen(function*() {
-      const check = api("POST", "/api/till/check", { as: asAdmin })
-      const peek = api("POST", "/api/till/peek", { as: asAdmin })
-      const answers = yield* Effect.all([check, check, check, peek])
-      assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201, 429, 201])
-      assert.isAbove(Number(answers[2]?.headers.get("retry-after")), 0)
-    }))
-})
+    it.effect("come after the strict limit of a route, which no other route uses up", () =>
+      Effect.gen(function*() {
+        const check = api("POST", "/api/till/check", { as: asAdmin })
+        const peek = api("POST", "/api/till/peek", { as: asAdmin })
+        const answers = yield* Effect.all([check, check, check, peek])
+        assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201, 429, 201])
+        assert.isAbove(Number(answers[2]?.headers.get("retry-after")), 0)
+      }))
+  }
+)

@@ -32,8 +32,7 @@ it.live(
         yield* Effect.provide(
           eventually(
             "the event to be handled",
-            Effect.map(counts, (now) => now?.["open"] === 0 && now["events"] === events),
-            60_000
+            Effect.map(counts, (now) => now?.["open"] === 0 && now["events"] === events)
           ),
           talkingTo(service, url)
         )

@@ -17,7 +17,7 @@ import { EventDispatchRepo } from "../../src/domain/platform/events/EventDispatc
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 
 const routes = group("Boxes", "/boxes")
 
@@ -92,10 +92,7 @@ const settled = eventually(
   onDatabase((sql) => Effect.map(sql`select 1 from event_dispatches`, ({ length }) => length === 0))
 )
 
-const withPlugins = layer(testAppLayer({ plugins: [boxes, tracker] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withPlugins = layer(testAppLayer({ plugins: [boxes, tracker] }), live)
 
 withPlugins("a handler of events", (it) => {
   it.effect("gets an event of the core, as the service itself in its organization", () =>

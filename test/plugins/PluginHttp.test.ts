@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { api, asAdmin, asAnonymous, asCustomer, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 import { loyalty } from "./LoyaltyPlugin.ts"
 
-const withPlugin = layer(testAppLayer({ plugins: [loyalty] }), { excludeTestServices: true, timeout: "60 seconds" })
+const withPlugin = layer(testAppLayer({ plugins: [loyalty] }), live)
 
 const open = (customerId = randomUUID()) => api("POST", "/api/loyalty/accounts", { as: asAdmin, body: { customerId } })
 

@@ -5,7 +5,7 @@ import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import { previewMail, previewTemplates } from "../../src/layers/mail/MailPreview.ts"
 import type { AdapterMail } from "../../src/layers/mail/MailTransport.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 const greeting = mailTemplate({
   name: "notes/greeting",
@@ -60,7 +60,7 @@ const mailsTo = (to: string, count: number) =>
     })
   )
 
-layer(testAppLayer(deployment), { excludeTestServices: true, timeout: "60 seconds" })("a mail of a plugin", (it) => {
+layer(testAppLayer(deployment), live)("a mail of a plugin", (it) => {
   it.effect("is laid out in the receiver's language, with its data escaped", () =>
     Effect.gen(function*() {
       yield* post({ to: "en@home.example", note: "<b>Hi</b>" })

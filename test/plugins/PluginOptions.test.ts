@@ -33,7 +33,7 @@ describe("options of a plugin", () => {
       const asked = api("GET", "/api/parking", { as: asAdmin })
       const given = yield* Effect.provide(asked, testAppOn(url, { plugins: [parking({ gate: () => "open" })] }))
       assert.deepStrictEqual(given.at("data"), { places: 10, gate: "open", fees: { hour: 200 } })
-    })), 60_000)
+    })))
 
   it.live("end the start when one is wrong", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -41,7 +41,7 @@ describe("options of a plugin", () => {
       const started = Layer.build(testAppOn(url, { plugins: [parking({ places: 0 })] }))
       const exit = yield* Effect.exit(started)
       assert.include(Exit.isFailure(exit) ? String(exit.cause) : "", `Plugin "parking": option "places" is not allowed`)
-    })), 60_000)
+    })))
 
   it.effect("are refused with the name of a field inside, and of one that does not exist", () =>
     Effect.gen(function*() {

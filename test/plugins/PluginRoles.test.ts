@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { definePlugin, group } from "stoa/plugin"
 import { signIn } from "../access/People.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 const routes = group("Reviews", "/reviews")
 const answer = () => Effect.succeed(null)
@@ -22,10 +22,7 @@ const reviews = definePlugin({
 })
 
 const withPlugin = (roles: object) =>
-  layer(testAppLayer({ plugins: [reviews], auth: { roles: { clerk: [], ...roles } } }), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })
+  layer(testAppLayer({ plugins: [reviews], auth: { roles: { clerk: [], ...roles } } }), live)
 
 /** The statuses of a member, or of a shopper without a role. */
 const statusesOf = Effect.fnUntraced(function*(role?: string) {

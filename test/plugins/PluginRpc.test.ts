@@ -8,7 +8,7 @@ import type { Actor } from "../../src/domain/platform/access/Actor.ts"
 import { RpcAccess } from "../../src/http/rpc/StoaRpcs.ts"
 import { callFlaws } from "../../src/plugins/kit/install/PluginRules.ts"
 import { clientAs, socketUrl } from "../rpc/Calls.ts"
-import { api, asAdmin, asAnonymous, asStaff, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asStaff, live, testAppLayer } from "../support/TestApp.ts"
 
 class NoteNotFound extends notFound("Note", "Note not found.") {}
 
@@ -61,7 +61,7 @@ const notesAs = (actor: Partial<Actor>) =>
     return yield* Effect.provideContext(RpcClient.make(NoteRpcs), built)
   })
 
-layer(testAppLayer({ plugins: [notes] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [notes] }), live)(
   "a call of a plugin",
   (it) => {
     it.effect("is typed, acts as its caller, and shares the plugin's service with its routes", () =>

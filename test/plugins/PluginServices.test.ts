@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { afterHook, definePlugin, defineTask, group } from "stoa/plugin"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 /** A till that counts what is rung up. */
 class Till extends Context.Service<Till, {
@@ -67,7 +67,7 @@ const restaurant = definePlugin({
   onEvents: { "customers.create": () => Till.use(({ ring }) => ring("event")) }
 })
 
-layer(testAppLayer({ plugins: [pos, restaurant] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [pos, restaurant] }), live)(
   "a service that a plugin exports",
   (it) => {
     it.effect("is the same instance in the layer, routes, hooks and event handlers of plugins that use it", () =>

@@ -71,7 +71,7 @@ describe("a plugin's tables", () => {
         null
       ])
       assert.strictEqual(again.status, 409)
-    })), 60_000)
+    })))
 
   it.live(
     "end the start when adding cannot make them what they should be, and a numbered migration does",
@@ -86,8 +86,7 @@ describe("a plugin's tables", () => {
           "0001_numbers": statements("alter table notes_pages alter title type int using length(title)")
         }
         assert.strictEqual(yield* refusal(url, [plugin({ schema: () => [changed], migrations })]), "it started")
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -111,8 +110,7 @@ describe("a plugin's tables", () => {
         })
         assert.deepStrictEqual(yield* start(url, [colored(["red"], 5)], statuses), [422, 422])
         assert.deepStrictEqual(yield* start(url, [colored(["red", "green"], 9)], statuses), [201, 201])
-      })),
-    60_000
+      }))
   )
 
   it.live("refer to rows of their own organization alone", () =>
@@ -135,7 +133,7 @@ describe("a plugin's tables", () => {
           assert.strictEqual((yield* api("POST", "/api/notes/lines", { as: outsider, body })).status, 422)
         })
       )
-    })), 60_000)
+    })))
 
   it.live("end the start when rows have no value for a new column", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -144,7 +142,7 @@ describe("a plugin's tables", () => {
       yield* start(url, [plugin({ schema: () => [before], routes: () => [open(before)] })], make)
       const more = table("notes_pages", { title: text, owner: uuid })
       assert.match(yield* refusal(url, [plugin({ schema: () => [more] })]), /column "owner" of notes_pages is new/)
-    })), 60_000)
+    })))
 
   it.live("are not those of the core or of another plugin", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -154,7 +152,7 @@ describe("a plugin's tables", () => {
       yield* start(url, [plugin({ schema: () => [before] })], Effect.void)
       const other = definePlugin({ id: "other", version: "1.0.0", schema: () => [before] })
       assert.match(yield* refusal(url, [other]), /table "notes_pages" of plugin "other" belongs to plugin "notes"/)
-    })), 60_000)
+    })))
 })
 
 describe("a plugin's tasks", () => {
@@ -167,8 +165,7 @@ describe("a plugin's tasks", () => {
         const other = definePlugin({ id: "other", version: "1.0.0", tasks })
         const message = yield* refusal(url, [plugin({ tasks }), other])
         assert.match(message, /task "notes\/tidy" of plugin "other" belongs to plugin "notes"/)
-      })),
-    60_000
+      }))
   )
 })
 
@@ -201,8 +198,7 @@ describe("a plugin's conditions", () => {
         const projection = { orderProjection: () => ({ ...kept, only: { entitiesIn: quick, ordersIn: quick } }) }
         assert.match(yield* refused(quick, projection), /"notes_quick": make "orderId" unique/)
         assert.strictEqual(yield* refused(quick, hooksIn(quick)), "it started")
-      })),
-    60_000
+      }))
   )
 })
 
@@ -241,7 +237,7 @@ describe("a plugin's search fields", () => {
       for (const name of ["brand", "what they said"]) {
         assert.match(yield* refusal(url, [plugin(field(name))]), /search field ".*" needs 1 to 64 letters/)
       }
-    })), 60_000)
+    })))
 })
 
 describe("a plugin's routes", () => {
@@ -269,6 +265,6 @@ describe("a plugin's routes", () => {
       Effect.scoped(Effect.gen(function*() {
         const { url } = yield* freshDatabase
         assert.match(yield* refusal(url, [plugin({ routes: () => [route] })]), message)
-      })), 60_000)
+      })))
   }
 })

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 /** What plugins were promised (docs/plugins.md): a column may be added here, and none removed. */
 const promised: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const promised: Readonly<Record<string, string>> = {
     "estimated_delivery shipped_at delivered_at taken created_at updated_at"
 }
 
-layer(testAppLayer(), { excludeTestServices: true, timeout: "60 seconds" })("the views for plugins", (it) => {
+layer(testAppLayer(), live)("the views for plugins", (it) => {
   it.effect("have the columns that plugins were promised", () =>
     Effect.gen(function*() {
       const rows = yield* onDatabase((sql) =>

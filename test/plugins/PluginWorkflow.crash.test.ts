@@ -28,7 +28,7 @@ it.live(
       }
       const expected = [{ step: "pack", times: 2 }, { step: "hand over", times: 2 }]
       const isOver = Effect.map(steps, (found) => JSON.stringify(found) === JSON.stringify(expected))
-      yield* Effect.provide(eventually("both steps", isOver, 60_000), talkingTo(service, url))
+      yield* Effect.provide(eventually("both steps", isOver), talkingTo(service, url))
     })),
   240_000
 )

@@ -15,7 +15,7 @@ import {
 } from "stoa/plugin"
 import { elsewhere, onDatabase, openElsewhere } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 class Late extends conflict("Late", "Too late.") {}
 
@@ -90,7 +90,7 @@ const ended = (to: string) =>
   )
 const written = onDatabase((sql) => sql`select person, author from letters order by 1`)
 
-layer(testAppLayer({ plugins: [plugin] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [plugin] }), live)(
   "a workflow of a plugin",
   (it) => {
     it.effect("runs once for a key, as the service itself, and again after a defect", () =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { definePlugin, group, type PrintedDocument } from "stoa/plugin"
 import { refused } from "../checkout/CheckoutFixtures.ts"
 import { pdfTexts } from "../invoices/PdfText.ts"
-import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const long = "x".repeat(100_000)
 
@@ -50,47 +50,47 @@ const fetched = (lines: number) =>
       return { headers: answer.headers, bytes, texts: pdfTexts(bytes) }
     }))
 
-layer(testAppLayer({ plugins: [papers], storeName: "Mugs & Co", invoices: { sellerLines: ["1 Main St"] } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("a document that a plugin prints", (it) => {
-  it.effect("shows what the plugin says with the seller of the deployment", () =>
-    Effect.gen(function*() {
-      const { headers, texts } = yield* fetched(2)
-      for (
-        const text of [
-          "Mugs & Co",
-          "1 Main St",
-          "Purchase order",
-          "PO-0001/ä\"",
-          "Nov 27, 2026",
-          "2026-12-24",
-          "Mühle & Söhne",
-          "Quantity",
-          "Item 1",
-          "Кружка 1",
-          "€1.00",
-          "€7.00",
-          "Deliver to the back door"
-        ]
-      ) {
-        assert.include(texts.map((one) => one.trim()), text)
-      }
-      assert.strictEqual(headers.get("content-type"), "application/pdf")
-      assert.strictEqual(headers.get("content-disposition"), "inline; filename=\"PO-0001-.pdf\"")
-    }), 30_000)
+layer(testAppLayer({ plugins: [papers], storeName: "Mugs & Co", invoices: { sellerLines: ["1 Main St"] } }), live)(
+  "a document that a plugin prints",
+  (it) => {
+    it.effect("shows what the plugin says with the seller of the deployment", () =>
+      Effect.gen(function*() {
+        const { headers, texts } = yield* fetched(2)
+        for (
+          const text of [
+            "Mugs & Co",
+            "1 Main St",
+            "Purchase order",
+            "PO-0001/ä\"",
+            "Nov 27, 2026",
+            "2026-12-24",
+            "Mühle & Söhne",
+            "Quantity",
+            "Item 1",
+            "Кружка 1",
+            "€1.00",
+            "€7.00",
+            "Deliver to the back door"
+          ]
+        ) {
+          assert.include(texts.map((one) => one.trim()), text)
+        }
+        assert.strictEqual(headers.get("content-type"), "application/pdf")
+        assert.strictEqual(headers.get("content-disposition"), "inline; filename=\"PO-0001-.pdf\"")
+      }))
 
-  it.effect("has 500 lines on a bounded number of pages, however long its texts are", () =>
-    Effect.gen(function*() {
-      const { texts } = yield* fetched(500)
-      const last = texts.findLast((text) => /Page \d+ \/ \d+/.test(text)) ?? ""
-      assert.isAtMost(Number(/\/ (\d+)/.exec(last)?.[1]), 25, last)
-      assert.includeMembers(texts.map((one) => one.trim()), ["Item 0", "Item 499"])
-    }), 30_000)
+    it.effect("has 500 lines on a bounded number of pages, however long its texts are", () =>
+      Effect.gen(function*() {
+        const { texts } = yield* fetched(500)
+        const last = texts.findLast((text) => /Page \d+ \/ \d+/.test(text)) ?? ""
+        assert.isAtMost(Number(/\/ (\d+)/.exec(last)?.[1]), 25, last)
+        assert.includeMembers(texts.map((one) => one.trim()), ["Item 0", "Item 499"])
+      }))
 
-  it.effect("is refused with more lines than a document may have", () =>
-    Effect.map(
-      api("GET", "/api/papers/2001.pdf", { as: asAdmin }),
-      (answer) => refused(answer, 422, "VALIDATION_FAILED")
-    ))
-})
+    it.effect("is refused with more lines than a document may have", () =>
+      Effect.map(
+        api("GET", "/api/papers/2001.pdf", { as: asAdmin }),
+        (answer) => refused(answer, 422, "VALIDATION_FAILED")
+      ))
+  }
+)

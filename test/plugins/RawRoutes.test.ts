@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { definePlugin, group, notFound } from "stoa/plugin"
-import { api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const Slug = Schema.String.check(Schema.isPattern(/^[a-z]+$/))
 const routes = group("Channels", "/channels")
@@ -67,7 +67,7 @@ const post = (path: string, body: Uint8Array | string, headers: Record<string, s
       return { status: answer.status, headers: answer.headers, text: await answer.text() }
     }))
 
-layer(testAppLayer({ plugins: [channels] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [channels] }), live)(
   "a raw route",
   (it) => {
     it.effect("gets the bytes and headers as they came, and its answer goes out without an envelope", () =>

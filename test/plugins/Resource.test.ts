@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { group, json, resource, table, text } from "stoa/plugin"
 import { contractOf, createPluginTestApp } from "stoa/plugin/testing"
-import { api, asAdmin, asAnonymous, asCustomer, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 import { contacts, supply } from "./Suppliers.ts"
 
 const place = "/api/supply/suppliers"
@@ -18,7 +18,7 @@ const namesAt = (path: string) =>
     return answer.list("data").map((row) => Reflect.get(Object(row), "name"))
   })
 
-layer(testAppLayer({ plugins: [supply] }), { excludeTestServices: true, timeout: "60 seconds" })("a resource", (it) => {
+layer(testAppLayer({ plugins: [supply] }), live)("a resource", (it) => {
   it.effect("is created, read, changed and deleted, with an entry in the change log for each", () =>
     Effect.gen(function*() {
       const made = yield* create({ name: "Acme", channels: ["edi"], since: "2020-01-31" })

@@ -72,8 +72,7 @@ describe("rows of a plugin's table", () => {
           yield* again
         }
         assert.deepStrictEqual(yield* counted({ subject: "?" }), { counts: [4], read: true })
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -105,7 +104,6 @@ describe("rows of a plugin's table", () => {
           counts: [2, 1, 1],
           read: false
         })
-      })),
-    60_000
+      }))
   )
 })

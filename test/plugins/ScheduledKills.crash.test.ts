@@ -53,7 +53,7 @@ it.live(
         assert.strictEqual(made.status, 201, JSON.stringify(made.body))
         yield* killDuring(step, service(), url, release, fate)
         yield* replace
-        yield* persistently()(release)
+        yield* persistently(release)
         const now = onDatabase(url, (sql) =>
           sql`select
           array(select status from scheduled_orders where cart_id = ${cartId}::uuid order by created_at, id) as rows,

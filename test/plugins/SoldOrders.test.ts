@@ -14,15 +14,12 @@ import {
 import { waiting } from "../support/AtOnce.ts"
 import { aProduct, aWarehouse, type ProductOptions } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
-import { api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { drawer, register } from "./RegisterPlugin.ts"
 
 const shop = layer(
   testAppLayer({ plugins: [register], shipping: { type: "flat", flatRate: 490 } }, { logLevel: "none" }),
-  {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  }
+  live
 )
 
 const sell = (body: object, as: typeof asAdmin = asAdmin) => api("POST", "/api/register/sales", { as, body })

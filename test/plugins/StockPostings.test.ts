@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { definePlugin, EntityId, group, idOf, integer, oneOf, table, WarehouseId } from "stoa/plugin"
 import { addTo, aGuestCart, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 const receipts = table("receiving_receipts", {
   entityId: idOf(EntityId),
@@ -55,7 +55,7 @@ const receiving = definePlugin({
   ]
 })
 
-const withPlugin = layer(testAppLayer({ plugins: [receiving] }), { excludeTestServices: true, timeout: "60 seconds" })
+const withPlugin = layer(testAppLayer({ plugins: [receiving] }), live)
 
 const ordered = Effect.fnUntraced(function*(entityId: string, quantity: number, unitCost: number) {
   const body = { entityId, warehouseId: yield* aWarehouse(), quantity, unitCost }

@@ -1,6 +1,6 @@
 import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { testAppLayer } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 import { seedOfRun } from "./Chance.ts"
 import { countedPayments } from "./CountedPayments.ts"
 import { deploymentOf, tradeOverHttp } from "./OpenShops.ts"
@@ -9,7 +9,7 @@ import { checkPrices } from "./PriceChecks.ts"
 const seed = seedOfRun()
 const payments = countedPayments()
 
-const withShops = layer(testAppLayer(deploymentOf(payments)), { excludeTestServices: true, timeout: "60 seconds" })
+const withShops = layer(testAppLayer(deploymentOf(payments)), live)
 
 it.live("generated carts are decided as the contract says, to the unit, and come back to the unit", () =>
   Effect.gen(function*() {

@@ -7,7 +7,7 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { type StatementTap, tapOn } from "../support/StatementTap.ts"
-import { api, testAppOn } from "../support/TestApp.ts"
+import { api, live, testAppOn } from "../support/TestApp.ts"
 
 /** Every statement that the service sends. */
 class Tap extends Context.Service<Tap, StatementTap>()("stoa/test/ratelimits/Guesses/Tap") {}
@@ -30,7 +30,7 @@ let addresses = 0
 const newAddress = (): string => {
   const address = `203.0.113.${++addresses}`
   const hasTime = ["api", "guesses"].every((bucket) =>
-    windowEnd(`${bucket}:ip:${address}`, 60_000, Date.now()) - Date.now() > 10_000
+    windowEnd(`${bucket}:ip:${address}`, 60_000, Date.now()) - Date.now() > 30_000
   )
   return hasTime ? address : newAddress()
 }
@@ -54,7 +54,7 @@ const lookUps = Effect.map(
 const wearOut = (address: string) =>
   Effect.forEach(Array.from({ length: limit + 5 }), () => show(address, anUnknownKey()))
 
-layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(tapped, live)(
   "an address that shows invented credentials",
   (it) => {
     it.effect("is refused before any more of them are looked up", () =>

@@ -5,7 +5,7 @@ import { Access } from "../../src/domain/platform/access/AccessRule.ts"
 import { defineTask } from "../../src/domain/platform/tasks/Task.ts"
 import { routeOf, StoaRpcs } from "../../src/http/rpc/StoaRpcs.ts"
 import { aForeignProduct, onDatabase, openElsewhere } from "../checkout/CheckoutFixtures.ts"
-import { asAdmin, asAnonymous, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { asAdmin, asAnonymous, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 import { as, rawSocket } from "./RawSocket.ts"
 import { apart, aStore, samples } from "./Store.ts"
 
@@ -27,7 +27,7 @@ const everything = Effect.map(
   (rows) => JSON.stringify(rows)
 )
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (it) => {
+layer(app, live)("every call", (it) => {
   it("has a sample here, and an access rule", () => {
     const cart = { id: "", headers: { "x-cart-secret": "" } }
     const ids = { entityId: "", warehouseId: "", itemId: "", orderId: "", customerId: "" }
@@ -54,8 +54,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
           assert.strictEqual(forbidden.error, "Forbidden", tag)
         }
         assert.strictEqual(yield* everything, before)
-      }),
-    60_000
+      })
   )
 
   it.effect("says what is wrong with what was sent, as over HTTP", () =>
@@ -70,7 +69,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
       assert.match(JSON.stringify(refused.value), /"path":"currency".*"path":"email"/)
       // A caller without the permission does not learn what the call expects.
       assert.strictEqual((yield* socket.call("carts.create", {}, as(asAnonymous))).error, "Forbidden")
-    }), 60_000)
+    }))
 
   it.effect(
     "reads another organization's record as not found, and changes nothing of it",
@@ -93,8 +92,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
           assert.deepInclude(yield* socket.call(tag, {}, outsider), { ok: true, value: null }, tag)
         }
         assert.strictEqual(yield* everything, before)
-      }),
-    60_000
+      })
   )
 
   it.effect("succeeds", () =>
@@ -111,7 +109,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
       const id = String(Reflect.get(Object(lonely.value), "id"))
       assert.isTrue((yield* socket.call("catalog.remove", { id }, admin)).ok)
       assert.strictEqual((yield* socket.call("catalog.read", { idOrSlug: id }, admin)).error, "NotFound")
-    }), 60_000)
+    }))
 
   it.effect("fails with the errors of its route", () =>
     Effect.gen(function*() {
@@ -150,5 +148,5 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
         const ended = yield* socket.call(tag, payload, { ...headers, ...admin })
         assert.deepStrictEqual([ended.ok, ended.error], [error === undefined, error], JSON.stringify([tag, payload]))
       }
-    }), 60_000)
+    }))
 })

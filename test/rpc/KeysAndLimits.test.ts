@@ -8,7 +8,7 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { api, asAdmin, testAppLayer, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer, withApp } from "../support/TestApp.ts"
 import { clientAs, clientOf, clientWith } from "./Calls.ts"
 import { rawSocket } from "./RawSocket.ts"
 
@@ -157,10 +157,7 @@ withApp("a change with an idempotency-key", (it) => {
 
 const few = rateLimitValues({ ...defaultRates, apiOfKey: 20, api: 5 }, 1)
 
-layer(testAppLayer({}, { rateLimits: few }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("limits of requests", (it) => {
+layer(testAppLayer({}, { rateLimits: few }), live)("limits of requests", (it) => {
   it.effect("count each call of a key, and routes and calls together", () =>
     Effect.gen(function*() {
       const { headers, key } = yield* aKey({ role: "admin" })

@@ -54,7 +54,7 @@ withApp("a stream", (it) => {
       const tail = Effect.flip(Stream.runDrain(rpc["events.tail"]({ after: 1_000_000 })))
       const open = yield* Effect.all(Array.from({ length: 64 }, () => Effect.forkChild(tail)))
       yield* rpc["catalog.list"]({})
-      assert.strictEqual((yield* Effect.timeout(tail, "5 seconds"))._tag, "TooManyRequests")
+      assert.strictEqual((yield* tail)._tag, "TooManyRequests")
       assert.isTrue(open.every((fiber) => fiber.pollUnsafe() === undefined))
       yield* Effect.forEach(open, Fiber.interrupt, { concurrency: "unbounded" })
     }))
@@ -71,12 +71,12 @@ withApp("a stream", (it) => {
       )
       const first = yield* other["catalog.create"]({ type: "product", slug: "heard-first" })
       const second = yield* other["catalog.create"]({ type: "product", slug: "heard-second" })
-      const heard = yield* Effect.timeout(Fiber.join(two), "15 seconds")
+      const heard = yield* Fiber.join(two)
       assert.deepStrictEqual(heard.map(({ entityId }) => entityId), [first.id, second.id])
       const [, last] = heard
       const later = yield* rpc["events.tail"]({ after: (last?.sequence ?? 0) - 1 }).pipe(Stream.runHead)
       assert.strictEqual(later._tag === "Some" ? later.value.entityId : "", second.id)
-    }), 30_000)
+    }))
 
   it.effect("waits for its reader: nothing is sent that was not acknowledged", () =>
     Effect.gen(function*() {
@@ -116,7 +116,7 @@ withApp("a feed of events", (it) => {
       service.kill("SIGKILL")
       yield* restart(service, { databaseUrl })
       const second = yield* create("after-it-died")
-      yield* eventually("the second event", Effect.sync(() => heard.length === 2), 25_000)
+      yield* eventually("the second event", Effect.sync(() => heard.length === 2))
       assert.deepStrictEqual(heard, [first, second])
     }), 90_000)
 })

@@ -29,7 +29,7 @@ const untilItWaits = (service: Service) =>
     waitFor("the service to wait for its database", () => {
       assert.isTrue(service.running(), service.output())
       return waits(service).length > 0
-    }, 30_000)
+    })
   )
 
 const saysOnce = (service: Service, what: string) => {

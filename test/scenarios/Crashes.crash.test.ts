@@ -47,7 +47,7 @@ const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, payment: obj
   )
   assert.strictEqual(first.status, 0, "a dead process answers no request")
   const app = shop.app()
-  const recorded = yield* withKey(payment)(before.idempotent).pipe(persistently(), Effect.provide(app))
+  const recorded = yield* withKey(payment)(before.idempotent).pipe(persistently, Effect.provide(app))
   yield* audit(databaseUrl)
   yield* auditPayments(databaseUrl, emulator)
   return { ...before, app, databaseUrl, emulator, recorded }
@@ -68,7 +68,7 @@ layer(MortalShop.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           const { app, databaseUrl, emulator, idempotent, keyless, product, recorded } = yield* dyingAt(point, payment)
           assert.strictEqual(recorded.status, 201, JSON.stringify(recorded.body))
           assert.deepStrictEqual(yield* cartOf(databaseUrl, idempotent.id), { status: "checked_out", orders: 1 })
-          const again = yield* withKey(payment)(idempotent).pipe(persistently(), Effect.provide(app))
+          const again = yield* withKey(payment)(idempotent).pipe(persistently, Effect.provide(app))
           assert.strictEqual(again.at("data.id"), recorded.at("data.id"))
 
           const cart = yield* cartOf(databaseUrl, keyless.id)
@@ -79,8 +79,7 @@ layer(MortalShop.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           yield* audit(databaseUrl)
           yield* auditPayments(databaseUrl, emulator)
           assert.strictEqual(yield* soldOf(databaseUrl, product), 2)
-        }),
-      60_000
+        })
     )
 
     const failures = undoFaultPoints.flatMap((point) =>
@@ -101,12 +100,11 @@ layer(MortalShop.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           for (const { id } of [idempotent, keyless]) {
             assert.deepStrictEqual(yield* cartOf(databaseUrl, id), { status: "active", orders: 0 })
           }
-          const second = yield* withKey(by("card"))(idempotent, "another-key").pipe(persistently(), Effect.provide(app))
+          const second = yield* withKey(by("card"))(idempotent, "another-key").pipe(persistently, Effect.provide(app))
           assert.strictEqual(second.status, 201, JSON.stringify(second.body))
           yield* audit(databaseUrl)
           yield* auditPayments(databaseUrl, emulator)
-        }),
-      60_000
+        })
     )
   }
 )
@@ -125,7 +123,7 @@ it.live(
         return waiting
       }).pipe(Effect.provide(talkingTo(doomed, databaseUrl)))
       const app = talkingTo(yield* restart(doomed, options), databaseUrl)
-      const recorded = yield* withKey(by("3ds"))(cart).pipe(persistently(), Effect.provide(app))
+      const recorded = yield* withKey(by("3ds"))(cart).pipe(persistently, Effect.provide(app))
       assert.deepStrictEqual(
         [recorded.status, recorded.at("data.status")],
         [201, "pending"],
@@ -136,8 +134,7 @@ it.live(
         (sql) => sql`select 1 from orders where status = 'pending' and payment_due_at > now()`
       )
       assert.strictEqual(waiting.length, 1)
-    }),
-  60_000
+    })
 )
 
 it.live("a key whose process died before it started the checkout is as good as new", () =>
@@ -155,8 +152,8 @@ it.live("a key whose process died before it started the checkout is as good as n
         sql`select 1 from idempotency_keys where status = 'running' and locked_until > now()`)
       assert.strictEqual(taken.length, 1)
       yield* putInto(cart, yield* aProduct())
-      const recorded = yield* withKey(by("test"))(cart, "left-behind").pipe(persistently())
+      const recorded = yield* withKey(by("test"))(cart, "left-behind").pipe(persistently)
       assert.strictEqual(recorded.status, 201, JSON.stringify(recorded.body))
     }).pipe(Effect.provide(app))
     yield* audit(url)
-  }), 60_000)
+  }))

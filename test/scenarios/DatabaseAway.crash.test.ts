@@ -56,6 +56,5 @@ it.live(
         refusesPolitely(yield* checkOut(bought, {}, { "idempotency-key": "while-it-is-away" }))
       }).pipe(Effect.provide(talkingToAll(apis, database.url)))
       assert.isTrue([...apis, ...runners].every((service) => service.running()), "the very same processes")
-    }),
-  90_000
+    })
 )

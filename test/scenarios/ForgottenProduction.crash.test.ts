@@ -34,7 +34,7 @@ it.live("without NODE_ENV=production a process does not start with HOST=0.0.0.0"
     assert.strictEqual(code, 1, output)
     assert.include(output, "HOST=\"0.0.0.0\" is not allowed: expected NODE_ENV=production")
     assert.include(output, "STOA_ALLOW_DEVELOPMENT_ON_NETWORK=true")
-  }), 30_000)
+  }))
 
 it.live("development listens on a network if that is allowed, and warns of it", () =>
   Effect.gen(function*() {
@@ -45,7 +45,7 @@ it.live("development listens on a network if that is allowed, and warns of it", 
       environment: { ...development(dataDir), HOST: "0.0.0.0", STOA_ALLOW_DEVELOPMENT_ON_NETWORK: "true" }
     })
     assert.include(service.output(), "This is a development deployment on a network")
-  }), 60_000)
+  }))
 
 it.live(
   "the secrets of a development deployment are random, its owner's alone, and stay through a restart",
@@ -75,6 +75,5 @@ it.live(
       yield* startService({ databaseUrl: url, environment: { ...development(elsewhere), STOA_RUNNER_PORT: "" } })
       const others = yield* secretsIn(elsewhere)
       for (const [index, secret] of secrets.entries()) assert.notStrictEqual(others[index], secret, made[index])
-    }),
-  90_000
+    })
 )

@@ -2,7 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../support/Audit.ts"
 import { lineTo } from "../support/DatabaseLine.ts"
-import { enqueueFrom, jobRunner, noteRuns, openJobs, runsOf } from "../support/JobKills.ts"
+import { eventually } from "../support/Eventually.ts"
+import { allEnded, enqueueFrom, jobRunner, noteRuns, openJobs, runsOf } from "../support/JobKills.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { separateServer } from "../support/SeparateServer.ts"
 import { startService } from "../support/Service.ts"
@@ -18,7 +19,7 @@ const overlaps = (notes: string) =>
       where b.begun < coalesce(a.ended, clock_timestamp()) and a.begun < coalesce(b.ended, clock_timestamp())`)
 
 const notedRuns = (notes: string, pid?: number) =>
-  Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(notes, pid)) > 0, 30_000))
+  eventually("runs", Effect.map(runsOf(notes, pid), (runs) => runs > 0))
 
 /** A runner that records its runs in a second database, which stays when the runner's goes away. */
 const noting = (databaseUrl: string, notes: string, exclusiveMs: number) => {
@@ -38,16 +39,13 @@ it.live(
       yield* notedRuns(notes.url, cutOff.pid)
       const other = yield* noting(url, notes.url, 100)
       // Slots that have moved to the new one by themselves are of no use here.
-      yield* Effect.promise(() => waitFor("the runner to work", () => other.output().includes("runner ready")))
+      yield* eventually("the runner to work", Effect.sync(() => other.output().includes("runner ready")))
       yield* line.cut
-      yield* Effect.promise(() =>
-        waitFor("all jobs", async () => await Effect.runPromise(openJobs(url, "test/exclusive")) === 0, 60_000)
-      )
+      yield* allEnded(url)
       assert.isTrue(cutOff.running())
       assert.isAbove(yield* runsOf(notes.url, other.pid), 0)
       assert.deepStrictEqual(yield* overlaps(notes.url), [])
-    }),
-  120_000
+    })
 )
 
 it.live(
@@ -67,14 +65,13 @@ it.live(
             Effect.runPromise(openJobs(database.url, "test/exclusive")).then(() => true))
         )
         const before = yield* runsOf(notes.url)
-        yield* Effect.promise(() =>
-          waitFor("more runs", async () =>
-            await Effect.runPromise(runsOf(notes.url)) > before, 40_000)
+        yield* eventually(
+          "more runs",
+          Effect.map(runsOf(notes.url), (runs) =>
+            runs > before)
         )
       }
-      yield* Effect.promise(() =>
-        waitFor("all jobs", async () => await Effect.runPromise(openJobs(database.url, "test/exclusive")) === 0, 90_000)
-      )
+      yield* allEnded(database.url)
       for (const { running } of runners) assert.isTrue(running())
       assert.deepStrictEqual(yield* overlaps(notes.url), [])
     }),

@@ -107,7 +107,7 @@ it.live("a process that does everything sells without a port for others", () =>
     }).pipe(Effect.provide(talkingTo(service, url)))
     const knock = yield* Effect.promise(() => asOutsider(service.ports.http + 10_000, ping, "\"Exit\""))
     assert.deepStrictEqual(knock, { heard: "", closed: true })
-  }), 60_000)
+  }))
 
 it.live("a runner cuts off a connection without the secret before it reads a message", () =>
   Effect.gen(function*() {
@@ -122,7 +122,7 @@ it.live("a runner cuts off a connection without the secret before it reads a mes
     assert.notInclude(posted.heard, "_tag")
     // Someone who says nothing has some seconds.
     assert.deepStrictEqual(yield* knock(""), { heard: "", closed: true })
-  }), 60_000)
+  }))
 
 it.live("a runner answers only those who prove the deployment's secret", () =>
   Effect.gen(function*() {
@@ -138,7 +138,7 @@ it.live("a runner answers only those who prove the deployment's secret", () =>
     )
     const pretended = yield* Effect.promise(() => asPeer(port, secret, ping, { provedWith: "something else" }))
     assert.deepStrictEqual(pretended, { heard: "", closed: true })
-  }), 60_000)
+  }))
 
 it.live("a peer that sends what is no message is cut off", () =>
   Effect.gen(function*() {
@@ -146,7 +146,7 @@ it.live("a peer that sends what is no message is cut off", () =>
     const garbled = yield* Effect.promise(() => asPeer(runner.ports.runner, secret, `no message\n${ping}`))
     assert.isTrue(garbled.closed)
     assert.notInclude(garbled.heard, "\"Exit\"")
-  }), 60_000)
+  }))
 
 it.live("a runner refuses a message for an actor under a shard that is not the actor's", () =>
   Effect.gen(function*() {
@@ -165,7 +165,7 @@ it.live("a runner refuses a message for an actor under a shard that is not the a
     )
     const refused = replies.filter(({ heard }) => heard.includes("EntityNotAssignedToRunner"))
     assert.strictEqual(refused.length, 63, replies[0]?.heard)
-  }), 60_000)
+  }))
 
 it.live(
   "processes with one secret are one service, and one with another secret is refused and says why",
@@ -199,6 +199,5 @@ it.live(
       assert.include(outsider.output(), "refused this one: it has another secret")
       assert.include(runner.output(), "Refused a process at 127.0.0.1 that has another secret")
       assert.strictEqual((yield* change(edge)).status, 200)
-    }),
-  60_000
+    })
 )

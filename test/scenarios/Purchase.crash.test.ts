@@ -32,4 +32,4 @@ it.live("a visitor buys two things from a running service and reads the order", 
     const service = yield* startService({ databaseUrl: url, fromSources: [] })
     yield* Effect.provide(purchase, talkingTo(service, url))
     yield* audit(url)
-  }), 60_000)
+  }))

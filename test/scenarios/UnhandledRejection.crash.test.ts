@@ -19,4 +19,4 @@ it.live("a process logs the failure of a promise without a handler, and serves o
     assert.strictEqual(health.status, 200)
     service.kill("SIGTERM")
     assert.deepStrictEqual(yield* Effect.promise(() => service.ended), { code: 0, signal: null }, service.output())
-  }), 60_000)
+  }))

@@ -9,6 +9,5 @@ it.live(
       const { events, kills } = yield* deliverUnderKills({ shops: 2, changes: 4, most: 2 })
       assert.isAtLeast(events, 25)
       assert.deepStrictEqual(kills, { receiver: 1, runner: 1 })
-    }),
-  60_000
+    })
 )

@@ -2,11 +2,11 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import { make, onDatabase, searching } from "../catalog/CatalogCalls.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 const deployment = { search: { defaultFacets: ["status", "color"] } }
 
-layer(testAppLayer(deployment), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer(deployment), live)(
   "search of a deployment",
   (it) => {
     it.effect("counts the facets that the deployment names", () =>

@@ -39,8 +39,7 @@ const refills = onDatabase((sql) =>
 const found = (query: string, total: number, as = asAdmin) =>
   eventually(
     `${total} of ${query}`,
-    Effect.map(api("GET", `/api/search?${query}`, { as }), (answer) => answer.at("meta.total") === total),
-    30_000
+    Effect.map(api("GET", `/api/search?${query}`, { as }), (answer) => answer.at("meta.total") === total)
   )
 
 const aProduct = make({ status: "active", attributes: { title: "Alba" } })

@@ -18,7 +18,7 @@ import type { Actor } from "../../src/domain/platform/access/Actor.ts"
 import { change, entities, make, onDatabase, refused, searching } from "../catalog/CatalogCalls.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 const ratings = table("ratings_ratings", { entityId: idOf(EntityId), stars: integer, badge: text, said: text }, {
   unique: [{ columns: ["entityId"] }]
@@ -116,7 +116,7 @@ const settled = once(
   0
 )
 
-layer(testAppLayer({ plugins: [plugin("ratings", fieldsOf)] }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(testAppLayer({ plugins: [plugin("ratings", fieldsOf)] }), live)(
   "what a plugin adds to search documents",
   (it) => {
     it.effect("is found by its words, filtered, counted and sorted by", () =>

@@ -78,7 +78,7 @@ describe("the demo store", () => {
       assert.strictEqual(order.number("data.discountTotal"), 1429)
       assert.strictEqual(order.number("data.shippingTotal"), 0)
       assert.strictEqual(order.number("data.grandTotal"), 5 * 2400 + 2290 - 1429)
-    }).pipe(Effect.provide(testAppLayer({ shipping: { type: "flat", flatRate: 700 } }))), 60_000)
+    }).pipe(Effect.provide(testAppLayer({ shipping: { type: "flat", flatRate: 700 } }))))
 
   it.live("lists its products in the order they are written down", () =>
     Effect.gen(function*() {
@@ -88,5 +88,5 @@ describe("the demo store", () => {
       assert.strictEqual(page.at("data.0.slug"), "pour-over-dripper")
       assert.strictEqual(page.at("data.1.slug"), "hand-grinder")
       assert.strictEqual(page.at("meta.pagination.total"), 9)
-    }).pipe(Effect.provide(testAppLayer())), 60_000)
+    }).pipe(Effect.provide(testAppLayer())))
 })

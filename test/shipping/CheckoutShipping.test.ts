@@ -3,15 +3,12 @@ import { Effect } from "effect"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { assertAddsUp, assertNothingLeft, checkoutFailed, refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aGuestCart, aProduct, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 import { aRate, aZone, noZones, offered, to } from "./Zones.ts"
 
 const configured = 900
 
-const withShop = layer(testAppLayer({ shipping: { type: "flat", flatRate: configured } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withShop = layer(testAppLayer({ shipping: { type: "flat", flatRate: configured } }), live)
 
 /** The store's zones are those of one test. */
 const inZones = <A, E, R>(body: Effect.Effect<A, E, R>) => Effect.ensuring(body, Effect.orDie(noZones))
@@ -202,7 +199,7 @@ describe("shipping at the checkout", () => {
 describe("a deployment that ships to everywhere", () => {
   const everywhere = { type: "flat", flatRate: configured, unserved: "configured" } as const
 
-  layer(testAppLayer({ shipping: everywhere }), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
+  layer(testAppLayer({ shipping: everywhere }), live)((it) => {
     it.effect("charges the configured price where no zone serves", () =>
       Effect.gen(function*() {
         const entityId = yield* aProduct()

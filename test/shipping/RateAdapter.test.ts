@@ -5,7 +5,7 @@ import { CurrentActor, systemActor } from "../../src/domain/platform/access/Acto
 import { askAdapter, type RateAdapter, type RateRequest } from "../../src/domain/shipping/RateAdapter.ts"
 import { checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 import { aRate, aZone, offered, to } from "./Zones.ts"
 
 /** A service of shipping rates that a test drives, and that keeps what it was asked. */
@@ -53,7 +53,7 @@ describe("an outside service of shipping rates", () => {
   const { adapter, asked, service } = aService()
   const shipping = { type: "flat", flatRate: 50, adapter, adapterTimeoutMs: 150 } as const
 
-  layer(testAppLayer({ shipping }), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
+  layer(testAppLayer({ shipping }), live)((it) => {
     it.effect("prices an order by the service, and lets the shopper choose among its rates", () =>
       Effect.gen(function*() {
         service.answer = () => Promise.resolve([fast, slow])
@@ -145,7 +145,7 @@ describe("a deployment that will not ship at guessed prices", () => {
   const { adapter, service } = aService()
   const shipping = { adapter, adapterTimeoutMs: 150, adapterFallback: "refuse" } as const
 
-  layer(testAppLayer({ shipping }), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
+  layer(testAppLayer({ shipping }), live)((it) => {
     it.effect("refuses the checkout when the service does not answer, and takes it when it does", () =>
       Effect.gen(function*() {
         const cart = yield* aCartWith(yield* aProduct())

@@ -102,22 +102,22 @@ const underWay = (sql: SqlClient.SqlClient) =>
     ([row]) => row?.open ?? 0
   )
 
-/** Waits until no checkout is under way, at most 15 s or as long as said. */
-export const allEnded = (url: string, wait: "15 seconds" | "60 seconds" = "15 seconds") =>
+/** Waits until no checkout is under way. */
+export const allEnded = (url: string) =>
   onDatabase(
     url,
     (sql) => underWay(sql).pipe(Effect.repeat({ until: (open) => open === 0, schedule: Schedule.spaced("50 millis") }))
   ).pipe(
     Effect.timeoutOrElse({
-      duration: wait,
-      orElse: () => Effect.die(new Error(`Checkouts are still under way after ${wait}.`))
+      duration: "2 minutes",
+      orElse: () => Effect.die(new Error("Checkouts are still under way after 2 minutes."))
     })
   )
 
 /** Waits until every checkout has ended and asserts that the books are in order. */
-export const audit = (url: string, wait?: "15 seconds" | "60 seconds") =>
+export const audit = (url: string) =>
   Effect.gen(function*() {
-    yield* allEnded(url, wait)
+    yield* allEnded(url)
     yield* auditAlways(url)
     holds(yield* onDatabase(url, afterwards))
   })

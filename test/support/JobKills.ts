@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "./Audit.ts"
+import { eventually } from "./Eventually.ts"
 import { noterOf } from "./JobRunNotes.ts"
 import { placeOf, type Service, type ServiceOptions } from "./Service.ts"
 
@@ -47,6 +48,10 @@ export const openJobs = (url: string, task: string) =>
         where task_slug = ${task} and status in ('pending', 'processing')`,
       ([row]) => row?.n ?? -1
     ))
+
+/** Waits until no job of a task is open. */
+export const allEnded = (url: string, task = "test/exclusive") =>
+  eventually(`all jobs of ${task} to end`, Effect.map(openJobs(url, task), (open) => open === 0))
 
 /** Runs that have begun; of one process alone when it is given. */
 export const runsOf = (url: string, pid?: number) =>
@@ -126,7 +131,7 @@ const noteDeath = (url: string, { pid }: Service, at: Date) =>
  * jobs in them, and says so: as if it were dead, it must not be asked why they ran again.
  */
 const noteDisplaced = (url: string, { output, pid }: Service) =>
-  /Shard lock storage is unhealthy/.test(output())
+  /shards of this process are in doubt/.test(output())
     ? onDatabase(url, (sql) => Effect.asVoid(sql`insert into job_displaced values (${pid})`))
     : Effect.void
 

@@ -27,7 +27,7 @@ export const killDuring = <A>(
       yield* sql`lock table ${sql(table)} in exclusive mode`
       const asked = start(work)
       const waiting = Effect.orDie(Effect.map(stopped, (rows) => rows.length > 0 && rows))
-      const rows = yield* eventually(`the process to come to ${table}`, waiting, 30_000)
+      const rows = yield* eventually(`the process to come to ${table}`, waiting)
       service.kill("SIGKILL")
       const done = yield* Fiber.join(asked)
       if (fate === "lost") yield* sql`select pg_terminate_backend(pid) from (${stopped}) as stopped`

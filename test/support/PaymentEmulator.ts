@@ -166,7 +166,7 @@ export const emulatedService = (emulator: PaymentEmulator, capture: "automatic" 
 })
 
 /** How long the adapter waits for the emulator; what takes longer has an unknown outcome. */
-const timeoutMs = Number(process.env["STOA_TEST_PATIENCE_MS"] ?? 300)
+const timeoutMs = Number(process.env["STOA_TEST_PATIENCE_MS"] ?? 2_000)
 
 interface ProviderReply {
   readonly declined?: string

@@ -22,11 +22,9 @@ export const anAuthorizedOrder = Effect.fnUntraced(function*(product: string) {
 
 type PlacedOrder = Effect.Success<ReturnType<typeof anAuthorizedOrder>>
 
-const stubborn = persistently("60 seconds")
-
 /** Sends a request of staff with its key, and repeats it until it has an outcome, through failures of the service. */
 const ask = (order: PlacedOrder, action: "capture" | "refund" | "refunds", body: object, key: string) =>
-  stubborn(api("POST", `/api/orders/${order.id}/${action}`, {
+  persistently(api("POST", `/api/orders/${order.id}/${action}`, {
     as: asStaff,
     body,
     headers: { "idempotency-key": `${order.id}-${key}` }
@@ -42,7 +40,7 @@ const assertDone = (answer: Answer) => assert.isTrue(isDone(answer), `${answer.s
 /** Until the order says so: an answer that is lost may be that of a capture which is still going on. */
 const capture = Effect.fnUntraced(function*(order: PlacedOrder) {
   assertDone(yield* ask(order, "capture", {}, "capture"))
-  const read = stubborn(api("GET", `/api/orders/${order.id}`, { as: asStaff }))
+  const read = persistently(api("GET", `/api/orders/${order.id}`, { as: asStaff }))
   yield* eventually(
     `the capture of ${order.id}`,
     Effect.map(read, (now) => now.at("data.amountCaptured") !== null),

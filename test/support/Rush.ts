@@ -16,14 +16,11 @@ export const aRush = Effect.fnUntraced(function*(pieces: number, buyers: number)
 export const everybodyBuys = (
   carts: ReadonlyArray<GuestCart>,
   round = 1,
-  { atOnce = "unbounded", wait = "15 seconds" }: {
-    readonly atOnce?: number | "unbounded"
-    readonly wait?: "15 seconds" | "60 seconds"
-  } = {}
+  atOnce: number | "unbounded" = "unbounded"
 ): Effect.Effect<ReadonlyArray<Answer>, never, TestApp> =>
   Effect.forEach(
     carts,
-    (cart) => checkOut(cart, {}, { "idempotency-key": `round-${round}-${cart.id}` }).pipe(persistently(wait)),
+    (cart) => checkOut(cart, {}, { "idempotency-key": `round-${round}-${cart.id}` }).pipe(persistently),
     { concurrency: atOnce }
   )
 

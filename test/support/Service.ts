@@ -107,7 +107,7 @@ const waitUntilReady = (service: Service, role: ServiceOptions["role"]) =>
   waitFor(`${role ?? "all"} to be ready`, async () => {
     if (!service.running()) return "ended" as const
     return await isReady(service, role) ? "ready" as const : undefined
-  }, 30_000).then(
+  }).then(
     (state) => state === "ready" ? service : Promise.reject(new Error(`The service ended:\n${service.output()}`)),
     (error: unknown) => Promise.reject(new Error(`${String(error)}\n${service.output()}`))
   )

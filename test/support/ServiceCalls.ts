@@ -54,17 +54,15 @@ export const callOf = (base: string) => (method: string, path: string, call: Cal
 export const isOutcome = ({ headers, status }: Answer): boolean =>
   status !== 0 && status !== 503 && !(status === 409 && headers.has("retry-after"))
 
-/** A client that follows the documentation: it repeats the same request until there is an outcome, for at most `wait`. */
-export const persistently =
-  (wait: "15 seconds" | "60 seconds" = "15 seconds") =>
-  <E, R>(request: Effect.Effect<Answer, E, R>): Effect.Effect<Answer, E, R> =>
-    request.pipe(
-      Effect.repeat({ until: isOutcome, schedule: Schedule.spaced("100 millis") }),
-      Effect.timeoutOrElse({
-        duration: wait,
-        orElse: () => Effect.die(new Error(`No outcome within ${wait}.`))
-      })
-    )
+/** A client that follows the documentation: it repeats the same request until there is an outcome. */
+export const persistently = <E, R>(request: Effect.Effect<Answer, E, R>): Effect.Effect<Answer, E, R> =>
+  request.pipe(
+    Effect.repeat({ until: isOutcome, schedule: Schedule.spaced("100 millis") }),
+    Effect.timeoutOrElse({
+      duration: "2 minutes",
+      orElse: () => Effect.die(new Error("No outcome within 2 minutes."))
+    })
+  )
 
 /**
  * Requests that are repeated until there is an outcome, under a key of their own, so that a repeat changes nothing twice.
@@ -72,7 +70,7 @@ export const persistently =
  */
 export const insisting = (api: TestApp["Service"]["api"]): TestApp["Service"]["api"] => (method, path, call) =>
   Effect.suspend(() =>
-    persistently("60 seconds")(
+    persistently(
       api(
         method,
         path,

@@ -12,19 +12,17 @@ export interface Reported {
 
 export const unannounced = (): Reported => ({ orders: [], refusals: new Map() })
 
-const stubborn = persistently("60 seconds")
-
 /** One purchase by a shopper who repeats every request until it has an outcome, through failures of the service. */
 const buy = Effect.fnUntraced(function*(product: string, paymentMethodId: string) {
-  const made = yield* stubborn(api("POST", "/api/carts", { body: { currency: "USD" } }))
+  const made = yield* persistently(api("POST", "/api/carts", { body: { currency: "USD" } }))
   const cartId = made.text("data.id")
   const headers = { "x-cart-secret": made.text("data.secret") }
   // Without a key: a repeat may add a second piece, which the shopper does not mind.
-  const added = yield* stubborn(
+  const added = yield* persistently(
     api("POST", `/api/carts/${cartId}/items`, { headers, body: { entityId: product, quantity: 1 } })
   )
   assert.strictEqual(added.status, 201, JSON.stringify(added.body))
-  return yield* stubborn(api("POST", "/api/checkout", {
+  return yield* persistently(api("POST", "/api/checkout", {
     headers: { ...headers, "idempotency-key": `buy-${cartId}` },
     body: { cartId, paymentMethodId, currency: "USD" }
   }))

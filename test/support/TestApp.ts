@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import type { Actor } from "../../src/domain/platform/access/Actor.ts"
+import { CredentialCache } from "../../src/domain/platform/credentials/Credentials.ts"
 import { defaultRoles } from "../../src/domain/platform/access/Permission.ts"
 import { accessNotifications } from "../../src/layers/access/RequestActors.ts"
 import { processApp, servicesApp, wholeApp } from "../../src/layers/App.ts"
@@ -143,9 +144,17 @@ const reached = (databaseUrl: string) =>
     })
   )
 
-/** The whole service, except that hashing a password takes next to nothing: the tests sign in a thousand users. */
-const wholeService = (settings: AppSettings) =>
-  Layer.provide(wholeApp(settings), Layer.succeed(PasswordCost, { memory: 64, passes: 1, parallelism: 1 }))
+/** A cheap hash, because tests sign in a thousand users, and credentials cached for longer than any test waits. */
+const testValues = Layer.merge(
+  Layer.succeed(PasswordCost, { memory: 64, passes: 1, parallelism: 1 }),
+  Layer.succeed(CredentialCache, { capacity: 10_000, lifeMs: 600_000 })
+)
+
+/** The whole service with `testValues`. */
+const wholeService = (settings: AppSettings) => Layer.provide(wholeApp(settings), testValues)
+
+/** Options of a group of tests in which time passes, with a generous bound for its start. */
+export const live = { excludeTestServices: true, timeout: "4 minutes" } as const
 
 /** The app with a deployment's own configuration, for tests of hooks, providers and settings. */
 export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
@@ -162,7 +171,9 @@ export const testAppOn = (url: string, deployment: DeploymentConfig, environment
 export const appBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {
   const { databaseUrl } = yield* TestApp
   const settings: AppSettings = { ...testSettings(databaseUrl, deployment), role: "api" }
-  const beside = yield* Layer.build(Layer.fresh(Layer.provide(reached(databaseUrl), processApp(settings))))
+  const beside = yield* Layer.build(
+    Layer.fresh(Layer.provide(reached(databaseUrl), Layer.provide(processApp(settings), testValues)))
+  )
   return Context.get(beside, TestApp)
 })
 
@@ -215,10 +226,10 @@ export const sharedApp = (deployment: DeploymentConfig = {}) => {
 }
 
 /** A group of tests in a new organization of the shared service; real time, since its actors and sockets live in it. */
-export const withSharedApp = layer(sharedApp(), { excludeTestServices: true, timeout: "60 seconds" })
+export const withSharedApp = layer(sharedApp(), live)
 
 /** A group of tests around one separate running service; real time, since its actors and sockets live in it. */
-export const withApp = layer(testAppLayer(), { excludeTestServices: true, timeout: "60 seconds" })
+export const withApp = layer(testAppLayer(), live)
 
 /** The organization of the running group of tests; without a service the default one. */
 export const theOrganization = Effect.map(

@@ -123,7 +123,7 @@ withApp("two processes of a deployment", (it) => {
       const both = Effect.fnUntraced(function*(tax: number, shipping: number | string) {
         assert.deepStrictEqual(yield* here, [tax, shipping])
         const same = Effect.map(there, (seen) => seen[0] === tax && seen[1] === shipping)
-        yield* eventually(`the other process to know ${tax} and ${shipping}`, same, 3_000)
+        yield* eventually(`the other process to know ${tax} and ${shipping}`, same)
       })
       const change = (path: string, body: object) => api("PATCH", path, { as: asAdmin, body })
       const remove = (path: string) => api("DELETE", path, { as: asAdmin })

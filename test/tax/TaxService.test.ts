@@ -4,7 +4,7 @@ import { OutsideFailed } from "../../src/domain/platform/modules/OutsideService.
 import { assertAddsUp, assertNothingLeft, checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { checkOut } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 import { aTaxedProduct, aTaxRate, buying, lineTaxesOf, scriptedTaxService, to, totalsOf } from "./TaxedShop.ts"
 
 const silent = () => new Promise<never>(() => {})
@@ -36,7 +36,7 @@ const become = (id: string, status: string) =>
 const reported = (id: string) => eventually("the report", Effect.sync(() => service.reported.includes(`${id}:report`)))
 const voided = (id: string) => eventually("the void", Effect.sync(() => service.voided.includes(`${id}:void`)))
 
-layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a tax service a checkout", (it) => {
+layer(refusing, live)("with a tax service a checkout", (it) => {
   it.effect("taxes a checkout by the service, line by line and with its shipping", () =>
     Effect.gen(function*() {
       service.answers(({ lines }) =>
@@ -167,7 +167,7 @@ const including = testAppLayer({
   }
 })
 
-layer(including, { excludeTestServices: true, timeout: "60 seconds" })("with tax in its prices a checkout", (it) => {
+layer(including, live)("with tax in its prices a checkout", (it) => {
   it.effect("charges prices that include tax, and shows the tax", () =>
     Effect.gen(function*() {
       yield* aTaxRate({ country: "NL", rateBps: 1900 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { afterAll, vi } from "vitest"
 import { afterHook, beforeHook } from "../../src/domain/platform/hooks/Hook.ts"
 import { aGuestCart, aProduct, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 
 /** What the process wrote, line by line. */
 const lines: Array<string> = []
@@ -53,7 +53,7 @@ const lineOf = (requestId: string) => {
   return found
 }
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("JSON lines of the log", (it) => {
+layer(app, live)("JSON lines of the log", (it) => {
   it.effect("say which request and which organization they belong to, also after the request has failed", () =>
     Effect.gen(function*() {
       const headers = { "x-request-id": "request-explode" }

@@ -30,15 +30,6 @@ describe("a text of the log", () => {
     (text) => assert.strictEqual(redactText(text), text)
   )
 
-  it.each(["secret", "a", "Key (", "parameter $1 = ", "bearer ", "x://", "pi_a", "invalid input syntax for type "])(
-    "takes linear time when a visitor repeats %s many times",
-    (word) => {
-      const began = performance.now()
-      redactText(word.repeat(16_384 / word.length))
-      assert.isBelow(performance.now() - began, 200)
-    }
-  )
-
   it("removes known secrets of any form", () => {
     assert.strictEqual(redactText("it said open sesame", ["open sesame"]), "it said <redacted>")
   })

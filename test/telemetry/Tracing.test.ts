@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/platform/hooks/Hook.ts"
 import { otlpReceiver, type ReceivedSpan } from "../support/OtlpReceiver.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
-import { api, testAppLayer } from "../support/TestApp.ts"
+import { api, live, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 const receiver = await otlpReceiver()
@@ -43,7 +43,7 @@ const traceWith = (traceId: string, fits: (span: ReceivedSpan) => boolean) =>
 
 const isRequest = ({ attributes }: ReceivedSpan) => attributes["http.response.status_code"] !== undefined
 
-layer(traced, { excludeTestServices: true, timeout: "60 seconds" })("traces over OTLP", (it) => {
+layer(traced, live)("traces over OTLP", (it) => {
   it.effect("a request carries on the trace of its client, with the route's template and the status", () =>
     Effect.gen(function*() {
       const { headers, traceId } = incoming("a")

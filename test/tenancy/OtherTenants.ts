@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { type Duration, Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, TestApp } from "../support/TestApp.ts"
@@ -73,8 +73,14 @@ export const otherwise = (store: Store, before: Effect.Success<ReturnType<typeof
   )
 
 /** Sends a request with an id of another store, which must be answered without waiting for that store. */
-const withIdOf = Effect.fnUntraced(function*(probe: Probe, name: RecordName, store: Store, other: Store) {
-  const sent = yield* send(probe, { ...store, [name]: other[name] }).pipe(Effect.timeoutOption("5 seconds"))
+const withIdOf = Effect.fnUntraced(function*(
+  probe: Probe,
+  name: RecordName,
+  store: Store,
+  other: Store,
+  timeout: Duration.Input
+) {
+  const sent = yield* send(probe, { ...store, [name]: other[name] }).pipe(Effect.timeoutOption(timeout))
   if (Option.isNone(sent)) return `${probe.method} ${probe.path} with their ${name} waits for a lock`
   const answer = sent.value
   return [404, 422].includes(answer.status) || isEmpty(answer)
@@ -83,10 +89,14 @@ const withIdOf = Effect.fnUntraced(function*(probe: Probe, name: RecordName, sto
 })
 
 /** All requests of a store, with every id of another store in turn. */
-export const outsidersIds = (store: Store, other: Store): ReadonlyArray<Look> =>
+export const outsidersIds = (
+  store: Store,
+  other: Store,
+  timeout: Duration.Input = "60 seconds"
+): ReadonlyArray<Look> =>
   [...reads, ...writes, refusedAnyway].flatMap((probe) =>
     namesIn(probe, store).filter((name) => store[name] !== other[name])
-      .map((name) => withIdOf(probe, name, store, other))
+      .map((name) => withIdOf(probe, name, store, other, timeout))
   )
 
 /** Does it while all rows of an organization are locked. */

@@ -32,5 +32,5 @@ describe("a filter of organizations", () => {
       assert.isTrue(leaks.some((leak) => /brand/.test(leak)), leaks.join("\n"))
       // The search document of an entity names its brands.
       assert.deepStrictEqual(leaks.filter((leak) => !/brand|search_documents/.test(leak)), [])
-    }), 60_000)
+    }))
 })

@@ -85,7 +85,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
         newOrder,
         actor: systemActor(newOrder.order.organizationId)
       }))
-      const rows = yield* Effect.timeout(createOrderStatement(sql, creations, ""), "5 seconds")
+      const rows = yield* createOrderStatement(sql, creations, "")
       yield* connection.executeRaw("rollback", [])
       assert.deepStrictEqual(rows.map(({ created }) => created), [true, true])
       assert.deepStrictEqual(yield* statesOf(own.order.id), ["sold", "held"])

@@ -5,7 +5,7 @@ import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"
-import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
+import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 import { type Reaction, webhookReceiver } from "../support/WebhookReceiver.ts"
 import { signedHeaders } from "./WebhookWorld.ts"
 
@@ -28,11 +28,11 @@ const anEvent = Effect.fnUntraced(function*(as: typeof asAdmin) {
 })
 
 /** Runs due deliveries, as a cron does, until a state is reached. */
-const delivering = <A, R>(description: string, ask: Effect.Effect<A, never, R>, timeoutMs = 20_000) =>
-  eventually(description, Effect.andThen(api("POST", "/api/jobs/run?queue=webhooks&limit=100"), ask), timeoutMs)
+const delivering = <A, R>(description: string, ask: Effect.Effect<A, never, R>) =>
+  eventually(description, Effect.andThen(api("POST", "/api/jobs/run?queue=webhooks&limit=100"), ask))
 
 /** Makes every retry due, then runs them like `delivering`. */
-const retrying = <A, R>(description: string, ask: Effect.Effect<A, never, R>, timeoutMs = 20_000) =>
+const retrying = <A, R>(description: string, ask: Effect.Effect<A, never, R>) =>
   delivering(
     description,
     Effect.andThen(
@@ -41,8 +41,7 @@ const retrying = <A, R>(description: string, ask: Effect.Effect<A, never, R>, ti
           and wait_until is not null`
       ),
       ask
-    ),
-    timeoutMs
+    )
   )
 
 const logOf = (id: string, as: typeof asAdmin) =>
@@ -75,7 +74,7 @@ const counts = Effect.map(api("GET", "/api/metrics", { as: asAdmin }), ({ body }
 
 const onLoopback = layer(
   testAppLayer({ jobs: { autorun: { enabled: false } }, webhooks: { allowPrivateTargets: true } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
+  live
 )
 
 onLoopback("a delivery", (it) => {
@@ -169,6 +168,7 @@ onLoopback("a delivery", (it) => {
           headers: { location: elsewhere.url },
           body: `answer ${status}`
         })
+        const before = Date.now()
         yield* anEvent(as)
         const [row] = yield* logged(id, as, 1)
         assert.deepInclude(row, {
@@ -178,7 +178,7 @@ onLoopback("a delivery", (it) => {
           error: `The receiver answered ${status}.`,
           responseSnippet: `answer ${status}`
         })
-        assert.isAbove(Date.parse(String(at(row, "nextRetryAt"))), Date.now(), String(status))
+        assert.isAbove(Date.parse(String(at(row, "nextRetryAt"))), before, String(status))
         assert.deepStrictEqual([receiver.received.length, elsewhere.connections()], [1, 0])
       }
     }))
@@ -206,7 +206,7 @@ onLoopback("a delivery", (it) => {
       Effect.gen(function*() {
         const { as, id, receiver, secret } = yield* anEndpoint({ status: 503 })
         yield* anEvent(as)
-        const [job] = yield* retrying("the last attempt", failedJobs(id, as), 40_000)
+        const [job] = yield* retrying("the last attempt", failedJobs(id, as))
         const rows = yield* logOf(id, as)
         assert.deepStrictEqual([receiver.received.length, rows.length, at(rows[0], "attemptCount")], [10, 10, 10])
         assert.isString(at(rows[0], "failedAt"))
@@ -247,10 +247,7 @@ onLoopback("a delivery", (it) => {
     }))
 })
 
-const guarded = layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const guarded = layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), live)
 
 guarded("a delivery to an address that has become internal", (it) => {
   it.effect("a delivery to an address that has become internal opens no connection and is logged", () =>

@@ -60,9 +60,11 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
     Effect.gen(function*() {
       const { endpoint, receiver } = yield* onlyEndpoint()
       const event = anEvent()
+      const before = Math.floor(Date.now() / 1_000)
       yield* relay([event])
       yield* runPending
       const request = only(receiver)
+      const after = Math.floor(Date.now() / 1_000)
       assert.deepStrictEqual(JSON.parse(request.body), {
         id: `evt_${event.id}`,
         type: "orders.create",
@@ -74,7 +76,8 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       const { headers } = request
       assert.strictEqual(headers["content-type"], "application/json")
       assert.strictEqual(headers["webhook-id"], `evt_${event.id}`)
-      assert.isBelow(Math.abs(Number(headers["webhook-timestamp"]) - Date.now() / 1000), 5)
+      const sentAt = Number(headers["webhook-timestamp"])
+      assert.isTrue(sentAt >= before && sentAt <= after, String(sentAt))
       assert.strictEqual(headers["x-commerce-event"], "orders.create")
       assert.strictEqual(
         headers["x-commerce-signature"],
@@ -184,11 +187,12 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       receiver.react({ status: 200 })
       yield* runRetries
       receiver.react({ status: 500 })
+      const before = Date.now()
       yield* relay([anEvent()])
       yield* runPending
       const after = yield* (yield* Webhooks).get(endpoint.id)
       assert.isTrue(after.isActive)
-      assert.isAbove(after.failingSince?.getTime() ?? 0, Date.now() - 60_000)
+      assert.isAtLeast(after.failingSince?.getTime() ?? 0, before)
     }))
 
   it.effect("a delivery to an endpoint that was deleted meanwhile is not sent, and its job succeeds", () =>

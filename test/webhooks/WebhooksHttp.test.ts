@@ -11,6 +11,7 @@ import {
   asCustomer,
   asStaff,
   at,
+  live,
   testAppLayer,
   theOrganization,
   withSharedApp
@@ -281,10 +282,7 @@ withSharedApp("webhook endpoints", (it) => {
 })
 
 const inProduction = (environment: Partial<AppSettings> = {}) =>
-  layer(testAppLayer({ hooks: [] }, { environment: "production", ...environment }), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })
+  layer(testAppLayer({ hooks: [] }, { environment: "production", ...environment }), live)
 
 inProduction()("webhooks in production", (it) => {
   it.effect("webhooks in production go to endpoints over TLS only", () =>

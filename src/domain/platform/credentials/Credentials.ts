@@ -142,7 +142,9 @@ export interface Verified {
 }
 
 /** Maximum cached credentials, and their lifetime in the cache. */
-const limits = { capacity: 10_000, lifeMs: 30_000 }
+export const CredentialCache = Context.Reference("stoa/domain/access/CredentialCache", {
+  defaultValue: () => ({ capacity: 10_000, lifeMs: 30_000 })
+})
 
 /**
  * Credentials that were valid recently. Guesses may be refused without a look-up; these are looked up even when others
@@ -209,7 +211,7 @@ const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: Credentia
 export class Credentials extends Context.Service<Credentials>()("stoa/domain/platform/credentials/Credentials", {
   make: Effect.fnUntraced(function*(settings: CredentialSettings) {
     const repo = yield* CredentialRepo
-    const cache = (yield* CacheInvalidation).open<Known>(limits)
+    const cache = (yield* CacheInvalidation).open<Known>(yield* CredentialCache)
     const used = yield* keyUses(repo.recordUses)
     const { isDue, renew } = renewing(repo, settings)
     const proofs = provenLately()

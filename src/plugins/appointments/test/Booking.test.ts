@@ -31,7 +31,7 @@ describe("appointments", () => {
   let salon: Salon
   beforeAll(async () => {
     salon = await openSalon()
-  }, 60_000)
+  })
   afterAll(() => salon.close())
 
   it("keep to the rules of every plugin, and to their moves", async () => {

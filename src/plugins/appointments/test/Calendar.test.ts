@@ -8,7 +8,7 @@ describe("calendars", () => {
   let salon: Salon
   beforeAll(async () => {
     salon = await openSalon()
-  }, 60_000)
+  })
   afterAll(() => salon.close())
 
   const follow = (path: string) => salon.app.request("GET", path)

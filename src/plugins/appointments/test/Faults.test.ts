@@ -81,7 +81,7 @@ describe("a process that ends between two statements", () => {
     const all = await statements(`/availability/slots?${year}&serviceTypeId=${service}`)
     // One looks for the provider first.
     assert.deepStrictEqual([one, all], [8, 7])
-  }, 60_000)
+  })
 })
 
 /** Not those with which scheduled tasks look for what is due. */

@@ -8,7 +8,7 @@ describe("hours", () => {
   let salon: Salon
   beforeAll(async () => {
     salon = await openSalon()
-  }, 60_000)
+  })
   afterAll(() => salon.close())
 
   it("are those of the week, of several windows a day, until midnight, without breaks and with days of their own", async () => {

@@ -10,7 +10,7 @@ describe("payments in advance", () => {
   let salon: Salon
   beforeAll(async () => {
     salon = await openSalon()
-  }, 60_000)
+  })
   afterAll(() => salon.close())
 
   /** A service with a price that the catalog sells for another one. */
@@ -80,7 +80,7 @@ describe("payments in advance", () => {
     assert.deepInclude(await booking(moved.text("data.newBooking.id")), { paymentStatus: "paid", orderId })
     assert.deepInclude((await order(orderId)).at("data"), { status: "confirmed", amountCaptured: 4_000 })
     assert.strictEqual((await salon.ask("GET", `/orders/${orderId}/refunds`)).at("data.length"), 0)
-  }, 60_000)
+  })
 
   it("that are refused, or not possible, leave no appointment", async () => {
     const { providerId, service } = await sold()
@@ -120,7 +120,7 @@ describe("payments in advance", () => {
     const refunds = `/orders/${paid.text("data.paymentIntent.orderId")}/refunds`
     await waitFor("the refund", async () => (await salon.ask("GET", refunds)).at("data.0.amount") === 4_000)
     assert.strictEqual((await salon.ask("GET", refunds)).at("data.length"), 1)
-  }, 60_000)
+  })
 
   it("that only set money aside are released with their order, when the appointment is cancelled", async () => {
     const cautious = await openSalon({}, { payments: { capture: "manual" } })
@@ -147,7 +147,7 @@ describe("payments in advance", () => {
     const otherId = other.text("data.booking.id")
     await waitFor("the appointment to be cancelled", async () => (await cautious.status(otherId)) === "cancelled")
     await cautious.close()
-  }, 60_000)
+  })
 
   it("at the visit may have an order of staff, which stays", async () => {
     const { entityId, providerId, service } = await sold()
@@ -204,5 +204,5 @@ describe("payments in advance", () => {
     await waitFor("the cancellation", async () => (await booking(id)).status === "cancelled")
     assert.strictEqual((await booking(id)).paymentStatus, "failed")
     assert.strictEqual((await add()).status, 422)
-  }, 60_000)
+  })
 })

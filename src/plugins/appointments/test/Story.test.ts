@@ -13,7 +13,7 @@ describe("a hair salon with three chairs over the end of summer time", () => {
   let salon: Salon
   beforeAll(async () => {
     salon = await openSalon()
-  }, 60_000)
+  })
   afterAll(() => salon.close())
   const until = (time: string) => salon.clock.advance(Date.parse(time) - salon.clock.now())
 

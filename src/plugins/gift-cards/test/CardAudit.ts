@@ -30,12 +30,12 @@ const openHolds = (sql: SqlClient.SqlClient) => sql`select 1 from gift_card_hold
  * nothing is set aside any more.
  */
 export const auditCards = Effect.fnUntraced(function*(url: string, emulator: PaymentEmulator) {
-  yield* audit(url, "60 seconds")
+  yield* audit(url)
   const open = Effect.map(
     onDatabase(url, openHolds),
     ({ length }) => length + emulator.payments().filter(({ status }) => status === "requires_capture").length
   )
-  yield* eventually("nothing to be set aside", Effect.map(open, (count) => count === 0), 60_000)
+  yield* eventually("nothing to be set aside", Effect.map(open, (count) => count === 0))
   assert.deepStrictEqual(yield* onDatabase(url, findings), [])
   assert.deepStrictEqual(yield* onDatabase(url, (sql) => sql.unsafe(wrongAccounts(money))), [])
   yield* auditPayments(url, emulator)

@@ -10,7 +10,7 @@ import { freshDatabase } from "../../../../test/support/Postgres.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../../../../test/support/Purchase.ts"
 import { placeOf, talkingTo } from "../../../../test/support/Service.ts"
 import { persistently } from "../../../../test/support/ServiceCalls.ts"
-import { api, asAdmin, TestApp } from "../../../../test/support/TestApp.ts"
+import { api, asAdmin, live, TestApp } from "../../../../test/support/TestApp.ts"
 import { faultPoints, tenderFaultPoints, undoFaultPoints } from "../../../workflows/checkout/CheckoutWorkflow.ts"
 import { auditCards } from "./CardAudit.ts"
 
@@ -44,7 +44,7 @@ const buy = ({ cart, code, rest }: Shopper) =>
 const everyone = <A, B, E, R>(all: ReadonlyArray<A>, work: (one: A) => Effect.Effect<B, E, R>) =>
   Effect.forEach(all, work, { concurrency: "unbounded" })
 
-layer(MortalShop.layer({ program }), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(MortalShop.layer({ program }), live)(
   "a gift card of which several checkouts pay when their process dies",
   (it) => {
     it.effect.each([...faultPoints, ...tenderFaultPoints, ...undoFaultPoints])(
@@ -66,7 +66,7 @@ layer(MortalShop.layer({ program }), { excludeTestServices: true, timeout: "60 s
             return { shoppers, undone, used }
           }).pipe(Effect.provide(shop.app()))
           yield* shop.dyingAt(point, everyone(shoppers, buy))
-          const answers = yield* everyone(shoppers, (one) => persistently("60 seconds")(buy(one))).pipe(
+          const answers = yield* everyone(shoppers, (one) => persistently(buy(one))).pipe(
             Effect.provide(shop.app())
           )
           const statuses = answers.map(({ status }) => status)
@@ -76,8 +76,7 @@ layer(MortalShop.layer({ program }), { excludeTestServices: true, timeout: "60 s
             yield* auditCards(shop.databaseUrl, shop.emulator)
             assert.deepStrictEqual([yield* balanceOf(used), yield* balanceOf(undone)], [0, 1_500])
           }).pipe(Effect.provide(shop.app()))
-        }),
-      120_000
+        })
     )
   }
 )
@@ -111,14 +110,13 @@ it.live(
         })
         emulator.behave({ late: 20 })
         const crowd = yield* Effect.forkChild(
-          Effect.forEach(shoppers, (one) => persistently("60 seconds")(buy(one)), { concurrency: 8 })
+          Effect.forEach(shoppers, (one) => persistently(buy(one)), { concurrency: 8 })
         )
         for (let kill = 0; kill < 4 && crowd.pollUnsafe() === undefined; kill++) {
           const next = (yield* steps(url)) + randomInt(1, 12)
           yield* eventually(
             "steps between the kills",
-            Effect.map(steps(url), (now) => now >= next || crowd.pollUnsafe() !== undefined),
-            90_000
+            Effect.map(steps(url), (now) => now >= next || crowd.pollUnsafe() !== undefined)
           )
           yield* place.strike
         }

@@ -155,5 +155,5 @@ describe("balances of gift cards", () => {
     // Both routes count together.
     await shop.refused("429 TOO_MANY_REQUESTS", "GET", "/CCCC-1/balance", undefined, null)
     await shop.close()
-  }, 60_000)
+  })
 })

@@ -2,7 +2,7 @@ import { layer } from "@effect/vitest"
 import { Effect, type Layer, type Scope } from "effect"
 import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../test/support/Eventually.ts"
-import { api, sharedApp, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { api, live, sharedApp, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { CurrentActor, systemActor } from "../../../domain/platform/access/Actor.ts"
 import { Jobs } from "../../../domain/platform/jobs/Jobs.ts"
 import type { DeploymentConfig } from "../../../layers/config/DeploymentConfig.ts"
@@ -26,10 +26,10 @@ export type Test = (
 export const market =
   (options?: Partial<MarketplaceSettings>, deployment: DeploymentConfig = {}) =>
   (name: string, tests: (test: Test) => void) =>
-    layer(options === undefined ? shared : testAppLayer({ ...deployment, plugins: [marketplace(options)] }), {
-      excludeTestServices: true,
-      timeout: "60 seconds"
-    })(name, (it) => tests((title, body, timeout) => it.effect(title, () => Effect.gen(body), timeout)))
+    layer(options === undefined ? shared : testAppLayer({ ...deployment, plugins: [marketplace(options)] }), live)(
+      name,
+      (it) => tests((title, body, timeout) => it.effect(title, () => Effect.gen(body), timeout))
+    )
 
 /** Jobs run only when a test runs them. */
 export const withoutWorker = { jobs: { autorun: { enabled: false } } } as const

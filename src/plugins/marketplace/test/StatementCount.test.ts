@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { freshDatabase } from "../../../../test/support/Postgres.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../../../../test/support/Purchase.ts"
 import { type SentStatement, type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
-import { type Answer, asAdmin, asStaff, testAppOn } from "../../../../test/support/TestApp.ts"
+import { type Answer, asAdmin, asStaff, live, testAppOn } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../index.ts"
 import { asVendor, done, type Who } from "./Calls.ts"
 import { anOrderOf, aProductOf, aVendor } from "./Goods.ts"
@@ -58,7 +58,7 @@ const asked = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, neve
 const goods = (count: number) =>
   Effect.replicateEffect(Effect.flatMap(aVendor(), (vendorId) => aProductOf(vendorId)), count)
 
-layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("vendors", (it) => {
+layer(tapped, live)("vendors", (it) => {
   it.effect("cost a page of the catalog one statement, however many of its things have one", () =>
     Effect.gen(function*() {
       yield* goods(6)

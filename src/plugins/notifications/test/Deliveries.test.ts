@@ -27,7 +27,7 @@ describe("a batch of messages", () => {
     }
     tap = await openTap(before)
     shop = await openShop({ adapters: [local.adapter, other.adapter] }, { postgres: tap })
-  }, 60_000)
+  })
   afterAll(async () => {
     await shop.close()
     await tap.close()
@@ -118,7 +118,7 @@ describe("print jobs", () => {
   let shop: NotificationShop
   beforeAll(async () => {
     shop = await openShop({ leaseSeconds: 30 })
-  }, 60_000)
+  })
   afterAll(() => shop.close())
 
   const agent = withPermissions(["notifications:print"], testNoPermActor)
@@ -142,7 +142,7 @@ describe("print jobs", () => {
     assert.strictEqual((await ack(third, { status: "printed", lease: 1 })).status, 409)
     assert.strictEqual((await ack(third, { status: "printed", lease: 2 })).status, 201)
     assert.strictEqual((await next("p1")).at("data"), null)
-  }, 60_000)
+  })
 
   it("move from queued over printing to printed or failed alone, and are fetched by agents alone", async () => {
     const id = await job("p2")
@@ -157,5 +157,5 @@ describe("print jobs", () => {
     const path = "/notifications/print"
     await shop.refused("403 FORBIDDEN", "GET", `${path}/next?printerId=p2`, undefined, testNoPermActor)
     await shop.refused("403 FORBIDDEN", "GET", path, undefined, agent)
-  }, 60_000)
+  })
 })

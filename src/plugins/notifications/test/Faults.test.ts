@@ -11,7 +11,7 @@ describe("a process that ends between two statements", () => {
   beforeAll(async () => {
     cutter = await openCutter(/notification_/)
     shop = await openShop({ callbackSecret }, { postgres: cutter, jobs: { autorun: { enabled: false } } })
-  }, 60_000)
+  })
   afterAll(async () => {
     await shop.close()
     await cutter.close()
@@ -52,5 +52,5 @@ describe("a process that ends between two statements", () => {
     })
     assert.strictEqual((await shop.message(id)).at("data.status"), "delivered")
     assert.isAtLeast(times, 2)
-  }, 60_000)
+  })
 })

@@ -15,7 +15,7 @@ describe("who watches their inbox", () => {
   let shop: NotificationShop
   beforeAll(async () => {
     shop = await openShop()
-  }, 60_000)
+  })
   afterAll(() => shop.close())
 
   const open = (as: TestActor, signal?: AbortSignal) =>
@@ -54,7 +54,7 @@ describe("who watches their inbox", () => {
     await waitFor("the reading", () => anns.unread().at(-1) === 0)
     assert.deepStrictEqual([anns.unread(), bobs.unread()], [[1, 2, 0], [0]])
     await Promise.all([anns.end(), bobs.end()])
-  }, 60_000)
+  })
 
   it("has ten streams at most, and needs a profile", async () => {
     const { as } = await someone(shop)
@@ -70,5 +70,5 @@ describe("who watches their inbox", () => {
     })
     const key = { ...testAdminActor, type: "api_key", userId: null, keyId: "key" } as const
     assert.strictEqual((await open(key)).status, 401)
-  }, 60_000)
+  })
 })

@@ -12,7 +12,7 @@ const wait = { timeout: 30_000 }
 let shop: NotificationShop
 beforeAll(async () => {
   shop = await openShop({ adapters: [first.adapter, second.adapter], callbackSecret: secret, attempts: 3 })
-}, 60_000)
+})
 afterAll(() => shop.close())
 
 describe("the texts of a message", () => {
@@ -147,7 +147,7 @@ describe("messages", () => {
     assert.strictEqual((await shop.message(id)).at("data.status"), "delivered")
     await report(body(`first-${other}`, "failed"))
     assert.deepInclude((await shop.message(other)).at("data"), { status: "failed", error: "No such number." })
-  }, 60_000)
+  })
 
   it("keep no recipient and no text after their time", async () => {
     const event = shop.event()
@@ -158,7 +158,7 @@ describe("messages", () => {
     await shop.app.serviceRegistry.enqueue("notifications/forget", {})
     await expect.poll(async () => (await shop.message(id)).at("data.recipient"), wait).toBe(null)
     assert.deepInclude((await shop.message(id)).at("data"), { body: null, metadata: null, status: "sent", event })
-  }, 60_000)
+  })
 
   it("keep to the rules of every plugin", async () => {
     for (const { name, run } of contractOf(shop.app)) await run().catch((error) => assert.fail(`${name}: ${error}`))
@@ -222,7 +222,7 @@ describe("events", () => {
     await expect.poll(async () => (await queued()).length, wait).toBe(2)
     const reached = (await queued()).map(({ body, channel, recipient }) => [channel, recipient, body])
     assert.sameDeepMembers(reached, [["email", "guest@example.com", number], ["print", "bar", number]])
-  }, 60_000)
+  })
 
   it("that are handled again send nothing again", async () => {
     const id = await shop.customer()
@@ -234,7 +234,7 @@ describe("events", () => {
       from notification_log where customer_id = $1 and channel = 'email' returning id`
     const error = await shop.app.db.query(again, [id]).then(() => undefined, (refused: unknown) => refused)
     assert.isDefined(error)
-  }, 60_000)
+  })
 
   it("fill the inbox of the customer, who sets preferences and marks messages as read", async () => {
     const put = { preferences: [{ channel: "email", isEnabled: false }] }
@@ -259,7 +259,7 @@ describe("events", () => {
     assert.deepStrictEqual([await unread(), (await inbox("?unread=true")).at("data.length")], [0, 0])
     assert.strictEqual((await shop.done("POST", "/me/notifications/read", {}, as)).at("data.read"), 0)
     assert.strictEqual(await total(own), 0)
-  }, 60_000)
+  })
 
   it("of an erased customer leave nothing behind", async () => {
     const [own] = await shop.app.db.query("select id::text from customers where user_id = $1", [as.userId])
@@ -273,5 +273,5 @@ describe("events", () => {
     await expect.poll(async () => (await log(id, "in_app")).at("data.0.recipient"), wait).toBe(null)
     assert.strictEqual((await shop.done("GET", `${preferences}/${id}`)).at("meta.pagination.total"), 0)
     assert.deepInclude(Object(await printed()), { content: {}, status: "failed" })
-  }, 60_000)
+  })
 })

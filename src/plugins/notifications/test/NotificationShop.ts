@@ -65,7 +65,7 @@ export const openShop = async (
     drain: () => app.serviceRegistry.enqueue("notifications/send", {}),
     /** Waits until a message has this status. */
     settled: (id: string, status: string) =>
-      waitFor(`${id} is ${status}`, async () => (await shop.message(id)).at("data.status") === status, 30_000),
+      waitFor(`${id} is ${status}`, async () => (await shop.message(id)).at("data.status") === status),
     close: app.close
   }
   return shop

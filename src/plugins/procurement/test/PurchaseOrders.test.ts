@@ -19,7 +19,7 @@ describe("purchase orders", () => {
   let shop: Shop
   beforeAll(async () => {
     shop = await openShop({ approvalLimit: { staff: 2_860 } })
-  }, 60_000)
+  })
   afterAll(() => shop.close())
 
   /** The texts of an order on paper. */

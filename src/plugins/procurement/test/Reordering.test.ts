@@ -6,7 +6,7 @@ describe("reorder rules", () => {
   let shop: Shop
   beforeAll(async () => {
     shop = await openShop()
-  }, 60_000)
+  })
   afterAll(() => shop.close())
 
   const rule = async (entityId: string, more: object = {}) => {

@@ -8,7 +8,7 @@ describe("a process that ends between two statements", () => {
   beforeAll(async () => {
     cutter = await openCutter(/customer_review|review_summaries/)
     shop = await openShop({ postgres: cutter, jobs: { autorun: { enabled: false } } })
-  }, 60_000)
+  })
   afterAll(async () => {
     await shop.close()
     await cutter.close()

@@ -75,7 +75,7 @@ export const openBoxShop = async (
     waitFor(`${status} of ${id}`, async () => {
       const found = await row(id)
       return found.status === status ? found : assert.fail(JSON.stringify(found))
-    }, 50_000)
+    })
   /** Runs what the service does each minute. */
   const tick = () => app.serviceRegistry.enqueue("scheduled-orders/process-due", {})
   /** Lets the time of an order come; the row once it is in a state. */

@@ -112,8 +112,7 @@ describe("orders that repeat, and that fail", () => {
       await waitFor("the mail", () => mails() === before + 1)
       await shop.done("PATCH", `/${id}`, { paymentMethodId: "test", scheduledFor: shop.inHours(3) }, ann)
       await shop.due(id, "completed", 3)
-    },
-    60_000
+    }
   )
 
   it("expire when nothing has placed them for a day, while their repeats go on", async () => {

@@ -35,8 +35,7 @@ describe("scheduled orders", () => {
       assert.deepInclude(Object(order.at("data.metadata")), { scheduledOrderId: id, pickupLocation: "Market 1" })
       assert.strictEqual((await shop.ask("GET", `/me/orders/${orderId}`, undefined, ann)).status, 200)
       await shop.refused("422 INVALID_TRANSITION", "POST", `/${id}/cancel`, undefined, ann)
-    },
-    60_000
+    }
   )
 
   it("are the customer's: others see none, staff all, and only staff schedules for others", async () => {

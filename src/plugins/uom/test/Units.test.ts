@@ -10,7 +10,7 @@ import { openUnitShop, type UnitShop } from "./UnitShop.ts"
 let shop: UnitShop
 beforeAll(async () => {
   shop = await openUnitShop([uom])
-}, 60_000)
+})
 afterAll(() => shop.app.close())
 
 const convert = (fromUnitId: string, toUnitId: string, quantity: unknown, entityId?: string) =>

@@ -13,7 +13,7 @@ describe("lots", () => {
   let yard: Yard
   beforeAll(async () => {
     yard = await openYard()
-  }, 60_000)
+  })
   afterAll(() => yard.close())
 
   it("leave first expired first out, those that never expire last, and what no lot covers is no error", async () => {
@@ -118,10 +118,11 @@ describe("lots", () => {
       return (await yard.ask("POST", `/orders/${id}/fulfillments`, parcel)).text("data.id")
     }
     const left = () => yard.lotsIn(goods.warehouseId, `&entityId=${entityId}`)
+    const wait = { timeout: 60_000 }
     const first = await ship(3)
-    await expect.poll(left, { timeout: 20_000 }).toEqual([["late", 3]])
+    await expect.poll(left, wait).toEqual([["late", 3]])
     await ship(1)
-    await expect.poll(left, { timeout: 20_000 }).toEqual([["late", 2]])
+    await expect.poll(left, wait).toEqual([["late", 2]])
     // Delivered again, as after a process that died before it said so.
     await yard.run(yard.ship(first))
     assert.deepStrictEqual(await left(), [["late", 2]])
@@ -133,5 +134,5 @@ describe("lots", () => {
       [true, [`"soon"`, `"late"`]],
       [false, [`"late"`]]
     ])
-  }, 60_000)
+  })
 })

@@ -18,7 +18,7 @@ describe("the posting of a document", () => {
     yard = await openYard()
     here = await yard.place()
     there = await yard.place()
-  }, 60_000)
+  })
   afterAll(() => yard.close())
 
   const run = <A, E>(work: Effect.Effect<A, E, CurrentActor | Lots>) => yard.run(yard.withLots(work))
@@ -85,8 +85,7 @@ describe("the posting of a document", () => {
         }
         assert.notDeepEqual(await everything(), before)
       }
-    },
-    60_000
+    }
   )
 
   it("takes as many statements for 500 lines as for two", async () => {
@@ -97,7 +96,7 @@ describe("the posting of a document", () => {
       counts.push(counted)
     }
     assert.deepStrictEqual(counts[1], counts[0])
-  }, 60_000)
+  })
 
   it("leaves lists of 10,000 documents two statements for a page", async () => {
     await yard.app.db.query(

@@ -15,7 +15,7 @@ describe("transfers", () => {
     yard = await openYard()
     here = await yard.place()
     there = await yard.place()
-  }, 60_000)
+  })
   afterAll(() => yard.close())
 
   const move = (id: string, name: string, body?: object) => yard.done("POST", `/transfers/${id}/${name}`, body)

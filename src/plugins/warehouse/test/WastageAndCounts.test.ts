@@ -13,7 +13,7 @@ describe("a warehouse", () => {
   beforeAll(async () => {
     yard = await openYard()
     here = await yard.place()
-  }, 60_000)
+  })
   afterAll(() => yard.close())
 
   const send = (path: string, body?: object) => yard.done("POST", `/${path}`, body)

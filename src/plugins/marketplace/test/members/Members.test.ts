@@ -59,9 +59,9 @@ market({})("people of a vendor", (test) => {
     const there = Effect.provideService(asks(person), TestApp, beside)
     assert.strictEqual(yield* there, 403)
     const { id } = Object((yield* added(vendorId, { userId: person.userId })).at("data"))
-    yield* eventually("the other process to admit", Effect.map(there, (status) => status === 200), 2_000)
+    yield* eventually("the other process to admit", Effect.map(there, (status) => status === 200))
     yield* done(asAdmin, `DELETE ${members(vendorId, id)}`)
-    yield* eventually("the other process to refuse", Effect.map(there, (status) => status === 403), 2_000)
+    yield* eventually("the other process to refuse", Effect.map(there, (status) => status === 403))
   })
 
   test("enter and leave at once the process that responds, even without a notification", function*() {
@@ -170,7 +170,7 @@ market()("people of a vendor, by their roles", (test) => {
     assert.strictEqual(yield* handIn, 403)
     yield* become("owner")
     yield* onDatabase((sql) => sql`update users set vendor_role = null where id = ${person.userId}::uuid`)
-    yield* eventually("the session to lose its role", Effect.map(handIn, (status) => status === 403), 2_000)
+    yield* eventually("the session to lose its role", Effect.map(handIn, (status) => status === 403))
     assert.strictEqual(yield* asks(person), 200)
   })
 })

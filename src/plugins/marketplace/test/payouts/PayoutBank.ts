@@ -22,7 +22,7 @@ export const openBank = Effect.gen(function*() {
   const server = createServer(async (request, response) => {
     const transfer: Transfer = JSON.parse(await text(request))
     if (interrupted("before")) return response.destroy()
-    const outcome = await emulator.adapter.transfer(transfer, AbortSignal.timeout(10_000))
+    const outcome = await emulator.adapter.transfer(transfer, new AbortController().signal)
     return interrupted("after") ? response.destroy() : response.end(JSON.stringify(outcome))
   })
   const interrupt = (when: Moment, then: () => void) => {

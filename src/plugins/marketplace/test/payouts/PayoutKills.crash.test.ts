@@ -69,10 +69,10 @@ const aSeller = Effect.tap(aVendor(), (vendorId) => sold(vendorId))
 
 /** Settles everything that is open; repeated requests with the same keys pay no vendor twice. */
 const settled = Effect.gen(function*() {
-  yield* persistently("60 seconds")(runOnce)
+  yield* persistently(runOnce)
   yield* settle
-  yield* eventually("all payouts to be completed", Effect.map(openPayouts, ({ length }) => length === 0), 60_000)
-  yield* eventually("nothing to settle them any more", Effect.map(openSettling, ({ length }) => length === 0), 60_000)
+  yield* eventually("all payouts to be completed", Effect.map(openPayouts, ({ length }) => length === 0))
+  yield* eventually("nothing to settle them any more", Effect.map(openSettling, ({ length }) => length === 0))
 })
 
 it.live(
