@@ -75,6 +75,6 @@ export const aPendingOrder = Effect.fnUntraced(
       placedAt: new Date(),
       metadata: {}
     })
-    return { order, pricedCart, cartId, owner, idempotencyKey: null, provider: "test", payments: [] }
+    return { order, pricedCart, cartId, owner, provider: "test", payments: [] }
   }
 )

@@ -2,11 +2,24 @@ import { Context, Data, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import { processLocks } from "../platform/database/ProcessNumber.ts"
-import { type OrderId, Uuid } from "../platform/ids/Id.ts"
+import { OrderId, Uuid } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
+import { Table } from "../platform/records/Table.ts"
+import { Time } from "../platform/text/Time.ts"
 
 export const RunToken = Uuid.pipe(Schema.brand("RunToken"))
 export type RunToken = typeof RunToken.Type
+
+const CheckoutRun = Schema.Struct({
+  id: OrderId,
+  organizationId: Schema.String,
+  owner: RunToken,
+  process: Schema.NullOr(Schema.Int),
+  payload: Schema.String,
+  startedAt: Time
+})
+
+export const checkoutRuns = new Table("checkout_runs", CheckoutRun, { unset: ["startedAt"] })
 
 /** A run of a checkout, and the token with which it may change it. */
 export interface RunOwner {
@@ -36,9 +49,15 @@ export class CheckoutRunRepo extends Context.Service<CheckoutRunRepo>()("stoa/do
 
     /** Makes this run of the workflow engine the owner in place of any other, also of a checkout without a row. */
     const takeOver = Effect.fn("CheckoutRunRepo.takeOver")(function*({ checkoutId, owner }: RunOwner, payload: string) {
-      yield* sql`insert into checkout_runs as r (id, organization_id, owner, payload)
-        values (${checkoutId}::uuid, ${yield* currentOrganization}, ${owner}::uuid, ${payload})
-        on conflict (id) do update set owner = excluded.owner, process = null
+      yield* sql`insert into checkout_runs as r ${
+        checkoutRuns.insert(sql, {
+          id: sql`${checkoutId}::uuid`,
+          organizationId: sql`${yield* currentOrganization}`,
+          owner: sql`${owner}::uuid`,
+          process: "null",
+          payload: sql`${payload}`
+        })
+      } on conflict (id) do update set owner = excluded.owner, process = null
         where r.organization_id = excluded.organization_id`
     }, Effect.orDie)
 

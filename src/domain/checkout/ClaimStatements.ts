@@ -4,7 +4,7 @@ import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
 import { jsonOf } from "../platform/records/Table.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
 import { promotionsSql } from "../promotions/CandidateStatements.ts"
-import type { RunToken } from "./CheckoutRunRepo.ts"
+import { checkoutRuns, type RunToken } from "./CheckoutRunRepo.ts"
 import { type Basket, ClaimedLine } from "./PricedCart.ts"
 
 /** A cart as the claim read it. If `claimed` is false, the other fields say why. */
@@ -100,6 +100,14 @@ export interface ClaimRow extends Omit<ClaimedCart, "candidates">, CandidateRow 
   readonly promotions: unknown
 }
 
+const startedRun = checkoutRuns.insertion({
+  id: "c.checkout",
+  organizationId: "c.organization_id",
+  owner: "(c.run->>'owner')::uuid",
+  process: "(c.run->>'process')::int",
+  payload: "c.run->>'payload'"
+})
+
 /**
  * Claims carts for checkouts, records their runs and reads their lines with what can affect their prices. Locks carts in id order; `locking` waits for locked carts or skips
  * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
@@ -138,9 +146,9 @@ export const claimStatement = (
         and t.version = c.version -- a line added after this statement began would be missing below
       returning c.n),
     runs as (
-      insert into checkout_runs (id, organization_id, owner, process, payload)
-      select c.checkout, c.organization_id, (c.run->>'owner')::uuid, (c.run->>'process')::int, c.run->>'payload'
-      from c join claimed on claimed.n = c.n where c.run is not null)
+      insert into checkout_runs ${
+    sql.literal(startedRun)
+  } from c join claimed on claimed.n = c.n where c.run is not null)
     select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
       coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,

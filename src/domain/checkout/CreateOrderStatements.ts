@@ -1,6 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import { type Order, orderLines } from "../orders/Order.ts"
 import type { OrderProjections } from "../orders/OrderProjections.ts"
+import { orderHistory, orders } from "../orders/OrderTable.ts"
 import { type CapturedPart, type OrderPayment, orderTenders } from "../orders/Tender.ts"
 import type { Actor } from "../platform/access/Actor.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
@@ -12,7 +13,29 @@ import { usage } from "../promotions/UsageStatements.ts"
 import type { RunToken } from "./CheckoutRunRepo.ts"
 import type { PricedCart } from "./PricedCart.ts"
 
-const created = { columns: orderLines.columns("r"), row: orderLines.row("l") }
+const order = {
+  row: orders.row("i.o"),
+  insertion: orders.copy("r", {
+    id: "i.id",
+    organizationId: "i.organization",
+    isDraft: "coalesce(r.is_draft, false)",
+    email: "nullif(trim(cart.email), '')",
+    cartId: "i.cart",
+    cartSecretHash: "i.secret",
+    taxProvider: `i."taxProvider"`,
+    paymentProvider: "i.provider"
+  })
+}
+const line = { columns: orderLines.columns("r"), row: orderLines.row("l") }
+const history = orderHistory.insertion({
+  id: "i.history",
+  organizationId: "p.organization_id",
+  orderId: "p.id",
+  fromStatus: "'pending'",
+  toStatus: "'pending'",
+  reason: "'order_created'",
+  changedBy: "i.actor"
+})
 
 /** An order to create, with the cart and prices that it comes from. */
 export interface NewOrder {
@@ -21,7 +44,6 @@ export interface NewOrder {
   readonly cartId: CartId
   /** The token of the run that creates it. */
   readonly owner: RunToken
-  readonly idempotencyKey: string | null
   readonly provider: string
   /** The parts of a total that several payments share; empty for a single payment. */
   readonly payments: ReadonlyArray<OrderPayment>
@@ -74,7 +96,6 @@ const toInput = ({ actor, isPlain, newOrder }: OrderCreation, n: number) => ({
   owner: newOrder.owner,
   secret: newOrder.pricedCart.cartSecretHash,
   provider: newOrder.provider,
-  key: newOrder.idempotencyKey,
   payments: newOrder.payments
 })
 
@@ -82,7 +103,7 @@ const toInput = ({ actor, isPlain, newOrder }: OrderCreation, n: number) => ({
 const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
   sql`input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
-        organization text, cart uuid, owner uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
+        organization text, cart uuid, owner uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, actor text,
         origin jsonb, history uuid, event uuid, email text, payments jsonb, plain boolean, o jsonb))`
 
 /** The part `run`: the runs of the input that are still the owners of their checkouts, locked. `only`: a further condition. */
@@ -102,25 +123,13 @@ const paymentRows = (sql: SqlClient.SqlClient) =>
 
 /** The parts `created`, `lines`, `history` and `event` of the orders in `cart (n, email)` and `input`. */
 const records = (sql: SqlClient.SqlClient) =>
-  sql`created as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
-        tax_included, tax_provider, shipping_total, discount_total, grand_total, payment_intent_id, payment_method_id, payment_provider,
-        idempotency_key, cart_id, cart_secret_hash, email, is_draft, shipping_address, metadata, placed_at, updated_at)
-      select i.id, i.organization, o->>'orderNumber', (o->>'customerId')::uuid, 'pending', o->>'currency',
-        (o->>'subtotal')::bigint, (o->>'taxTotal')::bigint, (o->>'taxIncluded')::boolean, i."taxProvider",
-        (o->>'shippingTotal')::bigint,
-        (o->>'discountTotal')::bigint, (o->>'grandTotal')::bigint, o->>'paymentIntentId', o->>'paymentMethodId',
-        i.provider, i.key, i.cart, i.secret, nullif(trim(cart.email), ''), coalesce((o->>'isDraft')::boolean, false),
-        nullif(o->'shippingAddress', 'null'), o->'metadata',
-        (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
-      from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
+  sql`created as (insert into orders ${sql.literal(order.insertion)}
+      from cart join input i on i.n = cart.n, ${sql.literal(order.row)} r order by i.id returning id, organization_id),
     lines as (insert into order_lines (organization_id, position, ${sql.literal(orderLines.names)})
-      select p.organization_id, place, ${sql.literal(created.columns)}
+      select p.organization_id, place, ${sql.literal(line.columns)}
       from created p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place),
-        ${sql.literal(created.row)} r),
-    history as (insert into order_status_history
-        (id, organization_id, order_id, from_status, to_status, reason, changed_by)
-      select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
-      from created p join input i on i.id = p.id),
+        ${sql.literal(line.row)} r),
+    history as (insert into order_status_history ${sql.literal(history)} from created p join input i on i.id = p.id),
     event as (insert into ${changeLog(sql)}
       select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, null::jsonb, ${byOrigin(sql)}
       from created p join input i on i.id = p.id)`

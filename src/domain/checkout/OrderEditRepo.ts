@@ -4,21 +4,35 @@ import { OrderStock } from "../inventory/Inventory.ts"
 import type { HoldChange } from "../inventory/StockRules.ts"
 import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
+import { orders } from "../orders/OrderTable.ts"
 import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import type { AuditedType } from "../platform/events/Event.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { type OrderId, PromotionId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
-import { columnOf } from "../platform/records/Table.ts"
 import { usage, usageReturned } from "../promotions/UsageStatements.ts"
 import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./ClaimStatements.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
 import { ClaimedLine, type PricedCart } from "./PricedCart.ts"
 
-/** Sets everything that an edit may change; shipments and refunds write the other columns meanwhile. */
-const edits = Struct.keys(Struct.omit(OrderLine.fields, ["id", "orderId", "refundedQuantity", "fulfillmentStatus"]))
-  .map((field) => columnOf(undefined, field)).map((column) => `${column} = excluded.${column}`).join(", ")
+const edits = {
+  order: orders.sets("r", [
+    "subtotal",
+    "taxTotal",
+    "taxIncluded",
+    "shippingTotal",
+    "discountTotal",
+    "grandTotal",
+    "metadata",
+    "updatedAt"
+  ]),
+  // Everything that an edit may change; shipments and refunds write the other columns meanwhile.
+  line: orderLines.sets(
+    "excluded",
+    Struct.keys(Struct.omit(OrderLine.fields, ["id", "orderId", "refundedQuantity", "fulfillmentStatus"]))
+  )
+}
 
 /**
  * Updates the totals and lines of a pending order of this revision whose payment has not begun: an authorization of
@@ -33,14 +47,11 @@ export const orderUpdated = (
 ) =>
   sql`with input as materialized (select ${JSON.stringify(order)}::jsonb as o),
     edited as (
-      update orders set subtotal = (o->>'subtotal')::bigint, tax_total = (o->>'taxTotal')::bigint,
-        tax_included = (o->>'taxIncluded')::boolean, tax_provider = ${taxProvider}::text,
-        shipping_total = (o->>'shippingTotal')::bigint, discount_total = (o->>'discountTotal')::bigint,
-        grand_total = (o->>'grandTotal')::bigint, metadata = o->'metadata', revision = revision + 1,
-        updated_at = (o->>'updatedAt')::timestamptz
-      from input where id = ${order.id}::uuid and organization_id = ${actor.organizationId} and revision = ${revision}
-        and status = 'pending' and payment_intent_id is null and amount_captured is null
-      returning id, organization_id),
+      update orders t set ${sql.literal(edits.order)}, tax_provider = ${taxProvider}::text, revision = t.revision + 1
+      from input, ${sql.literal(orders.row("o"))} r
+      where t.id = ${order.id}::uuid and t.organization_id = ${actor.organizationId} and t.revision = ${revision}
+        and t.status = 'pending' and t.payment_intent_id is null and t.amount_captured is null
+      returning t.id, t.organization_id),
     wanted as materialized (
       select (l->>'id')::uuid as id, l || jsonb_build_object('orderId', edited.id) as l from edited, input, jsonb_array_elements(o->'lineItems') l),
     gone as (
@@ -52,7 +63,7 @@ export const orderUpdated = (
           (select max(position) + 1 from order_lines x where x.order_id = e.id)),
         ${sql.literal(orderLines.columns("r"))}
       from wanted w cross join edited e cross join ${sql.literal(orderLines.row("w.l"))} r
-      on conflict (id) do update set ${sql.literal(edits)})
+      on conflict (id) do update set ${sql.literal(edits.line)})
     select id from edited`
 
 /** The data that an edit needs besides the order. */

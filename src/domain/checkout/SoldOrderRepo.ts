@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
+import { holds } from "../inventory/StockTables.ts"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import type { Conflict, NotFound, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import type { OrderId } from "../platform/ids/Id.ts"
@@ -48,8 +49,13 @@ export class SoldOrderRepo extends Context.Service<SoldOrderRepo>()("stoa/domain
         const { organizationId: organization } = actor
         const { id } = order
         // No stock waits for it: the hold stands for the order alone, and of two calls only one inserts it.
-        const [claimed] = yield* sql`insert into holds (organization_id, holder, state)
-          values (${organization}, ${id}, 'held') on conflict (organization_id, holder) do nothing returning true`
+        const [claimed] = yield* sql`insert into holds ${
+          holds.insert(sql, {
+            organizationId: sql`${organization}`,
+            holder: sql`${id}`,
+            state: "'held'"
+          })
+        } on conflict (organization_id, holder) do nothing returning true`
         if (claimed === undefined) return undefined
         const metadata = (yield* takeGoods) ? { ...order.metadata, oversold: true } : order.metadata
         yield* createManualOrderStatement(sql, actor, { ...newOrder, payments, order: { ...order, metadata } })

@@ -1,31 +1,13 @@
-import { Context, Effect, Layer, Option, Schema, Struct } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { byActor, changeLog } from "../platform/events/ChangeLogRepo.ts"
-import { CustomerId, EntityId, type FulfillmentId, newId, type OrderId, WarehouseId } from "../platform/ids/Id.ts"
+import { CustomerId, EntityId, type FulfillmentId, newId, type OrderId } from "../platform/ids/Id.ts"
 import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
-import { Time } from "../platform/text/Time.ts"
-import { DigitalGrant, Fulfillment, FulfillmentLine, Granted, present } from "./Fulfillment.ts"
-
-const text = Schema.NullOr(Schema.String)
-const time = Schema.NullOr(Time)
-
-/** A fulfillment as it is stored; digital ones have their grant in `metadata`. `details` are its creator's remarks. */
-export const StoredFulfillment = Schema.Struct({
-  ...Struct.pick(Fulfillment.fields, ["id", "orderId", "type", "status", "createdAt", "updatedAt"]),
-  organizationId: Schema.String,
-  carrier: text,
-  trackingNumber: text,
-  trackingUrl: text,
-  estimatedDelivery: time,
-  shippedAt: time,
-  deliveredAt: time,
-  details: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
-  /** Units it took from stock, and from where: a cancelled one puts them back there. */
-  taken: Schema.Array(Schema.Struct({ sellable: Schema.String, warehouseId: WarehouseId, quantity: Schema.Int }))
-})
+import { DigitalGrant, type Fulfillment, FulfillmentLine, Granted, present } from "./Fulfillment.ts"
+import { deliveries, fulfillmentEvents, fulfillmentLines, StoredFulfillment } from "./FulfillmentTables.ts"
 
 /** The fulfillment `f` of the order `o`, with its lines. */
 export const fulfillments = new Table(
@@ -87,6 +69,22 @@ const grantFields = new Set(Object.keys(DigitalGrant.fields))
 /** The part of a record that is stored in the row's metadata. */
 const grantOf = (fulfillment: Fulfillment) =>
   Object.fromEntries(Object.entries(fulfillment).filter(([name]) => grantFields.has(name)))
+
+const delivered = {
+  row: deliveries.row("f"),
+  insertion: deliveries.copy("r", {
+    organizationId: "paid.organization_id",
+    orderId: "paid.id",
+    orderLineId: "line_id",
+    metadata: "grant_of"
+  })
+}
+const covered = fulfillmentLines.insertion({
+  organizationId: "made.organization_id",
+  fulfillmentId: "made.id",
+  orderLineId: "made.order_line_id",
+  quantity: "(f->'lineItems'->0->>'quantity')::int"
+})
 
 /** Location of a line's file: from its variant, else its entity. Only http(s) addresses are followed. */
 const file = `(select u from (select coalesce(
@@ -174,23 +172,26 @@ const delivering = (sql: SqlClient.SqlClient) =>
             (i->'record'->'lineItems'->0->>'id')::uuid as line_id
           from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
         made as (
-          insert into fulfillments (id, organization_id, order_id, order_line_id, type, status, metadata, created_at,
-            updated_at)
-          select (f->>'id')::uuid, paid.organization_id, paid.id, line_id, f->>'type', f->>'status', grant_of,
-            (f->>'createdAt')::timestamptz, (f->>'updatedAt')::timestamptz
-          from paid, input order by line_id
-          on conflict (order_line_id) do nothing returning id, order_line_id),
+          insert into fulfillments ${sql.literal(delivered.insertion)}
+          from paid, input, ${sql.literal(delivered.row)} r order by line_id
+          on conflict (order_line_id) do nothing returning id, organization_id, order_line_id),
         covered as (
-          insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
-          select ${actor.organizationId}, made.id, made.order_line_id, (f->'lineItems'->0->>'quantity')::int
-          from made join input on line_id = made.order_line_id),
+          insert into fulfillment_lines ${sql.literal(covered)} from made join input on line_id = made.order_line_id),
         handed as (
           update order_lines l set fulfillment_status = 'fulfilled' from made where l.id = made.order_line_id),
         noted as (
-          insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, to_status, actor_id)
-          select gen_random_uuid(), ${actor.organizationId}, made.id, 'created', f->>'status',
-            ${actor.userId ?? actor.keyId ?? null}::text
-          from made join input on line_id = made.order_line_id),
+          insert into fulfillment_events ${
+        fulfillmentEvents.insert(sql, {
+          id: "gen_random_uuid()",
+          organizationId: "made.organization_id",
+          fulfillmentId: "made.id",
+          eventType: "'created'",
+          fromStatus: "null",
+          toStatus: "f->>'status'",
+          description: "null",
+          actorId: sql`${actor.userId ?? actor.keyId ?? null}::text`
+        })
+      } from made join input on line_id = made.order_line_id),
         announced as (
           insert into ${changeLog(sql)}
           select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f, null::jsonb,

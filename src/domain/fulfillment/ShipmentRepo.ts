@@ -10,13 +10,11 @@ import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { type FulfillmentId, newId, type OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
-import { Table } from "../platform/records/Table.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
-import { fulfillments, StoredFulfillment, toFulfillment } from "./FulfillmentRepo.ts"
+import { fulfillments, toFulfillment } from "./FulfillmentRepo.ts"
+import { fulfillmentEvents, fulfillmentLines, shipments, type StoredFulfillment } from "./FulfillmentTables.ts"
 import type { ChangePlan, StoredShipment } from "./ShipmentChanges.ts"
 import { type CoveredLine, OrderGoods, planRest, type ShipmentPlan } from "./ShipmentRules.ts"
-
-export const shipments = new Table("fulfillments", StoredFulfillment)
 
 class FulfillmentNotFound extends notFound("Fulfillment", "Fulfillment not found.") {}
 
@@ -52,7 +50,26 @@ const entryOf = (type: "fulfillment.create" | "fulfillment.update", record: Fulf
   ...(before === undefined ? {} : { before })
 })
 
-const actorId = (actor: Actor) => actor.userId ?? actor.keyId ?? null
+const noted = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  record: Fulfillment,
+  { description, eventType, fromStatus }: {
+    readonly eventType: string
+    readonly fromStatus: string | null
+    readonly description: string | null
+  }
+) =>
+  fulfillmentEvents.insert(sql, {
+    id: sql`${newId()}::uuid`,
+    organizationId: sql`${actor.organizationId}`,
+    fulfillmentId: sql`${record.id}::uuid`,
+    eventType: sql`${eventType}`,
+    fromStatus: sql`${fromStatus}`,
+    toStatus: sql`${record.status}`,
+    description: sql`${description}`,
+    actorId: sql`${actor.userId ?? actor.keyId ?? null}`
+  })
 
 const rowOf = (
   record: Fulfillment,
@@ -88,16 +105,21 @@ const insertShipment = (
       insert into fulfillments (${sql.literal(shipments.names)})
       ${shipments.values(sql, [rowOf(record, actor, taken)])}),
     covered as (
-      insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
-      select ${actor.organizationId}, ${record.id}::uuid, id, quantity
-      from unnest(${lines.map(({ id }) => id)}::uuid[], ${
+      insert into fulfillment_lines ${
+    fulfillmentLines.insert(sql, {
+      organizationId: sql`${actor.organizationId}`,
+      fulfillmentId: sql`${record.id}::uuid`,
+      orderLineId: "id",
+      quantity: "quantity"
+    })
+  } from unnest(${lines.map(({ id }) => id)}::uuid[], ${
     lines.map(({ quantity }) => quantity)
   }::int4[]) i(id, quantity)),
     handed as (${linesMoved(sql, record, lines)}),
     noted as (
-      insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, to_status, actor_id)
-      values (${newId()}::uuid, ${actor.organizationId}, ${record.id}::uuid, 'created', ${record.status},
-        ${actorId(actor)})),
+      insert into fulfillment_events ${
+    noted(sql, actor, record, { eventType: "created", fromStatus: null, description: null })
+  }),
     recorded as (${changeLogInsert(sql, actor, [entryOf("fulfillment.create", record)])})${
     marked ? idempotencyRecord(sql, actor) : sql.literal("")
   }
@@ -112,10 +134,9 @@ const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: StoredSh
       where id = ${record.id}::uuid and organization_id = ${actor.organizationId}),
     handed as (${linesMoved(sql, record, lines)}),
     noted as (
-      insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, from_status, to_status,
-        description, actor_id)
-      values (${newId()}::uuid, ${actor.organizationId}, ${record.id}::uuid, ${eventType}, ${before.record.status},
-        ${record.status}, ${description}, ${actorId(actor)})),
+      insert into fulfillment_events ${
+    noted(sql, actor, record, { eventType, fromStatus: before.record.status, description })
+  }),
     recorded as (${changeLogInsert(sql, actor, [entryOf("fulfillment.update", record, before.record)])})${
     idempotencyRecord(sql, actor)
   }

@@ -3,6 +3,7 @@ import { sellableFields, Sellables } from "../catalog/Sellables.ts"
 import { adjustStock } from "../inventory/StockAdjustment.ts"
 import { emptyLevel, levelSettings, maxUnits, StockLevel, withUnitCost } from "../inventory/StockLevel.ts"
 import { StockRepo } from "../inventory/StockRepo.ts"
+import { Movement } from "../inventory/StockTables.ts"
 import { WarehouseRepo } from "../inventory/WarehouseRepo.ts"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { RowTable } from "../platform/batching/RowBatch.ts"
@@ -58,15 +59,7 @@ const stockLevels = new RowTable(
 
 export const movements = new Table(
   "stock_movements",
-  Schema.Struct({
-    id: Uuid,
-    ...Struct.pick(StockLevel.fields, place),
-    type: Schema.String,
-    quantity: Schema.Int,
-    reason: Schema.NullOr(Schema.String),
-    performedBy: Schema.NullOr(Schema.String),
-    unitCost: StockLevel.fields.averageCost
-  })
+  Movement.mapFields(Struct.omit(["organizationId", "referenceType", "referenceId", "performedAt"]))
 )
 
 /** Imports stock on hand. Less than what is reserved is refused, as it is for an adjustment (contract 6). */
@@ -113,7 +106,7 @@ export const stockImport = Effect.gen(function*() {
     draft.put(stockLevels, { ...after, sellableId, onHand: after.quantityOnHand })
     const quantity = after.quantityOnHand - (before?.quantityOnHand ?? 0)
     if (quantity !== 0) {
-      const movement = { type: "adjustment", quantity, reason: "import", performedBy: state.userId }
+      const movement = { type: "adjustment" as const, quantity, reason: "import", performedBy: state.userId }
       draft.put(movements, { ...place, id: newId(), ...movement, unitCost: after.averageCost })
     }
     const of = { type: "inventory.afterAdjust", entityType: "inventory", entityId: after.id } as const

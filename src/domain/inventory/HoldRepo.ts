@@ -9,10 +9,12 @@ import {
   deductedFromHolds,
   lockingHolds,
   movedVersions,
+  newHold,
   notedLines,
   openUnits,
   releaseStock
 } from "./StockStatements.ts"
+import { holdLines } from "./StockTables.ts"
 
 /** Maximum number of holds one run expires: the versions of all their sellables are locked until it commits. */
 const batchSize = 500
@@ -88,7 +90,7 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
           select holder from holds
           where organization_id = ${organization} and holder = ${holder} and state = 'held' for update),
         mark as (
-          insert into holds (organization_id, holder, state) select ${organization}, ${holder}, 'released'
+          ${newHold(sql, organization, holder, "released")}
           where not exists (select 1 from mine) on conflict (organization_id, holder) do nothing returning 1),
         ${releasedHolds(sql, organization, "released")},
         ended as (
@@ -202,7 +204,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
           notedLines(sql, organization, "gone", {
             type: "fulfillment",
             quantity: "-l.quantity",
-            reference: sql`'order', ${orderId}`,
+            reference: { type: "'order'", id: sql`${orderId}` },
             reason: null
           })
         }
@@ -222,7 +224,7 @@ const makeReturns = (sql: SqlClient.SqlClient) => ({
       if (units.length === 0) return
       const organization = yield* currentOrganization
       // Locks the hold, which may have ended or been purged since everything in it was handed over.
-      yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
+      yield* sql`${newHold(sql, organization, orderId, "sold")}
         on conflict (organization_id, holder) do update set state = 'sold', expires_at = null, updated_at = now()`
       yield* sql`with lines as materialized (
       select sellable_id, warehouse_id, sum(quantity)::int4 as quantity
@@ -235,15 +237,22 @@ const makeReturns = (sql: SqlClient.SqlClient) => ({
         and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
       returning s.*),
     held as (
-      insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
-      select ${organization}, ${orderId}, sellable_id, warehouse_id, quantity from lines
+      insert into hold_lines as h ${
+        holdLines.insert(sql, {
+          organizationId: sql`${organization}`,
+          holder: sql`${orderId}`,
+          sellableId: "sellable_id",
+          warehouseId: "warehouse_id",
+          quantity: "quantity"
+        })
+      } from lines
       on conflict (organization_id, holder, sellable_id, warehouse_id)
         do update set quantity = h.quantity + excluded.quantity),
     ${
         notedLines(sql, organization, "back", {
           type: "return",
           quantity: "l.quantity",
-          reference: sql`'order', ${orderId}`,
+          reference: { type: "'order'", id: sql`${orderId}` },
           reason: "shipment cancelled"
         })
       }

@@ -8,7 +8,7 @@ import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo
 import type { EntityId, WarehouseId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { manualHolder, type StockAllocation, WarehouseStock } from "./StockRules.ts"
-import { allocateUnits, returnUnits } from "./StockStatements.ts"
+import { allocateUnits, newHold, returnUnits } from "./StockStatements.ts"
 
 /** Units of a sellable (variant, else entity) reserved or released by hand for an order, in any or in one warehouse. */
 export interface ManualHold {
@@ -75,7 +75,7 @@ const make = (sql: SqlClient.SqlClient) => {
       const actor = yield* CurrentActor
       const organization = actor.organizationId
       const holder = manualHolder(orderId)
-      yield* sql`insert into holds (organization_id, holder) values (${organization}, ${holder})
+      yield* sql`${newHold(sql, organization, holder, "held")}
         on conflict (organization_id, holder) do update set state = 'held', updated_at = now()`
       yield* sql`select 1 from stock_items
         where organization_id = ${organization} and sellable_id = ${sellable}::uuid for update`

@@ -19,11 +19,13 @@ import {
   deductedFromHolds,
   lockingHolds,
   movedVersions,
+  newHold,
   openUnits,
   releaseStock,
   requestedUnits,
   returnUnits
 } from "./StockStatements.ts"
+import { holdLines, stockMovements } from "./StockTables.ts"
 
 /**
  * Changes what an order that is placed holds: edits of its lines, and what becomes of the stock of refunded units
@@ -59,7 +61,7 @@ const makeChange = (sql: SqlClient.SqlClient) => {
     const { organizationId: organization, userId } = yield* CurrentActor
     const { orderId, sellable, units } = change
     if (units === 0) return
-    yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
+    yield* sql`${newHold(sql, organization, orderId, "sold")}
       on conflict (organization_id, holder) do update set updated_at = now()`
     yield* sql`select 1 from stock_items where organization_id = ${organization}
       and sellable_id = ${sellable}::uuid for update`
@@ -79,10 +81,21 @@ const noted = (
   from: string
 ) =>
   sql`noted as (
-          insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-            reference_type, reference_id, reason, unit_cost)
-          select gen_random_uuid(), ${organization}, entity_id, variant_id, warehouse_id, ${type}, quantity, 'order',
-            ${orderId}, ${reason}, unit_cost from ${sql(from)})
+          insert into stock_movements ${
+    stockMovements.insert(sql, {
+      id: "gen_random_uuid()",
+      organizationId: sql`${organization}`,
+      entityId: "entity_id",
+      variantId: "variant_id",
+      warehouseId: "warehouse_id",
+      type: sql`${type}`,
+      quantity: "quantity",
+      referenceType: "'order'",
+      referenceId: sql`${orderId}`,
+      reason: sql`${reason}`,
+      unitCost: "unit_cost"
+    })
+  } from ${sql(from)})
         select sellable_id as sellable, warehouse_id as "warehouseId", quantity from ${sql(from)}`
 
 const makeRefunded = (sql: SqlClient.SqlClient) => {
@@ -122,12 +135,18 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
             and s.reserved + l.quantity <= s.on_hand
           returning s.sellable_id, s.warehouse_id, s.entity_id, s.variant_id, l.quantity, null::numeric as unit_cost),
         held as (
-          insert into holds (organization_id, holder, state)
-          select ${organization}, ${orderId}, 'sold' where exists (select 1 from taken)
+          ${newHold(sql, organization, orderId, "sold")} where exists (select 1 from taken)
           on conflict (organization_id, holder) do update set state = 'sold', updated_at = now()),
         kept as (
-          insert into hold_lines (organization_id, holder, sellable_id, warehouse_id, quantity)
-          select ${organization}, ${orderId}, sellable_id, warehouse_id, quantity from taken
+          insert into hold_lines ${
+            holdLines.insert(sql, {
+              organizationId: sql`${organization}`,
+              holder: sql`${orderId}`,
+              sellableId: "sellable_id",
+              warehouseId: "warehouse_id",
+              quantity: "quantity"
+            })
+          } from taken
           on conflict (organization_id, holder, sellable_id, warehouse_id)
             do update set quantity = hold_lines.quantity + excluded.quantity),
         ${noted(sql, organization, orderId, "reservation", "refund came to nothing", "taken")}`

@@ -1,6 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { WarehouseId } from "../platform/ids/Id.ts"
 import type { HoldState, Reservation, ReservationLine, StockSnapshot } from "./StockRules.ts"
+import { holdLines, holds, stockMovements } from "./StockTables.ts"
 
 /* Statements of the stock entity; they lock as `StockStatements.ts` says. */
 
@@ -46,6 +47,35 @@ interface HeldLine extends ReservationLine {
   readonly holder: string
 }
 
+/** The inserts of a hold, of its lines and of their movements. */
+const rowsOf = (sql: SqlClient.SqlClient, organization: string) => ({
+  hold: holds.insert(sql, {
+    organizationId: sql`${organization}`,
+    holder: "a.holder",
+    state: "'held'",
+    expiresAt: "now() + a.ttl * interval '1 second'",
+    pricing: "a.pricing::jsonb"
+  }),
+  line: holdLines.insert(sql, {
+    organizationId: sql`${organization}`,
+    holder: "holder",
+    sellableId: "sellable",
+    warehouseId: "warehouse",
+    quantity: "quantity"
+  }),
+  movement: stockMovements.insert(sql, {
+    id: "id",
+    organizationId: sql`${organization}`,
+    entityId: "entity",
+    variantId: "nullif(sellable, entity)",
+    warehouseId: "warehouse",
+    type: "'reservation'",
+    quantity: "quantity",
+    referenceType: "'checkout'",
+    referenceId: "holder"
+  })
+})
+
 /**
  * The group commit of the stock entity: one statement for any number of checkouts and lines. Locking the existing holds
  * waits for a running release and sees its outcome. One outdated version stops the batch. The insert finds new holds by
@@ -60,6 +90,7 @@ export const reserveStatement = (
 ) => {
   const holders = reservations.map(({ holder }) => holder)
   const sellables = fences.map(({ sellable }) => sellable)
+  const rows = rowsOf(sql, organization)
   return sql<OutcomeRow>`with had as materialized (
       select holder, state, pricing::text as pricing from holds
       where organization_id = ${organization} and holder = any(${holders}::text[]) order by holder for update),
@@ -74,9 +105,9 @@ export const reserveStatement = (
       left join locked on locked.sellable_id = f.sellable
       where locked.version is distinct from f.version),
     fresh as (
-      insert into holds (organization_id, holder, expires_at, pricing)
-      select ${organization}, a.holder, now() + a.ttl * interval '1 second', a.pricing::jsonb
-      from unnest(${holders}::text[], ${reservations.map(({ ttlSeconds }) => ttlSeconds)}::int4[],
+      insert into holds ${rows.hold} from unnest(${holders}::text[], ${
+    reservations.map(({ ttlSeconds }) => ttlSeconds)
+  }::int4[],
         ${reservations.map(({ pricing }) => pricing)}::text[]) a(holder, ttl, pricing)
       where not exists (select 1 from stale) and not exists (select 1 from had where had.holder = a.holder)
       order by a.holder
@@ -96,13 +127,9 @@ export const reserveStatement = (
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable from lines))
         and s.sellable_id = l.sellable and s.warehouse_id = l.warehouse),
     kept as (
-      insert into hold_lines (organization_id, holder, sellable_id, warehouse_id, quantity)
-      select ${organization}, holder, sellable, warehouse, quantity from lines),
+      insert into hold_lines ${rows.line} from lines),
     noted as (
-      insert into stock_movements
-        (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity, reference_type, reference_id)
-      select id, ${organization}, entity, nullif(sellable, entity), warehouse, 'reservation', quantity, 'checkout', holder
-      from lines)
+      insert into stock_movements ${rows.movement} from lines)
     select (select coalesce(array_agg(sellable), '{}') from stale) as stale,
       (select coalesce(array_agg(holder), '{}') from fresh) as fresh,
       (select coalesce(jsonb_agg(to_jsonb(had)), '[]') from had) as had`

@@ -20,6 +20,7 @@ import {
 } from "./StockPosting.ts"
 import { levels } from "./StockRepo.ts"
 import { lockVersions } from "./StockStatements.ts"
+import { stockLevels, stockMovements, stockPostings } from "./StockTables.ts"
 
 export class PostedOtherwise extends conflict(
   "Posting",
@@ -154,6 +155,24 @@ const levelRow = (level: StockLevel) => {
   return columnsOf({ ...level, sellableId: sellableOf(level), onHand, incoming, inTransit })
 }
 
+const posting = {
+  insertion: stockLevels.copy("r", {
+    incoming: "r.incoming",
+    inTransit: "r.in_transit",
+    averageCost: "r.average_cost"
+  }),
+  sets: stockLevels.sets("excluded", [
+    "onHand",
+    "incoming",
+    "inTransit",
+    "unitCost",
+    "averageCost",
+    "allowNegative",
+    "lastRestockedAt",
+    "updatedAt"
+  ])
+}
+
 const makeWrite = (sql: SqlClient.SqlClient) =>
   /** Writes all of it, or nothing if the document has been posted. The versions are locked: no level can have changed. */
   Effect.fnUntraced(
@@ -172,28 +191,39 @@ const makeWrite = (sql: SqlClient.SqlClient) =>
         before: stored.get(level.id) ?? null
       }))
       const rows = yield* sql`with posting as (
-          insert into stock_postings (organization_id, reference_type, reference_id, lines, posted)
-          values (${organization}, ${type}, ${id}, ${JSON.stringify(lines)}::jsonb, ${JSON.stringify(posted)}::jsonb)
-          on conflict (organization_id, reference_type, reference_id) do nothing returning 1),
+          insert into stock_postings ${
+        stockPostings.insert(sql, {
+          organizationId: sql`${organization}`,
+          referenceType: sql`${type}`,
+          referenceId: sql`${id}`,
+          lines: sql`${JSON.stringify(lines)}::jsonb`,
+          posted: sql`${JSON.stringify(posted)}::jsonb`
+        })
+      } on conflict (organization_id, reference_type, reference_id) do nothing returning 1),
         moved as (
           update stock_items set version = version + 1 where organization_id = ${organization}
             and sellable_id = any(${levels.map(sellableOf)}::uuid[]) and exists (select 1 from posting)),
         level as (
-          insert into stock_levels as t (id, organization_id, sellable_id, warehouse_id, entity_id, variant_id, on_hand,
-            incoming, in_transit, unit_cost, average_cost, allow_negative, last_restocked_at, updated_at)
-          select id, organization_id, sellable_id, warehouse_id, entity_id, variant_id, on_hand, incoming, in_transit,
-            unit_cost, average_cost, allow_negative, last_restocked_at, updated_at
-          from jsonb_populate_recordset(null::stock_levels, ${JSON.stringify(levels.map(levelRow))}::jsonb), posting
-          on conflict (organization_id, sellable_id, warehouse_id) do update set on_hand = excluded.on_hand,
-            incoming = excluded.incoming, in_transit = excluded.in_transit, unit_cost = excluded.unit_cost,
-            average_cost = excluded.average_cost, allow_negative = excluded.allow_negative,
-            last_restocked_at = excluded.last_restocked_at, updated_at = excluded.updated_at),
+          insert into stock_levels ${sql.literal(posting.insertion)}
+          from jsonb_populate_recordset(null::stock_levels, ${JSON.stringify(levels.map(levelRow))}::jsonb) r, posting
+          on conflict (organization_id, sellable_id, warehouse_id) do update set ${sql.literal(posting.sets)}),
         movement as (
-          insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-            reference_type, reference_id, reason, performed_by, unit_cost)
-          select id, ${organization}, entity_id, variant_id, warehouse_id, m.type, quantity, ${type}, ${id}, reason,
-            ${actor.userId}::text, unit_cost
-          from jsonb_populate_recordset(null::stock_movements, ${
+          insert into stock_movements ${
+        stockMovements.insert(sql, {
+          id: "id",
+          organizationId: sql`${organization}`,
+          entityId: "entity_id",
+          variantId: "variant_id",
+          warehouseId: "warehouse_id",
+          type: "m.type",
+          quantity: "quantity",
+          referenceType: sql`${type}`,
+          referenceId: sql`${id}`,
+          reason: "reason",
+          performedBy: sql`${actor.userId}::text`,
+          unitCost: "unit_cost"
+        })
+      } from jsonb_populate_recordset(null::stock_movements, ${
         JSON.stringify(movements.map(columnsOf))
       }::jsonb) m, posting),
         event as (${changeLogInsert(sql, actor, events, "posting")})

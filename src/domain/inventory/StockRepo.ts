@@ -14,6 +14,7 @@ import { Time } from "../platform/text/Time.ts"
 import type { ResultingStock } from "./StockAdjustment.ts"
 import { emptyLevel, StockLevel } from "./StockLevel.ts"
 import { costOf, lockVersions } from "./StockStatements.ts"
+import { stockLevels, stockMovements } from "./StockTables.ts"
 
 /** Rows are read as `l`, with the version of their sellable from `i`. */
 export const levels = new Table("stock_levels", StockLevel, {
@@ -29,6 +30,17 @@ export const levels = new Table("stock_levels", StockLevel, {
 })
 
 const columns = levels.columns("l")
+
+/** What an adjustment replaces of a stored level. */
+const adjusted = stockLevels.sets("excluded", [
+  "onHand",
+  "unitCost",
+  "reorderThreshold",
+  "reorderQuantity",
+  "allowNegative",
+  "lastRestockedAt",
+  "updatedAt"
+])
 
 /** Which level an adjustment is about; without a warehouse the active one with the lowest priority number. */
 export interface StockTarget extends Sellable {
@@ -193,24 +205,42 @@ const makeAdjust = (sql: SqlClient.SqlClient) => {
             where i.version = ${from.version ?? -1}::int8
           returning version),
         level as (
-          insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, variant_id, on_hand,
-            unit_cost, reorder_threshold, reorder_quantity, allow_negative, last_restocked_at, updated_at)
-          select ${level.id}::uuid, ${actor.organizationId}, ${sellable}::uuid, ${level.warehouseId}::uuid,
-            ${level.entityId}::uuid, ${level.variantId}::uuid, ${level.quantityOnHand}::int4, ${level.unitCost}::int8,
-            ${level.reorderThreshold}::int4, ${level.reorderQuantity}::int4, ${level.allowNegative}::boolean,
-            ${level.lastRestockedAt}::timestamptz, ${level.updatedAt}::timestamptz from item
-          on conflict (organization_id, sellable_id, warehouse_id) do update set on_hand = excluded.on_hand,
-            average_cost = case when excluded.unit_cost = stock_levels.unit_cost then stock_levels.average_cost end,
-            unit_cost = excluded.unit_cost, reorder_threshold = excluded.reorder_threshold,
-            reorder_quantity = excluded.reorder_quantity, allow_negative = excluded.allow_negative,
-            last_restocked_at = excluded.last_restocked_at, updated_at = excluded.updated_at),
+          insert into stock_levels ${
+        stockLevels.insert(sql, {
+          id: sql`${level.id}::uuid`,
+          organizationId: sql`${actor.organizationId}`,
+          sellableId: sql`${sellable}::uuid`,
+          warehouseId: sql`${level.warehouseId}::uuid`,
+          entityId: sql`${level.entityId}::uuid`,
+          variantId: sql`${level.variantId}::uuid`,
+          onHand: sql`${level.quantityOnHand}::int4`,
+          unitCost: sql`${level.unitCost}::int8`,
+          reorderThreshold: sql`${level.reorderThreshold}::int4`,
+          reorderQuantity: sql`${level.reorderQuantity}::int4`,
+          allowNegative: sql`${level.allowNegative}::boolean`,
+          lastRestockedAt: sql`${level.lastRestockedAt}::timestamptz`,
+          updatedAt: sql`${level.updatedAt}::timestamptz`
+        })
+      } from item
+          on conflict (organization_id, sellable_id, warehouse_id) do update set ${sql.literal(adjusted)},
+            average_cost = case when excluded.unit_cost = stock_levels.unit_cost then stock_levels.average_cost end),
         movement as (
-          insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-            reference_type, reference_id, reason, performed_by, unit_cost)
-          select ${movement.id}::uuid, ${actor.organizationId}, ${level.entityId}::uuid, ${level.variantId}::uuid,
-            ${level.warehouseId}::uuid, ${movement.type}, ${movement.delta}::int4, ${movement.referenceType}::text,
-            ${movement.referenceId}::text, ${movement.reason}::text, ${movement.performedBy}::text,
-            ${level.averageCost}::numeric from item),
+          insert into stock_movements ${
+        stockMovements.insert(sql, {
+          id: sql`${movement.id}::uuid`,
+          organizationId: sql`${actor.organizationId}`,
+          entityId: sql`${level.entityId}::uuid`,
+          variantId: sql`${level.variantId}::uuid`,
+          warehouseId: sql`${level.warehouseId}::uuid`,
+          type: sql`${movement.type}`,
+          quantity: sql`${movement.delta}::int4`,
+          referenceType: sql`${movement.referenceType}::text`,
+          referenceId: sql`${movement.referenceId}::text`,
+          reason: sql`${movement.reason}::text`,
+          performedBy: sql`${movement.performedBy}::text`,
+          unitCost: sql`${level.averageCost}::numeric`
+        })
+      } from item),
         event as (${changeLogInsert(sql, actor, [event], "item")})${idempotencyRecord(sql, actor, "item")}
         select 1 from item`
       return rows.length === 1

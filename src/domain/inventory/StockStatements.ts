@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import { type EntityId, newId, type OrderId, type WarehouseId } from "../platform/ids/Id.ts"
-import { manualHolder, type StockAllocation } from "./StockRules.ts"
+import { type HoldState, manualHolder, type StockAllocation } from "./StockRules.ts"
+import { holdLines, holds, stockMovements } from "./StockTables.ts"
 
 /*
  * Statements and parts of statements that read and write stock. All writers take their locks in the same order: holds,
@@ -13,6 +14,12 @@ import { manualHolder, type StockAllocation } from "./StockRules.ts"
 /** SQL of what a unit of this row of `stock_levels` costs: its average, unless a cost was set by hand since. */
 export const costOf = (level: string) =>
   `case when round(${level}.average_cost) = ${level}.unit_cost then ${level}.average_cost else ${level}.unit_cost end`
+
+/** An insert of a hold without lines. */
+export const newHold = (sql: SqlClient.SqlClient, organization: string, holder: string, state: HoldState) =>
+  sql`insert into holds ${
+    holds.insert(sql, { organizationId: sql`${organization}`, holder: sql`${holder}`, state: sql`${state}` })
+  }`
 
 /**
  * Locks the versions of sellables by key until the transaction ends, and creates missing ones. The update changes nothing
@@ -114,17 +121,26 @@ export const notedLines = (
     readonly type: "fulfillment" | "release" | "return"
     /** SQL of the units, and of the type and id of what they were moved for. */
     readonly quantity: string
-    readonly reference: Statement.Fragment
+    readonly reference: { readonly type: string; readonly id: string | Statement.Fragment }
     readonly reason: string | null
   }
 ) =>
   sql`noted as (
-      insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-        reference_type, reference_id, reason, unit_cost)
-      select gen_random_uuid(), ${organization}, s.entity_id, s.variant_id, l.warehouse_id, ${movement.type},
-        ${sql.literal(movement.quantity)}, ${movement.reference}, ${movement.reason}::text,
-        ${sql.literal(movement.type === "release" ? "null" : costOf("s"))}
-      from lines l join ${sql(levels)} s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id)`
+      insert into stock_movements ${
+    stockMovements.insert(sql, {
+      id: "gen_random_uuid()",
+      organizationId: sql`${organization}`,
+      entityId: "s.entity_id",
+      variantId: "s.variant_id",
+      warehouseId: "l.warehouse_id",
+      type: sql`${movement.type}`,
+      quantity: movement.quantity,
+      referenceType: movement.reference.type,
+      referenceId: movement.reference.id,
+      reason: sql`${movement.reason}::text`,
+      unitCost: movement.type === "release" ? "null" : costOf("s")
+    })
+  } from lines l join ${sql(levels)} s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id)`
 
 /** CTEs of all releases: lock and move the versions of `lines`, return the units (`freed`) and record the movements. */
 export const releaseStock = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
@@ -141,8 +157,10 @@ export const releaseStock = (sql: SqlClient.SqlClient, organization: string, rea
     notedLines(sql, organization, "freed", {
       type: "release",
       quantity: "l.quantity",
-      reference: sql`case when l.holder like 'manual:%' then 'order' else 'checkout' end,
-        regexp_replace(l.holder, '^manual:', '')`,
+      reference: {
+        type: "case when l.holder like 'manual:%' then 'order' else 'checkout' end",
+        id: "regexp_replace(l.holder, '^manual:', '')"
+      },
       reason
     })
   }`
@@ -205,13 +223,29 @@ export const allocateUnits = (sql: SqlClient.SqlClient, taking: UnitAllocation) 
     taken as (update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now() from lines l
       where s.organization_id = ${organization} and s.sellable_id = ${sellable}::uuid
         and s.warehouse_id = l.warehouse returning s.*, l.quantity as units),
-    kept as (insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
-      select ${organization}, ${holder}, ${sellable}::uuid, warehouse, quantity from lines
+    kept as (insert into hold_lines as h ${
+    holdLines.insert(sql, {
+      organizationId: sql`${organization}`,
+      holder: sql`${holder}`,
+      sellableId: sql`${sellable}::uuid`,
+      warehouseId: "warehouse",
+      quantity: "quantity"
+    })
+  } from lines
       on conflict (organization_id, holder, sellable_id, warehouse_id)
         do update set quantity = h.quantity + excluded.quantity),
-    noted as (insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-        reference_type, reference_id, performed_by)
-      select id, ${organization}, ${entityId}::uuid, nullif(${sellable}::uuid, ${entityId}::uuid),
-        warehouse, 'reservation', quantity, 'order', ${orderId}, ${performedBy}::text
-      from lines)`
+    noted as (insert into stock_movements ${
+    stockMovements.insert(sql, {
+      id: "id",
+      organizationId: sql`${organization}`,
+      entityId: sql`${entityId}::uuid`,
+      variantId: sql`nullif(${sellable}::uuid, ${entityId}::uuid)`,
+      warehouseId: "warehouse",
+      type: "'reservation'",
+      quantity: "quantity",
+      referenceType: "'order'",
+      referenceId: sql`${orderId}`,
+      performedBy: sql`${performedBy}::text`
+    })
+  } from lines)`
 }

@@ -1,17 +1,28 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
-import type { OrderId } from "../platform/ids/Id.ts"
+import { OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
-import { columnsOf } from "../platform/records/Table.ts"
+import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 import { type Buyer, InvoiceContent } from "./Invoice.ts"
 
-/** An issued invoice: its number and its content. */
-const Issued = Schema.Struct({ number: Schema.Int, issuedAt: Time, content: InvoiceContent })
+/** The row of an invoice. */
+const Invoice = Schema.Struct({
+  orderId: OrderId,
+  organizationId: Schema.String,
+  number: Schema.Int,
+  content: InvoiceContent,
+  issuedAt: Time
+})
 
-const columns = columnsOf(Issued.fields, "i")
+export const invoices = new Table("invoices", Invoice, { unset: ["issuedAt"] })
+
+/** An issued invoice: its number and its content. */
+const Issued = Invoice.mapFields(Struct.pick(["number", "issuedAt", "content"]))
+
+const columns = invoices.columns("i", Struct.keys(Issued.fields))
 
 /** What a document needs besides its order. */
 const Facts = Schema.Struct({
@@ -63,9 +74,14 @@ export class InvoiceRepo extends Context.Service<InvoiceRepo>()("stoa/domain/inv
         yield* sql`insert into invoice_counters as c (organization_id, last_number) values (${organization}, 0)
           on conflict (organization_id) do update set last_number = c.last_number`
         const [made] = yield* decoding(sql, Issued)`with made as (
-            insert into invoices (order_id, organization_id, number, content)
-            select ${orderId}::uuid, organization_id, last_number + 1, ${JSON.stringify(encode(content))}::jsonb
-            from invoice_counters where organization_id = ${organization}
+            insert into invoices ${
+          invoices.insert(sql, {
+            orderId: sql`${orderId}::uuid`,
+            organizationId: "organization_id",
+            number: "last_number + 1",
+            content: sql`${JSON.stringify(encode(content))}::jsonb`
+          })
+        } from invoice_counters where organization_id = ${organization}
             on conflict (order_id) do nothing returning *),
           moved as (
             update invoice_counters set last_number = last_number + 1

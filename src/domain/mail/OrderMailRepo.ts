@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { orderMails } from "../orders/OrderTable.ts"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import type { OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
@@ -64,9 +65,16 @@ const make = (sql: SqlClient.SqlClient) => {
    * counts as sent. Does nothing for a deleted order. `failure` must not contain personal data.
    */
   const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
-    yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, failure)
-        select ${id}::uuid, organization_id, id, ${template}, ${failure === null ? "sent" : "failed"}, ${failure}::text
-        from orders_read where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
+    yield* sql`insert into order_mails ${
+      orderMails.insert(sql, {
+        id: sql`${id}::uuid`,
+        organizationId: "organization_id",
+        orderId: "id",
+        template: sql`${template}`,
+        outcome: sql`${failure === null ? "sent" : "failed"}`,
+        failure: sql`${failure}::text`
+      })
+    } from orders_read where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
         on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, at = excluded.at
           where order_mails.outcome = 'failed'`
   }, Effect.orDie)

@@ -1,22 +1,17 @@
-import { Effect, String, Struct } from "effect"
+import { Effect, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { OrderId } from "../platform/ids/Id.ts"
 import { nextCursorOf, pageParts } from "../platform/paging/CursorRepo.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
-import { columnsOf, orderedJsonOf } from "../platform/records/Table.ts"
-import { Order, orderLines, type StoredOrder } from "./Order.ts"
+import { orderedJsonOf } from "../platform/records/Table.ts"
+import { type Order, orderLines, type StoredOrder } from "./Order.ts"
+import { orders, storedOrder } from "./OrderTable.ts"
 import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
 
-/** Read as numbers: the driver gives bigints for these columns. */
-const amounts = Object.fromEntries(
-  ["subtotal", "taxTotal", "shippingTotal", "discountTotal", "grandTotal", "amountCaptured", "refundedTotal"].map(
-    (field) => [field, `o.${String.camelToSnake(field)}::float8`]
-  )
-)
-
 /** SQL of the order `o` with its lines, without internal fields (provider, hash of the cart's secret). */
+const shown = [...Struct.keys(storedOrder), "importedAt"] as const
 const columns = `${
-  columnsOf(Struct.omit(Order.fields, ["amountDue", "isDraft", "lineItems", "tenders"]), "o", amounts)
+  orders.columns("o", shown)
 }, nullif(o.is_draft, false) as "isDraft", o.payment_provider as "paymentProvider",
     o.payment_due_at is not null as "awaitsShopper", ${storedPayments} as "storedPayments", coalesce((select json_agg(${
   orderLines.json("l", orderedJsonOf)

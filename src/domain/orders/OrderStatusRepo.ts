@@ -12,7 +12,9 @@ import type { Order } from "./Order.ts"
 import { orderProjections, updateProjections } from "./OrderProjections.ts"
 import { orderStatements } from "./OrderStatements.ts"
 import { effectsOf, Handover, type OrderStatus, refusedWithRefundedUnits, UndoCreateOrder } from "./OrderStatus.ts"
+import { orderHistory } from "./OrderTable.ts"
 import { refundNoted } from "./RefundEntryStatements.ts"
+import { refunds } from "./RefundTable.ts"
 
 class StatusChanged
   extends conflict("OrderStatus", (from: OrderStatus) => `The order is no longer ${from}: another request changed it.`)
@@ -70,16 +72,31 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
           and not ${change.authorizationEnded ?? false}::boolean as voidable
       from orders o where o.id = ${change.orderId}::uuid and ${effects.includes("returnPayment")}::boolean),
     refund as (
-      insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
-      select ${newId()}::uuid, ${actor.organizationId}, id, greatest(amount, 0),
-        ${change.reason ?? `order_${change.to}`}, 'pending', ${actor.userId}::text
-      from due where amount > 0 or voidable
+      insert into refunds ${
+    refunds.insert(sql, {
+      id: sql`${newId()}::uuid`,
+      organizationId: sql`${actor.organizationId}`,
+      orderId: "id",
+      amount: "greatest(amount, 0)",
+      reason: sql`${change.reason ?? `order_${change.to}`}`,
+      status: "'pending'",
+      performedBy: sql`${actor.userId}::text`
+    })
+  } from due where amount > 0 or voidable
       returning *),
     entry as (${refundNoted(sql, actor, "refunds.create", "refund")}),
     history as (
-      insert into order_status_history (id, organization_id, order_id, from_status, to_status, reason, changed_by)
-      values (${newId()}::uuid, ${actor.organizationId}, ${change.orderId}::uuid, ${change.from}, ${change.to},
-        ${change.reason}, ${actor.userId}))${idempotencyRecord(sql, actor)}
+      insert into order_status_history ${
+    orderHistory.insert(sql, {
+      id: sql`${newId()}::uuid`,
+      organizationId: sql`${actor.organizationId}`,
+      orderId: sql`${change.orderId}::uuid`,
+      fromStatus: sql`${change.from}`,
+      toStatus: sql`${change.to}`,
+      reason: sql`${change.reason}`,
+      changedBy: sql`${actor.userId}`
+    })
+  })${idempotencyRecord(sql, actor)}
     select (select id from refund) as "refundId"`
 }
 

@@ -13,7 +13,10 @@ import { CompensationFailure } from "./CompensationFailure.ts"
 const actions =
   `case when status <> 'open' then '{}' when refund_id is null then '{resolve}' else '{retry,resolve}' end::text[]`
 
-export const failures = new Table("compensation_failures", CompensationFailure, { computed: { actions } })
+export const failures = new Table("compensation_failures", CompensationFailure, {
+  computed: { actions },
+  unset: ["actions", "status", "note", "resolvedBy", "resolvedAt", "createdAt"]
+})
 
 /** A void that its provider never answered; amounts in minor units. */
 export interface FailedVoid {
@@ -81,11 +84,19 @@ export class CompensationFailureRepo
       /** Notes a void that failed for good, once for each checkout. */
       const recordVoid = Effect.fn("CompensationFailureRepo.recordVoid")(function*(failed: FailedVoid) {
         // The record reuses the checkout's id, because the durable step can run more than once.
-        yield* sql`insert into compensation_failures (id, organization_id, kind, order_id, provider, payment_intent_id,
-          amount, message)
-        values (${failed.checkoutId}::uuid, ${failed.organizationId}, 'void_failed', ${failed.checkoutId}::uuid,
-          ${failed.provider}, ${failed.intentId}, ${failed.amount}::bigint, ${failed.message})
-        on conflict (id) do nothing`
+        yield* sql`insert into compensation_failures ${
+          failures.insert(sql, {
+            id: sql`${failed.checkoutId}::uuid`,
+            organizationId: sql`${failed.organizationId}`,
+            kind: "'void_failed'",
+            orderId: sql`${failed.checkoutId}::uuid`,
+            refundId: "null",
+            provider: sql`${failed.provider}`,
+            paymentIntentId: sql`${failed.intentId}`,
+            amount: sql`${failed.amount}::bigint`,
+            message: sql`${failed.message}`
+          })
+        } on conflict (id) do nothing`
       }, Effect.orDie)
 
       return { list, find, resolve, recordVoid }

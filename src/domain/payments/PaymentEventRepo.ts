@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import type { Conflict, InvalidTransition } from "../platform/errors/ApiErrors.ts"
 import type { OrderId } from "../platform/ids/Id.ts"
+import { paymentEvents } from "./RefundTables.ts"
 
 /** An event of a payment provider; its id is unique per organization and provider (contract §11). */
 export interface ReceivedEvent {
@@ -27,11 +28,16 @@ export class PaymentEventRepo extends Context.Service<PaymentEventRepo>()("stoa/
     const once = <A>(event: ReceivedEvent, work: Effect.Effect<A, WorkFailure, CurrentActor>) =>
       Effect.gen(function*() {
         const organization = yield* currentOrganization
-        const claimed =
-          yield* sql`insert into payment_events (organization_id, provider, event_id, type, order_id, amount)
-          values (${organization}, ${event.provider}, ${event.eventId}, ${event.type}, ${event.orderId}::uuid,
-            ${event.amount}::bigint)
-          on conflict do nothing returning 1`
+        const claimed = yield* sql`insert into payment_events ${
+          paymentEvents.insert(sql, {
+            organizationId: sql`${organization}`,
+            provider: sql`${event.provider}`,
+            eventId: sql`${event.eventId}`,
+            type: sql`${event.type}`,
+            orderId: sql`${event.orderId}::uuid`,
+            amount: sql`${event.amount}::bigint`
+          })
+        } on conflict do nothing returning 1`
         return claimed.length === 0 ? undefined : yield* work
       }).pipe(
         sql.withTransaction,

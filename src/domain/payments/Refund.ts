@@ -1,15 +1,9 @@
 import { Schema, Struct } from "effect"
+import { StoredRefund } from "../orders/RefundTable.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
 import { OrderId, OrderLineId, RefundId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { FreeText } from "../platform/text/Storable.ts"
-import { Time } from "../platform/text/Time.ts"
-
-/**
- * pending: waiting for the provider. completed: the money is refunded. failed: the provider refused for good. undone:
- * withdrawn before it was sent to the provider.
- */
-const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
 
 /** Units of a line in a refund; `restocked` of them were put back into stock. Amounts in minor units. */
 export const RefundLine = Schema.Struct({
@@ -33,26 +27,24 @@ export const RefundTender = Schema.Struct({
  * `shipping` and the lines' amounts are parts of it. A refund of an amount alone has no parts.
  */
 export const RefundRecord = Schema.Struct({
-  id: RefundId,
-  organizationId: Schema.String,
-  orderId: OrderId,
-  kind: Schema.Literals(["refund", "return"]),
-  amount: Amount,
+  ...Struct.pick(StoredRefund.fields, ["id", "organizationId", "orderId", "kind", "amount"]),
   currency: Schema.String,
   shipping: Amount,
-  reason: Schema.String,
+  reason: StoredRefund.fields.reason,
   lines: Schema.Array(RefundLine),
   tenders: Schema.Array(RefundTender).annotate({
     description: "Which payments of the order it goes back to; empty for an order that was paid by a single payment."
   }),
-  status: RefundStatus,
-  failure: Schema.NullOr(Schema.String),
-  providerReference: Schema.NullOr(Schema.String),
-  performedBy: Schema.NullOr(Schema.String),
-  undoneAt: Schema.NullOr(Time),
-  undoneBy: Schema.NullOr(Schema.String),
-  createdAt: Time,
-  updatedAt: Time
+  ...Struct.pick(StoredRefund.fields, [
+    "status",
+    "failure",
+    "providerReference",
+    "performedBy",
+    "undoneAt",
+    "undoneBy",
+    "createdAt",
+    "updatedAt"
+  ])
 }).annotate({ identifier: "Refund" })
 export type RefundRecord = typeof RefundRecord.Type
 

@@ -5,6 +5,7 @@ import type { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { refundNoted } from "../orders/RefundEntryStatements.ts"
+import { refunds } from "../orders/RefundTable.ts"
 import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { newId, type OrderId, type RefundId } from "../platform/ids/Id.ts"
@@ -16,6 +17,7 @@ import {
   RefundableOrder,
   type RefundRefused
 } from "./RefundCalculation.ts"
+import { refundLines } from "./RefundTables.ts"
 
 /**
  * Reads the input of a refund calculation in one statement; undefined if the organization has no such order. A line
@@ -84,18 +86,34 @@ const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
       select * from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb)
         as i("lineItemId" uuid, quantity int, value bigint, amount bigint, restock boolean, restocked int)),
     made as (
-      insert into refunds (id, organization_id, order_id, kind, amount, shipping_amount, shipping_value, reason, status,
-        performed_by, released_stock)
-      select ${refundId}::uuid, ${actor.organizationId}, ${orderId}::uuid,
-        ${lines.some(({ restock }) => restock) ? "return" : "refund"}, ${decided.amount}::bigint,
-        ${decided.shippingAmount}::bigint, ${decided.shippingValue}::bigint, ${reason},
-        ${decided.amount === 0 ? "completed" : "pending"}, ${actor.userId ?? actor.keyId ?? null}::text,
-        ${JSON.stringify(released)}::jsonb
-      returning *),
+      insert into refunds ${
+    refunds.insert(sql, {
+      id: sql`${refundId}::uuid`,
+      organizationId: sql`${actor.organizationId}`,
+      orderId: sql`${orderId}::uuid`,
+      kind: sql`${lines.some(({ restock }) => restock) ? "return" : "refund"}`,
+      amount: sql`${decided.amount}::bigint`,
+      shippingAmount: sql`${decided.shippingAmount}::bigint`,
+      shippingValue: sql`${decided.shippingValue}::bigint`,
+      reason: sql`${reason}`,
+      status: sql`${decided.amount === 0 ? "completed" : "pending"}`,
+      performedBy: sql`${actor.userId ?? actor.keyId ?? null}::text`,
+      releasedStock: sql`${JSON.stringify(released)}::jsonb`
+    })
+  } returning *),
     parts as (
-      insert into refund_lines (organization_id, refund_id, order_line_id, quantity, amount, value, restock, restocked)
-      select ${actor.organizationId}, ${refundId}::uuid, "lineItemId", quantity, amount, value, restock, restocked
-      from input),
+      insert into refund_lines ${
+    refundLines.insert(sql, {
+      organizationId: sql`${actor.organizationId}`,
+      refundId: sql`${refundId}::uuid`,
+      orderLineId: "\"lineItemId\"",
+      quantity: "quantity",
+      amount: "amount",
+      value: "value",
+      restock: "restock",
+      restocked: "restocked"
+    })
+  } from input),
     counted as (
       update order_lines l set refunded_quantity = l.refunded_quantity + i.quantity,
         refunded_value = l.refunded_value + i.value

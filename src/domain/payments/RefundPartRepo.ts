@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import type { RefundId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
+import { refundTenders } from "./RefundTables.ts"
 
 /** SQL of what pending refunds will still give back to the payment `t`, in minor units. */
 export const pendingParts = `coalesce((select sum(p.amount) from refund_tenders p join refunds x on x.id = p.refund_id
@@ -26,8 +27,14 @@ export class RefundPartRepo extends Context.Service<RefundPartRepo>()("stoa/doma
       function*(refundId: RefundId) {
         const organization = yield* currentOrganization
         yield* lockOrder(refundId, organization)
-        yield* sql`insert into refund_tenders (organization_id, refund_id, position, amount)
-          select ${organization}, id, position, least(free, amount - before) from (
+        yield* sql`insert into refund_tenders ${
+          refundTenders.insert(sql, {
+            organizationId: sql`${organization}`,
+            refundId: "id",
+            position: "position",
+            amount: "least(free, amount - before)"
+          })
+        } from (
             select r.id, r.amount, t.position, t.free,
               sum(t.free) over (order by t.is_stored_value, t.position desc) - t.free as before
             from refunds r join lateral (select t.position, t.is_stored_value,

@@ -2,7 +2,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type OrderProjections, orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { refundNoted } from "../orders/RefundEntryStatements.ts"
-import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import { refunds } from "../orders/RefundTable.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { changeLogRows } from "../platform/events/ChangeLogRepo.ts"
 import { newId, type OrderId, RefundId } from "../platform/ids/Id.ts"
 import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
@@ -11,6 +12,7 @@ import { columnsOf } from "../platform/records/Table.ts"
 import { PendingRefund, Refund, RefundRecord } from "./Refund.ts"
 import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
 import { pendingParts } from "./RefundPartRepo.ts"
+import { refundTenders } from "./RefundTables.ts"
 
 /**
  * The refund ledger. The transaction of the status change writes rows; this repository settles them. The order's
@@ -154,6 +156,32 @@ const lateCapture = {
   from: "paid x"
 } as const
 
+/** The inserts of refunds that the provider reports. */
+const reportedRefunds = {
+  late: (sql: SqlClient.SqlClient, actor: Actor) =>
+    refunds.insert(sql, {
+      id: sql`${newId()}::uuid`,
+      organizationId: sql`${actor.organizationId}`,
+      orderId: "id",
+      amount: "0",
+      reason: "'paid_after_cancellation'",
+      status: "'pending'",
+      performedBy: sql`${actor.userId}::text`
+    }),
+  external: (sql: SqlClient.SqlClient, actor: Actor, reference: string) =>
+    refunds.insert(sql, {
+      id: sql`${newId()}::uuid`,
+      organizationId: sql`${actor.organizationId}`,
+      orderId: "id",
+      amount: "amount",
+      given: "amount",
+      reason: "'refunded_at_provider'",
+      status: "'completed'",
+      providerReference: sql`${reference}`,
+      performedBy: sql`${actor.userId}::text`
+    })
+}
+
 /** Handles reports by the provider: late captures, and refunds made outside this service. */
 const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
   /**
@@ -173,10 +201,9 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
       captured as (${changeLogRows(sql, actor, lateCapture)}),
       part as (update order_tenders t set captured = least(t.amount, ${captured}::bigint) from paid
         where t.order_id = paid.id and t.intent_id = ${intentId} and t.captured is null),
-      refund as (insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
-        select ${newId()}::uuid, ${actor.organizationId}, id, 0, 'paid_after_cancellation', 'pending',
-          ${actor.userId}::text
-        from paid where not exists (select 1 from refunds r where r.order_id = paid.id and r.status = 'pending'
+      refund as (insert into refunds ${
+        reportedRefunds.late(sql, actor)
+      } from paid where not exists (select 1 from refunds r where r.order_id = paid.id and r.status = 'pending'
           and r.sent_at is null)
         returning *),
       entry as (${refundNoted(sql, actor, "refunds.create", "refund")})
@@ -206,15 +233,18 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
         due as (select id, position, least(coalesce(${total}::bigint, captured), captured) - known as amount
           from paid),
         made as (
-          insert into refunds (id, organization_id, order_id, amount, given, reason, status, provider_reference,
-            performed_by)
-          select ${newId()}::uuid, ${actor.organizationId}, id, amount, amount, 'refunded_at_provider', 'completed',
-            ${reference}, ${actor.userId}::text
-          from due where amount > 0 returning *),
+          insert into refunds ${reportedRefunds.external(sql, actor, reference)} from due where amount > 0 returning *),
         entry as (${refundNoted(sql, actor, "refunds.create", "made")}),
-        part as (insert into refund_tenders (organization_id, refund_id, position, amount, reference, completed_at)
-          select made.organization_id, made.id, due.position, made.amount, ${reference}, now()
-          from made join due on due.id = made.order_id where due.position is not null),
+        part as (insert into refund_tenders ${
+        refundTenders.insert(sql, {
+          organizationId: "made.organization_id",
+          refundId: "made.id",
+          position: "due.position",
+          amount: "made.amount",
+          reference: sql`${reference}`,
+          completedAt: "now()"
+        })
+      } from made join due on due.id = made.order_id where due.position is not null),
         tender as (update order_tenders t set refunded = t.refunded + made.amount from made join due on due.id = made.order_id
           where t.order_id = made.order_id and t.position = due.position)
         update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()

@@ -11,6 +11,7 @@ import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo
 import { type CompensationFailureId, newId, OrderId, OrderLineId, RefundId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { decoding } from "../platform/records/Rows.ts"
+import { failures } from "./CompensationFailureRepo.ts"
 import { RefundNotFound } from "./Refund.ts"
 import { capOf, type RefundableOrder } from "./RefundCalculation.ts"
 import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
@@ -58,12 +59,19 @@ const failStatement = (
       where id = ${refundId}::uuid and organization_id = ${actor.organizationId} and status = 'pending' returning *),
     ${accountedNoMore(sql)},
     recorded as (
-      insert into compensation_failures (id, organization_id, kind, order_id, refund_id, provider, payment_intent_id,
-        amount, message)
-      select ${newId()}::uuid, ended.organization_id,
-        case when ended.amount = 0 then 'void_failed' else 'refund_failed' end, ended.order_id, ended.id,
-        coalesce(t.provider, o.payment_provider), coalesce(t.intent_id, o.payment_intent_id), ended.outstanding, ${message}
-      from ended join orders o on o.id = ended.order_id
+      insert into compensation_failures ${
+    failures.insert(sql, {
+      id: sql`${newId()}::uuid`,
+      organizationId: "ended.organization_id",
+      kind: "case when ended.amount = 0 then 'void_failed' else 'refund_failed' end",
+      orderId: "ended.order_id",
+      refundId: "ended.id",
+      provider: "coalesce(t.provider, o.payment_provider)",
+      paymentIntentId: "coalesce(t.intent_id, o.payment_intent_id)",
+      amount: "ended.outstanding",
+      message: sql`${message}`
+    })
+  } from ended join orders o on o.id = ended.order_id
         left join order_tenders t on t.order_id = o.id and t.position = ${position}::int),
     entry as (${refundNoted(sql, actor, "refunds.fail", "ended")})
     ${asItWas(sql)}`

@@ -1,4 +1,8 @@
+import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { CustomerId, OrderId, PromotionId } from "../platform/ids/Id.ts"
+import { Table } from "../platform/records/Table.ts"
+import { Time } from "../platform/text/Time.ts"
 
 /** An e-mail address as a buyer's key, null without one: an SQL text over an expression. */
 const keyOfEmail = (email: string) =>
@@ -14,6 +18,26 @@ export const buyerKeys = (customerId: string, email: string) =>
     (select ${
     keyOfEmail("u.email")
   } from customers_read u where u.id = ${customerId})]) key where key is not null order by key)`
+
+/** A use of a promotion by an order; `buyers` are the keys under which it is counted. */
+const PromotionUsage = Schema.Struct({
+  organizationId: Schema.String,
+  promotionId: PromotionId,
+  orderId: OrderId,
+  customerId: Schema.NullOr(CustomerId),
+  buyers: Schema.NullOr(Schema.Array(Schema.String)),
+  usedAt: Time
+})
+
+export const promotionUsages = new Table("promotion_usages", PromotionUsage, { unset: ["usedAt"] })
+
+const used = promotionUsages.insertion({
+  organizationId: "w.organization",
+  promotionId: "w.promotion",
+  orderId: "w.id",
+  customerId: "w.customer",
+  buyers: "w.buyers"
+})
 
 /**
  * Counts promotion usage. Table constraints enforce the limits, so that concurrent buyers never exceed them. Rows are
@@ -31,8 +55,7 @@ export const usage = (sql: SqlClient.SqlClient) =>
       from (select promotion, organization, count(*)::int as times from wanted group by promotion, organization) w
       where p.id = any(array(select id from limited)) and p.id = w.promotion and p.organization_id = w.organization returning p.id),
     usages as (
-      insert into promotion_usages (organization_id, promotion_id, order_id, customer_id, buyers)
-      select w.organization, w.promotion, w.id, w.customer, w.buyers from wanted w join used on used.id = w.promotion),
+      insert into promotion_usages ${sql.literal(used)} from wanted w join used on used.id = w.promotion),
     counted as (
       insert into promotion_buyer_usages as u (organization_id, promotion_id, buyer, used_count, usage_limit)
       select w.organization, w.promotion, buyer, count(*)::int, min(w.per_customer)

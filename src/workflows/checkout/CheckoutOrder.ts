@@ -65,7 +65,6 @@ export const createOrder = Effect.fn("Checkout.create")(
       pricedCart,
       cartId: request.cartId,
       owner,
-      idempotencyKey,
       provider,
       payments: stored
     }, inTables)

@@ -1,11 +1,12 @@
 import { Array, DateTime, Effect, Result, Schema, Struct } from "effect"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
 import { Order, OrderLine, orderNumber } from "../../orders/Order.ts"
+import { StatusChange } from "../../orders/OrderTable.ts"
 import { noPayment, withTenders } from "../../orders/Tender.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundCalculation.ts"
 import { CurrentActor } from "../../platform/access/Actor.ts"
 import { linkTable, RowTable } from "../../platform/batching/RowBatch.ts"
-import { type CustomerId, newId, OrderId, Uuid } from "../../platform/ids/Id.ts"
+import { type CustomerId, newId, type OrderId } from "../../platform/ids/Id.ts"
 import { Amount } from "../../platform/money/Money.ts"
 import { Table } from "../../platform/records/Table.ts"
 import { Time } from "../../platform/text/Time.ts"
@@ -43,14 +44,7 @@ export const importedLines = new Table(
 const orderHistory = linkTable(
   "order_status_history",
   "id",
-  Schema.Struct({
-    id: Uuid,
-    orderId: OrderId,
-    fromStatus: Order.fields.status,
-    toStatus: Order.fields.status,
-    reason: Schema.String,
-    changedBy: Schema.NullOr(Schema.String)
-  })
+  StatusChange.mapFields(Struct.omit(["organizationId", "changedAt"]))
 )
 
 const orderCounters = new RowTable(

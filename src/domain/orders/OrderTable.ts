@@ -1,0 +1,83 @@
+import { Schema, Struct } from "effect"
+import { CartId, OrderId, Uuid } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { Table } from "../platform/records/Table.ts"
+import { Time } from "../platform/text/Time.ts"
+import { Order } from "./Order.ts"
+import { OrderStatus } from "./OrderStatus.ts"
+
+/** Fields of an order that its row does not store as they are. */
+const derived = ["amountDue", "importedAt", "isDraft", "lineItems", "tenders"] as const
+
+/** Fields of an order that its columns have. */
+export const storedOrder = Struct.omit(Order.fields, derived)
+
+/** The row of an order: its stored fields, and those that only the service reads. */
+const OrderRow = Schema.Struct({
+  ...storedOrder,
+  isDraft: Schema.Boolean,
+  importedAt: Schema.NullOr(Time),
+  email: Schema.NullOr(Schema.String),
+  cartId: Schema.NullOr(CartId),
+  cartSecretHash: Schema.NullOr(Schema.String),
+  taxProvider: Schema.NullOr(Schema.String),
+  paymentProvider: Schema.NullOr(Schema.String),
+  paymentDueAt: Schema.NullOr(Time),
+  refundedShipping: Amount,
+  captureAmount: Schema.NullOr(Amount),
+  captureRefusals: Schema.Int,
+  captureDueAt: Schema.NullOr(Time),
+  revision: Schema.Int,
+  requestHash: Schema.NullOr(Schema.String)
+})
+
+/** The driver gives bigints for these columns. */
+const bigints = [
+  "subtotal",
+  "taxTotal",
+  "shippingTotal",
+  "discountTotal",
+  "grandTotal",
+  "amountCaptured",
+  "refundedTotal"
+]
+
+export const orders = new Table("orders", OrderRow, {
+  casts: Object.fromEntries(bigints.map((field) => [field, "float8"])),
+  unset: [
+    "captureAmount",
+    "captureDueAt",
+    "captureRefusals",
+    "paymentDueAt",
+    "refundedShipping",
+    "requestHash",
+    "revision"
+  ]
+})
+
+/** A change of an order's status. */
+export const StatusChange = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  orderId: OrderId,
+  fromStatus: OrderStatus,
+  toStatus: OrderStatus,
+  reason: Schema.NullOr(Schema.String),
+  changedBy: Schema.NullOr(Schema.String),
+  changedAt: Time
+})
+
+export const orderHistory = new Table("order_status_history", StatusChange, { unset: ["changedAt"] })
+
+/** A mail about an order that was sent or failed for good. */
+const OrderMail = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  orderId: OrderId,
+  template: Schema.String,
+  outcome: Schema.Literals(["sent", "failed"]),
+  failure: Schema.NullOr(Schema.String),
+  at: Time
+})
+
+export const orderMails = new Table("order_mails", OrderMail, { unset: ["at"] })

@@ -1,0 +1,44 @@
+import { Schema } from "effect"
+import { OrderId, OrderLineId, RefundId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { Table } from "../platform/records/Table.ts"
+import { Time } from "../platform/text/Time.ts"
+
+/** Units of an order line in a refund; `value` is their worth, `amount` the part that is given back. */
+const StoredRefundLine = Schema.Struct({
+  organizationId: Schema.String,
+  refundId: RefundId,
+  orderLineId: OrderLineId,
+  quantity: Schema.Int,
+  amount: Amount,
+  value: Amount,
+  restock: Schema.Boolean,
+  restocked: Schema.Int
+})
+
+export const refundLines = new Table("refund_lines", StoredRefundLine)
+
+/** The part of a refund that goes back to the payment at this position. */
+const StoredRefundTender = Schema.Struct({
+  organizationId: Schema.String,
+  refundId: RefundId,
+  position: Schema.Int,
+  amount: Amount,
+  reference: Schema.NullOr(Schema.String),
+  completedAt: Schema.NullOr(Time)
+})
+
+export const refundTenders = new Table("refund_tenders", StoredRefundTender, { unset: ["reference", "completedAt"] })
+
+/** A processed event of a payment provider. */
+const PaymentEvent = Schema.Struct({
+  organizationId: Schema.String,
+  provider: Schema.String,
+  eventId: Schema.String,
+  type: Schema.String,
+  orderId: Schema.NullOr(OrderId),
+  amount: Schema.NullOr(Amount),
+  receivedAt: Time
+})
+
+export const paymentEvents = new Table("payment_events", PaymentEvent, { unset: ["receivedAt"] })
