@@ -8,6 +8,7 @@ import { totalOf } from "../platform/paging/ListTotalsRepo.ts"
 import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { columnsOf, jsonOf } from "../platform/records/Table.ts"
+import { attributeDrafts, attributes } from "./CatalogTables.ts"
 import {
   Attributes,
   AttributesChange,
@@ -36,21 +37,31 @@ export class AttributesRepo extends Context.Service<AttributesRepo>()("stoa/doma
   static readonly layer = Layer.effect(AttributesRepo, AttributesRepo.make)
 }
 
-const columns = `id, organization_id, entity_id, locale, title, subtitle, description, rich_description, seo_title,
-    seo_description`
+const ofEntity = { organizationId: "n.organization_id", entityId: "n.id" }
 
-/** The values of the last five columns. */
-const textsOf = (sql: SqlClient.SqlClient, sent: AttributesChange | undefined) =>
-  sql`${sent?.subtitle}, ${sent?.description}, ${asJson(sent?.richDescription)}::jsonb, ${sent?.seoTitle},
-    ${sent?.seoDescription}`
+/** The values of the texts without the title. */
+const textsOf = (sql: SqlClient.SqlClient, sent: AttributesChange | undefined) => ({
+  subtitle: sql`${sent?.subtitle}`,
+  description: sql`${sent?.description}`,
+  richDescription: sql`${asJson(sent?.richDescription)}::jsonb`,
+  seoTitle: sql`${sent?.seoTitle}`,
+  seoDescription: sql`${sent?.seoDescription}`
+})
 
 const asJson = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
 
 /** The CTE that writes the attributes of the entity in the CTE `made`; writes no row without attributes. */
 export const attributesInsert = (sql: SqlClient.SqlClient, input: NewAttributes | undefined) =>
-  sql`insert into entity_attributes (${sql.literal(columns)})
-    select ${newId()}::uuid, organization_id, id, ${input?.locale ?? "en"}, ${input?.title}, ${textsOf(sql, input)}
-    from made where ${input !== undefined}::boolean`
+  sql`insert into entity_attributes ${
+    attributes.insert(sql, {
+      id: sql`${newId()}::uuid`,
+      organizationId: "organization_id",
+      entityId: "id",
+      locale: sql`${input?.locale ?? "en"}`,
+      title: sql`${input?.title}`,
+      ...textsOf(sql, input)
+    })
+  } from made where ${input !== undefined}::boolean`
 
 const { status: _, ...storedFields } = Attributes.fields
 
@@ -111,10 +122,15 @@ const makePut = (sql: SqlClient.SqlClient) =>
           ${sql.literal(attributesJson("a"))} as shown
         from locked n left join previous a on true),
       written as (
-        insert into entity_attributes as t (${sql.literal(columns)})
-        select ${newId()}::uuid, n.organization_id, n.id, ${locale}, coalesce(${change.title}, n.title),
-          ${textsOf(sql, change)}
-        from entity n where coalesce(${change.title}, n.title) is not null
+        insert into entity_attributes as t ${
+      attributes.insert(sql, {
+        id: sql`${newId()}::uuid`,
+        ...ofEntity,
+        locale: sql`${locale}`,
+        title: sql`coalesce(${change.title}, n.title)`,
+        ...textsOf(sql, change)
+      })
+    } from entity n where coalesce(${change.title}, n.title) is not null
         on conflict (entity_id, locale) ${merge(sql, change)}
         returning t.*),
       touched as (update catalog_entities e set updated_at = now() from written w where e.id = w.entity_id
@@ -197,10 +213,15 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
       old as (select d.* from entity n join entity_attribute_drafts d on d.entity_id = n.id and d.locale = ${locale}
         for update of d),
       written as (
-        insert into entity_attribute_drafts as d (id, organization_id, entity_id, locale, changes, proposed_by)
-        select ${newId()}::uuid, n.organization_id, n.id, ${locale}, ${JSON.stringify(changes)}::jsonb,
-          ${actor.userId ?? actor.keyId ?? null}
-        from entity n left join old o on true where ${changes.title !== undefined}::boolean or o.id is not null
+        insert into entity_attribute_drafts as d ${
+        attributeDrafts.insert(sql, {
+          id: sql`${newId()}::uuid`,
+          ...ofEntity,
+          locale: sql`${locale}`,
+          changes: sql`${JSON.stringify(changes)}::jsonb`,
+          proposedBy: sql`${actor.userId ?? actor.keyId ?? null}`
+        })
+      } from entity n left join old o on true where ${changes.title !== undefined}::boolean or o.id is not null
           or exists (select 1 from entity_attributes a where a.entity_id = n.id and a.locale = ${locale})
         on conflict (entity_id, locale) do update set changes = d.changes || excluded.changes,
           proposed_by = excluded.proposed_by, proposed_at = now()

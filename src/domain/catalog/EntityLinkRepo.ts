@@ -6,6 +6,7 @@ import { changeLogRows } from "../platform/events/ChangeLogRepo.ts"
 import type { EntityId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { BrandNotFound } from "./brands/Brand.ts"
+import { brandLinks, categoryLinks } from "./CatalogTables.ts"
 import { CategoryNotFound } from "./categories/Category.ts"
 import { EntityNotFound } from "./Entity.ts"
 
@@ -15,6 +16,7 @@ class BrandLinkNotFound extends notFound("BrandLink", "The entity does not have 
 const tables = {
   category: {
     links: "entity_categories",
+    insertion: categoryLinks.insertion({ organizationId: "e.organization_id", entityId: "e.id", categoryId: "t.id" }),
     targets: "categories",
     column: "category_id",
     field: "categoryId",
@@ -23,6 +25,7 @@ const tables = {
   },
   brand: {
     links: "entity_brands",
+    insertion: brandLinks.insertion({ organizationId: "e.organization_id", entityId: "e.id", brandId: "t.id" }),
     targets: "brands",
     column: "brand_id",
     field: "brandId",
@@ -63,16 +66,15 @@ const make = (sql: SqlClient.SqlClient) => {
   const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: EntityId, targetId: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
-    const { column, links, Missing, targets } = tables[target]
+    const { insertion, links, Missing, targets } = tables[target]
     // Key share waits for a concurrent deletion of the target, which is then not found, instead of a foreign key error.
     // The entity gets the lock of every other writer: the search index serializes them, and a weaker lock could deadlock.
     const rows = yield* decoding(sql, LinkEnds)`with e as (
-        select id from catalog_entities where id = ${entityId}::uuid and organization_id = ${organization}
+        select id, organization_id from catalog_entities where id = ${entityId}::uuid and organization_id = ${organization}
         for no key update),
       t as (select id from ${sql(targets)} where id = ${targetId}::uuid and organization_id = ${organization}
         for key share),
-      written as (insert into ${sql(links)} (organization_id, entity_id, ${sql(column)})
-        select ${organization}, e.id, t.id from e, t on conflict do nothing returning *),
+      written as (insert into ${sql(links)} ${sql.literal(insertion)} from e, t on conflict do nothing returning *),
       entry as (${entry(sql, actor, target, "link")})
       select exists (select 1 from e) as entity, exists (select 1 from t) as target`
     if (rows[0]?.entity !== true) return yield* new EntityNotFound()

@@ -110,17 +110,28 @@ const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
     from old`
 }
 
+/** The columns of `newValues`. */
+const changeable = ["slug", "status", "metadata", "taxClass", "isVisible", "publishedAt"] as const
+
 /** `fields`: the custom fields to write (`EntityChanges`). */
 const makeWrites = (sql: SqlClient.SqlClient) => {
   const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const active = input.status === "active"
     const rows = yield* entities.rows(sql)`with made as (
-        insert into catalog_entities (id, organization_id, type, slug, status, is_visible, tax_class, metadata,
-          published_at)
-        values (${newId()}::uuid, ${actor.organizationId}, ${input.type}, ${input.slug}, ${input.status ?? "draft"},
-          ${active}, ${input.taxClass}, ${JSON.stringify(input.metadata ?? {})}::jsonb,
-          case when ${active}::boolean then now() end)
+        insert into catalog_entities ${
+      entities.insert(sql, {
+        id: sql`${newId()}::uuid`,
+        organizationId: sql`${actor.organizationId}`,
+        type: sql`${input.type}`,
+        slug: sql`${input.slug}`,
+        status: sql`${input.status ?? "draft"}`,
+        isVisible: sql`${active}`,
+        taxClass: sql`${input.taxClass}`,
+        metadata: sql`${JSON.stringify(input.metadata ?? {})}::jsonb`,
+        publishedAt: sql`case when ${active}::boolean then now() end`
+      })
+    }
         returning *),
       words as (${attributesInsert(sql, input.attributes)}),
       ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "made")},`}
@@ -137,8 +148,7 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
       new as (${newValues(sql, change)}),
       changed as (
-        update catalog_entities e set slug = n.slug, status = n.status, metadata = n.metadata, tax_class = n.tax_class,
-          is_visible = n.is_visible, published_at = n.published_at,
+        update catalog_entities e set ${sql.literal(entities.sets("n", changeable))},
           updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.is_visible, e.published_at)
             is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.is_visible, n.published_at)
             or ${fields !== undefined && !Equal.equals(fields.before, fields.after)}::boolean

@@ -40,7 +40,9 @@ const toView = ({ expansions, inTables: _, ...entity }: EntityRow): EntityView =
 const inTablesOf = (sql: SqlClient.SqlClient, tables: EntityTables["Service"]) =>
   sql.literal(tables.column("e.organization_id", "array[e.id]"))
 
-export const entities = new Table("catalog_entities", CatalogEntity)
+export const entities = new Table("catalog_entities", CatalogEntity, {
+  unset: ["sourceStoreId", "createdAt", "updatedAt"]
+})
 
 /** An entity as the API shows it: an SQL text over a row of `catalog_entities`. */
 export const entityJson = (row: string) =>

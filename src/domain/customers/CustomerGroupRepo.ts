@@ -1,20 +1,30 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
-import type { CustomerGroupId, CustomerId } from "../platform/ids/Id.ts"
+import { CustomerGroupId, CustomerId } from "../platform/ids/Id.ts"
 import { totalOf } from "../platform/paging/ListTotalsRepo.ts"
 import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
 import { refusedBy } from "../platform/records/Constraints.ts"
 import { Table } from "../platform/records/Table.ts"
 import { recordRepo } from "../platform/resources/RecordRepo.ts"
+import { Time } from "../platform/text/Time.ts"
 import { customerChange, CustomerNotFound } from "./Customer.ts"
 import { CustomerGroup, CustomerGroupNotFound } from "./CustomerGroup.ts"
 import { customers } from "./CustomerRepo.ts"
 
 export const groups = new Table("customer_groups", CustomerGroup)
+
+const GroupMember = Schema.Struct({
+  organizationId: Schema.String,
+  groupId: CustomerGroupId,
+  customerId: CustomerId,
+  joinedAt: Time
+})
+
+export const groupMembers = new Table("customer_group_members", GroupMember, { unset: ["joinedAt"] })
 
 class GroupNameTaken extends conflict("CustomerGroupName", "A customer group with this name already exists.") {}
 
@@ -78,8 +88,13 @@ const membership = (sql: SqlClient.SqlClient) => {
         and organization_id = ${organization} and erased_at is null for update`
       if (before === undefined) return yield* new CustomerNotFound()
       const written = yield* member
-        ? sql`insert into customer_group_members (organization_id, group_id, customer_id)
-          values (${organization}, ${groupId}::uuid, ${customerId}::uuid) on conflict do nothing returning 1`
+        ? sql`insert into customer_group_members ${
+          groupMembers.insert(sql, {
+            organizationId: sql`${organization}`,
+            groupId: sql`${groupId}::uuid`,
+            customerId: sql`${customerId}::uuid`
+          })
+        } on conflict do nothing returning 1`
         : sql`delete from customer_group_members where organization_id = ${organization}
           and group_id = ${groupId}::uuid and customer_id = ${customerId}::uuid returning 1`
       if (written.length === 0) return undefined

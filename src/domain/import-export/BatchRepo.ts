@@ -5,7 +5,7 @@ import type { ImportId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Time } from "../platform/text/Time.ts"
 import { Import } from "./Import.ts"
-import { imports, recordImport } from "./ImportRepo.ts"
+import { importRefusals, imports, recordImport } from "./ImportRepo.ts"
 import type { BatchContext, BatchResult, ImportResult } from "./Upsert.ts"
 
 /** A row of a file that waits to be processed. */
@@ -66,9 +66,16 @@ const make = (sql: SqlClient.SqlClient) => {
     const countOf = (tag: ImportResult["_tag"]) => results.filter(({ result }) => result._tag === tag).length
     const refusals = JSON.stringify(refusalsOf(results))
     return imports.rows(sql)`with refused as (
-        insert into import_refusals (organization_id, import_id, row, line, key, issues)
-        select ${organizationId}, ${id}::uuid, x.row, x.line, x.key, x.issues
-        from jsonb_to_recordset(${refusals}::jsonb) as x(row int, line int, key text, issues jsonb)),
+        insert into import_refusals ${
+      importRefusals.insert(sql, {
+        organizationId: sql`${organizationId}`,
+        importId: sql`${id}::uuid`,
+        row: "x.row",
+        line: "x.line",
+        key: "x.key",
+        issues: "x.issues"
+      })
+    } from jsonb_to_recordset(${refusals}::jsonb) as x(row int, line int, key text, issues jsonb)),
       processed as (delete from import_rows where import_id = ${id}::uuid
         and organization_id = ${organizationId} and row <= ${after})
       update imports set read = ${after}, created = created + ${countOf("created")},

@@ -3,18 +3,65 @@ import { SqlClient, SqlError } from "effect/sql"
 import { Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { recordChange } from "../platform/events/ChangeLogRepo.ts"
 import type { ChangeType } from "../platform/events/Event.ts"
-import { type ImportId, newId } from "../platform/ids/Id.ts"
+import { ImportId, newId } from "../platform/ids/Id.ts"
 import { ownPage } from "../platform/paging/OwnPageRepo.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
 import { refusalOf } from "../platform/records/Constraints.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
+import { Time } from "../platform/text/Time.ts"
 import { Import, type ImportOptions, RefusedRow } from "./Import.ts"
 
 /** The public record of an import, without the actor and internal notes. */
 export const imports = new Table("imports", Import, { casts: { bytes: "float8" } })
 
+const ofImport = { organizationId: Schema.String, importId: ImportId }
+
 export const refusedRows = new Table("import_refusals", RefusedRow)
+
+export const importRefusals = new Table("import_refusals", Schema.Struct({ ...ofImport, ...RefusedRow.fields }))
+
+/** The row of an import: with its actor, and what finds a repeated file. */
+const StoredImport = Schema.Struct({
+  ...Import.fields,
+  actor: Actor,
+  keyScope: Schema.NullOr(Schema.String),
+  contentHash: Schema.NullOr(Schema.String),
+  updatedAt: Time
+})
+
+export const storedImports = new Table("imports", StoredImport, {
+  casts: { bytes: "float8" },
+  unset: [
+    "state",
+    "bytes",
+    "rows",
+    "read",
+    "created",
+    "updated",
+    "unchanged",
+    "refused",
+    "error",
+    "keyScope",
+    "contentHash",
+    "createdAt",
+    "updatedAt",
+    "startedAt",
+    "completedAt"
+  ]
+})
+
+/** A record of a file that waits for its import. */
+const ImportRow = Schema.Struct({
+  ...ofImport,
+  row: Schema.Int,
+  line: Schema.Int,
+  bytes: Schema.Int,
+  record: Schema.Unknown,
+  problem: Schema.NullOr(Schema.String)
+})
+
+export const importRows = new Table("import_rows", ImportRow)
 
 /** Which imports a list shows. */
 type ImportFilter = { readonly [Field in "kind" | "state"]?: Import[Field] | undefined }
@@ -38,16 +85,39 @@ export const recordImport = (
   before: Import | null
 ) => recordChange(sql, { type, entityType: "import", entityId: record.id, payload: record, before })
 
+/** The insert of a row `r` of the file, of which `after` came before. */
+const stagedRow = (sql: SqlClient.SqlClient, organization: string, after: number) =>
+  importRows.insert(sql, {
+    organizationId: sql`${organization}`,
+    importId: "import.id",
+    row: sql`${after}::int + r.n`,
+    line: "r.line",
+    bytes: "octet_length(r.record)",
+    record: "nullif(r.record, '')::jsonb",
+    problem: "nullif(r.problem, '')"
+  })
+
 const makeArrival = (sql: SqlClient.SqlClient) => {
   /** Creates an import for a file about to arrive. */
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
     const actor = yield* CurrentActor
     const id = newId<ImportId>()
     const { currency, dryRun, fileName, format, kind, pictures = false, warehouse } = options
-    yield* sql`insert into imports (id, organization_id, kind, format, file_name, dry_run, currency, warehouse,
-        pictures, actor, created_by)
-      values (${id}::uuid, ${actor.organizationId}, ${kind}, ${format}, ${fileName}, ${dryRun}, ${currency},
-        ${warehouse}, ${pictures}, ${JSON.stringify(actor)}::jsonb, ${actor.userId ?? actor.keyId ?? null})`
+    yield* sql`insert into imports ${
+      storedImports.insert(sql, {
+        id: sql`${id}::uuid`,
+        organizationId: sql`${actor.organizationId}`,
+        kind: sql`${kind}`,
+        format: sql`${format}`,
+        fileName: sql`${fileName}`,
+        dryRun: sql`${dryRun}`,
+        currency: sql`${currency}`,
+        warehouse: sql`${warehouse}`,
+        pictures: sql`${pictures}`,
+        actor: sql`${JSON.stringify(actor)}::jsonb`,
+        createdBy: sql`${actor.userId ?? actor.keyId ?? null}`
+      })
+    }`
     return id
   }, Effect.orDie)
 
@@ -60,10 +130,9 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
             updated_at = now()
           where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving' and rows = ${after}
           returning id)
-        insert into import_rows (organization_id, import_id, row, line, bytes, record, problem)
-        select ${organization}, import.id, ${after}::int + r.n, r.line, octet_length(r.record),
-          nullif(r.record, '')::jsonb, nullif(r.problem, '')
-        from import, unnest(${rows.map(({ line }) => line)}::int[], ${rows.map(({ text }) => text ?? "")}::text[],
+        insert into import_rows ${stagedRow(sql, organization, after)} from import, unnest(${
+        rows.map(({ line }) => line)
+      }::int[], ${rows.map(({ text }) => text ?? "")}::text[],
           ${rows.map(({ problem }) => problem ?? "")}::text[]) with ordinality r(line, record, problem, n)
         returning 1`
       return staged.length === rows.length

@@ -2,19 +2,12 @@ import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
-import { EntityId, MediaAssetId, newId, Uuid } from "../platform/ids/Id.ts"
+import { MediaAssetId, newId, Uuid } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { columnsOf } from "../platform/records/Table.ts"
 import { MediaAsset } from "./MediaAsset.ts"
 import { isPublicAsset } from "./MediaRepo.ts"
-
-/** A file in the storage; `digest` is its SHA-256 in hexadecimal. */
-const StoredFile = Schema.Struct({
-  storageKey: Schema.String,
-  contentType: Schema.String,
-  size: Schema.Int,
-  digest: Schema.String
-})
+import { externalPictures, mediaRemovals, mediaRenditions, NamedPicture, StoredFile } from "./MediaTables.ts"
 
 /** The original of an asset, or a smaller version of it that the service rendered; `isPublic`: everybody may see it. */
 const MediaFile = Schema.Struct({
@@ -83,12 +76,21 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
       kept as (delete from media_removals where storage_key = ${made.storageKey}
         and organization_id = ${organization} and attempts = 0 returning storage_key),
       written as (
-        insert into media_renditions (organization_id, asset_id, width, storage_key, content_type, size, digest)
-        select ${organization}, a.id, ${made.width}::int, k.storage_key, ${made.contentType}, ${made.size}::bigint,
-          ${made.digest} from a cross join kept k on conflict do nothing returning storage_key),
+        insert into media_renditions ${
+      mediaRenditions.insert(sql, {
+        organizationId: sql`${organization}`,
+        assetId: "a.id",
+        width: sql`${made.width}::int`,
+        storageKey: "k.storage_key",
+        contentType: sql`${made.contentType}`,
+        size: sql`${made.size}::bigint`,
+        digest: sql`${made.digest}`
+      })
+    } from a cross join kept k on conflict do nothing returning storage_key),
       back as (
-        insert into media_removals (storage_key, organization_id)
-        select storage_key, ${organization} from kept where not exists (select 1 from written))
+        insert into media_removals ${
+      mediaRemovals.insert(sql, { storageKey: "storage_key", organizationId: sql`${organization}` })
+    } from kept where not exists (select 1 from written))
       select 1 from written`
     return rows.length === 1
   }, Effect.orDie)
@@ -100,8 +102,13 @@ const removals = (sql: SqlClient.SqlClient) => {
   /** Call it before a file is stored: if the upload dies, the file is removed an hour later. */
   const expectRemoval = Effect.fn("MediaFileRepo.expectRemoval")(function*(storageKey: string) {
     const organization = yield* currentOrganization
-    yield* sql`insert into media_removals (storage_key, organization_id, due_at)
-      values (${storageKey}, ${organization}, now() + interval '1 hour')`
+    yield* sql`insert into media_removals ${
+      mediaRemovals.insert(sql, {
+        storageKey: sql`${storageKey}`,
+        organizationId: sql`${organization}`,
+        dueAt: "now() + interval '1 hour'"
+      })
+    }`
   }, Effect.orDie)
 
   const claim = (due: Statement.Fragment) =>
@@ -135,13 +142,6 @@ const removals = (sql: SqlClient.SqlClient) => {
   return { expectRemoval, claimRemovals, claimThese, removed }
 }
 
-/** A picture in another shop's file, with its position among the pictures of its entity, from 0. */
-const NamedPicture = Schema.Struct({
-  entityId: EntityId,
-  url: Schema.String,
-  position: Schema.Int,
-  alt: Schema.NullOr(Schema.String)
-})
 type NamedPicture = typeof NamedPicture.Type
 
 /** The stored record of such a picture; attached: it was fetched, even if the medium has been deleted since. */
@@ -168,10 +168,16 @@ const pictures = (sql: SqlClient.SqlClient) => {
     if (pictures.length === 0) return []
     const organization = yield* currentOrganization
     const named = JSON.stringify(pictures.map((picture) => ({ id: newId(), ...picture })))
-    const rows = yield* decoding(sql, Schema.Struct({ id: Uuid }))`insert into external_pictures as p
-        (id, organization_id, entity_id, url, position, alt)
-      select x.id, ${organization}, x."entityId", x.url, x.position, x.alt
-      from jsonb_to_recordset(${named}::jsonb) as x(id uuid, "entityId" uuid, url text, position int, alt text)
+    const rows = yield* decoding(sql, Schema.Struct({ id: Uuid }))`insert into external_pictures as p ${
+      externalPictures.insert(sql, {
+        id: "x.id",
+        organizationId: sql`${organization}`,
+        entityId: "x.\"entityId\"",
+        url: "x.url",
+        position: "x.position",
+        alt: "x.alt"
+      })
+    } from jsonb_to_recordset(${named}::jsonb) as x(id uuid, "entityId" uuid, url text, position int, alt text)
       on conflict (entity_id, md5(url)) do update
         set state = 'waiting', reason = null, position = excluded.position, alt = excluded.alt, updated_at = now()
         where p.organization_id = ${organization}

@@ -19,6 +19,7 @@ import {
   type NewAsset,
   type NewAttachment
 } from "./MediaAsset.ts"
+import { entityMedia, mediaAssets } from "./MediaTables.ts"
 
 const FoundAsset = Schema.Struct({ ...MediaAsset.fields, isShown: Schema.Boolean })
 
@@ -128,12 +129,22 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
         delete from media_removals where storage_key = ${asset.storageKey}
           and organization_id = ${actor.organizationId} and attempts = 0 returning storage_key),
       written as (
-        insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest, width, height,
-          alt, is_public, origin)
-        select ${asset.id}::uuid, ${actor.organizationId}, k.storage_key, ${asset.filename}, ${asset.contentType},
-          ${asset.size}::bigint, ${asset.digest}, ${asset.width}::int, ${asset.height}::int, ${asset.alt}::text,
-          ${asset.isPublic}::boolean, ${asset.origin ?? "merchant"}
-        from kept k returning *),
+        insert into media_assets ${
+      mediaAssets.insert(sql, {
+        id: sql`${asset.id}::uuid`,
+        organizationId: sql`${actor.organizationId}`,
+        storageKey: "k.storage_key",
+        filename: sql`${asset.filename}`,
+        contentType: sql`${asset.contentType}`,
+        size: sql`${asset.size}::bigint`,
+        digest: sql`${asset.digest}`,
+        width: sql`${asset.width}::int`,
+        height: sql`${asset.height}::int`,
+        alt: sql`${asset.alt}::text`,
+        isPublic: sql`${asset.isPublic}::boolean`,
+        origin: sql`${asset.origin ?? "merchant"}`
+      })
+    } from kept k returning *),
       entry as (${noted(sql, actor, "media.upload")})${idempotencyRecord(sql, actor, "written")}
       select ${columns} from written a`
     return found
@@ -200,9 +211,16 @@ const attaching = (sql: SqlClient.SqlClient) => {
       a as (select id from media_assets
         where id = ${mediaAssetId}::uuid and organization_id = ${actor.organizationId} for key share),
       written as (
-        insert into entity_media (organization_id, entity_id, variant_id, media_asset_id, role, sort_order)
-        select e.organization_id, e.id, v.id, a.id, ${role}, ${sortOrder}::int
-        from e cross join a left join v on true where ${variantId}::uuid is null or v.id is not null
+        insert into entity_media ${
+      entityMedia.insert(sql, {
+        organizationId: "e.organization_id",
+        entityId: "e.id",
+        variantId: "v.id",
+        mediaAssetId: "a.id",
+        role: sql`${role}`,
+        sortOrder: sql`${sortOrder}::int`
+      })
+    } from e cross join a left join v on true where ${variantId}::uuid is null or v.id is not null
         on conflict do nothing returning *),
       entry as (${attachmentNoted(sql, actor, "attach")})
       select exists (select 1 from e) as entity, exists (select 1 from a) as asset,

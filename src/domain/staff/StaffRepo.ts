@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { changeLogInsert, changeLogRows } from "../platform/events/ChangeLogRepo.ts"
@@ -12,6 +12,14 @@ import { Invitation, StaffMember } from "./StaffMember.ts"
 const memberColumns = columnsOf(StaffMember.fields, "m", { email: "u.email", name: "u.name" })
 
 export const openInvitations = new Table("invitations", Invitation)
+
+/** The row of a member, whose name and address are those of the login. */
+const StoredMember = Schema.Struct({
+  ...Struct.omit(StaffMember.fields, ["email", "name"]),
+  organizationId: Schema.String
+})
+
+export const storedMembers = new Table("members", StoredMember)
 
 /** The member before a change. */
 export interface MemberState {
@@ -73,9 +81,15 @@ export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/S
       const { isMember, ...member } = found
       if (isMember) return { _tag: "Member" } as const
       const made = yield* sql`with made as (
-          insert into members (id, organization_id, user_id, role, created_at)
-          select ${id}::uuid, ${actor.organizationId}, u.id, ${role}, ${member.createdAt}::timestamptz from users u
-            where u.id = ${userId}::uuid
+          insert into members ${
+        storedMembers.insert(sql, {
+          id: sql`${id}::uuid`,
+          organizationId: sql`${actor.organizationId}`,
+          userId: "u.id",
+          role: sql`${role}`,
+          createdAt: sql`${member.createdAt}::timestamptz`
+        })
+      } from users u where u.id = ${userId}::uuid
           on conflict (organization_id, user_id) do nothing returning 1),
         recorded as (${changeLogInsert(sql, actor, memberChange("staff.create", member, null), "made")})
         select 1 from made`

@@ -1,6 +1,7 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError, type Statement } from "effect/sql"
 import type { Settlement } from "../../domain/platform/jobs/Job.ts"
+import { storedJobs } from "../../domain/platform/jobs/JobTable.ts"
 import { decoding } from "../../domain/platform/records/Rows.ts"
 import type { EngineJob } from "../../domain/platform/tasks/JobSettings.ts"
 
@@ -32,11 +33,19 @@ const enqueuing = (sql: SqlClient.SqlClient) => {
   const insertion = (rows: ReadonlyArray<NewJobRow>, at: Date) => {
     const of = <A>(value: (row: NewJobRow) => A) => rows.map(value)
     return sql`with made as (
-        insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts, wait_until,
-          concurrency_key, exclusive)
-        select id, organization, queue, task, input::jsonb, tries,
-          case when delay > 0 then ${at}::timestamptz + delay * interval '1 ms' end, nullif(key, ''), exclusive
-        from unnest(${of(({ id }) => id)}::uuid[], ${of(({ organizationId }) => organizationId)}::text[],
+        insert into commerce_jobs ${
+      storedJobs.insert(sql, {
+        id: "id",
+        organizationId: "organization",
+        queue: "queue",
+        taskSlug: "task",
+        input: "input::jsonb",
+        maxAttempts: "tries",
+        waitUntil: sql`case when delay > 0 then ${at}::timestamptz + delay * interval '1 ms' end`,
+        concurrencyKey: "nullif(key, '')",
+        exclusive: "exclusive"
+      })
+    } from unnest(${of(({ id }) => id)}::uuid[], ${of(({ organizationId }) => organizationId)}::text[],
           ${of(({ queue }) => queue)}::text[], ${of(({ task }) => task)}::text[],
           ${of(({ input }) => JSON.stringify(input))}::text[], ${of(({ maxAttempts }) => maxAttempts)}::int4[],
           ${of(({ delayMs }) => delayMs)}::int8[], ${of(({ concurrencyKey }) => concurrencyKey ?? "")}::text[],

@@ -7,6 +7,7 @@ import { decoding } from "../../domain/platform/records/Rows.ts"
 import { columnsOf } from "../../domain/platform/records/Table.ts"
 import { Dispatch, webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
 import { StoredEndpoint, storedEndpoints } from "../../domain/webhooks/WebhookRepo.ts"
+import { webhookDispatches, webhookMessages } from "../../domain/webhooks/WebhookTables.ts"
 
 const Subscription = Schema.Struct({
   organizationId: Schema.String,
@@ -64,17 +65,31 @@ const writing = (sql: SqlClient.SqlClient) => {
       dispatches`with wanted as materialized (
           select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, "endpointIds" jsonb)
         ), written as (
-          insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
-            event_at, created_at)
-          select organization_id, id, type, entity_type, entity_id, event_sequence, ${sql.literal(recordedBody)},
-            created_at, ${now}::timestamptz
-          from outbox_events_read e where id = any(array(select "eventId" from wanted)) on conflict do nothing
+          insert into webhook_messages ${
+        webhookMessages.insert(sql, {
+          organizationId: "organization_id",
+          eventId: "id",
+          type: "type",
+          entityType: "entity_type",
+          entityId: "entity_id",
+          sequence: "event_sequence",
+          body: recordedBody,
+          eventAt: "created_at",
+          createdAt: sql`${now}::timestamptz`
+        })
+      } from outbox_events_read e where id = any(array(select "eventId" from wanted)) on conflict do nothing
         )
-        insert into webhook_dispatches (organization_id, endpoint_id, event_id, entity_type, entity_id, sequence,
-          touched_at)
-        select e.organization_id, endpoint::uuid, e.id, e.entity_type, e.entity_id, e.event_sequence,
-          ${now}::timestamptz
-        from wanted w cross join lateral jsonb_array_elements_text(w."endpointIds") endpoint
+        insert into webhook_dispatches ${
+        webhookDispatches.insert(sql, {
+          organizationId: "e.organization_id",
+          endpointId: "endpoint::uuid",
+          eventId: "e.id",
+          entityType: "e.entity_type",
+          entityId: "e.entity_id",
+          sequence: "e.event_sequence",
+          touchedAt: sql`${now}::timestamptz`
+        })
+      } from wanted w cross join lateral jsonb_array_elements_text(w."endpointIds") endpoint
         join outbox_events_read e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
         order by e.organization_id, e.event_sequence, endpoint
         on conflict do nothing returning ${sql.literal(dispatchColumns)}`,

@@ -10,6 +10,7 @@ import { refusedBy } from "../../platform/records/Constraints.ts"
 import { decoding } from "../../platform/records/Rows.ts"
 import { Table } from "../../platform/records/Table.ts"
 import { changeEntry, inTransaction } from "../CatalogChangeRepo.ts"
+import { storedCategories } from "../CatalogTables.ts"
 import {
   Category,
   type CategoryChange,
@@ -82,10 +83,16 @@ const make = (sql: SqlClient.SqlClient) => {
     // Key share waits for a concurrent deletion of the parent, which is then not found.
     const rows = yield* categories.rows(sql)`with parent as (select id from categories
         where id = ${parent}::uuid and organization_id = ${organization} for key share),
-      written as (insert into categories (id, organization_id, parent_id, slug, sort_order, metadata)
-        select ${newId()}::uuid, ${organization}, ${parent}::uuid, ${input.slug}, ${input.sortOrder ?? 0}::int,
-          ${JSON.stringify(input.metadata ?? {})}::jsonb
-        where ${parent}::uuid is null or exists (select 1 from parent)
+      written as (insert into categories ${
+      storedCategories.insert(sql, {
+        id: sql`${newId()}::uuid`,
+        organizationId: sql`${organization}`,
+        parentId: sql`${parent}::uuid`,
+        slug: sql`${input.slug}`,
+        sortOrder: sql`${input.sortOrder ?? 0}::int`,
+        metadata: sql`${JSON.stringify(input.metadata ?? {})}::jsonb`
+      })
+    } where ${parent}::uuid is null or exists (select 1 from parent)
         returning *),
       entry as (${categoryEntry(sql, actor, "categories.create")})
       select ${sql.literal(categories.columns())} from written`.pipe(Effect.catchTag("SqlError", slugTaken))

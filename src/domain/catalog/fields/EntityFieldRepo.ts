@@ -4,6 +4,7 @@ import { currentOrganization } from "../../platform/access/Actor.ts"
 import { lookupSql } from "../../platform/database/DatabaseRepo.ts"
 import type { EntityId } from "../../platform/ids/Id.ts"
 import { decoding } from "../../platform/records/Rows.ts"
+import { fieldValues } from "../CatalogTables.ts"
 import { snapshotFunction } from "../revisions/RevisionRepo.ts"
 import type { FieldDefinition, FieldsByName } from "./FieldDefinition.ts"
 import { definitions } from "./FieldDefinitionRepo.ts"
@@ -22,6 +23,15 @@ export class EntityFieldRepo extends Context.Service<EntityFieldRepo>()("stoa/do
   static readonly layer = Layer.effect(EntityFieldRepo, EntityFieldRepo.make)
 }
 
+const written = fieldValues.insertion({
+  organizationId: "e.organization_id",
+  entityId: "e.id",
+  definitionId: "(i->>'id')::uuid",
+  value: "i->'value'",
+  uniqueKey: "case when (i->>'isUnique')::boolean then i->>'value' end",
+  referenceId: "case when (i->>'isReference')::boolean then (i->>'value')::uuid end"
+})
+
 /** CTEs that write the values of the entity in the CTE `entity`: values that are not in `after` are deleted. */
 export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity: string): Statement.Fragment => {
   const rows = write.definitions.flatMap(({ id, isUnique, kind, name }) => {
@@ -31,13 +41,11 @@ export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity:
   const removed = write.definitions.filter(({ name }) => !Object.hasOwn(write.after, name)).map(({ id }) => id)
   const from = sql.literal(entity)
   return sql`fields_set as (
-      insert into entity_field_values as f (organization_id, entity_id, definition_id, value, unique_key, reference_id)
-      select e.organization_id, e.id, (i->>'id')::uuid, i->'value',
-        case when (i->>'isUnique')::boolean then i->>'value' end,
-        case when (i->>'isReference')::boolean then (i->>'value')::uuid end
+      insert into entity_field_values as f ${sql.literal(written)}
       from ${from} e, jsonb_array_elements(${JSON.stringify(rows)}::jsonb) i
-      on conflict (entity_id, definition_id) do update set value = excluded.value, unique_key = excluded.unique_key,
-        reference_id = excluded.reference_id
+      on conflict (entity_id, definition_id) do update set ${
+    sql.literal(fieldValues.sets("excluded", ["value", "uniqueKey", "referenceId"]))
+  }
         where f.value <> excluded.value
       returning 1),
     fields_removed as (delete from entity_field_values f using ${from} e

@@ -10,6 +10,7 @@ import { refusedBy } from "../../platform/records/Constraints.ts"
 import { decoding } from "../../platform/records/Rows.ts"
 import { jsonOf, Table } from "../../platform/records/Table.ts"
 import { changeEntry } from "../CatalogChangeRepo.ts"
+import { fieldValues } from "../CatalogTables.ts"
 import { FieldDefinition, FieldNotFound } from "./FieldDefinition.ts"
 
 class FieldNameTaken extends conflict(
@@ -121,9 +122,16 @@ const makeValues = (sql: SqlClient.SqlClient) => {
   /** Gives those entities the default. */
   const fill = Effect.fn("FieldDefinitionRepo.fill")(function*(definition: FieldDefinition) {
     const rows = lackingRows(yield* currentOrganization, definition)
-    yield* sql`insert into entity_field_values (organization_id, entity_id, definition_id, value)
-      select e.organization_id, e.id, ${definition.id}::uuid, ${JSON.stringify(definition.defaultValue)}::jsonb
-      ${rows} on conflict do nothing`
+    yield* sql`insert into entity_field_values ${
+      fieldValues.insert(sql, {
+        organizationId: "e.organization_id",
+        entityId: "e.id",
+        definitionId: sql`${definition.id}::uuid`,
+        value: sql`${JSON.stringify(definition.defaultValue)}::jsonb`,
+        uniqueKey: "null",
+        referenceId: "null"
+      })
+    } ${rows} on conflict do nothing`
   }, Effect.orDie)
 
   /** A page of values in the order of their entities, after this entity. */

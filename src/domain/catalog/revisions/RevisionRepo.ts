@@ -4,7 +4,7 @@ import { currentOrganization } from "../../platform/access/Actor.ts"
 import type { EntityId } from "../../platform/ids/Id.ts"
 import { offsetOf, type PageRequest } from "../../platform/paging/Paging.ts"
 import { decoding } from "../../platform/records/Rows.ts"
-import { columnsOf, jsonOf } from "../../platform/records/Table.ts"
+import { Table } from "../../platform/records/Table.ts"
 import { EntityNotFound } from "../Entity.ts"
 import { Revision, RevisionNotFound, Snapshot } from "./Revision.ts"
 
@@ -15,8 +15,10 @@ export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/c
   static readonly layer = Layer.effect(RevisionRepo, RevisionRepo.make)
 }
 
-const columns = columnsOf(Revision.fields, "r")
-const revisionJson = jsonOf(Revision.fields, "r")
+export const revisions = new Table("entity_revisions", Revision)
+
+const columns = revisions.columns("r")
+const revisionJson = revisions.json("r")
 
 /** A revision, null on a page beyond the end, with the snapshot before it, null for the oldest stored one. */
 const Listed = Schema.Struct({

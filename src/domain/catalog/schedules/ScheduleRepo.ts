@@ -5,6 +5,7 @@ import { changeLogRows, isoTime } from "../../platform/events/ChangeLogRepo.ts"
 import type { EntityId } from "../../platform/ids/Id.ts"
 import { decoding } from "../../platform/records/Rows.ts"
 import { columnsOf } from "../../platform/records/Table.ts"
+import { entitySchedules } from "../CatalogTables.ts"
 import { EntityNotFound } from "../Entity.ts"
 import { DueChange, PublishingSchedule } from "./Schedule.ts"
 
@@ -50,9 +51,15 @@ const make = (sql: SqlClient.SqlClient) => {
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
       old as (select s.* from entity n join entity_schedules s on s.entity_id = n.id for update of s),
       written as (
-        insert into entity_schedules (entity_id, organization_id, publish_at, unpublish_at, scheduled_by)
-        select n.id, n.organization_id, ${publishAt}::timestamptz, ${unpublishAt}::timestamptz, ${by}
-          from entity n left join old o on true
+        insert into entity_schedules ${
+      entitySchedules.insert(sql, {
+        entityId: "n.id",
+        organizationId: "n.organization_id",
+        publishAt: sql`${publishAt}::timestamptz`,
+        unpublishAt: sql`${unpublishAt}::timestamptz`,
+        scheduledBy: sql`${by}`
+      })
+    } from entity n left join old o on true
           where not ${isEmpty}::boolean or o.entity_id is not null
         on conflict (entity_id) do update set publish_at = excluded.publish_at, unpublish_at = excluded.unpublish_at,
           refusal = null, scheduled_by = excluded.scheduled_by, updated_at = now()

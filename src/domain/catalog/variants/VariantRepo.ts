@@ -7,6 +7,7 @@ import { type EntityId, newId, type OptionTypeId } from "../../platform/ids/Id.t
 import { refusedBy } from "../../platform/records/Constraints.ts"
 import { decoding } from "../../platform/records/Rows.ts"
 import { jsonOf, Table } from "../../platform/records/Table.ts"
+import { storedOptionTypes, storedOptionValues, variantOptions, variants } from "../CatalogTables.ts"
 import { EntityNotFound } from "../Entity.ts"
 import {
   Axis,
@@ -30,6 +31,21 @@ const orTaken = refusedBy({
   option_values_option_type_id_value_key: () => new OptionValueTaken(),
   variants_organization_id_sku_key: () => new SkuTaken(),
   variants_entity_id_combination_key: () => new CombinationTaken()
+})
+
+const firstValues = storedOptionValues.insertion({
+  id: "(v->>'id')::uuid",
+  organizationId: "made.organization_id",
+  optionTypeId: "made.id",
+  value: "v->>'value'",
+  displayValue: "v->>'value'",
+  sortOrder: "n - 1"
+})
+
+const chosenOptions = variantOptions.insertion({
+  organizationId: "made.organization_id",
+  variantId: "made.id",
+  optionValueId: "v::uuid"
 })
 
 export const optionTypes = new Table("option_types", OptionType)
@@ -79,14 +95,19 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
       const actor = yield* CurrentActor
       const values = JSON.stringify((input.values ?? []).map((value) => ({ id: newId(), value })))
       const rows = yield* optionTypes.rows(sql)`with made as (
-          insert into option_types (id, organization_id, entity_id, name, display_name, sort_order)
-          select ${newId()}::uuid, e.organization_id, e.id, ${input.name}, ${input.name},
-            (select coalesce(max(sort_order) + 1, 0) from option_types where entity_id = e.id)
-          from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
+          insert into option_types ${
+        storedOptionTypes.insert(sql, {
+          id: sql`${newId()}::uuid`,
+          organizationId: "e.organization_id",
+          entityId: "e.id",
+          name: sql`${input.name}`,
+          displayName: sql`${input.name}`,
+          sortOrder: "(select coalesce(max(sort_order) + 1, 0) from option_types where entity_id = e.id)"
+        })
+      } from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
           for key share of e returning *),
         filled as (
-          insert into option_values (id, organization_id, option_type_id, value, display_value, sort_order)
-          select (v->>'id')::uuid, made.organization_id, made.id, v->>'value', v->>'value', n - 1
+          insert into option_values ${sql.literal(firstValues)}
           from made, jsonb_array_elements(${values}::jsonb) with ordinality as x(v, n)
           returning *),
         entry as (${changeLogRows(sql, actor, typeCreated)})
@@ -101,10 +122,16 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
     function*(optionTypeId: OptionTypeId, value: string) {
       const actor = yield* CurrentActor
       const rows = yield* optionValues.rows(sql)`with made as (
-          insert into option_values (id, organization_id, option_type_id, value, display_value, sort_order)
-          select ${newId()}::uuid, t.organization_id, t.id, ${value}, ${value},
-            (select coalesce(max(sort_order) + 1, 0) from option_values where option_type_id = t.id)
-          from option_types t where t.id = ${optionTypeId}::uuid and t.organization_id = ${actor.organizationId}
+          insert into option_values ${
+        storedOptionValues.insert(sql, {
+          id: sql`${newId()}::uuid`,
+          organizationId: "t.organization_id",
+          optionTypeId: "t.id",
+          value: sql`${value}`,
+          displayValue: sql`${value}`,
+          sortOrder: "(select coalesce(max(sort_order) + 1, 0) from option_values where option_type_id = t.id)"
+        })
+      } from option_types t where t.id = ${optionTypeId}::uuid and t.organization_id = ${actor.organizationId}
           for key share of t returning *),
         entry as (${changeLogRows(sql, actor, valueCreated)})
         select ${sql.literal(optionValues.columns())} from made`
@@ -123,6 +150,8 @@ const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragmen
   sql`${sql.literal(jsonOf(Struct.omit(Variant.fields, ["optionValueIds"]), "x"))}
     || jsonb_build_object('optionValueIds', ${optionValueIds})`
 
+const ofEntity = { organizationId: "e.organization_id", entityId: "e.id" }
+
 const makeVariants = (sql: SqlClient.SqlClient) => {
   /** Adds a variant as the last; 409 when its SKU or combination exists, 404 for an unknown entity. */
   const create = Effect.fn("VariantRepo.create")(
@@ -130,14 +159,20 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
       const actor = yield* CurrentActor
       const payload = variantJson(sql, sql`to_jsonb(${combination}::text[])`)
       const rows = yield* decoding(sql, Schema.Struct({ variant: Variant }))`with made as (
-          insert into variants (id, organization_id, entity_id, sku, barcode, tax_class, sort_order, combination)
-          select ${newId()}::uuid, e.organization_id, e.id, ${input.sku}, ${input.barcode}, ${input.taxClass},
-            (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
-            ${combinationKey(combination)}
-          from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
+          insert into variants ${
+        variants.insert(sql, {
+          id: sql`${newId()}::uuid`,
+          ...ofEntity,
+          sku: sql`${input.sku}`,
+          barcode: sql`${input.barcode}`,
+          taxClass: sql`${input.taxClass}`,
+          sortOrder: "(select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id)",
+          combination: sql`${combinationKey(combination)}`
+        })
+      } from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
           for no key update of e returning *),
-        options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
-          select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v),
+        options as (insert into variant_option_values ${sql.literal(chosenOptions)}
+          from made, unnest(${combination}::uuid[]) v),
         entry as (${changeLogRows(sql, actor, { ...variantCreated, payload, from: "made x" })})
         select ${payload} as variant from made x`
       return rows[0]?.variant ?? (yield* new EntityNotFound())
@@ -165,15 +200,19 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
         e as (select id, organization_id from catalog_entities
           where id = ${entityId}::uuid and organization_id = ${actor.organizationId} for no key update),
         made as (
-          insert into variants (id, organization_id, entity_id, sort_order, metadata, combination)
-          select i.id, e.organization_id, e.id,
-            i.position + (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
-            ${JSON.stringify({ generatedBy: mode })}::jsonb, i.combination
-          from e, input i
+          insert into variants ${
+        variants.insert(sql, {
+          id: "i.id",
+          ...ofEntity,
+          sortOrder: "i.position + (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id)",
+          metadata: sql`${JSON.stringify({ generatedBy: mode })}::jsonb`,
+          combination: "i.combination"
+        })
+      } from e, input i
           order by i.combination
           on conflict (entity_id, combination) do nothing returning *),
-        options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
-          select made.organization_id, made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v),
+        options as (insert into variant_option_values ${sql.literal(chosenOptions)}
+          from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v),
         entry as (${
         changeLogRows(sql, actor, { ...variantCreated, payload, from: "made x join input i on i.id = x.id" })
       })

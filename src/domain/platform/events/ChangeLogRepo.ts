@@ -1,15 +1,42 @@
-import { Effect } from "effect"
+import { Effect, Schema, String } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId } from "../ids/Id.ts"
-import type { Table } from "../records/Table.ts"
+import { newId, Uuid } from "../ids/Id.ts"
+import { Table } from "../records/Table.ts"
+import { Time } from "../text/Time.ts"
 import { type Change, type ChangeType, isChange, maySetTheSame, type Subject } from "./Event.ts"
 
-/** The columns that a writer fills; the relay fills the others. */
-const columns =
-  `id, organization_id, type, entity_type, entity_id, payload, before, actor_id, actor_type, request_id, ip,
-  user_agent, source`
+/** The fields that a writer fills, in the order of its values. */
+const written = {
+  id: Uuid,
+  organizationId: Schema.String,
+  type: Schema.String,
+  entityType: Schema.String,
+  entityId: Schema.String,
+  payload: Schema.Unknown,
+  before: Schema.Unknown,
+  actorId: Schema.NullOr(Schema.String),
+  actorType: Schema.Literals(["user", "api_key"]),
+  requestId: Schema.NullOr(Schema.String),
+  ip: Schema.NullOr(Schema.String),
+  userAgent: Schema.NullOr(Schema.String),
+  source: Schema.Literals(["rest", "local", "job"])
+}
+
+/** The row of a change log entry; the relay fills position and sequence. */
+const ChangeLogEntry = Schema.Struct({
+  ...written,
+  createdAt: Time,
+  position: Schema.NullOr(Schema.Int),
+  eventSequence: Schema.NullOr(Schema.Int)
+})
+
+export const changeLogEntries = new Table("outbox_events", ChangeLogEntry, {
+  casts: { position: "float8", eventSequence: "float8" }
+})
+
+const columns = Object.keys(written).map(String.camelToSnake).join(", ")
 
 /** Target of an insert: `insert into ${changeLog(sql)} select …`, in the order of the columns. */
 export const changeLog = (sql: SqlClient.SqlClient) => sql.literal(`outbox_events (${columns})`)

@@ -1,7 +1,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { Uuid } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
-import { columnsOf } from "../records/Table.ts"
+import { columnsOf, Table } from "../records/Table.ts"
+import { Time } from "../text/Time.ts"
 import { eventColumns } from "./EventRepo.ts"
 import { SequencedEvent } from "./EventSubscribers.ts"
 
@@ -14,6 +16,18 @@ export const EventDispatch = Schema.Struct({
   sequence: Schema.Int
 })
 export type EventDispatch = typeof EventDispatch.Type
+
+const StoredDispatch = Schema.Struct({
+  ...EventDispatch.fields,
+  eventId: Uuid,
+  givenUp: Schema.Boolean,
+  touchedAt: Time
+})
+
+export const eventDispatches = new Table("event_dispatches", StoredDispatch, {
+  casts: { sequence: "float8" },
+  unset: ["givenUp"]
+})
 
 /** An event, and the subscriptions that it is for. */
 interface SubscribedEvent {
@@ -82,9 +96,17 @@ const handling = (sql: SqlClient.SqlClient) => {
   ) {
     const made = yield* dispatches`with wanted as materialized (
         select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, subscriptions jsonb))
-      insert into event_dispatches (organization_id, subscription, entity_type, entity_id, sequence, event_id, touched_at)
-      select e.organization_id, s, e.entity_type, e.entity_id, e.event_sequence, e.id, ${now}::timestamptz
-      from wanted w cross join lateral jsonb_array_elements_text(w.subscriptions) s
+      insert into event_dispatches ${
+      eventDispatches.insert(sql, {
+        organizationId: "e.organization_id",
+        subscription: "s",
+        entityType: "e.entity_type",
+        entityId: "e.entity_id",
+        sequence: "e.event_sequence",
+        eventId: "e.id",
+        touchedAt: sql`${now}::timestamptz`
+      })
+    } from wanted w cross join lateral jsonb_array_elements_text(w.subscriptions) s
       join outbox_events_read e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
       ${concerns(conditions)} on conflict do nothing returning ${sql.literal(columns)}`
     if (made.length === 0) return []

@@ -1,7 +1,20 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { cachedOr, CacheInvalidation } from "../access/CacheInvalidation.ts"
 import { lookupSql } from "../database/DatabaseRepo.ts"
+import { Table } from "../records/Table.ts"
+import { Time } from "../text/Time.ts"
+
+const Organization = Schema.Struct({
+  id: Schema.String,
+  slug: Schema.String,
+  name: Schema.String,
+  logo: Schema.NullOr(Schema.String),
+  metadata: Schema.NullOr(Schema.String),
+  createdAt: Time
+})
+
+export const organizations = new Table("organizations", Organization, { unset: ["logo", "metadata", "createdAt"] })
 
 /**
  * Creates the deployment's organization if it does not exist. Every tenant row refers to its organization, so without
@@ -10,7 +23,10 @@ import { lookupSql } from "../database/DatabaseRepo.ts"
 export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.flatMap(
     SqlClient.SqlClient,
-    (sql) => sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id}) on conflict (id) do nothing`
+    (sql) =>
+      sql`insert into organizations ${
+        organizations.insert(sql, { id: sql`${id}`, slug: sql`${id}`, name: sql`${id}` })
+      } on conflict (id) do nothing`
   )
 
 /** Maximum cached organizations, and their lifetime in the cache (contract, platform §6: 60 s). */
