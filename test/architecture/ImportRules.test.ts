@@ -250,39 +250,27 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "stoa(layer-imports)",
     use("soon", "../../test/support/Clocks.ts")
   ],
-  [
-    "a module that imports one of a higher level",
-    "src/domain/carts/Upward.ts",
-    "stoa(module-order)",
-    use("Order", "../orders/Order.ts"),
-    /"carts" may not import "orders"/
-  ],
-  [
-    "a module that imports one of its level, for a type",
-    "src/domain/tax/Sideways.ts",
-    "stoa(module-order)",
-    `import type { a } from "../promotions/Promotion.ts"\nexport type Used = a\n`,
-    /"tax" may not import "promotions"/
-  ],
-  [
-    "a module of the platform that imports one of commerce",
-    "src/domain/platform/events/Upward.ts",
-    "stoa(module-order)",
-    use("Cart", "../../carts/Cart.ts"),
-    /"platform\/events" may not import "carts"/
-  ],
-  [
-    "a cycle of two files",
-    "src/domain/b/A.ts",
-    "import(no-cycle)",
-    `import { b } from "./B.ts"\nexport const a = (): number => b()\n`
-  ],
-  [
-    "the same cycle from its other end",
-    "src/domain/b/B.ts",
-    "import(no-cycle)",
-    `import { a } from "./A.ts"\nexport const b = (): number => a()\n`
-  ],
+  ...([
+    ["one of a higher level", "carts/Upward.ts", use("Order", "../orders/Order.ts")],
+    ["a type of its level", "tax/Sideways.ts", `export type { a } from "../promotions/Promotion.ts"\n`],
+    ["commerce from the platform", "platform/events/Upward.ts", use("Cart", "../../carts/Cart.ts")]
+  ] as const).map(([what, file, source]) =>
+    [
+      `a module that imports ${what}`,
+      `src/domain/${file}`,
+      "stoa(module-order)",
+      source,
+      /not of a lower level/
+    ] as const
+  ),
+  ...([
+    ["a cycle of two files", "a", "b"],
+    ["the same cycle from its other end", "b", "a"]
+  ] as const).map(([what, own, other]) => {
+    const source =
+      `import { ${other} } from "./${other.toUpperCase()}.ts"\nexport const ${own} = (): number => ${other}()\n`
+    return [what, `src/domain/b/${own.toUpperCase()}.ts`, "import(no-cycle)", source] as const
+  }),
   ["a file of 401 lines", "src/layers/Long.ts", "eslint(max-lines)", `${lines(401)}\n`],
   [
     "a function of 71 lines",

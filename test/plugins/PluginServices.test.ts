@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Schema } from "effect"
-import { afterHook, definePlugin, defineTask, group } from "stoa/plugin"
+import { Context, Effect, Exit, Layer, Schema } from "effect"
+import { afterHook, definePlugin, defineTask, type ExtensionPoint, extensionPoint, group } from "stoa/plugin"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
@@ -25,14 +25,25 @@ class Drawer extends Context.Service<Drawer, { readonly open: Effect.Effect<void
   static readonly layer = Layer.succeed(Drawer, { open: Effect.void })
 }
 
+/** Says what speaks against a bill, if anything does. */
+class BillChecks extends Context.Service<BillChecks, ExtensionPoint<() => string>>()("test/plugins/BillChecks") {
+  static readonly layer = Layer.effect(BillChecks, extensionPoint<() => string>())
+}
+
 const routes = (name: string) => group(name, `/${name}`)
 
 const pos = definePlugin({
   id: "pos",
   version: "1.0.0",
-  layer: Layer.mergeAll(Till.layer, Drawer.layer),
-  exports: Till,
+  layer: Layer.mergeAll(Till.layer, Drawer.layer, BillChecks.layer),
+  exports: [Till, BillChecks],
   routes: () => [
+    routes("pos").get("/checks", { auth: true, success: Schema.Array(Schema.String) }).handle(() =>
+      BillChecks.use(({ all }) => Effect.succeed(all().map((check) => check())))
+    ),
+    routes("pos").post("/checks", { auth: true }).handle(() =>
+      BillChecks.use(({ add }) => Effect.map(Effect.exit(add(() => "too late")), Exit.isFailure))
+    ),
     routes("pos").post("/ring", { auth: true, success: Schema.Array(Schema.String) }).handle(() =>
       Till.use(({ ring }) => ring("pos"))
     )
@@ -45,13 +56,20 @@ class Kitchen extends Context.Service<Kitchen, {
   static readonly layer = Layer.effect(Kitchen, Effect.map(Till, ({ ring }) => ({ cook: ring("kitchen") })))
 }
 
-const restaurant = definePlugin({
+/** What a service gives while the plugin is built. */
+let usedTooEarly: unknown
+
+const restaurant = definePlugin<Kitchen, Till | BillChecks>({
   id: "restaurant",
   version: "1.0.0",
   requires: ["pos"],
-  uses: [Till],
-  layer: Kitchen.layer,
-  routes: () => [
+  uses: [Till, BillChecks],
+  layer: Layer.mergeAll(
+    Kitchen.layer,
+    Layer.effectDiscard(BillChecks.use(({ add }) => add(() => "the checklist is open")))
+  ),
+  routes: ({ services }) => [
+    routes("restaurant").list("/brands", { auth: true }).handle(({ page }) => services.brands.list(page)),
     routes("restaurant").post("/cook", { auth: true, success: Schema.Array(Schema.String) }).handle(() =>
       Kitchen.use(({ cook }) => cook)
     ),
@@ -60,10 +78,16 @@ const restaurant = definePlugin({
     )
   ],
   hooks: () => Effect.map(Till, ({ ring }) => [afterHook("customers.afterCreate", () => ring("hook"))]),
-  tasks: () =>
-    Effect.map(Till, ({ ring }) => [
+  tasks: ({ services }) => {
+    try {
+      usedTooEarly = services.brands
+    } catch (error) {
+      usedTooEarly = error
+    }
+    return Effect.map(Till, ({ ring }) => [
       defineTask({ slug: "restaurant/ring", handler: () => Effect.asVoid(ring("task")) })
-    ]),
+    ])
+  },
   onEvents: { "customers.create": () => Till.use(({ ring }) => ring("event")) }
 })
 
@@ -83,6 +107,22 @@ layer(testAppLayer({ plugins: [pos, restaurant] }), live)(
           })
         )
         assert.deepStrictEqual(rung.filter((by) => by !== "restaurant"), ["pos", "kitchen", "hook", "event"])
+      }))
+
+    it.effect("collects what others add while the process starts, and nothing later", () =>
+      Effect.gen(function*() {
+        const checks = Effect.map(api("GET", "/api/pos/checks", { as: asAdmin }), (answer) => answer.list("data"))
+        assert.deepStrictEqual(yield* checks, ["the checklist is open"])
+        const late = yield* api("POST", "/api/pos/checks", { as: asAdmin })
+        assert.deepStrictEqual([late.at("data"), yield* checks], [true, ["the checklist is open"]])
+      }))
+
+    it.effect("of the core can be taken before the process has started, and is looked up when it is used", () =>
+      Effect.gen(function*() {
+        const brands = yield* api("GET", "/api/restaurant/brands", { as: asAdmin })
+        assert.deepStrictEqual([brands.status, brands.at("data")], [200, []])
+        const sentence = "Use services inside of handlers: they exist once the process has started."
+        assert.deepStrictEqual(usedTooEarly, new Error(sentence))
       }))
   }
 )

@@ -18,10 +18,10 @@ import {
   type PriceId,
   type VariantId
 } from "../../src/domain/platform/ids/Id.ts"
+import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { PriceRepo, priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { PriceCandidateRepo, priceCandidateRepoLayer } from "../../src/domain/pricing/PriceStatements.ts"
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"
-import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { ShippingRuleRepo } from "../../src/domain/shipping/ShippingRepo.ts"
 import { TaxClasses } from "../../src/domain/tax/TaxClass.ts"
 import { taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../src/domain/tax/TaxRepo.ts"

@@ -178,7 +178,7 @@ describe("the settings of stores and access", () => {
 
   it.effect("the settings of stores and access are read when they are usable", () =>
     Effect.gen(function*() {
-      const store = { defaultCurrency: "JPY", defaultOrganizationId: "org-1_A" }
+      const store = { defaultCurrency: "JPY", defaultOrganizationId: "org-1_A", timeZone: "Asia/Tokyo" }
       assert.deepStrictEqual((yield* readSettings({ store })).deployment.store, store)
       const { access } = yield* readSettings({
         auth: {

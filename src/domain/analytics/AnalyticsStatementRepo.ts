@@ -107,12 +107,21 @@ const conditionOf = (sql: Sql, condition: Condition, measured: (member: string) 
 }
 
 /** A table limited to the organization's rows: a model's SQL cannot reach others. */
-const ownRows = (sql: Sql, table: string, { organizationId }: Reach): Fragment =>
-  sql`(select * from ${sql(table)} where organization_id = ${organizationId}) as ${sql(table)}`
+const ownRows = (
+  sql: Sql,
+  table: string,
+  { organizationId }: Reach,
+  parent?: AnalyticsModel["parent"]
+): Fragment =>
+  parent === undefined
+    ? sql`(select * from ${sql(table)} where organization_id = ${organizationId}) as ${sql(table)}`
+    : sql`(select child.* from ${sql(table)} child join ${sql(parent.table)} parent on parent.id = child.${
+      sql(parent.column)
+    } where parent.organization_id = ${organizationId}) as ${sql(table)}`
 
-const tablesOf = (sql: Sql, { joins = [], table }: AnalyticsModel, reach: Reach): Fragment =>
+const tablesOf = (sql: Sql, { joins = [], parent, table }: AnalyticsModel, reach: Reach): Fragment =>
   sql.join(" ", false)([
-    ownRows(sql, table, reach),
+    ownRows(sql, table, reach, parent),
     ...joins.map(({ on, table: joined, type }) =>
       sql`${sql.literal(type)} join ${ownRows(sql, joined, reach)} on ${sql.literal(`(${on})`)}`
     )

@@ -63,6 +63,8 @@ export { type NumberParts, type Numbers, numbers } from "./records/Numbers.ts"
 export { type Owned, ownedBy } from "./records/OwnedBy.ts"
 export { resource, type ResourceOptions } from "./records/Resource.ts"
 
+export { businessDate, DayStart, TimeZone } from "../../domain/platform/text/BusinessDate.ts"
+export { type ExtensionPoint, extensionPoint } from "./ExtensionPoint.ts"
 export {
   type Outbound,
   outbound,

@@ -142,7 +142,7 @@ export interface Verified {
 }
 
 /** Maximum cached credentials, and their lifetime in the cache. */
-export const CredentialCache = Context.Reference("stoa/domain/access/CredentialCache", {
+export const CredentialCache = Context.Reference("stoa/domain/platform/credentials/CredentialCache", {
   defaultValue: () => ({ capacity: 10_000, lifeMs: 30_000 })
 })
 

@@ -62,6 +62,8 @@ export interface AnalyticsModel {
   /** Starts with a letter; the part before the dot in `Model.member`. */
   readonly name: string
   readonly table: string
+  /** Of a table without `organization_id`: the table with one whose row `column` names by its id. */
+  readonly parent?: { readonly table: string; readonly column: string }
   readonly measures: Readonly<Record<string, Measure>>
   readonly dimensions: Readonly<Record<string, Dimension>>
   readonly joins?: ReadonlyArray<Join>
@@ -163,12 +165,13 @@ const flawsOfRule = ({ filter, role }: ScopeRule): ReadonlyArray<string> =>
 
 /** Errors within a model. */
 const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
-  const { dimensions, joins = [], measures, name, scopeRules = [], segments = {}, table } = model
+  const { dimensions, joins = [], measures, name, parent, scopeRules = [], segments = {}, table } = model
   const names = [measures, dimensions, segments].flatMap((members) => Object.keys(members))
   const tables = [table, ...joins.map((join) => join.table)]
   return [
     ...memberName.test(name) ? [] : ["its name is not letters, digits and underscores, beginning with a letter"],
-    ...tableName.test(table) ? [] : [`"${table}" is not the plain name of a table`],
+    ...[table, parent?.table ?? table, parent?.column ?? table].filter((one) => !tableName.test(one))
+      .map((one) => `"${one}" is not the plain name of a table or column`),
     ...Object.keys(measures).length === 0 ? ["it has no measures"] : [],
     ...names.filter((one) => !memberName.test(one)).map((one) => `"${one}" is not a name for a member`),
     ...[...new Set(names.filter((one, n) => names.indexOf(one) !== n))].map((one) => `"${one}" is named twice`),

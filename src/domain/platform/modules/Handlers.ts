@@ -43,9 +43,16 @@ export interface PromiseTools {
 /** Services for handlers exist only after startup; nothing is served or run before that. */
 const started = (serviceRegistry: ServiceRegistry["Service"]): RegisteredServices => {
   const parts = serviceRegistry.parts()
-  if (parts === undefined) throw new Error("The services of this process do not stand yet.")
+  if (parts === undefined) {
+    throw new Error("Use services inside of handlers: they exist once the process has started.")
+  }
   return parts
 }
+
+/** Services that are looked up when they are used, so that a plugin can take them before the process has started. */
+const servicesOf = (serviceRegistry: ServiceRegistry["Service"]): CoreServices =>
+  serviceRegistry.parts()?.services ??
+    new Proxy({} as CoreServices, { get: (_, name) => Reflect.get(started(serviceRegistry).services, name) })
 
 const jobsFor = (serviceRegistry: ServiceRegistry["Service"], organizationId: string): HandlerJobs => ({
   enqueue: (task, input, options) =>
@@ -78,7 +85,7 @@ export const toolsOf = (
     return loggerFor(annotations, services)
   },
   get services() {
-    return started(serviceRegistry).services
+    return servicesOf(serviceRegistry)
   },
   get db() {
     return started(serviceRegistry).database

@@ -65,6 +65,14 @@ const ofNames = (id: string, kind: string, names: ReadonlyArray<string>): Readon
     `Plugin "${id}": the name of the ${kind} "${name}" is not of the form "${id}/name".`
   )
 
+/** Figures of a child table are those of its parents' organization. */
+const ofModels = ({ analyticsModels, id, tables }: Plugin): ReadonlyArray<string> =>
+  analyticsModels().filter(({ parent, table }) =>
+    parent === undefined && tables.some(({ kind, name }) => kind === "child" && name === table)
+  ).map(({ name, table }) =>
+    `Plugin "${id}": the analytics model "${name}" needs \`parent\`, because rows of "${table}" name no organization.`
+  )
+
 /** The languages of a mail are tags as programs write them. */
 const ofMails = ({ id, mailTemplates }: Plugin): ReadonlyArray<string> =>
   mailTemplates.flatMap(({ name, writers }) => [
@@ -134,6 +142,7 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...doubles(plugins, "The key scope", ({ keyScopes }) => Object.keys(keyScopes)),
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
   ...plugins.flatMap(ofMails),
+  ...plugins.flatMap(ofModels),
   ...doubles(plugins, "The mail template", ({ mailTemplates }) => mailTemplates.map(({ name }) => name)),
   ...plugins.flatMap(({ entities, id }) => ofNames(id, "entity", entities)),
   ...plugins.flatMap(({ id, workflows }) => ofNames(id, "workflow", workflows)),

@@ -34,11 +34,15 @@ const expressionOf = (kind: Facts["kind"], sql: string): string =>
 
 const isNumber = ({ isList, kind }: Facts) => !isList && dimensionTypes[kind] === "number"
 
+/** Rows of a child table are those of their parents' organization. */
+const parentOf = ({ parent }: Table): Pick<AnalyticsModel, "parent"> =>
+  parent === undefined ? {} : { parent: { table: parent.table.name, column: columnName(parent.column) } }
+
 /**
  * An analytics model of the columns of a table: `count`, a sum for each of `sums`, and the dimensions `dims`. What is more
  * than columns is laid over it: `{ ...modelOf(…), segments: { … } }`.
  */
-export const modelOf = <T extends Table<Table["columns"], "organization">>(
+export const modelOf = <T extends Table>(
   table: T,
   { dims = [], name, scope = {}, sums = [] }: ModelOptions<T>
 ): AnalyticsModel => {
@@ -62,6 +66,7 @@ export const modelOf = <T extends Table<Table["columns"], "organization">>(
   return {
     name,
     table: table.name,
+    ...parentOf(table),
     measures: { count: { type: "count" }, ...Object.fromEntries(sums.map(sum)) },
     dimensions: Object.fromEntries(dims.map(dimension)),
     ...(rules.length === 0 ? {} : { scopeRules: rules })
