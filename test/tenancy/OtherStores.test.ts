@@ -22,7 +22,7 @@ withApp("two stores in one database", (it) => {
 
   it.effect("two stores in one database neither read nor change each other, by any id in any request", () =>
     Effect.gen(function*() {
-      const { leaks, ours, theirs } = yield* otherTenants
+      const { leaks, ours, theirs } = yield* otherTenants()
       assert.deepStrictEqual(leaks, [])
       // The same requests with records of their own store succeed, and change nothing of the other store.
       assert.deepStrictEqual(yield* ownAffairs(theirs, ours), [])

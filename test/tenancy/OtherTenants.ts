@@ -125,7 +125,7 @@ export const readsOf = (store: Store, other: Store): Look =>
  * Opens two stores and sends all requests of the first one, with every id of the second one in turn, while all rows of the
  * second one are locked. Gives the stores and what one read or changed of the other, which should be nothing.
  */
-export const otherTenants = Effect.gen(function*() {
+export const otherTenants = Effect.fnUntraced(function*(timeout?: Duration.Input) {
   const ours = yield* aStore("org_ours")
   const ourFiles = yield* filesOf(ours)
   const before = yield* viewOf(ours)
@@ -138,7 +138,7 @@ export const otherTenants = Effect.gen(function*() {
   const beside = yield* allOf([touched("org_ours", ourRows), ...otherwise(ours, before), readsOf(theirs, ours)])
 
   const theirRows = yield* footprintOf("org_theirs")
-  const read = yield* whileTaken("org_theirs", allOf(outsidersIds(ours, theirs)))
+  const read = yield* whileTaken("org_theirs", allOf(outsidersIds(ours, theirs, timeout)))
   const left = yield* allOf([touched("org_theirs", theirRows), otherFiles(ours, theirs, ourFiles)])
   return { leaks: [...failed, ...beside, ...read, ...left], ours, theirs }
 })

@@ -28,7 +28,7 @@ describe("a filter of organizations", () => {
       assert.isAbove(filtersIn(readFileSync(file, "utf8")), 1, "the planted filter is gone: name another one")
       const { url } = yield* freshDatabase
       const service = yield* startMutant(planted, url)
-      const { leaks } = yield* Effect.provide(otherTenants, talkingTo(service, url))
+      const { leaks } = yield* Effect.provide(otherTenants("10 seconds"), talkingTo(service, url))
       assert.isTrue(leaks.some((leak) => /brand/.test(leak)), leaks.join("\n"))
       // The search document of an entity names its brands.
       assert.deepStrictEqual(leaks.filter((leak) => !/brand|search_documents/.test(leak)), [])
