@@ -50,7 +50,7 @@ it.live(
         closing = true
         yield* Fiber.join(buyers)
       }).pipe(Effect.provide(talkingToAll([mortal.service(), other], url)))
-      yield* audit(url, "60 seconds")
+      yield* audit(url)
       yield* auditPayments(url, emulator)
       yield* auditConfirmed(url, recorded)
       const live = yield* onDatabase(url, (sql) => sql`select 1 from orders where status <> 'cancelled'`)
