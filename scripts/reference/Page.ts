@@ -31,11 +31,12 @@ const section = (title: string, entries: ReadonlyArray<Entry>, says = "", depth 
 /** Types whose members are shown, with the title of their section. */
 const shapes: ReadonlyArray<readonly [name: string, title: string]> = [
   ["PluginManifest", "The manifest"],
-  ["PluginContext", "What functions of a manifest get"],
-  ["RouteCall", "What the handler of a route gets"],
-  ["RawCall", "What the handler of a route of bytes gets"],
-  ["EventCall", "What the handler of an event gets"],
-  ["Task", "Tasks"],
+  ["PluginContext", "`PluginContext`: what a plugin is built with"],
+  ["PluginCall", "`PluginCall`: what every handler gets"],
+  ["RouteCall", "The call of a route"],
+  ["RawCall", "The call of a route of bytes"],
+  ["EventCall", "The call of an event"],
+  ["PluginTask", "Tasks"],
   ["TableOptions", "Options of a table"],
   ["Column", "What a column can say"],
   ["TableHandle", "`db.table(t)`"],
@@ -58,8 +59,7 @@ export const referencePage = (): string => {
     if (found === undefined) throw new Error(`Nothing is called ${name}.`)
     return found
   }
-  const database = symbols.memberOf(named("PluginContext"), "db")
-  symbols.nameType(database, `PluginDatabase["Service"]`)
+  const database = named("PluginDatabase")
   const entries = (of: ReturnType<typeof symbols.membersOf>) => of.map((one) => symbols.entryOf(one))
   const isFrom = (folder: string) => (one: typeof all[number]) => symbols.fileOf(one).includes(folder)
   const values = all.filter((one) => !symbols.isType(one))
@@ -73,12 +73,12 @@ export const referencePage = (): string => {
 
   return [
     intro,
-    ...shapes.slice(0, 6).map(([name, title]) => section(title, entries(symbols.membersOf(named(name))))),
+    ...shapes.slice(0, 7).map(([name, title]) => section(title, entries(symbols.membersOf(named(name))))),
     section("Columns", entries(columns)),
-    ...shapes.slice(6, 9).map(([name, title]) => section(title, entries(symbols.membersOf(named(name))))),
+    ...shapes.slice(7, 10).map(([name, title]) => section(title, entries(symbols.membersOf(named(name))))),
     section("`db`", entries(symbols.membersOf(database))),
     section("Functions of the kit", entries(functions)),
-    ...shapes.slice(9).map(([name, title]) => section(title, entries(symbols.membersOf(named(name))))),
+    ...shapes.slice(10).map(([name, title]) => section(title, entries(symbols.membersOf(named(name))))),
     "## Services of the core\n",
     ...services.map((one) =>
       section(`\`services.${one.name}\``, entries(symbols.membersOf(one)), symbols.entryOf(one).says, 3)

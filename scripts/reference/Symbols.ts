@@ -66,11 +66,6 @@ export class Symbols {
     this.#names = namesOf(program, this.#checker)
   }
 
-  /** Shows the type of this symbol by a name from here on. */
-  nameType(symbol: ts.Symbol, name: string): void {
-    this.#names.unshift([this.#checker.typeToString(this.#typeOf(symbol), undefined, flags), name])
-  }
-
   /** A type as a reader knows it. */
   #textOf(type: ts.Type): string {
     return shown(this.#named(this.#checker.typeToString(type, undefined, flags)))
@@ -150,14 +145,5 @@ export class Symbols {
   membersOf(symbol: ts.Symbol): ReadonlyArray<ts.Symbol> {
     return this.#checker.getPropertiesOfType(this.#typeOf(this.#resolved(symbol)))
       .filter((member) => !this.fileOf(member).includes("/node_modules/") && !member.name.startsWith("~"))
-  }
-
-  /** A member by its name. */
-  memberOf(symbol: ts.Symbol, name: string): ts.Symbol {
-    const found = this.#checker.getPropertiesOfType(this.#typeOf(this.#resolved(symbol))).find((one) =>
-      one.name === name
-    )
-    if (found === undefined) throw new Error(`${symbol.name} has no ${name}.`)
-    return found
   }
 }

@@ -12,7 +12,7 @@ import {
   list,
   oneOf,
   OrderId,
-  PluginDatabase,
+  PluginContext,
   secret,
   table,
   text,
@@ -171,7 +171,7 @@ const sampled = definePlugin({ id: "roster", version: "1.0.0", schema: () => [ev
 layer(pluginTables(sampled), live)("sample rows", (it) => {
   it.effect("fit columns of every kind", () =>
     Effect.gen(function*() {
-      const { sql } = yield* PluginDatabase
+      const { sql } = (yield* PluginContext).db
       const query = (text: string, values: ReadonlyArray<unknown> = []) =>
         Effect.runPromise(Effect.map(sql.unsafe(text, values), (rows) => rows.map((row) => ({ ...row }))))
       const made = yield* Effect.promise(() => sampleRows({ db: { query }, plugins: [sampled] }, "org_other", {}))

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber } from "effect"
-import { dueTask, PluginDatabase } from "stoa/plugin"
+import { dueTask, PluginContext } from "stoa/plugin"
 import { inDefault, pluginTables, statementsOf, within } from "./PluginTablesLayer.ts"
 import { contextOf, letters, reminders, remindersPlugin, runOf, sendReminders } from "./Reminders.ts"
 
@@ -10,16 +10,16 @@ const past = new Date("2026-01-01T00:00:00Z")
 const future = new Date("2999-01-01T00:00:00Z")
 
 const run = (send?: Parameters<typeof sendReminders>[1]) =>
-  Effect.flatMap(PluginDatabase, (db) => runOf(sendReminders(contextOf(db), send)))
+  Effect.flatMap(PluginContext, ({ db }) => runOf(sendReminders(contextOf(db), send)))
 const plan = (count: number, text = "hello", dueAt = past) =>
   Effect.flatMap(
-    PluginDatabase,
-    (db) => db.table(reminders).insertMany(Array.from({ length: count }, () => ({ text, dueAt })))
+    PluginContext,
+    ({ db }) => db.table(reminders).insertMany(Array.from({ length: count }, () => ({ text, dueAt })))
   )
 const sentOf = (text: string) =>
   Effect.flatMap(
-    PluginDatabase,
-    (db) =>
+    PluginContext,
+    ({ db }) =>
       Effect.map(db.sql`select sent, organization_id from reminders_reminders where text = ${text}`, (rows) =>
         rows.map((row) => row["sent"]))
   )
@@ -29,7 +29,7 @@ layer(pluginTables(remindersPlugin), { excludeTestServices: true, timeout: "60 s
   (it) => {
     it.effect("works off the rows of all organizations that are due, each in its organization", () =>
       Effect.gen(function*() {
-        const db = yield* PluginDatabase
+        const { db } = yield* PluginContext
         yield* plan(2)
         yield* within("org_other")(plan(1))
         yield* plan(1, "later", future)
@@ -81,7 +81,7 @@ layer(pluginTables(remindersPlugin), { excludeTestServices: true, timeout: "60 s
 
     it.effect("reads ids in pages, rows of child tables in the organization of their parents", () =>
       Effect.gen(function*() {
-        const db = yield* PluginDatabase
+        const { db } = yield* PluginContext
         const [parent] = yield* within("org_other")(plan(1, "parent", future))
         const letter = { reminderId: parent?.id ?? "" }
         yield* within("org_other")(db.table(letters).insertMany(Array.from({ length: 501 }, () => letter)))

@@ -6,7 +6,8 @@ import {
   definePlugin,
   ledger,
   newId,
-  PluginDatabase,
+  PluginContext,
+  type PluginDatabase,
   table,
   text
 } from "stoa/plugin"
@@ -23,19 +24,19 @@ const eight = <A, E, R>(work: Effect.Effect<A, E, R>) =>
 
 /** A purse with so many points, and short forms of what is done with it. */
 const aPurse = Effect.fnUntraced(function*(amount: number) {
-  const db = yield* PluginDatabase
+  const { db } = yield* PluginContext
   const { id } = yield* db.table(points.account).insert({ owner: "Ann" })
   const post = (amount: number, reference: string = newId()) =>
-    points.post(db, { accountId: id, type: "test", amount, reference })
+    db.use(points).post({ accountId: id, type: "test", amount, reference })
   if (amount !== 0) yield* post(amount)
   const hold = (amount: number, reference: string = newId(), expiresAt = soon()) =>
-    points.hold(db, { accountId: id, amount, reference, expiresAt })
-  const capture = (hold: string, amount: number) => points.capture(db, hold, { type: "spend", amount })
-  return { db, id, post, hold, capture, balance: points.balance(db, id) }
+    db.use(points).hold({ accountId: id, amount, reference, expiresAt })
+  const capture = (hold: string, amount: number) => db.use(points).capture(hold, { type: "spend", amount })
+  return { db, id, post, hold, capture, balance: db.use(points).balance(id) }
 })
 
 /** Does it twice: the second one waits for the first one's lock with an older snapshot. */
-const both = Effect.fnUntraced(function*<A, E, R>(db: PluginDatabase["Service"], work: Effect.Effect<A, E, R>) {
+const both = Effect.fnUntraced(function*<A, E, R>(db: PluginDatabase, work: Effect.Effect<A, E, R>) {
   const [written, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
   const slow = Effect.tap(work, Effect.andThen(Deferred.succeed(written, undefined), Deferred.await(free)))
   const first = yield* Effect.forkChild(db.transaction(slow))
@@ -58,7 +59,7 @@ tables("a ledger", (it) => {
       assert.deepStrictEqual(second, first)
       const [held, again] = yield* both(db, hold(5, "slow"))
       assert.deepStrictEqual(again, held)
-      yield* points.release(db, held.id)
+      yield* db.use(points).release(held.id)
       yield* post(-5)
       assert.strictEqual((yield* Effect.flip(post(11, "gift")))._tag, "Conflict/ReferenceTaken")
       assert.strictEqual(yield* statementsOf(post(1)), 1)
@@ -87,8 +88,7 @@ tables("a ledger", (it) => {
     Effect.gen(function*() {
       const [one, other] = [yield* aPurse(5), yield* aPurse(5)]
       const all = (amount: number) =>
-        points.postAll(
-          one.db,
+        one.db.use(points).postAll(
           [one, other].map(({ id }, n) => ({
             accountId: id,
             type: "fee",
@@ -117,7 +117,7 @@ tables("a ledger", (it) => {
       const { balance, capture, db, hold, id, post } = yield* aPurse(10)
       const held = yield* hold(5)
       const refund = (amount: number, reference: string) =>
-        points.refund(db, held.id, { type: "refund", reference, amount })
+        db.use(points).refund(held.id, { type: "refund", reference, amount })
       yield* capture(held.id, 5)
       yield* refund(3, "three")
       const other = yield* hold(1)
@@ -138,7 +138,7 @@ tables("a ledger", (it) => {
         amount: 1,
         reference: "b"
       }]
-      assert.strictEqual((yield* Effect.flip(points.postAll(db, twice)))._tag, "ValidationFailed/AccountNamedTwice")
+      assert.strictEqual((yield* Effect.flip(db.use(points).postAll(twice)))._tag, "ValidationFailed/AccountNamedTwice")
       assert.strictEqual((yield* balance).balance, 8)
     }).pipe(inDefault))
 
@@ -147,7 +147,7 @@ tables("a ledger", (it) => {
       const [one, other] = [yield* aPurse(5), yield* aPurse(5)]
       yield* one.post(1, "fee")
       const postings = [other, one].map(({ id }) => ({ accountId: id, type: "test", amount: 2, reference: "fee" }))
-      assert.strictEqual((yield* Effect.flip(points.postAll(one.db, postings)))._tag, "Conflict/ReferenceTaken")
+      assert.strictEqual((yield* Effect.flip(one.db.use(points).postAll(postings)))._tag, "Conflict/ReferenceTaken")
       assert.deepStrictEqual([(yield* one.balance).balance, (yield* other.balance).balance], [6, 5])
     }).pipe(inDefault))
 
@@ -157,7 +157,7 @@ tables("a ledger", (it) => {
       yield* other.post(7, "order-1")
       const { id } = yield* hold(10)
       yield* capture(id, 10)
-      const refund = (amount: number) => points.refund(db, id, { type: "refund", reference: "order-1", amount })
+      const refund = (amount: number) => db.use(points).refund(id, { type: "refund", reference: "order-1", amount })
       assert.deepInclude(yield* refund(4), { amount: 4, type: "refund" })
       assert.strictEqual((yield* Effect.flip(refund(5)))._tag, "Conflict/ReferenceTaken")
       assert.deepStrictEqual([(yield* balance).balance, (yield* other.balance).balance], [4, 7])
@@ -172,7 +172,7 @@ tables("a ledger", (it) => {
       assert.strictEqual((yield* Effect.flip(capture(held.id, 9)))._tag, "ValidationFailed/HoldTooLow")
       yield* eight(capture(held.id, 5))
       assert.deepStrictEqual(yield* balance, { balance: 5, available: 5 })
-      assert.deepInclude(yield* points.release(db, held.id), { status: "captured", captured: 5 })
+      assert.deepInclude(yield* db.use(points).release(held.id), { status: "captured", captured: 5 })
       assert.deepInclude(yield* hold(8, "cart"), { id: held.id, status: "captured" })
       assert.strictEqual(yield* statementsOf(hold(1)), 1)
     }).pipe(inDefault))
@@ -181,7 +181,7 @@ tables("a ledger", (it) => {
     Effect.gen(function*() {
       const { balance, capture, db, hold } = yield* aPurse(10)
       const held = yield* hold(8)
-      yield* eight(points.release(db, held.id))
+      yield* eight(db.use(points).release(held.id))
       assert.deepStrictEqual(yield* balance, { balance: 10, available: 10 })
       assert.strictEqual((yield* Effect.flip(capture(held.id, 8)))._tag, "Conflict/HoldReleased")
     }).pipe(inDefault))
@@ -191,12 +191,12 @@ tables("a ledger", (it) => {
       const { balance, capture, db, hold, post } = yield* aPurse(10)
       const [late, lost] = [yield* hold(4, "late", new Date()), yield* hold(5, "lost", new Date())]
       yield* hold(1)
-      yield* Effect.all([points.releaseDue(db), points.releaseDue(db)], { concurrency: "unbounded" })
+      yield* Effect.all([db.use(points).releaseDue, db.use(points).releaseDue], { concurrency: "unbounded" })
       assert.deepStrictEqual(yield* balance, { balance: 10, available: 9 })
       yield* capture(late.id, 4)
       yield* post(-1)
       assert.strictEqual((yield* Effect.flip(capture(lost.id, 5)))._tag, "ValidationFailed/BalanceTooLow")
-      assert.deepInclude(yield* points.release(db, lost.id), { status: "released" })
+      assert.deepInclude(yield* db.use(points).release(lost.id), { status: "released" })
       assert.deepStrictEqual(yield* balance, { balance: 5, available: 4 })
     }).pipe(inDefault))
 
@@ -206,7 +206,12 @@ tables("a ledger", (it) => {
       const { id } = yield* hold(10)
       yield* capture(id, 8)
       const refund = (reference: string, amount?: number, accountId?: string) =>
-        points.refund(db, id, { type: "refund", reference, ...(amount && { amount }), ...(accountId && { accountId }) })
+        db.use(points).refund(id, {
+          type: "refund",
+          reference,
+          ...(amount && { amount }),
+          ...(accountId && { accountId })
+        })
       yield* eight(refund("one", 3))
       const refused = yield* Effect.flip(refund("two", 6))
       assert.strictEqual(refused._tag, "ValidationFailed/HoldTooLow")
@@ -220,7 +225,7 @@ tables("a ledger", (it) => {
       const { balance, capture, db, hold, post } = yield* aPurse(10)
       const held = yield* hold(5)
       const elsewhere = within("org_other")
-      const refund = points.refund(db, held.id, { type: "refund", reference: "r" })
+      const refund = db.use(points).refund(held.id, { type: "refund", reference: "r" })
       const tagOf = <A, E extends { readonly _tag: string }>(work: Effect.Effect<A, E, CurrentActor>) =>
         Effect.map(Effect.flip(elsewhere(work)), ({ _tag }) => _tag)
       assert.deepStrictEqual(
@@ -228,7 +233,7 @@ tables("a ledger", (it) => {
           yield* tagOf(post(1)),
           yield* tagOf(hold(1)),
           yield* tagOf(capture(held.id, 1)),
-          yield* tagOf(points.release(db, held.id)),
+          yield* tagOf(db.use(points).release(held.id)),
           yield* tagOf(refund),
           yield* tagOf(balance)
         ],

@@ -7,7 +7,8 @@ import {
   group,
   integer,
   oneOf,
-  PluginDatabase,
+  PluginContext,
+  type PluginDatabase,
   table,
   text,
   Uuid,
@@ -39,7 +40,7 @@ class Points extends Context.Service<Points, {
 }>()("test/plugins/Points") {
   static readonly layer = Layer.effect(
     Points,
-    Effect.map(PluginDatabase, (db) => {
+    Effect.map(PluginContext, ({ db }) => {
       let times = 0
       return {
         add: (customerId: string, delta: number, reason: string) => {
@@ -53,7 +54,7 @@ class Points extends Context.Service<Points, {
 }
 
 const adding = Effect.fnUntraced(
-  function*(db: PluginDatabase["Service"], customerId: string, delta: number, reason: string) {
+  function*(db: PluginDatabase, customerId: string, delta: number, reason: string) {
     const found = yield* db.table(accounts).first({ customerId })
     const account = found ?? (yield* db.table(accounts).insert({ customerId }))
     yield* db.table(entries).insert({ accountId: account.id, delta, reason })

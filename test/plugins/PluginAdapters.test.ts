@@ -1,6 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
-import { definePlugin, group, integer, PluginDatabase, type RateRequest, table, type TaxRequest } from "stoa/plugin"
+import {
+  definePlugin,
+  group,
+  integer,
+  PluginContext,
+  type PluginDatabase,
+  type RateRequest,
+  table,
+  type TaxRequest
+} from "stoa/plugin"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
@@ -8,10 +17,10 @@ const duties = table("duties", { rateBps: integer })
 
 /** Tax from a table of the plugin. */
 class Duties extends Context.Service<Duties, { readonly rateBps: ReturnType<typeof rateOf> }>()("test/plugins/Duties") {
-  static readonly layer = Layer.effect(Duties, Effect.map(PluginDatabase, (db) => ({ rateBps: rateOf(db) })))
+  static readonly layer = Layer.effect(Duties, Effect.map(PluginContext, ({ db }) => ({ rateBps: rateOf(db) })))
 }
 
-const rateOf = (db: PluginDatabase["Service"]) => Effect.map(db.table(duties).first({}), (found) => found?.rateBps ?? 0)
+const rateOf = (db: PluginDatabase) => Effect.map(db.table(duties).first({}), (found) => found?.rateBps ?? 0)
 
 const taxed: Array<TaxRequest> = []
 const shipped: Array<RateRequest> = []

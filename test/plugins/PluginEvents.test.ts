@@ -8,7 +8,7 @@ import {
   definePlugin,
   type EventCall,
   group,
-  PluginDatabase,
+  PluginContext,
   table,
   text,
   type ValidationFailed
@@ -52,7 +52,7 @@ class Places extends Context.Service<Places, {
 }>()("test/plugins/Places") {
   static readonly layer = Layer.effect(
     Places,
-    Effect.map(PluginDatabase, (db) => ({
+    Effect.map(PluginContext, ({ db }) => ({
       note: (boxId: string, place: string) => db.transaction(db.table(places).insert({ boxId, place }))
     }))
   )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Schema } from "effect"
-import { code, group, option, pluginWith, setting } from "stoa/plugin"
+import { group, option, pluginWith } from "stoa/plugin"
 import { optionsTable } from "stoa/plugin/testing"
 import { checkPlugins } from "../../src/plugins/kit/install/PluginCheck.ts"
 import type { Plugin } from "../../src/plugins/kit/Plugin.ts"
@@ -12,9 +12,12 @@ const routes = group("Parking", "/parking")
 const parking = pluginWith(
   "parking",
   Schema.Struct({
-    places: setting(Schema.Int.check(Schema.isGreaterThan(0)), 10, "Cars that fit"),
-    gate: option(code<() => string>(), "What opens it"),
-    fees: setting(Schema.Struct({ hour: setting(Schema.Int, 200, "An hour") }), {}, "Prices")
+    places: option(Schema.Int.check(Schema.isGreaterThan(0)), { default: 10, description: "Cars that fit" }),
+    gate: option<() => string>({ description: "What opens it" }),
+    fees: option(Schema.Struct({ hour: option(Schema.Int, { default: 200, description: "An hour" }) }), {
+      default: {},
+      description: "Prices"
+    })
   }),
   (options) => ({
     version: "1.0.0",

@@ -7,7 +7,7 @@ import {
   CurrentActor,
   definePlugin,
   group,
-  PluginDatabase,
+  PluginContext,
   pluginWorkflow,
   table,
   text,
@@ -33,7 +33,7 @@ let hiccups = 1
 
 class Letters extends Context.Service<Letters>()("test/plugins/Letters", {
   make: Effect.gen(function*() {
-    const db = yield* PluginDatabase
+    const { db } = yield* PluginContext
     const engine = yield* WorkflowEngine.WorkflowEngine
     return {
       write: Effect.fnUntraced(function*(to: string) {

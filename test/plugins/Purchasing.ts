@@ -62,14 +62,19 @@ export const purchasing = definePlugin({
   events: ["purchasing.approved"],
   routes: () => [
     routes.list("/orders", { auth: true, success: orders.Row }).handle((call) =>
-      own.page(call, { status: "draft" }, call.page)
+      call.db.use(own).page({ status: "draft" }, call.page)
     ),
-    routes.get("/orders/:id", { auth: true, success: orders.Row }).handle((call) => own.get(call, call.params.id)),
+    routes.get("/orders/:id", { auth: true, success: orders.Row }).handle((call) =>
+      call.db.use(own).get(call.params.id)
+    ),
     routes.list("/mine", { public: "visitors have none", success: orders.Row }).handle((call) =>
-      ofCustomer.page(call, {}, call.page)
+      call.db.use(ofCustomer).page({}, call.page)
     ),
     routes.post("/orders/:id/approve", { auth: true, success: orders.Row }).handle((call) =>
-      Effect.flatMap(own.which(call, call.params.id), (which) => purchaseOrder.move(call.db, "approve", which))
+      Effect.flatMap(
+        call.db.use(own).which(call.params.id),
+        (which) => call.db.use(purchaseOrder).move("approve", which)
+      )
     ),
     routes.post("/orders", {
       auth: true,
@@ -77,7 +82,7 @@ export const purchasing = definePlugin({
       success: orders.Row
     }).handle(({ actor, db, input }) =>
       Effect.map(
-        purchaseOrders.create(db, { ...input, requestedBy: actor.userId ?? "" }, [
+        db.use(purchaseOrders).create({ ...input, requestedBy: actor.userId ?? "" }, [
           { item: "screws", quantity: "12.5", unitCost: 3 }
         ]),
         ({ head }) => head

@@ -44,10 +44,10 @@ const channels = definePlugin({
       "GET",
       "/orders.csv",
       { permission: "channels:read", produces: "text/csv" },
-      ({ orgId }) =>
+      ({ organizationId }) =>
         Effect.succeed({
           headers: { "content-disposition": "attachment" },
-          body: Stream.make("id\n", `${orgId}\n`).pipe(Stream.encodeText)
+          body: Stream.make("id\n", `${organizationId}\n`).pipe(Stream.encodeText)
         })
     ),
     routes.raw(

@@ -4,11 +4,11 @@ import {
   definePlugin,
   dueTask,
   integer,
+  type PluginCall,
   type PluginContext,
   type PluginDatabase,
-  type PluginTools,
+  type PluginTask,
   table,
-  type Task,
   text,
   timestamp,
   uuid
@@ -28,7 +28,7 @@ export const remindersPlugin = definePlugin({ id: "reminders", version: "1.0.0",
 
 /** Sends what is due, which the test can hold up or break. */
 export const sendReminders = (
-  context: Pick<PluginContext, "db" | "tools">,
+  context: Pick<PluginContext, "call" | "db">,
   send: (text: string) => Effect.Effect<unknown, { readonly _tag: string }> = () => Effect.void
 ) =>
   dueTask(context, {
@@ -44,10 +44,10 @@ export const sendReminders = (
   })
 
 /** Only the database of the tools is used. */
-export const contextOf = (db: PluginDatabase["Service"]) => ({ db, tools: Effect.succeed({ db } as PluginTools) })
+export const contextOf = (db: PluginDatabase) => ({ db, call: Effect.succeed({ db } as PluginCall) })
 
 /** One run of the task; gives its counts. */
-export const runOf = ({ handler }: Task) =>
+export const runOf = ({ handler }: PluginTask) =>
   Effect.suspend(() => {
     // The handler needs neither input nor tools of its job.
     const work = handler({} as Parameters<typeof handler>[0])

@@ -8,7 +8,7 @@ import {
   integerBetween,
   json,
   oneOf,
-  PluginDatabase,
+  PluginContext,
   secret,
   table,
   text,
@@ -34,7 +34,7 @@ const boxes = childOf(shelves, "shelfId", "stock_boxes", {
 
 const stock = definePlugin({ id: "stock", version: "1.0.0", schema: () => [shelves, boxes] })
 
-const at = Effect.map(PluginDatabase, (db) => ({ shelves: db.table(shelves), boxes: db.table(boxes), sql: db.sql }))
+const at = Effect.map(PluginContext, ({ db }) => ({ shelves: db.table(shelves), boxes: db.table(boxes), sql: db.sql }))
 const eight = [0, 1, 2, 3, 4, 5, 6, 7]
 const named = (...codes: ReadonlyArray<string>) => codes.map((code) => ({ code }))
 
@@ -71,7 +71,7 @@ layer(pluginTables(stock), { excludeTestServices: true, timeout: "60 seconds" })
 
   it.effect("are written one transaction at a time by those that take the same turn", () =>
     Effect.gen(function*() {
-      const db = yield* PluginDatabase
+      const { db } = yield* PluginContext
       const onlyOne = db.transaction(Effect.gen(function*() {
         yield* db.turn("shelves")
         if ((yield* db.table(shelves).count({ label: "turn" })) > 0) return

@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import { Activity, DurableClock } from "effect/workflow"
 import { announce, processApp } from "../../src/layers/App.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
-import { definePlugin, group, PluginDatabase, pluginWorkflow, table, text } from "../../src/plugins/kit/StoaPlugin.ts"
+import { definePlugin, group, PluginContext, pluginWorkflow, table, text } from "../../src/plugins/kit/StoaPlugin.ts"
 
 const steps = table("parcels_steps", { parcel: text, step: text })
 
@@ -15,7 +15,7 @@ const Parcel = pluginWorkflow("parcels/Deliver", {
 
 /** Each step dies the first time that it is done, and before that is recorded. */
 const deliver = Parcel.behaviour(Effect.fnUntraced(function*({ parcel }) {
-  const db = yield* PluginDatabase
+  const { db } = yield* PluginContext
   const done = (step: string) =>
     Effect.gen(function*() {
       yield* db.table(steps).insert({ parcel, step })

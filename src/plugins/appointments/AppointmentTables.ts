@@ -11,7 +11,7 @@ import {
   longText,
   oneOf,
   OrderId,
-  type PluginTools,
+  type PluginCall,
   type RowOf,
   table,
   text,
@@ -158,7 +158,7 @@ export const bookings = table("appointment_bookings", {
 export type Booking = RowOf<typeof bookings>
 
 /** What the rules need of a request or a job. */
-export type Tools = Pick<PluginTools, "db" | "services">
+export type Tools = Pick<PluginCall, "db" | "services">
 
 export const routes = group("Appointments", "/appointments")
 export const admin = "appointments:admin"

@@ -26,7 +26,7 @@ export const takenBy = statement(
   ) {
     const now = yield* DateTime.nowAsDate
     // A row for each provider: thousands of small ones would take longer to read than to find.
-    const rows = yield* takenSpans(sql)`select provider_id as "providerId",
+    const rows = yield* takenSpans(sql`select provider_id as "providerId",
         array_agg(date_part('epoch', since) * 1000 order by since) as starts,
         array_agg(date_part('epoch', until) * 1000 order by since) as ends
       from (
@@ -40,7 +40,7 @@ export const takenBy = statement(
       ) as busy
       where tstzrange(since, until, '[)')
         && tstzrange(to_timestamp(${start}::float8 / 1000), to_timestamp(${end}::float8 / 1000), '[)')
-      group by provider_id`
+      group by provider_id`)
     return new Map(
       rows.map(({ ends, providerId, starts }) =>
         [providerId, starts.map((at, index) => ({ start: at, end: ends[index] ?? at }))] as const
@@ -62,11 +62,11 @@ export const firstWaiting = statement(
     Booking,
     "customerId" | "providerId" | "serviceTypeId" | "startTime"
   >) {
-    const [first] = yield* ids(sql)`select id from appointment_waiting_list
+    const [first] = yield* ids(sql`select id from appointment_waiting_list
       where organization_id = ${organizationId} and status = 'waiting' and service_type_id = ${serviceTypeId}::uuid
         and (provider_id is null or provider_id = ${providerId}::uuid) and customer_id <> ${customerId}
         and ${startTime}::timestamptz between earliest and latest
-      order by created_at, id limit 1 for update skip locked`
+      order by created_at, id limit 1 for update skip locked`)
     return first?.id
   }
 )
@@ -75,15 +75,15 @@ export const firstWaiting = statement(
 export const organizationOfCalendar = statement(
   "Appointments.organizationOfCalendar",
   function*(sql, _, id: string) {
-    const [row] = yield* organizations(sql)`select organization_id as "organizationId" from appointment_calendars
-      where id = ${id}::uuid`
+    const [row] = yield* organizations(sql`select organization_id as "organizationId" from appointment_calendars
+      where id = ${id}::uuid`)
     return row?.organizationId
   }
 )
 
 /** Whether a customer of the organization has this login. */
 export const isCustomer = statement("Appointments.isCustomer", function*(sql, organizationId, userId: string) {
-  const found = yield* ids(sql)`select id from plugin_customers
-      where organization_id = ${organizationId} and user_id = ${userId} and erased_at is null`
+  const found = yield* ids(sql`select id from plugin_customers
+      where organization_id = ${organizationId} and user_id = ${userId} and erased_at is null`)
   return found.length > 0
 })

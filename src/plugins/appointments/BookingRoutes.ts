@@ -75,7 +75,7 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
     description: `One that is not confirmed, too. 404 without it. ${state}`,
     permission: manage,
     success: bookings.Row
-  }).handle(({ db, params }) => booking.move(db, "complete", params.id))
+  }).handle(({ db, params }) => db.use(booking).move("complete", params.id))
 ]
 
 /** What customers do with their appointments, and staff with all (contract, plugins §11). */
@@ -106,11 +106,11 @@ export const ownBookingRoutes = (settings: AppointmentSettings) => [
     auth: true,
     query: { status: filters.status, from: filters.from, to: filters.to },
     success: bookings.Row
-  }).handle((call) => mine.page(call, whereOf(call.query), call.page, ["-startTime"])),
+  }).handle((call) => call.db.use(mine).page(whereOf(call.query), call.page, ["-startTime"])),
   routes.get("/my-bookings/:id", {
     summary: "Get an appointment of the customer",
     description: missing,
     auth: true,
     success: bookings.Row
-  }).handle((call) => mine.get(call, call.params.id))
+  }).handle((call) => call.db.use(mine).get(call.params.id))
 ]

@@ -143,7 +143,7 @@ export const book = Effect.fn("Bookings.book")(function*(
 
 /** Locks an appointment that can be cancelled; customers change it until it begins, so that none escapes a no-show. 404 for another one's. */
 const changeable = Effect.fnUntraced(function*(tools: Tools, id: string) {
-  const found = yield* booking.lock(tools.db, "cancel", yield* own.which(tools, id))
+  const found = yield* tools.db.use(booking).lock("cancel", yield* tools.db.use(own).which(id))
   const isOver = found.startTime <= (yield* DateTime.nowAsDate)
   return isOver && !holds(yield* CurrentActor, manage) ? yield* new HasBegun() : found
 })
@@ -166,7 +166,7 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
     startTime: newStartTime,
     without: id
   })
-  const oldBooking = yield* booking.move(db, "cancel", id, {
+  const oldBooking = yield* db.use(booking).move("cancel", id, {
     cancellationReason: rescheduled,
     orderId: null,
     paymentStatus: "none"
@@ -217,7 +217,7 @@ const endPayment = Effect.fnUntraced(function*(tools: Tools, { orderId, paymentS
 export const cancel = Effect.fn("Bookings.cancel")(
   function*(tools: Tools, settings: AppointmentSettings, id: string, reason: string | null) {
     const payment = yield* endPayment(tools, yield* changeable(tools, id))
-    const cancelled = yield* booking.move(tools.db, "cancel", id, { cancellationReason: reason, ...payment })
+    const cancelled = yield* tools.db.use(booking).move("cancel", id, { cancellationReason: reason, ...payment })
     yield* notifyCustomer(tools, "cancellation", cancelled)
     yield* offer(tools, settings, cancelled)
     return cancelled
@@ -228,10 +228,10 @@ export const cancel = Effect.fn("Bookings.cancel")(
 /** Makes a move of staff and mails the customer about it. 422 for a no-show before the beginning. */
 export const moveWithNotice = Effect.fn("Bookings.move")(
   function*(tools: Tools, move: "confirm" | "noShow", id: string) {
-    if (move === "noShow" && (yield* booking.lock(tools.db, move, id)).startTime > (yield* DateTime.nowAsDate)) {
+    if (move === "noShow" && (yield* tools.db.use(booking).lock(move, id)).startTime > (yield* DateTime.nowAsDate)) {
       return yield* new NotBegun()
     }
-    const moved: Booking = yield* booking.move(tools.db, move, id)
+    const moved: Booking = yield* tools.db.use(booking).move(move, id)
     yield* notifyCustomer(tools, move === "confirm" ? "confirmation" : "noShow", moved)
     return moved
   },

@@ -128,7 +128,7 @@ export const calendarRoutes = ({ digests }: PluginContext) => {
     }, (call) =>
       Effect.gen(function*() {
         const { id } = call.params
-        const organizationId = yield* organizationOfCalendar(call.db, id)
+        const organizationId = yield* call.db.use(organizationOfCalendar)(id)
         if (organizationId === undefined || !key(id).some((one) => one === call.query.key)) {
           return yield* new NoCalendar()
         }

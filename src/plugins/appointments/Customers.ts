@@ -24,7 +24,7 @@ export const customerOf = ({ keyId, name, userId }: Actor): string => userId ?? 
 export const namedCustomer = Effect.fnUntraced(function*({ db }: Tools, actor: Actor, named = customerOf(actor)) {
   if (named === customerOf(actor)) return named
   if (!holds(actor, manage)) return yield* new NotForOthers()
-  return (yield* isCustomer(db, named)) ? named : yield* new UnknownCustomer()
+  return (yield* db.use(isCustomer)(named)) ? named : yield* new UnknownCustomer()
 })
 
 /** 422 for a text that is no address. */

@@ -47,7 +47,7 @@ const replaceWeek = Effect.fn("Hours.replaceWeek")(
   function*({ db }: Tools, providerId: string, hours: typeof Week.Type["schedules"]) {
     yield* requireApart(hours)
     yield* db.table(providers).lock(providerId)
-    yield* removeWeek(db, providerId)
+    yield* db.use(removeWeek)(providerId)
     return hours.length === 0
       ? []
       : yield* db.table(weeklyHours).insertMany(hours.map((one) => ({ ...one, providerId })))

@@ -1,29 +1,26 @@
 import { DateTime, Effect, Schema } from "effect"
-import { dueTask, mailTemplate, type PluginContext, setting } from "stoa/plugin"
+import { dueTask, mailTemplate, option, type PluginContext } from "stoa/plugin"
 import { type Booking, bookings, providers, serviceTypes, type Tools } from "./AppointmentTables.ts"
 
 /** What a deployment decides of its appointments. */
 export const AppointmentSettings = Schema.Struct({
-  reminderHours: setting(
-    Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 720 }))),
-    [24, 1],
-    "How many hours before an appointment its customer is reminded"
-  ),
-  autoCancelHours: setting(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 720 })),
-    24,
-    "How many hours before it begins an appointment is cancelled that was not confirmed and is not paid by card; 0: never"
-  ),
-  payMinutes: setting(
-    Schema.Int.check(Schema.isBetween({ minimum: 5, maximum: 1_440 })),
-    30,
-    "How many minutes a time is held for a payment in advance"
-  ),
-  offerMinutes: setting(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_080 })),
-    120,
-    "How many minutes a time that became free is held for the first who waits for it"
-  )
+  reminderHours: option(Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 720 }))), {
+    default: [24, 1],
+    description: "How many hours before an appointment its customer is reminded"
+  }),
+  autoCancelHours: option(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 720 })), {
+    default: 24,
+    description:
+      "How many hours before it begins an appointment is cancelled that was not confirmed and is not paid by card; 0: never"
+  }),
+  payMinutes: option(Schema.Int.check(Schema.isBetween({ minimum: 5, maximum: 1_440 })), {
+    default: 30,
+    description: "How many minutes a time is held for a payment in advance"
+  }),
+  offerMinutes: option(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_080 })), {
+    default: 120,
+    description: "How many minutes a time that became free is held for the first who waits for it"
+  })
 })
 export type AppointmentSettings = typeof AppointmentSettings.Type
 

@@ -81,7 +81,7 @@ export const offersOf = Effect.fn("Openings.offers")(function*(
   const special = grouped(
     yield* db.table(overrides).list({ ...these, date: { gte: dateOf(from), lte: dateOf(to) } }, all)
   )
-  const taken = yield* takenBy(db, ids, { start: from - 2 * day, end: to + 3 * day, ...others })
+  const taken = yield* db.use(takenBy)(ids, { start: from - 2 * day, end: to + 3 * day, ...others })
   const zones = new Map(
     [...new Set(people.map(({ timezone }) => timezone))].map((zone) =>
       [zone, stretchesOf(DateTime.zoneMakeNamedUnsafe(zone), from - 2 * day, to + 3 * day)] as const

@@ -9,8 +9,8 @@ import {
   NotFound,
   type Order,
   OrderId,
+  type PluginCall,
   type PluginContext,
-  type PluginTools,
   systemActor,
   ValidationFailed
 } from "stoa/plugin"
@@ -148,7 +148,7 @@ const follow = Effect.fnUntraced(function*(tools: Tools, settings: AppointmentSe
   yield* tools.services.orders.change(orderId, { status: "cancelled", reason: "The appointment is cancelled." })
 })
 
-type Happened = Pick<PluginTools, "db" | "services"> & { readonly event: { readonly entityId: string } }
+type Happened = Pick<PluginCall, "db" | "services"> & { readonly event: { readonly entityId: string } }
 
 /**
  * Events of orders, which say what became of a payment also when the request did not, and of cancelled appointments. Orders are

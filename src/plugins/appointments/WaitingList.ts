@@ -39,8 +39,7 @@ export const waiting = table("appointment_waiting_list", {
     { columns: ["customerId", "createdAt"], descending: true },
     { columns: ["providerId", "createdAt"], descending: true },
     { columns: ["status", "createdAt"], descending: true },
-    // An index is named by its columns: these differ from those of the one below.
-    { columns: ["serviceTypeId", "createdAt", "id"], descending: true },
+    { columns: ["serviceTypeId", "createdAt"], descending: true },
     { columns: ["serviceTypeId", "createdAt"], where: "status = 'waiting'" },
     { columns: ["offeredProviderId"], where: "status = 'offered'" },
     { columns: ["expiresAt"], where: "status in ('waiting', 'offered')" }
@@ -65,7 +64,7 @@ export const offer = Effect.fn("WaitingList.offer")(
     const service = yield* tools.db.table(serviceTypes).find(serviceTypeId)
     const last = DateTime.subtract(DateTime.makeUnsafe(startTime), { minutes: service?.minNoticeMins ?? 0 })
     if (DateTime.isLessThanOrEqualTo(last, now)) return
-    const id = yield* firstWaiting(tools.db, opening)
+    const id = yield* tools.db.use(firstWaiting)(opening)
     if (id === undefined) return
     const expiresAt = DateTime.toDateUtc(DateTime.min(last, DateTime.add(now, { minutes: offerMinutes })))
     const { customerEmail, customerName } = yield* tools.db.table(waiting).update(id, {

@@ -1,5 +1,5 @@
 import { Context, Schema } from "effect"
-import { setting, Text } from "stoa/plugin"
+import { option, Text } from "stoa/plugin"
 
 const from = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -13,16 +13,24 @@ const CodeFormat = Schema.String.check(
 
 /** What a deployment decides of its gift cards (contract, plugins §12). */
 export const GiftCardSettings = Schema.Struct({
-  codeFormat: setting(CodeFormat, "XXXX-XXXX-XXXX-XXXX", "How codes are drawn and written: at least 16 signs"),
-  defaultExpiryDays: setting(from(0, 36_500), 0, "Days after which a new card expires; 0: never"),
-  maxBalancePerCard: setting(
-    from(1, 1_000_000_000_000),
-    1_000_000,
-    "The most that staff may put on a card, in minor units"
-  ),
-  emailTemplate: setting(Text, "gift-card-delivery", "Name of the mail after `gift-cards/`"),
-  productType: setting(Text, "gift_card", "Type of the entities whose sale issues cards"),
-  holdHours: setting(from(1, 2_400), 168, "Hours for which an order that is not captured sets money of a card aside")
+  codeFormat: option(CodeFormat, {
+    default: "XXXX-XXXX-XXXX-XXXX",
+    description: "How codes are drawn and written: at least 16 signs"
+  }),
+  defaultExpiryDays: option(from(0, 36_500), {
+    default: 0,
+    description: "Days after which a new card expires; 0: never"
+  }),
+  maxBalancePerCard: option(from(1, 1_000_000_000_000), {
+    default: 1_000_000,
+    description: "The most that staff may put on a card, in minor units"
+  }),
+  emailTemplate: option(Text, { default: "gift-card-delivery", description: "Name of the mail after `gift-cards/`" }),
+  productType: option(Text, { default: "gift_card", description: "Type of the entities whose sale issues cards" }),
+  holdHours: option(from(1, 2_400), {
+    default: 168,
+    description: "Hours for which an order that is not captured sets money of a card aside"
+  })
 })
 export type GiftCardSettings = typeof GiftCardSettings.Type
 

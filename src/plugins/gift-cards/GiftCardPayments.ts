@@ -79,8 +79,7 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
     }
     const at = yield* DateTime.nowAsDate
     const expiresAt = new Date(at.getTime() + holdHours * 3_600_000)
-    const hold = yield* money.hold(
-      db,
+    const hold = yield* db.use(money).hold(
       { accountId: card.id, amount, reference, orderId, expiresAt },
       payingIn(currency, at)
     )
@@ -95,14 +94,14 @@ const settling = Effect.fnUntraced(function*({ db }: PluginContext) {
   const giftCards = yield* GiftCards
 
   const capture = Effect.fn("GiftCards.capture")(function*(holdId: string, amount: number) {
-    const hold = yield* orDeclined("PAYMENT_CAPTURE_FAILED", money.capture(db, holdId, { type: "redeem", amount }))
+    const hold = yield* orDeclined("PAYMENT_CAPTURE_FAILED", db.use(money).capture(holdId, { type: "redeem", amount }))
     const { currency } = yield* orDeclined("PAYMENT_CAPTURE_FAILED", giftCards.get(hold.accountId))
     return intentOf(hold, currency)
   })
 
   /** A card that takes the place of one that cannot be used any more. */
   const replacementOf = Effect.fnUntraced(function*(card: Card, { orderId }: Hold, amount: number) {
-    const address = orderId === null ? null : yield* orderAddress(db, orderId)
+    const address = orderId === null ? null : yield* db.use(orderAddress)(orderId)
     const [made] = yield* giftCards.write([{
       amount,
       currency: card.currency,
@@ -125,7 +124,7 @@ const settling = Effect.fnUntraced(function*({ db }: PluginContext) {
     const accountId = status === "disabled" || status === "expired"
       ? yield* replacementOf(card, hold, given)
       : card.id
-    return yield* money.refund(db, holdId, {
+    return yield* db.use(money).refund(holdId, {
       type: "refund",
       reference,
       amount: given,
@@ -134,7 +133,7 @@ const settling = Effect.fnUntraced(function*({ db }: PluginContext) {
   }, db.transaction)
 
   const cancel = Effect.fn("GiftCards.cancel")(function*(holdId: string) {
-    const { status } = yield* money.release(db, holdId)
+    const { status } = yield* db.use(money).release(holdId)
     if (status === "captured") yield* giveBack(holdId, `cancel:${holdId}`)
   })
   return { capture, giveBack, cancel }

@@ -59,9 +59,9 @@ const Issue = Schema.Struct({
 
 /** A balance, for who has the code: ten tries a minute of an address, and of a beginning of a code (contract §17.8). */
 const balanceOf = Effect.fnUntraced(
-  function*({ actor, orgId, services }: RouteCall<unknown, unknown, unknown>, code: string) {
+  function*({ actor, organizationId, services }: RouteCall<unknown, unknown, unknown>, code: string) {
     const start = plainCode(code).slice(0, 4)
-    const subjects = [`${orgId}/ip/${actor.ip ?? ""}`, `${orgId}/code/${start}`] as const
+    const subjects = [`${organizationId}/ip/${actor.ip ?? ""}`, `${organizationId}/code/${start}`] as const
     const { admitted, resetsInMs } = yield* services.guesses.admit("gift-card", ...subjects)
     if (!admitted) {
       const answer = { status: 429, code: "TOO_MANY_REQUESTS", message: "Too many requests, please try again later." }
@@ -163,5 +163,5 @@ export const giftCardRoutes = [
     summary: "List the gift cards of the customer",
     auth: true,
     success: CardView
-  }).handle((call) => Effect.flatMap(myCards.page(call, {}, call.page), shownPage))
+  }).handle((call) => Effect.flatMap(call.db.use(myCards).page({}, call.page), shownPage))
 ]

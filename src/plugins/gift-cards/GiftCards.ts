@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { conflict, invalid, newId, type NewRowOf, notFound, type PluginContext, PluginHost } from "stoa/plugin"
+import { conflict, invalid, newId, type NewRowOf, notFound, PluginContext } from "stoa/plugin"
 import { type Card, cards, isDisabled, money } from "./GiftCard.ts"
 import { concealed, type ConcealedCode, displayed, lastFourOf, newCode } from "./GiftCardCode.ts"
 import { GiftCardOptions, type GiftCardSettings } from "./GiftCardOptions.ts"
@@ -60,8 +60,7 @@ const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays
     })))
     const issue = { type: "issue", reference: "issue", note: "Initial load" }
     if (!empty) {
-      yield* money.postAll(
-        db,
+      yield* db.use(money).postAll(
         made.map(({ id, initialAmount, sourceOrderId }) => ({
           ...issue,
           accountId: id,
@@ -81,7 +80,7 @@ const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays
 /** Gift cards and the money on them (contract, plugins §12). */
 export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-cards/GiftCards", {
   make: Effect.gen(function*() {
-    const [host, options] = [yield* PluginHost, yield* GiftCardOptions]
+    const [host, options] = [yield* PluginContext, yield* GiftCardOptions]
     const [{ db, digests }, { codeFormat, maxBalancePerCard }] = [host, options]
     const write = writing(host, options)
 
@@ -114,7 +113,7 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
       const { balance, initialAmount } = yield* locked(id)
       const after = balance + delta
       if (after < 0 || after > initialAmount) return yield* new OutsideOfInitial(initialAmount)
-      yield* money.post(db, { accountId: id, type: "adjust", amount: delta, reference: `adjust:${newId()}`, note })
+      yield* db.use(money).post({ accountId: id, type: "adjust", amount: delta, reference: `adjust:${newId()}`, note })
       return yield* get(id)
     }, db.transaction)
 
@@ -123,7 +122,7 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
       const { balance, initialAmount } = yield* locked(id)
       if (balance + amount > maxBalancePerCard) return yield* new AboveMaximum(maxBalancePerCard)
       yield* db.table(cards).update(id, { initialAmount: initialAmount + amount })
-      yield* money.post(db, { accountId: id, type: "top_up", amount, reference: `top_up:${newId()}`, note })
+      yield* db.use(money).post({ accountId: id, type: "top_up", amount, reference: `top_up:${newId()}`, note })
       return yield* get(id)
     }, db.transaction)
 

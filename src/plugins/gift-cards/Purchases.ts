@@ -51,10 +51,9 @@ const surplusOf = ({ id, units }: SoldLine, all: ReadonlyArray<SoldCard>) => {
 /** Takes what is left off cards whose unit was given back, and puts it back on where that refund failed or was undone. */
 const withdraw = Effect.fn("Purchases.withdraw")(
   function*({ db }: PluginContext, lines: ReadonlyArray<SoldLine>) {
-    const all = yield* lockedCards(db, lines.map(({ id }) => id))
+    const all = yield* db.use(lockedCards)(lines.map(({ id }) => id))
     const chosen = lines.flatMap((line) => surplusOf(line, all))
-    yield* money.postAll(
-      db,
+    yield* db.use(money).postAll(
       chosen.filter(({ worth }) => worth > 0).map(({ id, isWithdrawn, orderId, worth }) => ({
         accountId: id,
         type: "withdraw",
@@ -73,8 +72,8 @@ const withdraw = Effect.fn("Purchases.withdraw")(
 
 /** Refuses a refund that gives more for spent cards than is left on them. */
 const refuseSpent = Effect.fn("Purchases.refuseSpent")(function*({ db }: PluginContext, refund: RequestedRefund) {
-  const lines = yield* refundedLines(db, refund)
-  const all = lines.length === 0 ? [] : yield* lockedCards(db, lines.map(({ id }) => id))
+  const lines = yield* db.use(refundedLines)(refund)
+  const all = lines.length === 0 ? [] : yield* db.use(lockedCards)(lines.map(({ id }) => id))
   for (const { amount, id, units } of lines) {
     const taken = all.filter(({ isWithdrawn, lineId }) => lineId === id && !isWithdrawn).slice(0, units)
     const left = taken.reduce((sum, { worth }) => sum + worth, 0)
@@ -94,7 +93,7 @@ export const followSales = Effect.fnUntraced(function*(host: PluginContext) {
     // Orders are paid after they are created.
     created: () => Effect.succeed(undefined),
     changed: Effect.fn("Purchases.changed")(function*(orderIds) {
-      const lines = yield* unsettledLines(host.db, orderIds, productType)
+      const lines = yield* host.db.use(unsettledLines)(orderIds, productType)
       const [sold, issued] = [lines.filter(({ isIssued }) => !isIssued), lines.filter(({ isIssued }) => isIssued)]
       if (sold.length > 0) yield* giftCards.write(sold.flatMap(cardsOf))
       if (issued.length > 0) yield* withdraw(host, issued)

@@ -51,7 +51,7 @@ const address = "coalesce(nullif(o.email, ''), p.email)"
 export const unsettledLines = statement(
   "Purchases.unsettled",
   function*(sql, organizationId, orderIds: ReadonlyArray<OrderId>, productType: string) {
-    return yield* soldLines(sql)`select l.id, o.id as "orderId", o.customer_id as "customerId", o.currency,
+    return yield* soldLines(sql`select l.id, o.id as "orderId", o.customer_id as "customerId", o.currency,
         l.unit_price::float8 as "unitPrice", sold.units, issued.cards > 0 as "isIssued", l.metadata,
         o.metadata as "orderMetadata", ${sql.literal(address)} as email
       from plugin_orders o join plugin_order_lines l on l.order_id = o.id ${sql.literal(joins)}
@@ -65,7 +65,7 @@ export const unsettledLines = statement(
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[]) and l.entity_type = ${productType}
         and l.unit_price > 0 and o.imported_at is null and case when issued.cards > 0 then issued.open <> sold.units
           else sold.units > 0 and o.amount_captured >= o.grand_total end
-      order by l.id`
+      order by l.id`)
   }
 )
 
@@ -73,13 +73,13 @@ export const unsettledLines = statement(
 export const lockedCards = statement(
   "Purchases.lockedCards",
   function*(sql, organizationId, lineIds: ReadonlyArray<OrderLineId>) {
-    return yield* soldCards(sql)`with locked as materialized (select * from gift_cards
+    return yield* soldCards(sql`with locked as materialized (select * from gift_cards
         where organization_id = ${organizationId} and order_line_id = any(${lineIds}::uuid[]) order by id for update)
       select id, order_line_id as "lineId", source_order_id as "orderId", withdrawn_at is not null as "isWithdrawn",
         case when withdrawn_at is null then balance - held else (select -coalesce(sum(e.amount), 0)
           from gift_card_entries e where e.account_id = locked.id and e.type = 'withdraw') end::float8 as worth,
         balance - held < initial_amount as "isSpent"
-      from locked order by worth desc, id`
+      from locked order by worth desc, id`)
   }
 )
 
@@ -88,8 +88,7 @@ export const refundedLines = statement(
   "Purchases.refunded",
   function*(sql, organizationId, { isAll, lines, orderId }: RequestedRefund) {
     return yield* refundedCardLines(
-      sql
-    )`select l.id, case when ${isAll}::boolean then l.quantity else a.quantity end as units,
+      sql`select l.id, case when ${isAll}::boolean then l.quantity else a.quantity end as units,
         coalesce(a.amount, l.total_price - l.discount_amount + case when o.tax_included then 0 else l.tax_amount end
           - (select coalesce(sum(p.amount), 0) from plugin_refund_lines p join plugin_refunds r on r.id = p.refund_id
             where p.order_line_id = l.id and r.status in ('pending', 'completed')))::float8 as amount
@@ -99,12 +98,13 @@ export const refundedLines = statement(
       where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid and (${isAll}::boolean or a.amount is not null)
         and exists (select from gift_cards g where g.organization_id = o.organization_id and g.order_line_id = l.id)
       order by l.id`
+    )
   }
 )
 
 /** Where mails about an order go. */
 export const orderAddress = statement("Purchases.address", function*(sql, organizationId, orderId: OrderId) {
-  const [row] = yield* addresses(sql)`select ${sql.literal(address)} as email from plugin_orders o ${sql.literal(joins)}
-      where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid`
+  const [row] = yield* addresses(sql`select ${sql.literal(address)} as email from plugin_orders o ${sql.literal(joins)}
+      where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid`)
   return row?.email ?? null
 })

@@ -54,7 +54,7 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
       defineTask({
         slug: "gift-cards/release-holds",
         schedule: "*/5 * * * *",
-        handler: () => Effect.map(money.releaseDue(host.db), (released) => ({ output: { released } }))
+        handler: () => Effect.map(host.db.use(money).releaseDue, (released) => ({ output: { released } }))
       }),
       deliveries(host, settings, mail)
     ],

@@ -5,7 +5,6 @@ import type { CheckoutExtension } from "../../domain/checkout/CheckoutExtension.
 import type { BroughtMail } from "../../domain/mail/PluginMails.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
-import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { KeyScopeOption } from "../../domain/platform/access/ApiKey.ts"
 import type { Migrations } from "../../domain/platform/database/MigrationStatements.ts"
 import type { Hook } from "../../domain/platform/hooks/Hook.ts"
@@ -17,16 +16,15 @@ import type { SearchField } from "../../domain/search/SearchFields.ts"
 import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
-import { type PluginContext, PluginHost } from "./PluginHost.ts"
+import { PluginContext, type PluginContextKey } from "./PluginContext.ts"
+import { type PluginTask, withCall } from "./PluginTask.ts"
 import type { BuiltRoute, Route } from "./routes/PluginRoute.ts"
 import type { DescribedCall, ServedRpc } from "./routes/PluginRpc.ts"
 import type { Described } from "./routes/RouteShape.ts"
-import type { PluginTools } from "./routes/RouteTools.ts"
-import { PluginDatabase } from "./tables/PluginDatabase.ts"
 import type { Table } from "./tables/Table.ts"
 
 /** Services that the layer of a plugin may ask for. */
-export type PluginNeeds = PluginDatabase | PluginHost | Sharding.Sharding | WorkflowEngine.WorkflowEngine
+export type PluginNeeds = PluginContextKey | Sharding.Sharding | WorkflowEngine.WorkflowEngine
 
 /** What runs in the processes that run actors; `R` is what it needs of its plugin's services. */
 export interface ActorLayer<R = never> {
@@ -76,7 +74,7 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   /** Calls for internal services, at `/rpc` (`rpcGroup`, `serveRpc`). */
   readonly rpc?: ServedRpc<NoInfer<Services | Used> | PluginNeeds>
   /** Kinds of jobs, slugs `<id>/<action>`. */
-  readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services | Used>>
+  readonly tasks?: (context: PluginContext) => Listed<PluginTask, NoInfer<Services | Used>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
   readonly events?: ReadonlyArray<string>
   /**
@@ -118,8 +116,6 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
 export interface Installation {
   readonly context: PluginContext
   readonly cluster: Context.Context<Sharding.Sharding | WorkflowEngine.WorkflowEngine>
-  /** Tools of a handler, for the request that is being answered. */
-  readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
   /** What the plugins that it requires export. */
   readonly required: Context.Context<never>
 }
@@ -231,16 +227,13 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
     uses: keysOf(manifest.uses),
     subscribesTo: Object.keys(manifest.onEvents ?? {}),
     describe: (context) => (manifest.routes?.(context) ?? []).map(({ described }) => described),
-    install: Effect.fnUntraced(function*({ cluster, context, required, tools }) {
+    install: Effect.fnUntraced(function*({ cluster, context, required }) {
       // The start has compared what is used with what is exported (`PluginRules.ts`).
       const used = required as Context.Context<Used>
-      const needs = Context.merge(
-        cluster,
-        Context.add(Context.make(PluginDatabase, context.db), PluginHost, context)
-      )
+      const needs = Context.add(cluster, PluginContext, context)
       const own = yield* Effect.provideContext(Layer.build(layer), Context.merge(used, needs))
       const services = Context.merge(used, own)
-      const routes = (manifest.routes?.(context) ?? []).map((route) => route.build(tools, services))
+      const routes = (manifest.routes?.(context) ?? []).map((route) => route.build(context.call, services))
       const actors = together([...entities, ...workflows].map((one) => one.layer))
       const starts = Effect.provideContext(Effect.all(workflows.map(({ task }) => task)), cluster)
       const all = Layer.succeedContext(Context.merge(services, needs))
@@ -249,7 +242,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
         rpc: manifest.rpc && { ...manifest.rpc, layer: Layer.provide(manifest.rpc.layer, all) },
         actors: Layer.provide(actors, all),
         hooks: yield* listed(manifest.hooks?.(context), services),
-        tasks: [...yield* listed(manifest.tasks?.(context), services), ...yield* starts],
+        tasks: [...(yield* listed(manifest.tasks?.(context), services)).map(withCall(context.db)), ...yield* starts],
         paymentMethods: yield* listed(manifest.paymentMethods?.(context), services),
         taxAdapters: yield* listed(manifest.taxAdapters?.(context), services),
         shippingAdapters: yield* listed(manifest.shippingAdapters?.(context), services),

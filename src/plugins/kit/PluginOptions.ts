@@ -2,37 +2,56 @@ import { Effect, Predicate, Result, Schema } from "effect"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
 import { definePlugin, type OptionRow, type Plugin, type PluginManifest } from "./Plugin.ts"
 
-/** What the documentation says of an option. */
-interface About {
-  readonly description: string
+/** What is said of an option. */
+interface About<A> {
   /** Absent: without it the option has no value. */
-  readonly fallback?: unknown
+  readonly default?: A
+  readonly description: string
 }
 
-/** An option without a default. */
-export const option = <S extends Schema.Constraint>(rule: S, description: string) =>
-  Object.assign(Schema.optional(rule), { about: { description } as About })
+/** An option that has a value, also where the deployment gives none. */
+interface Defaulted<A> {
+  readonly default: A
+  readonly description: string
+}
 
-/** An option with a default. */
-export const setting = <S extends Schema.Constraint>(rule: S, fallback: S["Encoded"], description: string) =>
-  Object.assign(Schema.withDecodingDefault<S>(Effect.succeed(fallback))(rule), {
-    about: { description, fallback } as About
-  })
+const describe = <S extends Schema.Top>(field: S, about: About<unknown>): S => Object.assign(field, { about })
 
-/** An option that only code can describe, as an adapter: the type checker is its only rule. */
-export const code = <A>() => Schema.declare((_: unknown): _ is A => true)
+/**
+ * An option of a plugin. Without a schema, `option<PayoutAdapter>({ … })`, it is one that only code can give, and the type
+ * checker is its only rule.
+ */
+export function option<A>(about: Defaulted<A>): Schema.withDecodingDefault<Schema.declare<A>>
+export function option<A>(about: { readonly description: string }): Schema.optional<Schema.declare<A>>
+export function option<S extends Schema.Constraint>(
+  rule: S,
+  about: Defaulted<S["Encoded"]>
+): Schema.withDecodingDefault<S>
+export function option<S extends Schema.Constraint>(
+  rule: S,
+  about: { readonly description: string }
+): Schema.optional<S>
+export function option(...given: readonly [About<unknown>] | readonly [Schema.Top, About<unknown>]): Schema.Top {
+  const [rule, about] = given.length === 2 ? given : [Schema.declare((_: unknown): _ is unknown => true), ...given]
+  return describe(
+    about.default === undefined
+      ? Schema.optional(rule)
+      : Schema.withDecodingDefault<Schema.Top>(Effect.succeed(about.default))(rule),
+    about
+  )
+}
 
-/** A struct of options, made with `option` and `setting`. */
+/** A struct of options, made with `option`. */
 type Options<A, E> = Schema.Codec<A, E> & { readonly fields: Readonly<Record<string, unknown>> }
 
 /** A manifest without the id, which a wrong option is reported with. */
 type WithoutId<Services, Used> = Omit<PluginManifest<Services, Used>, "id">
 
-const rowsOf = (fields: Readonly<Record<string, unknown>>): ReadonlyArray<OptionRow> =>
+const describeOptions = (fields: Readonly<Record<string, unknown>>): ReadonlyArray<OptionRow> =>
   Object.entries(fields).map(([name, field]) => {
     const about = Predicate.hasProperty(field, "about") ? Object(field.about) : {}
-    const { description = "", fallback } = about
-    return { name, description, fallback: fallback === undefined ? "none" : JSON.stringify(fallback) }
+    const { default: value, description = "" } = about
+    return { name, description, fallback: value === undefined ? "none" : JSON.stringify(value) }
   })
 
 /**
@@ -40,7 +59,7 @@ const rowsOf = (fields: Readonly<Record<string, unknown>>): ReadonlyArray<Option
  * misspelt name, ends the start with a sentence that names the plugin and the option.
  *
  *   export const loyalty = pluginWith("loyalty", Schema.Struct({
- *     pointsPerUnit: setting(Schema.Int, 1, "Points for each unit of money")
+ *     pointsPerUnit: option(Schema.Int, { default: 1, description: "Points for each unit of money" })
  *   }), ({ pointsPerUnit }) => ({ version: "1.0.0", ... }))
  */
 export const pluginWith = <A, E, Services = never, Used = never>(
@@ -49,7 +68,7 @@ export const pluginWith = <A, E, Services = never, Used = never>(
   manifest: (options: A) => WithoutId<Services, Used>
 ) => {
   const decode = Schema.decodeUnknownResult(options, { errors: "all", onExcessProperty: "error" })
-  const rows = rowsOf(options.fields)
+  const rows = describeOptions(options.fields)
   return (...[given]: {} extends E ? [given?: E] : [given: E]): Plugin => {
     const read = decode(given ?? {})
     if (Result.isSuccess(read)) return { ...definePlugin({ ...manifest(read.success), id }), options: rows }

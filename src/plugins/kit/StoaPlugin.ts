@@ -14,8 +14,10 @@ export {
   type PluginNeeds,
   type WorkflowLayer
 } from "./Plugin.ts"
-export { type PluginConfig, type PluginContext, PluginHost } from "./PluginHost.ts"
-export { code, option, pluginWith, setting } from "./PluginOptions.ts"
+export type { PluginCall } from "./PluginCall.ts"
+export { type PluginConfig, PluginContext } from "./PluginContext.ts"
+export { option, pluginWith } from "./PluginOptions.ts"
+export { defineTask, type PluginTask, type PluginTaskCall } from "./PluginTask.ts"
 
 export type { Column } from "./tables/Column.ts"
 export {
@@ -37,8 +39,8 @@ export {
   timestamp,
   uuid
 } from "./tables/ColumnKinds.ts"
-export { type Announcement, PluginDatabase, rowsOf } from "./tables/PluginDatabase.ts"
-export { statement } from "./tables/StatementRepo.ts"
+export type { Announcement, PluginDatabase, Usable } from "./tables/PluginDatabase.ts"
+export { rowsOf, statement } from "./tables/StatementRepo.ts"
 export {
   type ChangeOf,
   childOf,
@@ -52,15 +54,15 @@ export { type OrderOf, RowNotFound, type TableHandle } from "./tables/TableHandl
 export { rowJson } from "./tables/TableRowsRepo.ts"
 export type { Where, Which } from "./tables/TableWhereRepo.ts"
 
-export { document, type DocumentRow, type Documents } from "./records/Document.ts"
+export { document, type DocumentRow, type DocumentRows, type Documents } from "./records/Document.ts"
 export { type DueCounts, type DueOptions, dueTask } from "./records/DueTask.ts"
 export { fieldsOf, type InputOf, inputOf } from "./records/InputOf.ts"
-export { type Ledger, ledger } from "./records/Ledger.ts"
+export { type Accounts, type Ledger, ledger } from "./records/Ledger.ts"
 export { balanceColumns, type Entry, type Hold, type Posting, type Settling } from "./records/LedgerTables.ts"
-export { type Machine, machine } from "./records/Machine.ts"
+export { type Machine, machine, type Moves } from "./records/Machine.ts"
 export { modelOf, type ModelOptions } from "./records/ModelOf.ts"
-export { type NumberParts, type Numbers, numbers } from "./records/Numbers.ts"
-export { type Owned, ownedBy } from "./records/OwnedBy.ts"
+export { type NumberParts, type Numbers, numbers, type NumberSource } from "./records/Numbers.ts"
+export { type Owned, ownedBy, type OwnedRows } from "./records/OwnedBy.ts"
 export { resource, type ResourceOptions } from "./records/Resource.ts"
 
 export { businessDate, DayStart, TimeZone } from "../../domain/platform/text/BusinessDate.ts"
@@ -87,7 +89,7 @@ export { group, type Route, type RouteCall, type RouteShape } from "./routes/Plu
 export { type CallOptions, rpcCall, rpcGroup, type ServedRpc, serveRpc } from "./routes/PluginRpc.ts"
 export type { RawAnswer, RawCall } from "./routes/RawRoute.ts"
 export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShape.ts"
-export type { PluginTools, RouteError } from "./routes/RouteTools.ts"
+export type { RouteError } from "./routes/RouteTools.ts"
 
 export {
   CheckoutRequest,
@@ -156,7 +158,7 @@ export { CurrencyCode } from "../../domain/platform/money/Money.ts"
 export { allocate } from "../../domain/platform/money/Money.ts"
 export { Amount } from "../../domain/platform/money/Money.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/platform/paging/Paging.ts"
-export { defineTask, GiveUp, RetryIn, type Task } from "../../domain/platform/tasks/Task.ts"
+export { GiveUp, RetryIn } from "../../domain/platform/tasks/Task.ts"
 export { FreeText, StorableObject, Text } from "../../domain/platform/text/Storable.ts"
 export { Moment, Time } from "../../domain/platform/text/Time.ts"
 export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, type PluginContext, type PluginDatabase, PluginHost } from "stoa/plugin"
+import { type CurrentActor, PluginContext, type PluginDatabase } from "stoa/plugin"
 import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
 
 /** What the functions of the plugin work with. */
 interface Works {
-  readonly db: PluginDatabase["Service"]
+  readonly db: PluginDatabase
   readonly host: PluginContext
   readonly settings: MarketplaceSettings
 }
@@ -12,7 +12,7 @@ interface Works {
 /** The tables, the core and the settings of the marketplace. */
 export class Market extends Context.Service<Market, Works>()("stoa/plugins/marketplace/Market") {
   static readonly layer = (settings: MarketplaceSettings) =>
-    Layer.effect(Market, Effect.map(PluginHost, (host) => ({ db: host.db, host, settings })))
+    Layer.effect(Market, Effect.map(PluginContext, (host) => ({ db: host.db, host, settings })))
 }
 
 /** Makes the effect one transaction. */

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type CurrentActor, defineTask, dueTask, type PluginContext, type Task } from "stoa/plugin"
+import { type CurrentActor, defineTask, dueTask, type PluginContext, type PluginTask } from "stoa/plugin"
 import { dispute, disputes } from "./disputes/Dispute.ts"
 import { Market, provided } from "./Market.ts"
 import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
@@ -14,27 +14,27 @@ const missed = <Status extends string>(isDecided: boolean, status: Status) => (n
   isDecided ? { status, deadlineAt: { lt: now } } : { or: [] }
 
 /** Tasks over single rows: disputes are escalated, and returns approved; their goods are then worth what they cost. */
-const deadlines = (context: PluginContext, settings: MarketplaceSettings): ReadonlyArray<Task> => [
+const deadlines = (context: PluginContext, settings: MarketplaceSettings): ReadonlyArray<PluginTask> => [
   dueTask(context, {
     slug: "marketplace/dispute-deadlines",
     schedule: "*/10 * * * *",
     of: disputes,
     where: missed(settings.autoEscalateOnMissedDeadline, "vendor_response_pending"),
-    each: ({ id }, { db }) => dispute.move(db, "escalate", id)
+    each: ({ id }, { db }) => db.use(dispute).move("escalate", id)
   }),
   dueTask(context, {
     slug: "marketplace/return-deadlines",
     schedule: "*/10 * * * *",
     of: returns,
     where: missed(settings.autoApproveReturnsOnVendorTimeout, "requested"),
-    each: ({ id }, { db }) => returnMachine.move(db, "approve", id)
+    each: ({ id }, { db }) => db.use(returnMachine).move("approve", id)
   })
 ]
 
 /** The jobs of the marketplace (contract, plugins §1.8). */
 export const marketplaceTasks = Effect.map(
   Effect.all([provided, Market]),
-  ([provide, { host, settings }]): ReadonlyArray<Task> => {
+  ([provide, { host, settings }]): ReadonlyArray<PluginTask> => {
     /** A task that gives what it did under `name`. */
     const task = (
       action: string,

@@ -44,8 +44,7 @@ const handOver = Effect.fn("Notifications.handOver")(function*(
   const accepted = batch.filter((_, n) => settled[n]?.status === "sent")
   const printed = accepted.filter(({ channel }) => channel === "print")
   if (printed.length > 0) {
-    yield* printMessages(
-      db,
+    yield* db.use(printMessages)(
       printed.map((due) => ({
         id: due.id,
         printerId: due.recipient ?? "",
@@ -63,7 +62,7 @@ const handOver = Effect.fn("Notifications.handOver")(function*(
       }),
     { discard: true }
   )
-  yield* settleMessages(db, settled, now)
+  yield* db.use(settleMessages)(settled, now)
 }, (work, { db }) => db.transaction(work))
 
 /** Sends messages that are due: constant statements for a batch of any size, and one more for each fail-over. */
@@ -82,7 +81,7 @@ export const deliveries = (host: PluginContext, settings: NotificationSettings) 
       for (let count = 0;;) {
         const now = yield* DateTime.nowAsDate
         const lease = new Date(now.getTime() + leaseMs)
-        const batch = yield* claimMessages(db, { now, lease, limit: batchSize, adapters: firsts })
+        const batch = yield* db.use(claimMessages)({ now, lease, limit: batchSize, adapters: firsts })
         const isSent = ({ channel }: Due) => adapters.some((one) => one.channel === channel)
         yield* handOver(host, settings, batch.filter((due) => !isSent(due)))
         yield* sendBatch(db, settings, batch.filter(isSent), organizationId)

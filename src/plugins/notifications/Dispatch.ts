@@ -5,8 +5,8 @@ import {
   type EventCall,
   group,
   inputOf,
+  type PluginCall,
   type PluginDatabase,
-  type PluginTools,
   rowIn,
   StorableObject,
   type StoreEvent,
@@ -19,8 +19,6 @@ import { CustomerNotFound, destinationOf, isDeclined, type Preference, preferenc
 import { render } from "./Rendering.ts"
 import { inLocale, type Template, templates } from "./Templates.ts"
 
-type Database = PluginDatabase["Service"]
-
 /** The job that sends what is due. */
 export const sendTask = "notifications/send"
 
@@ -29,8 +27,8 @@ const isUuid = Schema.is(Schema.String.check(Schema.isUUID()))
 const idIn = (value: unknown): string | null => isUuid(value) ? value : null
 
 /** Whom an event is about: the customer of its record, its `customerId` or its order, or the guest of that. */
-const concernedBy = (db: Database, { data, entityId, entityType }: StoreEvent) =>
-  concernedOf(db, {
+const concernedBy = (db: PluginDatabase, { data, entityId, entityType }: StoreEvent) =>
+  db.use(concernedOf)({
     customerId: idIn(entityType === "customer" ? entityId : data["customerId"]),
     orderId: idIn(entityType === "order" ? entityId : data["orderId"])
   })
@@ -53,7 +51,7 @@ const shownOf = ({ email, firstName, lastName }: Concerned) => ({ email, firstNa
 
 /** A message of a template, whose digest waits for it. */
 const messageOf = Effect.fnUntraced(function*(
-  db: Database,
+  db: PluginDatabase,
   template: Template,
   recipient: string,
   data: unknown,
@@ -62,7 +60,7 @@ const messageOf = Effect.fnUntraced(function*(
   const { category, channel, delayMinutes, digestMinutes, event, id } = template
   const now = yield* DateTime.nowAsDate
   if (digestMinutes > 0) yield* db.turn(`${id}/${recipient}`)
-  const groupId = digestMinutes === 0 ? null : yield* openDigest(db, id, recipient, now)
+  const groupId = digestMinutes === 0 ? null : yield* db.use(openDigest)(id, recipient, now)
   const nextAt = new Date(now.getTime() + (delayMinutes + digestMinutes) * 60_000)
   const texts = render(template, data)
   const message = { channel, event, category, templateId: id, recipient, metadata: null, error: null }
@@ -94,7 +92,7 @@ export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event,
         yield* messageOf(db, template, recipient, data, { customerId: customer.id, eventId: event.id })
       )
     }
-    if (queued.length > 0 && (yield* queueMessages(db, queued)).length > 0) yield* jobs.enqueue(sendTask, {})
+    if (queued.length > 0 && (yield* db.use(queueMessages)(queued)).length > 0) yield* jobs.enqueue(sendTask, {})
   }))
 })
 
@@ -106,7 +104,7 @@ class OptedOut
 export const missingWay = (
   channel: NewMessage["channel"],
   { adapters }: Pick<NotificationSettings, "adapters">,
-  { services }: Pick<PluginTools, "services">
+  { services }: Pick<PluginCall, "services">
 ): string | null => {
   if (channel === "in_app" || channel === "print" || adapters.some((one) => one.channel === channel)) return null
   if (channel === "email") return services.mail.isOn ? null : "This deployment sends no mail."
@@ -135,7 +133,7 @@ export const sendRoute = group("Notifications", "/notifications").post("/send", 
   call.db.transaction(Effect.gen(function*() {
     const { db, input: { channel, customerId, data, event, locale, metadata, recipient }, jobs } = call
     const settings = yield* NotificationOptions
-    const customer = customerId === undefined ? undefined : yield* concernedOf(db, { customerId, orderId: null })
+    const customer = customerId === undefined ? undefined : yield* db.use(concernedOf)({ customerId, orderId: null })
     if (customerId !== undefined && customer === undefined) return yield* new CustomerNotFound()
     const found = yield* db.table(templates).list({ event, channel, isActive: true })
     const template = inLocale(found, locale ?? customer?.locale ?? null, settings.defaultLocale)
@@ -150,7 +148,7 @@ export const sendRoute = group("Notifications", "/notifications").post("/send", 
     const error = template === undefined
       ? `There is no active template for ${event} on ${channel}.`
       : missingWay(channel, settings, call)
-    const [id = ""] = yield* queueMessages(db, [{ ...message, error, metadata: metadata ?? null }])
+    const [id = ""] = yield* db.use(queueMessages)([{ ...message, error, metadata: metadata ?? null }])
     if (error === null) yield* jobs.enqueue(sendTask, {})
     return yield* db.table(messages).get(id)
   }))

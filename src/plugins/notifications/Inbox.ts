@@ -5,7 +5,7 @@ import {
   fieldsOf,
   group,
   messageOf,
-  type PluginTools,
+  type PluginCall,
   serverSentEvents,
   type Where
 } from "stoa/plugin"
@@ -16,7 +16,7 @@ const { body, createdAt, event, id, readAt, subject } = fieldsOf(messages)
 const Entry = Schema.Struct({ id, event, subject, body, createdAt, readAt })
 
 /** Messages in the inbox of the customer who asks; none for callers without a profile. */
-const inbox = ({ services }: Pick<PluginTools, "services">): Effect.Effect<
+const inbox = ({ services }: Pick<PluginCall, "services">): Effect.Effect<
   Where<typeof messages>,
   never,
   CurrentActor
@@ -60,10 +60,10 @@ export const inboxRoutes = [
     description:
       "Server-sent events `inbox` with how many messages are unread and the id of the last one: at first, and within two seconds of a change. It ends with the process, at the latest after a quarter of an hour; clients reconnect. 401 for callers without a profile, 503 where too many watch.",
     produces: "text/event-stream"
-  }, ({ orgId, services }) =>
+  }, ({ organizationId, services }) =>
     Effect.gen(function*() {
       const customerId = CustomerId.make((yield* services.customers.ownProfile).id)
-      const states = yield* (yield* InboxFeed).follow({ organizationId: orgId, customerId })
+      const states = yield* (yield* InboxFeed).follow({ organizationId: organizationId, customerId })
       return serverSentEvents(
         Stream.map(states, ({ latest, unread }) => messageOf({ event: "inbox", data: { unread, latest } }))
       )

@@ -1,5 +1,5 @@
 import { Context, Effect, Latch, Layer, Queue, Stream } from "effect"
-import { type CustomerId, PluginHost, Unavailable } from "stoa/plugin"
+import { type CustomerId, PluginContext, Unavailable } from "stoa/plugin"
 import { type Unread, unreadOf } from "./MessagesRepo.ts"
 
 /** How often the inboxes that someone watches are looked at. */
@@ -27,7 +27,7 @@ const isSame = (a: Unread | undefined, b: Unread): boolean => a?.unread === b.un
  */
 export class InboxFeed extends Context.Service<InboxFeed>()("stoa/plugins/notifications/InboxFeed", {
   make: Effect.gen(function*() {
-    const { db } = yield* PluginHost
+    const { db } = yield* PluginContext
     const inboxes = new Map<string, Watched>()
     const watched = yield* Latch.make(false)
     let count = 0

@@ -28,9 +28,7 @@ export const queueMessages = statement(
   "Messages.queue",
   function*(sql, organizationId, rows: ReadonlyArray<NewMessage>) {
     const given = rows.map((row) => ({ id: newId(), ...row }))
-    const queued = yield* ids(
-      sql
-    )`insert into notification_log (id, organization_id, channel, event, category, event_id,
+    const queued = yield* ids(sql`insert into notification_log (id, organization_id, channel, event, category, event_id,
         template_id, customer_id, recipient, subject, body, metadata, status, error, next_at, group_id)
       select i.id, ${organizationId}, i.channel, i.event, i.category, i."eventId", i."templateId",
         i."customerId", i.recipient, i.subject, i.body, i.metadata, case when i.error is null then 'queued' else 'failed' end,
@@ -38,7 +36,7 @@ export const queueMessages = statement(
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) i (id uuid, channel text, event text, category text,
         "eventId" uuid, "templateId" uuid, "customerId" uuid, recipient text, subject text, body text, metadata jsonb,
         error text, "nextAt" timestamptz, "groupId" uuid)
-      on conflict do nothing returning id`
+      on conflict do nothing returning id`)
     return queued.map(({ id }) => id)
   }
 )
@@ -47,10 +45,10 @@ export const queueMessages = statement(
 export const openDigest = statement(
   "Messages.openDigest",
   function*(sql, organizationId, templateId: string, recipient: string, now: Date) {
-    const [open] = yield* ids(sql)`select id from notification_log
+    const [open] = yield* ids(sql`select id from notification_log
       where organization_id = ${organizationId} and template_id = ${templateId}::uuid
         and recipient = ${recipient} and status = 'queued' and group_id = id and attempts = 0 and next_at > ${now}
-      order by id limit 1 for update`
+      order by id limit 1 for update`)
     return open?.id ?? null
   }
 )
@@ -85,7 +83,7 @@ export interface Claim {
 export const claimMessages = statement(
   "Messages.claim",
   function*(sql, organizationId, { adapters, lease, limit, now }: Claim) {
-    return yield* dues(sql)`with lead as (select id, provider_id from notification_log
+    return yield* dues(sql`with lead as (select id, provider_id from notification_log
         where organization_id = ${organizationId} and status = 'queued' and group_id = id and next_at <= ${now}
         order by next_at limit ${limit} for update skip locked),
       taken as (update notification_log l set attempts = l.attempts + 1, next_at = ${lease}, updated_at = ${now},
@@ -94,7 +92,7 @@ export const claimMessages = statement(
         returning l.*)
       select t.id, t.channel, t.recipient, t.subject, lead.provider_id as "triedBy", t.attempts, m.bodies
       from taken t join lead on lead.id = t.id cross join lateral (select coalesce(array_agg(m.body order by m.created_at, m.id), '{}') as bodies
-        from taken m where m.group_id = t.id and m.body is not null) m`
+        from taken m where m.group_id = t.id and m.body is not null) m`)
   }
 )
 
@@ -125,12 +123,10 @@ export const settleMessages = statement(
 
 /** Deletes what is personal of up to `limit` messages that are done and older; gives how many there were. */
 export const forgetMessages = statement("Messages.forget", function*(sql, organizationId, before: Date, limit: number) {
-  const rows = yield* ids(
-    sql
-  )`update notification_log set recipient = null, subject = null, body = null, metadata = null
+  const rows = yield* ids(sql`update notification_log set recipient = null, subject = null, body = null, metadata = null
       where organization_id = ${organizationId} and id = any(array(select id from notification_log
         where organization_id = ${organizationId} and created_at < ${before} and recipient is not null
-          and status <> 'queued' order by created_at limit ${limit} for update skip locked)) returning id`
+          and status <> 'queued' order by created_at limit ${limit} for update skip locked)) returning id`)
   return rows.length
 })
 
@@ -170,14 +166,14 @@ export const concernedOf = statement(
     organizationId,
     { customerId, orderId }: { readonly customerId: string | null; readonly orderId: string | null }
   ) {
-    const [found] = yield* concerned(sql)`select p.id, p.phone, p.first_name as "firstName", p.last_name as "lastName",
+    const [found] = yield* concerned(sql`select p.id, p.phone, p.first_name as "firstName", p.last_name as "lastName",
         p.metadata->>'locale' as locale,
         case when coalesce(named.id, o.customer_id) is null then o.email else p.email end as email
       from (select ${customerId}::uuid as id) named
       left join plugin_orders o on o.organization_id = ${organizationId} and o.id = ${orderId}::uuid
       left join plugin_customers p on p.organization_id = ${organizationId} and p.erased_at is null
         and p.id = coalesce(named.id, o.customer_id)
-      where p.id is not null or coalesce(named.id, o.customer_id) is null`
+      where p.id is not null or coalesce(named.id, o.customer_id) is null`)
     return found
   }
 )
@@ -195,15 +191,15 @@ const unreads = rowsOf(Unread)
 /** What is unread of these customers, of any organizations, in one statement. */
 export const unreadOf = Effect.fn("Messages.unread")(
   function*(
-    { sql }: Pick<PluginDatabase["Service"], "sql">,
+    { sql }: Pick<PluginDatabase, "sql">,
     owners: ReadonlyArray<{ readonly organizationId: string; readonly customerId: CustomerId }>
   ) {
-    return yield* unreads(sql)`select i.id as "customerId", count(l.id)::int4 as unread, max(l.id::text) as latest
+    return yield* unreads(sql`select i.id as "customerId", count(l.id)::int4 as unread, max(l.id::text) as latest
       from unnest(${owners.map(({ organizationId }) => organizationId)}::text[],
           ${owners.map(({ customerId }) => customerId)}::uuid[]) as i(organization, id)
         left join notification_log l on l.organization_id = i.organization and l.customer_id = i.id
           and l.channel = 'in_app' and l.status = 'delivered' and l.read_at is null
-      group by i.id`
+      group by i.id`)
   },
   Effect.orDie
 )

@@ -10,7 +10,7 @@ import {
   inputOf,
   notFound,
   oneOf,
-  type PluginTools,
+  type PluginCall,
   type RowOf,
   table,
   text
@@ -43,7 +43,7 @@ export class CustomerNotFound extends notFound("NotifiedCustomer", "Customer not
 class OthersPreferences extends forbidden("OthersPreferences", "Preferences of others need notifications:admin.") {}
 
 /** The profile of the customer who asks. */
-export const ownCustomer = ({ services }: Pick<PluginTools, "services">): Effect.Effect<
+export const ownCustomer = ({ services }: Pick<PluginCall, "services">): Effect.Effect<
   CustomerId,
   CustomerNotFound,
   CurrentActor

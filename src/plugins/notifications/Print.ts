@@ -38,8 +38,7 @@ export const printJobs = table("notification_print_jobs", {
   counted: ["printerId"],
   indexes: [
     { columns: ["printerId", "createdAt"], where: "status in ('queued', 'printing')" },
-    // An index is named by its columns: these differ from those of the one above.
-    { columns: ["printerId", "createdAt", "id"], descending: true },
+    { columns: ["printerId", "createdAt"], descending: true },
     { columns: ["status", "createdAt"], descending: true },
     { columns: ["type", "createdAt"], descending: true }
   ]
@@ -68,13 +67,13 @@ const agent = {
 const Ended = Schema.Struct({ status: Schema.Literals(["printed", "failed"]), error: Schema.optional(Text) })
 
 const moved = (
-  db: PluginDatabase["Service"],
+  db: PluginDatabase,
   id: string,
   { error = null, status }: {
     readonly status: "printing" | "printed" | "failed"
     readonly error?: string | null | undefined
   }
-) => printJob.move(db, status, id, { error, leasedUntil: null })
+) => db.use(printJob).move(status, id, { error, leasedUntil: null })
 
 /** Print jobs, and how agents of printers fetch them (contract, plugins §8 and §17.19). */
 export const printRoutes = [
@@ -88,7 +87,7 @@ export const printRoutes = [
     Effect.gen(function*() {
       const now = yield* DateTime.nowAsDate
       const { leaseSeconds } = yield* NotificationOptions
-      const id = yield* takeJob(db, query.printerId, now, new Date(now.getTime() + leaseSeconds * 1_000))
+      const id = yield* db.use(takeJob)(query.printerId, now, new Date(now.getTime() + leaseSeconds * 1_000))
       return id === undefined ? null : yield* db.table(printJobs).get(id)
     })
   ),
@@ -101,7 +100,7 @@ export const printRoutes = [
     errors: [LeaseLost]
   }).handle(({ db, input: { lease, ...ended }, params: { id } }) =>
     db.transaction(Effect.gen(function*() {
-      const job = yield* printJob.lock(db, "printed", id)
+      const job = yield* db.use(printJob).lock("printed", id)
       if (lease !== undefined && lease !== job.lease) return yield* new LeaseLost()
       return yield* moved(db, id, ended)
     }))

@@ -7,12 +7,12 @@ const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 export const takeJob = statement(
   "Print.take",
   function*(sql, organizationId, printerId: string, now: Date, until: Date) {
-    const [taken] = yield* ids(sql)`update notification_print_jobs set status = 'printing', leased_until = ${until},
+    const [taken] = yield* ids(sql`update notification_print_jobs set status = 'printing', leased_until = ${until},
         lease = lease + 1, updated_at = ${now}
       where organization_id = ${organizationId} and id = (select id from notification_print_jobs
         where organization_id = ${organizationId} and printer_id = ${printerId}
           and (status = 'queued' or status = 'printing' and leased_until <= ${now})
-        order by created_at, id limit 1 for update skip locked) returning id`
+        order by created_at, id limit 1 for update skip locked) returning id`)
     return taken?.id
   }
 )
@@ -37,9 +37,9 @@ export const printMessages = statement(
 
 /** Deletes the content of jobs that are done and older. */
 export const forgetJobs = statement("Print.forget", function*(sql, organizationId, before: Date, limit: number) {
-  const rows = yield* ids(sql)`update notification_print_jobs set content = '{}'
+  const rows = yield* ids(sql`update notification_print_jobs set content = '{}'
       where organization_id = ${organizationId} and id = any(array(select id from notification_print_jobs
         where organization_id = ${organizationId} and created_at < ${before} and content <> '{}'
-          and status in ('printed', 'failed') limit ${limit} for update skip locked)) returning id`
+          and status in ('printed', 'failed') limit ${limit} for update skip locked)) returning id`)
   return rows.length
 })

@@ -76,7 +76,7 @@ const settledBy = (
 
 /** Sends a batch by adapters, round by round: who is asked next is written down before. One statement for each round. */
 export const sendBatch = Effect.fn("Notifications.sendBatch")(function*(
-  db: PluginDatabase["Service"],
+  db: PluginDatabase,
   { adapters, attempts: most }: NotificationSettings,
   batch: ReadonlyArray<Due>,
   organizationId: string
@@ -89,7 +89,7 @@ export const sendBatch = Effect.fn("Notifications.sendBatch")(function*(
     )
     const now = yield* DateTime.nowAsDate
     const settled = tried.map(({ one, outcome }) => ({ one, row: settledBy(one, outcome, now, most) }))
-    yield* settleMessages(db, settled.map(({ row }) => row), now)
+    yield* db.use(settleMessages)(settled.map(({ row }) => row), now)
     open = settled.flatMap(({ one: { due, rest: [adapter, ...rest] }, row }) =>
       row.status === "queued" && adapter !== undefined && row.providerId === adapter.providerId
         ? [{ due, adapter, rest }]

@@ -48,9 +48,9 @@ export const notifications = pluginWith("notifications", NotificationSettings, (
       handler: Effect.fn("Notifications.forget")(function*() {
         const now = yield* DateTime.nowAsDate
         const before = new Date(now.getTime() - settings.keepDays * 86_400_000)
-        yield* forgetErased(host.db, before)
+        yield* host.db.use(forgetErased)(before)
         for (const forget of [forgetMessages, forgetJobs]) {
-          while ((yield* forget(host.db, before, pageSize)) === pageSize);
+          while ((yield* host.db.use(forget)(before, pageSize)) === pageSize);
         }
       })
     })

@@ -121,7 +121,7 @@ export const receive = Effect.fn("GoodsReceipts.receive")(
     settings: ProcurementSettings,
     { items: given, ...head }: typeof NewReceipt.Type
   ) {
-    const order = yield* purchaseOrder.lock(tools.db, "receive", head.poId)
+    const order = yield* tools.db.use(purchaseOrder).lock("receive", head.poId)
     for (const name of ["supplierId", "warehouseId"] as const) {
       if ((head[name] ?? order[name]) !== order[name]) return yield* new OtherPlace(name)
     }
@@ -129,7 +129,7 @@ export const receive = Effect.fn("GoodsReceipts.receive")(
     const { lines, received } = yield* linesOf(items, given, settings)
     const { supplierId, warehouseId } = order
     const receivedBy = actor.userId ?? actor.keyId ?? actor.name
-    const made = yield* goodsReceipts.create(tools.db, { ...head, supplierId, warehouseId, receivedBy }, lines)
+    const made = yield* tools.db.use(goodsReceipts).create({ ...head, supplierId, warehouseId, receivedBy }, lines)
     yield* count(tools, order, items, received)
     return made.head
   }
@@ -140,9 +140,9 @@ export const receive = Effect.fn("GoodsReceipts.receive")(
  * lines. Of several at once one posts.
  */
 export const accept = Effect.fn("GoodsReceipts.accept")(function*({ db, services }: Tools, id: string) {
-  const arrivals = yield* arrive(db, id)
+  const arrivals = yield* db.use(arrive)(id)
   const isComplete = arrivals.every(({ rejected }) => rejected === 0)
-  const receipt = yield* goodsReceipt.move(db, isComplete ? "accept" : "acceptWithDiscrepancy", id)
+  const receipt = yield* db.use(goodsReceipt).move(isComplete ? "accept" : "acceptWithDiscrepancy", id)
   const moving = arrivals.filter(({ accepted, arrived }) => accepted > 0 || arrived > 0)
   const lines = moving.map(({ accepted, arrived, entityId, unitCost, variantId, warehouseId }) => ({
     entityId,
@@ -162,9 +162,9 @@ export const accept = Effect.fn("GoodsReceipts.accept")(function*({ db, services
 
 /** Refuses all of it, as if it had not come: the order waits for it again. */
 export const reject = Effect.fn("GoodsReceipts.reject")(function*(tools: Tools, id: string) {
-  const receipt = yield* goodsReceipt.move(tools.db, "reject", id)
+  const receipt = yield* tools.db.use(goodsReceipt).move("reject", id)
   const order = yield* tools.db.table(orders).lock(receipt.poId)
-  const { lines } = yield* goodsReceipts.get(tools.db, id)
+  const { lines } = yield* tools.db.use(goodsReceipts).get(id)
   const back = new Map<string, number>()
   for (const { poItemId, quantityReceived } of lines) back.set(poItemId, (back.get(poItemId) ?? 0) - quantityReceived)
   yield* count(tools, order, yield* itemsOf(tools, order.id), back)
@@ -206,7 +206,7 @@ export const goodsReceiptRoutes = (settings: ProcurementSettings) => [
     permission: read,
     success: Schema.Struct({ grn: receipts.Row, items: Schema.Array(receiptItems.Row) })
   }).handle(({ db, params }) =>
-    Effect.map(goodsReceipts.get(db, params.id), ({ head, lines }) => ({ grn: head, items: lines }))
+    Effect.map(db.use(goodsReceipts).get(params.id), ({ head, lines }) => ({ grn: head, items: lines }))
   ),
   routes.post("/grn/:id/accept", {
     summary: "Accept a goods receipt",

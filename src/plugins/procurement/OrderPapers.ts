@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type CoreServices, mailTemplate, moneyText, type PluginTools } from "stoa/plugin"
+import { type CoreServices, mailTemplate, moneyText, type PluginCall } from "stoa/plugin"
 import { Units } from "../uom/index.ts"
 import type { OrderItem, PurchaseOrder } from "./PurchaseOrder.ts"
 import type { Supplier } from "./Supplier.ts"
@@ -64,7 +64,7 @@ export const orderMail = mailTemplate({
 
 /** Mails an order to a supplier with an address, once and exactly if the caller's transaction commits. */
 export const sendOrder = Effect.fn("OrderPaper.send")(function*(
-  { services }: Pick<PluginTools, "services">,
+  { services }: Pick<PluginCall, "services">,
   { currency, expectedDelivery, grandTotal, id, notes, poNumber }: PurchaseOrder,
   { contactEmail, contactName }: Supplier,
   items: ReadonlyArray<OrderItem>

@@ -40,7 +40,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
   }).handle((call) => draft(call, call.actor, defaultCurrency, call.input)),
   routes.get(one, { summary: "Get a purchase order", description: missing, permission: read, success: Whole })
     .handle(({ db, params }) =>
-      Effect.map(purchaseOrders.get(db, params.id), ({ head, lines }) => ({ po: head, items: lines }))
+      Effect.map(db.use(purchaseOrders).get(params.id), ({ head, lines }) => ({ po: head, items: lines }))
     ),
   routes.patch(one, {
     summary: "Change a draft",
@@ -57,7 +57,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
     query: { supplierId: Schema.optional(Uuid) },
     success: Whole
   }).handle(({ db, page, query }) =>
-    Effect.map(purchaseOrders.page(db, { ...query, status: "partially_received" }, page), (found) => ({
+    Effect.map(db.use(purchaseOrders).page({ ...query, status: "partially_received" }, page), (found) => ({
       ...found,
       items: found.items.map(({ head, lines }) => ({
         po: head,
@@ -72,7 +72,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
     produces: "application/pdf"
   }, ({ db, params, services }) =>
     Effect.gen(function*() {
-      const { head, lines } = yield* purchaseOrders.get(db, params.id)
+      const { head, lines } = yield* db.use(purchaseOrders).get(params.id)
       return yield* orderPaper(services, head, yield* db.table(suppliers).get(head.supplierId), lines)
     }))
 ]

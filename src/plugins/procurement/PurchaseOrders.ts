@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
-import { type Actor, conflict, forbidden, inputOf, invalid, type PluginTools, ValidationFailed } from "stoa/plugin"
+import { type Actor, conflict, forbidden, inputOf, invalid, type PluginCall, ValidationFailed } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { receipts } from "./GoodsReceipt.ts"
 import { sendOrder } from "./OrderPapers.ts"
@@ -17,7 +17,7 @@ import { knownGoods, removeItems } from "./PurchasingRepo.ts"
 import { bestPrice, pricesOf, type Supplier, supplierItems, suppliers } from "./Supplier.ts"
 
 /** What the rules need of a request or a job. */
-export type Tools = Pick<PluginTools, "db" | "services">
+export type Tools = Pick<PluginCall, "db" | "services">
 
 class UnknownSupplier extends invalid("UnknownSupplier", "supplierId", "is no supplier of this organization") {}
 class InactiveSupplier extends conflict("InactiveSupplier", (name: string) => `The supplier ${name} is not active.`) {}
@@ -78,7 +78,7 @@ const titlesOf = Effect.fnUntraced(function*(
   { db }: Tools,
   { items, warehouseId }: Pick<NewOrder, "items" | "warehouseId">
 ) {
-  const known = yield* knownGoods(db, warehouseId, items)
+  const known = yield* db.use(knownGoods)(warehouseId, items)
   const issues = known.flatMap(({ isEntity, isVariant }, n) => [
     ...isEntity ? [] : [unknown(n, "entityId")],
     ...isVariant ? [] : [unknown(n, "variantId")]
@@ -179,7 +179,7 @@ export const draft = Effect.fn("Purchasing.draft")(
     const lines = yield* completed(tools, supplier.id, { ...head, items })
     const { currency } = supplier
     const whole = { ...head, ...totalsOf(lines), currency, exchangeRate, requestedBy: personOf(actor) }
-    return (yield* purchaseOrders.create(tools.db, whole, lines)).head
+    return (yield* tools.db.use(purchaseOrders).create(whole, lines)).head
   }
 )
 
@@ -190,7 +190,7 @@ export const draft = Effect.fn("Purchasing.draft")(
 export const change = Effect.fn("Purchasing.change")(
   function*(tools: Tools, storeCurrency: string, id: string, { items, ...head }: typeof OrderPatch.Type) {
     const { db } = tools
-    const order = yield* purchaseOrder.lock(db, "edit", id)
+    const order = yield* db.use(purchaseOrder).lock("edit", id)
     yield* rateFor(order, head.exchangeRate ?? order.exchangeRate, storeCurrency)
     const warehouseId = head.warehouseId ?? order.warehouseId
     if (items === undefined) {
@@ -200,7 +200,7 @@ export const change = Effect.fn("Purchasing.change")(
     const { currency } = yield* db.table(suppliers).get(order.supplierId)
     if (currency !== order.currency) return yield* new CurrencyChanged(currency)
     const lines = yield* completed(tools, order.supplierId, { warehouseId, items })
-    yield* removeItems(db, id)
+    yield* db.use(removeItems)(id)
     yield* db.table(orderItems).insertMany(lines.map((line) => ({ ...line, poId: id })))
     return yield* db.table(orders).update(id, { ...head, ...totalsOf(lines) })
   }
@@ -213,7 +213,7 @@ export const approve = Effect.fn("Purchasing.approve")(function*(
   { approvalLimit }: ProcurementSettings,
   id: string
 ) {
-  const order = yield* purchaseOrder.move(tools.db, "approve", id)
+  const order = yield* tools.db.use(purchaseOrder).move("approve", id)
   const limit = approvalLimit[actor.role]
   if (limit !== undefined && Rational.of(order.exchangeRate).times(order.grandTotal).minus(limit).isPositive) {
     return yield* new AboveLimit(limit)
@@ -224,8 +224,8 @@ export const approve = Effect.fn("Purchasing.approve")(function*(
 
 /** Cancels an order of which nothing was received. */
 export const cancel = Effect.fn("Purchasing.cancel")(function*(tools: Tools, id: string) {
-  const before = yield* purchaseOrder.lock(tools.db, "cancel", id)
-  const order = yield* purchaseOrder.move(tools.db, "cancel", id)
+  const before = yield* tools.db.use(purchaseOrder).lock("cancel", id)
+  const order = yield* tools.db.use(purchaseOrder).move("cancel", id)
   const isIncoming = before.status === "approved" || before.status === "sent"
   if (isIncoming) yield* postIncoming(tools, "purchase_order.cancel", order, yield* itemsOf(tools, id), -1)
   return order
@@ -233,7 +233,7 @@ export const cancel = Effect.fn("Purchasing.cancel")(function*(tools: Tools, id:
 
 /** Tells the supplier, by mail if there is an address. */
 export const send = Effect.fn("Purchasing.send")(function*(tools: Tools, id: string) {
-  const order = yield* purchaseOrder.move(tools.db, "send", id)
+  const order = yield* tools.db.use(purchaseOrder).move("send", id)
   const supplier = yield* tools.db.table(suppliers).get(order.supplierId)
   yield* sendOrder(tools, order, supplier, yield* itemsOf(tools, id))
   return order
@@ -243,7 +243,7 @@ export const send = Effect.fn("Purchasing.send")(function*(tools: Tools, id: str
 export const close = Effect.fn("Purchasing.close")(
   function*(tools: Tools, actor: Actor, id: string, withBackOrder: boolean) {
     const { db } = tools
-    const before = yield* purchaseOrder.lock(db, "close", id)
+    const before = yield* db.use(purchaseOrder).lock("close", id)
     const open = yield* db.table(receipts).count({ poId: id, status: { in: ["draft", "inspecting"] } })
     if (open > 0) return yield* new ReceiptsOpen()
     const items = yield* itemsOf(tools, id)
@@ -262,8 +262,8 @@ export const close = Effect.fn("Purchasing.close")(
       requestedBy: personOf(actor),
       backOrderOf: id
     }
-    const backOrder = withBackOrder ? (yield* purchaseOrders.create(db, head, missing)).head : null
-    const po = yield* purchaseOrder.move(db, "close", id)
+    const backOrder = withBackOrder ? (yield* db.use(purchaseOrders).create(head, missing)).head : null
+    const po = yield* db.use(purchaseOrder).move("close", id)
     yield* postIncoming(tools, "purchase_order.close", po, items, -1)
     return { po, backOrder }
   }

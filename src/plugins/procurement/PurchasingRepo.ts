@@ -34,9 +34,7 @@ export const knownGoods = statement(
     lines: ReadonlyArray<{ readonly entityId: string; readonly variantId?: string | null | undefined }>
   ) {
     const asked = lines.map(({ entityId: entity, variantId: variant = null }, n) => ({ n, entity, variant }))
-    return yield* goods(
-      sql
-    )`select e.id is not null as "isEntity", t.variant is null or v.id is not null as "isVariant",
+    return yield* goods(sql`select e.id is not null as "isEntity", t.variant is null or v.id is not null as "isVariant",
         w.id is not null as "isWarehouse", a.title
       from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) t(n int, entity uuid, variant uuid)
       left join lateral (select id from plugin_entities
@@ -46,7 +44,7 @@ export const knownGoods = statement(
       left join lateral (select title from plugin_entity_titles
         where organization_id = ${organizationId} and entity_id = t.entity order by locale limit 1) a on true
       left join plugin_warehouses w on w.organization_id = ${organizationId} and w.id = ${warehouseId}::uuid
-      order by t.n`
+      order by t.n`)
   }
 )
 
@@ -55,7 +53,7 @@ export const knownGoods = statement(
  * as they are posted. One statement for any number of lines.
  */
 export const arrive = statement("Goods.arrive", function*(sql, organizationId, grnId: string) {
-  return yield* arrivals(sql)`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
+  return yield* arrivals(sql`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
         from goods_received_notes g join purchase_orders o on o.id = g.po_id
         where g.organization_id = ${organizationId} and g.id = ${grnId}::uuid for update of g),
       line as materialized (select i.*, grn.warehouse_id, grn.exchange_rate,
@@ -73,7 +71,7 @@ export const arrive = statement("Goods.arrive", function*(sql, organizationId, g
         greatest(0, least(line.stock_received, item.stock_quantity - item.stock_arrived - line.earlier))::int as arrived,
         round(line.unit_cost::numeric * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
           as "unitCost"
-      from line join item on item.id = line.po_item_id order by line.id`
+      from line join item on item.id = line.po_item_id order by line.id`)
 })
 
 /** Removes the lines of a draft, in one statement. */

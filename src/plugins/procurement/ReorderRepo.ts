@@ -19,7 +19,7 @@ const shortages = rowsOf(Shortage)
  * and submitted orders already ask for. One statement.
  */
 export const shortagesOf = statement("Reorder.shortages", function*(sql, organizationId) {
-  return yield* shortages(sql)`select r.id as "ruleId", r.entity_id as "entityId", r.variant_id as "variantId",
+  return yield* shortages(sql`select r.id as "ruleId", r.entity_id as "entityId", r.variant_id as "variantId",
         r.warehouse_id as "warehouseId", r.supplier_id as "supplierId",
         (r.target_quantity - coalesce(l.units, 0) - coalesce(d.units, 0))::int as missing
       from reorder_rules r
@@ -34,5 +34,5 @@ export const shortagesOf = statement("Reorder.shortages", function*(sql, organiz
           and o.status in ('draft', 'pending_approval')) d on true
       where r.organization_id = ${organizationId} and r.is_active
         and coalesce(l.units, 0) + coalesce(d.units, 0) < r.min_quantity
-      order by r.id`
+      order by r.id`)
 })

@@ -116,7 +116,7 @@ export const reordering = (storeCurrency: string) => {
    */
   const run = Effect.fn("Reordering.run")(function*(tools: Tools, actor: Actor) {
     yield* tools.db.turn("reorder")
-    const found = yield* offersFor(tools, yield* shortagesOf(tools.db))
+    const found = yield* offersFor(tools, yield* tools.db.use(shortagesOf)())
     const skipped = found.filter(({ offer }) => offer === undefined).map(({ shortage }) => ({
       ruleId: shortage.ruleId,
       reason: "No supplier has a price for it."
@@ -176,7 +176,7 @@ export const reorderRoutes = ({ config }: PluginContext) => [
 
 /** Drafts what is missing in every organization, each hour. */
 export const reorderTask = (
-  { config, tools }: PluginContext,
+  { call, config }: PluginContext,
   units: Units["Service"]
 ) =>
   defineTask({
@@ -185,7 +185,7 @@ export const reorderTask = (
     everyOrganization: true,
     handler: Effect.fnUntraced(function*() {
       const run = reordering(config.defaultCurrency)
-      const { orders, skipped } = yield* Effect.provideService(run(yield* tools, yield* CurrentActor), Units, units)
+      const { orders, skipped } = yield* Effect.provideService(run(yield* call, yield* CurrentActor), Units, units)
       return { output: { drafted: orders.length, skipped: skipped.length } }
     })
   })

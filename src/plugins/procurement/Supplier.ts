@@ -167,7 +167,7 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
       permission: read,
       success: Schema.Struct({ supplier: suppliers.Row, items: Schema.Array(supplierItems.Row) })
     }).handle(({ db, params }) =>
-      Effect.map(supplierWithItems.get(db, params.id), ({ head, lines }) => ({ supplier: head, items: lines }))
+      Effect.map(db.use(supplierWithItems).get(params.id), ({ head, lines }) => ({ supplier: head, items: lines }))
     ),
     routes.put("/suppliers/:id", {
       summary: "Replace a supplier",

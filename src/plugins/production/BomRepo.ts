@@ -33,18 +33,18 @@ const walkAbove = `above (id, depth) as (select id, 0 from start union
 
 /** Ids of the bills of material below one and of itself, each after all that use it; none where it is not there. */
 export const bomsBelow = statement("Boms.below", function*(sql, organizationId, bomId: string) {
-  return (yield* below(sql)`with recursive start as (select id from production_boms
+  return (yield* below(sql`with recursive start as (select id from production_boms
       where organization_id = ${organizationId} and id = ${bomId}::uuid), ${sql.literal(walkBelow)}
-    select id, max(depth) as depth from below group by id order by depth, id`).map(({ id }) => id)
+    select id, max(depth) as depth from below group by id order by depth, id`)).map(({ id }) => id)
 })
 
 /** How many levels the longest way through a bill of material has, and whether one leads back to it. */
 export const waysThrough = statement("Boms.waysThrough", function*(sql, organizationId, bomId: string) {
-  const [row] = yield* around(sql)`with recursive start as (select id from production_boms
+  const [row] = yield* around(sql`with recursive start as (select id from production_boms
       where organization_id = ${organizationId} and id = ${bomId}::uuid),
       ${sql.literal(walkBelow)}, ${sql.literal(walkAbove)}
     select coalesce((select max(depth) from below), 0) + coalesce((select max(depth) from above), 0) as depth,
-      exists (select 1 from below join start on start.id = below.id where depth > 0) as "isCycle"`
+      exists (select 1 from below join start on start.id = below.id where depth > 0) as "isCycle"`)
   return row ?? { depth: 0, isCycle: false }
 })
 
@@ -53,10 +53,10 @@ export const stockOf = statement(
   "Boms.stock",
   function*(sql, organizationId, warehouseId: WarehouseId, entityIds: ReadonlyArray<EntityId>) {
     return yield* levels(
-      sql
-    )`select entity_id as "entityId", variant_id as "variantId", average_cost::text as "unitCost",
+      sql`select entity_id as "entityId", variant_id as "variantId", average_cost::text as "unitCost",
         greatest(quantity_on_hand - quantity_reserved, 0) as available
       from plugin_stock_levels where organization_id = ${organizationId}
         and warehouse_id = ${warehouseId}::uuid and entity_id = any(${entityIds}::uuid[])`
+    )
   }
 )

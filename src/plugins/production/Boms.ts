@@ -13,18 +13,17 @@ class SubBomMismatch extends invalid(
   () => "is no bill of material of this entity and variant"
 ) {}
 
-type Database = PluginDatabase["Service"]
 type Given = typeof ItemInput.Type
 
 /** Bills of material refer to one another, so the organization writes one at a time: two at once close no cycle. */
-const alone = <A, E, R>(db: Database, work: Effect.Effect<A, E, R>) =>
+const alone = <A, E, R>(db: PluginDatabase, work: Effect.Effect<A, E, R>) =>
   db.transaction(Effect.andThen(db.turn("boms"), work))
 
 const costOf = ({ quantity, unitCost }: Pick<BomItem, "unitCost"> & { readonly quantity: string | number }) =>
   Rational.of(quantity).times(unitCost)
 
 /** Writes lines of a bill of material. 422 for a cycle, too many levels, or a unit that cannot be converted. */
-const addItems = Effect.fnUntraced(function*(db: Database, bom: Bom, given: ReadonlyArray<Given>, from = 0) {
+const addItems = Effect.fnUntraced(function*(db: PluginDatabase, bom: Bom, given: ReadonlyArray<Given>, from = 0) {
   const subs = yield* db.table(boms).list({ id: { in: given.flatMap(({ subBomId }) => subBomId ?? []) } })
   for (const [n, { entityId, subBomId = null, variantId = null }] of given.entries()) {
     const isSame = (of: Bom | undefined) => of?.entityId === entityId && of.variantId === variantId
@@ -40,7 +39,7 @@ const addItems = Effect.fnUntraced(function*(db: Database, bom: Bom, given: Read
       sortOrder: from + n
     })))
   const made = yield* db.table(items).insertMany(rows)
-  const { depth, isCycle } = yield* waysThrough(db, bom.id)
+  const { depth, isCycle } = yield* db.use(waysThrough)(bom.id)
   if (isCycle) return yield* new BomCycle()
   if (depth > maxDepth) return yield* new BomTooDeep()
   // Refuses units that cannot be converted.
@@ -48,15 +47,15 @@ const addItems = Effect.fnUntraced(function*(db: Database, bom: Bom, given: Read
   return made
 })
 
-const withTotal = (db: Database, { id }: Bom, all: ReadonlyArray<BomItem>) =>
+const withTotal = (db: PluginDatabase, { id }: Bom, all: ReadonlyArray<BomItem>) =>
   minorUnits(all.reduce((sum, item) => sum.plus(costOf(item)), Rational.of(0))).pipe(
     Effect.flatMap((totalCost) => db.table(boms).update(id, { totalCost }))
   )
 
-export const itemsOf = (db: Database, bomId: string) =>
+export const itemsOf = (db: PluginDatabase, bomId: string) =>
   db.table(items).list({ bomId }, { order: ["sortOrder", "createdAt"], limit: Number.MAX_SAFE_INTEGER })
 
-export const createBom = (db: Database, { items: given, yieldQuantity = 1, ...rest }: typeof BomInput.Type) =>
+export const createBom = (db: PluginDatabase, { items: given, yieldQuantity = 1, ...rest }: typeof BomInput.Type) =>
   alone(
     db,
     Effect.gen(function*() {
@@ -68,13 +67,13 @@ export const createBom = (db: Database, { items: given, yieldQuantity = 1, ...re
     })
   )
 
-const activeBom = Effect.fnUntraced(function*(db: Database, id: string) {
+const activeBom = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
   const bom = yield* db.table(boms).get(id)
   return bom.isActive ? bom : yield* InvalidTransition.of("Only the active version of a bill of material changes.")
 })
 
 /** Adds a line to the active version. */
-export const addItem = (db: Database, id: string, given: Given) =>
+export const addItem = (db: PluginDatabase, id: string, given: Given) =>
   alone(
     db,
     Effect.gen(function*() {
@@ -87,7 +86,7 @@ export const addItem = (db: Database, id: string, given: Given) =>
   )
 
 /** Makes the next version with these lines the active one (contract, plugins §17.18). */
-export const createVersion = (db: Database, id: string, given: ReadonlyArray<Given>) =>
+export const createVersion = (db: PluginDatabase, id: string, given: ReadonlyArray<Given>) =>
   alone(
     db,
     Effect.gen(function*() {
@@ -100,7 +99,7 @@ export const createVersion = (db: Database, id: string, given: ReadonlyArray<Giv
   )
 
 /** Writes what everything below costs into the lines that use it, and what each bill of material costs in total. */
-export const rollUp = (db: Database, id: string) =>
+export const rollUp = (db: PluginDatabase, id: string) =>
   alone(
     db,
     Effect.gen(function*() {

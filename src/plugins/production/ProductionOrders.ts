@@ -25,27 +25,25 @@ class OutputMismatch
   extends invalid("OutputMismatch", "producedQuantity", "and scrapQuantity come to 1 up to the ordered quantity")
 {}
 
-type Database = PluginDatabase["Service"]
-
-export const consumptionOf = (db: Database, productionOrderId: string) =>
+export const consumptionOf = (db: PluginDatabase, productionOrderId: string) =>
   db.table(consumption).list({ productionOrderId }, { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER })
 
 /** An order with its number. 422 for another product, or an inactive version; 404 for an unknown bill of material. */
-export const createOrder = (db: Database, input: Omit<NewRowOf<typeof orders>, "orderNumber">) =>
+export const createOrder = (db: PluginDatabase, input: Omit<NewRowOf<typeof orders>, "orderNumber">) =>
   db.transaction(Effect.gen(function*() {
     const bom = yield* db.table(boms).get(input.bomId)
     if (!bom.isActive) return yield* new BomInactive()
     if (bom.entityId !== input.entityId) return yield* new OtherProduct()
     const { variantId } = bom
-    return yield* db.table(orders).insert({ ...input, variantId, orderNumber: yield* orderNumbers.next(db, input) })
+    return yield* db.table(orders).insert({ ...input, variantId, orderNumber: yield* db.use(orderNumbers).next(input) })
   }))
 
 const costOf = (quantity: string | number, unitCost: number) => minorUnits(Rational.of(quantity).times(unitCost))
 
 /** Records what an order takes. 422 for what is not whole in stock units. */
-export const consume = (db: Database, id: string, { items }: typeof ConsumeInput.Type) =>
+export const consume = (db: PluginDatabase, id: string, { items }: typeof ConsumeInput.Type) =>
   db.transaction(Effect.gen(function*() {
-    const order = yield* productionOrder.lock(db, "complete", id)
+    const order = yield* db.use(productionOrder).lock("complete", id)
     yield* Units.use(({ toStock }) => toStock(items.map((item) => ({ ...item, quantity: item.actualQuantity }))))
     const rows = yield* Effect.forEach(
       items,
@@ -62,19 +60,19 @@ export const consume = (db: Database, id: string, { items }: typeof ConsumeInput
   }))
 
 /** Takes back what was recorded by mistake. 404 without it; 422 unless the order is in progress. */
-export const unrecord = (db: Database, productionOrderId: string, id: string) =>
+export const unrecord = (db: PluginDatabase, productionOrderId: string, id: string) =>
   db.transaction(Effect.gen(function*() {
-    yield* productionOrder.lock(db, "complete", productionOrderId)
+    yield* db.use(productionOrder).lock("complete", productionOrderId)
     return yield* db.table(consumption).delete({ id, productionOrderId })
   }))
 
 /** The materials of what was made, by the recipe, with exact costs; planned is what all that was ordered takes. */
-const planned = Effect.fnUntraced(function*(db: Database, order: ProductionOrder, made: number) {
+const planned = Effect.fnUntraced(function*(db: PluginDatabase, order: ProductionOrder, made: number) {
   const { recipes, stockUnitOf } = yield* recipesOf(db, order.bomId)
   const assemblies = recipes.flatMap(({ lines }) =>
     lines.flatMap(({ item }) => item.isSubAssembly ? item.entityId : [])
   )
-  const stock = yield* stockOf(db, order.warehouseId, assemblies)
+  const stock = yield* db.use(stockOf)(order.warehouseId, assemblies)
   const available = new Map(stock.map((level) => [keyOf(level), level.available]))
   const inStock = (goods: Parameters<typeof keyOf>[0]) => available.get(keyOf(goods)) ?? 0
   const used = new Map(explode(recipes, made, inStock).map((material) => [keyOf(material), material]))
@@ -103,8 +101,8 @@ interface Used {
 }
 
 /** What a product unit costs: what left stock, exactly; where stock has no cost yet, what the recipe or request says. */
-const productCost = Effect.fnUntraced(function*(db: Database, order: ProductionOrder, used: ReadonlyArray<Used>) {
-  const stock = yield* stockOf(db, order.warehouseId, used.map(({ row }) => row.entityId))
+const productCost = Effect.fnUntraced(function*(db: PluginDatabase, order: ProductionOrder, used: ReadonlyArray<Used>) {
+  const stock = yield* db.use(stockOf)(order.warehouseId, used.map(({ row }) => row.entityId))
   const costs = new Map(stock.map((level) => [keyOf(level), level.unitCost]))
   const isKnown = (row: Consumption) => keyOf(row) !== keyOf(order) && typeof costs.get(keyOf(row)) === "string"
   if (used.every(({ row }) => isKnown(row))) return "issued" as const
@@ -115,19 +113,21 @@ const productCost = Effect.fnUntraced(function*(db: Database, order: ProductionO
   return total.per(order.producedQuantity).decimal(10)
 })
 
-const postingLines = Effect.fnUntraced(function*(db: Database, order: ProductionOrder, used: ReadonlyArray<Used>) {
-  if (used.length === 0) return yield* new NothingUsed()
-  const { entityId, producedQuantity, variantId, warehouseId } = order
-  const out = used.map(({ quantity, row }): StockPostingLine => ({
-    entityId: row.entityId,
-    variantId: row.variantId,
-    warehouseId,
-    delta: -quantity
-  }))
-  if (producedQuantity === 0) return out
-  const unitCost = yield* productCost(db, order, used)
-  return [...out, { entityId, variantId, warehouseId, delta: producedQuantity, unitCost, average: true }]
-})
+const postingLines = Effect.fnUntraced(
+  function*(db: PluginDatabase, order: ProductionOrder, used: ReadonlyArray<Used>) {
+    if (used.length === 0) return yield* new NothingUsed()
+    const { entityId, producedQuantity, variantId, warehouseId } = order
+    const out = used.map(({ quantity, row }): StockPostingLine => ({
+      entityId: row.entityId,
+      variantId: row.variantId,
+      warehouseId,
+      delta: -quantity
+    }))
+    if (producedQuantity === 0) return out
+    const unitCost = yield* productCost(db, order, used)
+    return [...out, { entityId, variantId, warehouseId, delta: producedQuantity, unitCost, average: true }]
+  }
+)
 
 /** Takes the lots of what is used, and makes that of the product. */
 const moveLots = Effect.fnUntraced(function*(order: ProductionOrder, used: ReadonlyArray<Used>) {
@@ -174,9 +174,9 @@ const outputOf = ({ quantity }: ProductionOrder, { producedQuantity, scrapQuanti
  * Completes an order: materials leave stock and the product comes in at what they cost, in one transaction with the order and
  * once for it. Without recorded consumption it takes what the recipe says. 422 where stock is too little.
  */
-export const complete = (db: Database, inventory: CoreServices["inventory"], id: string, given: Output) =>
+export const complete = (db: PluginDatabase, inventory: CoreServices["inventory"], id: string, given: Output) =>
   db.transaction(Effect.gen(function*() {
-    const before = yield* productionOrder.lock(db, "complete", id)
+    const before = yield* db.use(productionOrder).lock("complete", id)
     const output = yield* outputOf(before, given)
     const order = {
       ...before,
@@ -201,6 +201,6 @@ export const complete = (db: Database, inventory: CoreServices["inventory"], id:
     const all = yield* settled(used, posted.map(({ unitCost }) => unitCost), lots)
     const { materialCost } = all
     yield* db.table(consumption).updateEach(all.rows)
-    const completed = yield* productionOrder.move(db, "complete", order.id, { ...output, materialCost })
+    const completed = yield* db.use(productionOrder).move("complete", order.id, { ...output, materialCost })
     return { ...completed, consumption: yield* consumptionOf(db, order.id) }
   }))

@@ -6,7 +6,7 @@ import { consumptionOf } from "./ProductionOrders.ts"
 import { explode, recipesOf } from "./Recipe.ts"
 
 /** What an order takes: what was recorded, else what its recipe says. */
-const materialsOf = Effect.fnUntraced(function*(db: PluginDatabase["Service"], order: ProductionOrder) {
+const materialsOf = Effect.fnUntraced(function*(db: PluginDatabase, order: ProductionOrder) {
   const recorded = yield* consumptionOf(db, order.id)
   const { recipes } = yield* recipesOf(db, order.bomId)
   const explosion = explode(recipes, order.quantity)

@@ -147,7 +147,7 @@ export const productionRoutes = [
     permission: create,
     input: Schema.Struct({ producedBy: FreeText.check(Schema.isBetweenLength(1, 255)) }),
     success: orders.Row
-  }).handle(({ db, input, params: { id } }) => productionOrder.move(db, "start", id, input)),
+  }).handle(({ db, input, params: { id } }) => db.use(productionOrder).move("start", id, input)),
   routes.post("/orders/:id/consume", {
     summary: "Record what a production order takes",
     description:

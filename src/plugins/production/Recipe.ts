@@ -59,10 +59,10 @@ const stockUnits = (known: KnownUnits) => {
 }
 
 /** Reads a bill of material and all below it in a constant number of statements; 404 without it. */
-export const recipesOf = Effect.fn("Recipe.read")(function*(db: PluginDatabase["Service"], bomId: string) {
+export const recipesOf = Effect.fn("Recipe.read")(function*(db: PluginDatabase, bomId: string) {
   const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
   const first = yield* db.table(boms).get(bomId)
-  const ids = yield* bomsBelow(db, first.id)
+  const ids = yield* db.use(bomsBelow)(first.id)
   const found = new Map((yield* db.table(boms).list({ id: { in: ids } }, all)).map((bom) => [bom.id, bom]))
   const rows = yield* db.table(items).list({ bomId: { in: ids } }, { ...all, order: ["sortOrder", "createdAt"] })
   const named = rows.flatMap(({ subBomId }) => subBomId ?? [])

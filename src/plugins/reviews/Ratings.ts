@@ -3,16 +3,15 @@ import {
   afterHook,
   type EntityId,
   type Hook,
+  type PluginCall,
   type PluginContext,
   type PluginDatabase,
-  type PluginTools,
   type RowOf,
   type SearchField
 } from "stoa/plugin"
 import { counters, type Review } from "./Review.ts"
 
 type Counters = RowOf<typeof counters>
-type Database = PluginDatabase["Service"]
 
 const stars = [1, 2, 3, 4, 5] as const
 type Stars = typeof stars[number]
@@ -51,7 +50,7 @@ const publishedRating = (review: Review | undefined) =>
  */
 export const settle = Effect.fn("Ratings.settle")(
   function*(
-    { db, services }: Pick<PluginTools, "db" | "services">,
+    { db, services }: Pick<PluginCall, "db" | "services">,
     before: Review | undefined,
     after: Review | undefined
   ) {
@@ -68,7 +67,7 @@ export const settle = Effect.fn("Ratings.settle")(
 )
 
 /** Summaries of entities that have published ratings, in one statement. */
-const summaries = Effect.fnUntraced(function*(db: Database, ids: ReadonlyArray<EntityId>) {
+const summaries = Effect.fnUntraced(function*(db: PluginDatabase, ids: ReadonlyArray<EntityId>) {
   const rows = ids.length === 0 ? [] : yield* db.table(counters).list({ entityId: { in: ids } }, { limit: ids.length })
   const all = rows.map((row) => [row.entityId, summaryOf(row)] as const)
   return new Map(all.filter(([, { totalCount }]) => totalCount > 0))

@@ -9,22 +9,20 @@ import {
   option,
   OrderId,
   type PluginContext,
-  setting,
   table,
   timestamp
 } from "stoa/plugin"
 import { requestOf } from "./ReviewsRepo.ts"
 
 export const ReviewSettings = Schema.Struct({
-  requestAfterDays: setting(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 365 })),
-    7,
-    "Days after the delivery of an order when its customer is asked for reviews"
-  ),
-  reviewPage: option(
-    Schema.String.check(Schema.isMaxLength(1_000), Schema.isPattern(/^https?:\/\//)),
-    "Page of the shop where reviews are written; the mail links to it with `?order=<number>`. Without it none is sent"
-  )
+  requestAfterDays: option(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 365 })), {
+    default: 7,
+    description: "Days after the delivery of an order when its customer is asked for reviews"
+  }),
+  reviewPage: option(Schema.String.check(Schema.isMaxLength(1_000), Schema.isPattern(/^https?:\/\//)), {
+    description:
+      "Page of the shop where reviews are written; the mail links to it with `?order=<number>`. Without it none is sent"
+  })
 })
 export type ReviewSettings = typeof ReviewSettings.Type
 
@@ -92,7 +90,7 @@ export const askForReviews = (host: PluginContext, { requestAfterDays, reviewPag
     each: Effect.fnUntraced(function*({ createdAt, dueAt, id, orderId }, { db, services }) {
       const row = db.table(requests)
       const now = dueAt ?? createdAt
-      const order = yield* requestOf(db, orderId)
+      const order = yield* db.use(requestOf)(orderId)
       if (order === undefined || !order.isFulfilled || order.email === null || order.things.length === 0) {
         return yield* row.update(id, { dueAt: null })
       }

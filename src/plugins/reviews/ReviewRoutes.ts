@@ -8,7 +8,7 @@ import {
   isAnonymous,
   Moment,
   type PageOf,
-  type PluginTools,
+  type PluginCall,
   Text
 } from "stoa/plugin"
 import { Summary, summaryOf } from "./Ratings.ts"
@@ -34,7 +34,7 @@ const authorOrModerator = {
 }
 const everybody = "Shoppers read reviews before they sign in; only published ones are shown."
 
-const shown = <E, R>(tools: Pick<PluginTools, "db">, found: Effect.Effect<PageOf<Review>, E, R>) =>
+const shown = <E, R>(tools: Pick<PluginCall, "db">, found: Effect.Effect<PageOf<Review>, E, R>) =>
   Effect.flatMap(found, (page) => Effect.map(withPhotos(tools, page.items), (items) => ({ ...page, items })))
 
 const sorts = {
@@ -134,7 +134,7 @@ export const reviewRoutes = [
     description: "404 without it.",
     admits: authorOrModerator,
     success: ReviewView
-  }).handle((call) => Effect.flatMap(own.get(call, call.params.id), (review) => whole(call, review))),
+  }).handle((call) => Effect.flatMap(call.db.use(own).get(call.params.id), (review) => whole(call, review))),
   routes.patch("/:id", {
     summary: "Change a review, for its author",
     description: "It waits for a moderator again. 404 for another one's; 422 for unknown photos.",

@@ -9,7 +9,7 @@ import {
   isSignedIn,
   type MediaAssetId,
   notFound,
-  type PluginTools,
+  type PluginCall,
   type Which
 } from "stoa/plugin"
 import { settle } from "./Ratings.ts"
@@ -17,7 +17,7 @@ import type { NewReview, Reply, ReviewChange } from "./Review.ts"
 import { own, photos, type Review, reviews, votes } from "./Review.ts"
 import { isErased, purchaseOf } from "./ReviewsRepo.ts"
 
-type Tools = Pick<PluginTools, "db" | "jobs" | "services">
+type Tools = Pick<PluginCall, "db" | "jobs" | "services">
 
 class ForeignOrder extends invalid("ForeignOrder", "orderId", "is no order of the customer's") {}
 class CustomerMissing extends invalid("CustomerMissing", "customerId", "is required of callers without a profile") {}
@@ -94,7 +94,7 @@ export const submit = Effect.fn("Reviews.submit")(
   function*(tools: Tools, { customerId: named, orderId, photoIds = [], ...sent }: typeof NewReview.Type) {
     const actor = yield* CurrentActor
     const customerId = yield* customerFor(tools, actor, named)
-    const purchase = yield* purchaseOf(tools.db, customerId, sent.entityId, orderId)
+    const purchase = yield* tools.db.use(purchaseOf)(customerId, sent.entityId, orderId)
     if (purchase === undefined && orderId !== undefined) return yield* new ForeignOrder()
     const review = yield* tools.db.table(reviews).insert({ ...sent, ...purchase, customerId })
     yield* setPhotos(tools, review, photoIds)
@@ -126,7 +126,7 @@ export const moderate = Effect.fn("Reviews.moderate")(
 /** Its author changes a review, which waits for a moderator again. 404 for another one's. */
 export const change = Effect.fn("Reviews.change")(
   function*(tools: Tools, id: string, { photoIds, ...sent }: typeof ReviewChange.Type) {
-    const review = yield* tools.db.table(reviews).lock(yield* own.which(tools, id))
+    const review = yield* tools.db.table(reviews).lock(yield* tools.db.use(own).which(id))
     const hidden = yield* become(tools, review, "pending", "submitted")
     if (photoIds !== undefined) yield* setPhotos(tools, hidden, photoIds)
     return yield* whole(tools, yield* tools.db.table(reviews).update(id, sent))
@@ -149,7 +149,7 @@ const removeWhich = Effect.fnUntraced(
 
 /** The author, or a moderator, removes a review. 404 for another one's. */
 export const remove = Effect.fn("Reviews.remove")(function*(tools: Tools, id: string) {
-  return yield* removeWhich(tools, yield* own.which(tools, id))
+  return yield* removeWhich(tools, yield* tools.db.use(own).which(id))
 })
 
 /** The store's answer to a review in any state; a second one takes the place of the first. */
@@ -199,7 +199,7 @@ export const unvote = Effect.fn("Reviews.unvote")(function*(tools: Tools, id: st
 
 /** A customer whose personal data were erased leaves no review, photo or vote. Safe to repeat. */
 export const forget = Effect.fn("Reviews.forget")(function*(tools: Tools, customerId: CustomerId) {
-  if (!(yield* isErased(tools.db, customerId))) return
+  if (!(yield* tools.db.use(isErased)(customerId))) return
   for (const { reviewId } of yield* tools.db.table(votes).list({ customerId })) {
     yield* Effect.ignore(takeBack(tools, reviewId, customerId))
   }

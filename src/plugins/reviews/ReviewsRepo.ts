@@ -7,13 +7,13 @@ const purchases = rowsOf(Schema.Struct({ orderId: OrderId, isVerified: Schema.Bo
 export const purchaseOf = statement(
   "Reviews.purchase",
   function*(sql, organizationId, customerId: CustomerId, entityId: EntityId, orderId?: OrderId) {
-    const [row] = yield* purchases(sql)`select "orderId", "isVerified" from (
+    const [row] = yield* purchases(sql`select "orderId", "isVerified" from (
         select o.id as "orderId", o.placed_at, o.status = 'fulfilled' and exists (select 1 from plugin_order_lines l
           where l.organization_id = o.organization_id and l.order_id = o.id and l.entity_id = ${entityId}::uuid)
           as "isVerified"
         from plugin_orders o where o.organization_id = ${organizationId} and o.customer_id = ${customerId}::uuid
           and ${orderId === undefined ? sql`o.status = 'fulfilled'` : sql`o.id = ${orderId}::uuid`}) o
-      where ${orderId === undefined ? sql`"isVerified"` : sql`true`} order by placed_at desc, "orderId" desc limit 1`
+      where ${orderId === undefined ? sql`"isVerified"` : sql`true`} order by placed_at desc, "orderId" desc limit 1`)
     return row
   }
 )
@@ -30,9 +30,7 @@ const requests = rowsOf(Schema.Struct({
 
 /** What a request for reviews of an order needs: `things` are the titles of what its customer has not reviewed. */
 export const requestOf = statement("Reviews.request", function*(sql, organizationId, orderId: OrderId) {
-  const [row] = yield* requests(
-    sql
-  )`select c.email, o.order_number as number, o.status = 'fulfilled' as "isFulfilled",
+  const [row] = yield* requests(sql`select c.email, o.order_number as number, o.status = 'fulfilled' as "isFulfilled",
         coalesce(f.open, false) as "isUnderWay", f.delivered_at as "deliveredAt", coalesce(l.things, '{}') as things
       from plugin_orders o
         join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is null
@@ -45,7 +43,7 @@ export const requestOf = statement("Reviews.request", function*(sql, organizatio
             select 1 from customer_reviews r where r.organization_id = o.organization_id
               and r.customer_id = o.customer_id and r.entity_id = l.entity_id)
           order by entity_id, position) l) l on true
-      where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid`
+      where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid`)
   return row
 })
 
@@ -53,7 +51,7 @@ const erased = rowsOf(Schema.Struct({ isErased: Schema.Boolean }))
 
 /** Whether the personal data of this customer were erased. */
 export const isErased = statement("Reviews.isErased", function*(sql, organizationId, customerId: CustomerId) {
-  const [row] = yield* erased(sql)`select erased_at is not null as "isErased" from plugin_customers
-      where organization_id = ${organizationId} and id = ${customerId}::uuid`
+  const [row] = yield* erased(sql`select erased_at is not null as "isErased" from plugin_customers
+      where organization_id = ${organizationId} and id = ${customerId}::uuid`)
   return row?.isErased === true
 })

@@ -43,9 +43,9 @@ const place = Effect.fnUntraced(function*({ jobs }: Tools, { id }: ScheduledOrde
 const release = Effect.fn("ScheduledOrders.release")(
   function*(tools: Tools, settings: ScheduleSettings, { cartId, id, status }: ScheduledOrder) {
     // A checkout had claimed the cart when it was scheduled, and the process died before it looked at it again.
-    const isBought = status === "scheduled" && (yield* orderOfCart(tools.db, cartId)) !== undefined
+    const isBought = status === "scheduled" && (yield* tools.db.use(orderOfCart)(cartId)) !== undefined
     if (isBought) return yield* cancel(tools, settings, id)
-    const claimed = yield* scheduling.move(tools.db, "release", id, {
+    const claimed = yield* tools.db.use(scheduling).move("release", id, {
       dueAt: yield* later(stuckAfter),
       failureReason: null
     })
@@ -107,7 +107,7 @@ const noteFailure = Effect.fnUntraced(
     reason: string
   ) {
     const wait = retryMinutes[attempts]
-    const failed = yield* scheduling.move(tools.db, "fail", id, {
+    const failed = yield* tools.db.use(scheduling).move("fail", id, {
       failureReason: reason,
       checkoutCartId: null,
       attempts: attempts + 1,
@@ -129,7 +129,7 @@ const noteFailure = Effect.fnUntraced(
 
 const complete = Effect.fnUntraced(
   function*(tools: Tools, id: string, orderId: OrderId) {
-    yield* announce(tools, "completed", yield* scheduling.move(tools.db, "complete", id, { orderId, dueAt: null }))
+    yield* announce(tools, "completed", yield* tools.db.use(scheduling).move("complete", id, { orderId, dueAt: null }))
   },
   (work, { db }) => db.transaction(work)
 )
@@ -156,7 +156,7 @@ const placeOrder = Effect.fn("ScheduledOrders.place")(function*(tools: Tools, se
   const { failure } = placed
   if (isUndecided(failure)) return yield* failure
   // Checkouts forget their keys after a day: a job that was away for longer finds its order by the cart.
-  const made = row.checkoutCartId === null ? undefined : yield* orderOfCart(tools.db, row.checkoutCartId)
+  const made = row.checkoutCartId === null ? undefined : yield* tools.db.use(orderOfCart)(row.checkoutCartId)
   return yield* made === undefined
     ? noteFailure(tools, settings, row, failure.error.message)
     : complete(tools, id, made)
@@ -165,7 +165,7 @@ const placeOrder = Effect.fn("ScheduledOrders.place")(function*(tools: Tools, se
 /** Gives an order up whose time is over, with what is held for it; its repeats go on. */
 const expire = Effect.fn("ScheduledOrders.expire")(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
-    const expired = yield* scheduling.move(tools.db, "expire", row.id, { dueAt: null })
+    const expired = yield* tools.db.use(scheduling).move("expire", row.id, { dueAt: null })
     yield* announce(tools, "expired", expired)
     if (row.status !== "scheduled") return
     if (row.everyDays !== null) yield* repeat(tools, settings, expired)
@@ -184,7 +184,7 @@ export const orderingTasks = (context: PluginContext, settings: ScheduleSettings
     retries: { attempts: 100, backoff: { type: "exponential", delay: 1_000, ceiling: 5_000, jitter: 0.2 } },
     handler: Effect.fnUntraced(function*({ input }) {
       const { id } = yield* Schema.decodeUnknownEffect(Input)(input)
-      yield* placeOrder(yield* context.tools, settings, id)
+      yield* placeOrder(yield* context.call, settings, id)
     })
   }),
   dueTask(context, {

@@ -61,10 +61,10 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
     success
   }).handle(({ page, query: { from, to, ...same }, ...call }) => {
     const scheduledFor = { ...(from && { gte: from }), ...(to && { lte: to }) }
-    return own.page(call, { ...same, scheduledFor }, page, ["-scheduledFor"])
+    return call.db.use(own).page({ ...same, scheduledFor }, page, ["-scheduledFor"])
   }),
   routes.get("/:id", { summary: "Get a scheduled order", description: missing, ...reads, success })
-    .handle((call) => own.get(call, call.params.id)),
+    .handle((call) => call.db.use(own).get(call.params.id)),
   routes.patch("/:id", {
     summary: "Change a scheduled order",
     description:

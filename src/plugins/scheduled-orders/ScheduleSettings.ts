@@ -1,5 +1,5 @@
 import { DateTime, Option, Schema } from "effect"
-import { setting, timeOfDay } from "stoa/plugin"
+import { option, timeOfDay } from "stoa/plugin"
 
 const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const aDay = 1_440
@@ -29,24 +29,43 @@ const Week = Schema.Array(OpeningHours).check(
 
 /** What a deployment decides of its scheduled orders. */
 export const ScheduleSettings = Schema.Struct({
-  releaseMinutes: setting(whole(0, 10_080), 15, "How many minutes before its time an order is placed"),
-  leadMinutes: setting(whole(0, 525_600), 15, "How many minutes ahead an order is scheduled at least"),
-  maxDaysAhead: setting(whole(1, 730), 90, "How many days ahead an order is scheduled at most"),
-  retryMinutes: setting(
-    Schema.Array(whole(1, 10_080)),
-    [30, 120, 480],
-    "After how many minutes each an order that could not be placed is tried again"
-  ),
-  expireHours: setting(whole(1, 720), 24, "How many hours after its time an order that was not placed expires"),
-  holdGoods: setting(
-    Schema.Literals(["release", "scheduling"]),
-    "release",
-    "From when on goods are held: from the checkout on, or from the scheduling on"
-  ),
-  timezone: setting(TimeZone, "UTC", "The time zone of the opening hours and of repeats"),
-  openingHours: setting(Week, [], "When orders can be for; empty: at any time"),
-  slotMinutes: setting(whole(0, aDay), 0, "How long a slot with a capacity is; 0: there are none"),
-  slotCapacity: setting(whole(0, 100_000), 10, "How many orders a slot takes unless staff says otherwise"),
-  keepDays: setting(whole(1, 3_650), 730, "How many days addresses and notes are kept once an order has ended")
+  releaseMinutes: option(whole(0, 10_080), {
+    default: 15,
+    description: "How many minutes before its time an order is placed"
+  }),
+  leadMinutes: option(whole(0, 525_600), {
+    default: 15,
+    description: "How many minutes ahead an order is scheduled at least"
+  }),
+  maxDaysAhead: option(whole(1, 730), {
+    default: 90,
+    description: "How many days ahead an order is scheduled at most"
+  }),
+  retryMinutes: option(Schema.Array(whole(1, 10_080)), {
+    default: [30, 120, 480],
+    description: "After how many minutes each an order that could not be placed is tried again"
+  }),
+  expireHours: option(whole(1, 720), {
+    default: 24,
+    description: "How many hours after its time an order that was not placed expires"
+  }),
+  holdGoods: option(Schema.Literals(["release", "scheduling"]), {
+    default: "release",
+    description: "From when on goods are held: from the checkout on, or from the scheduling on"
+  }),
+  timezone: option(TimeZone, { default: "UTC", description: "The time zone of the opening hours and of repeats" }),
+  openingHours: option(Week, { default: [], description: "When orders can be for; empty: at any time" }),
+  slotMinutes: option(whole(0, aDay), {
+    default: 0,
+    description: "How long a slot with a capacity is; 0: there are none"
+  }),
+  slotCapacity: option(whole(0, 100_000), {
+    default: 10,
+    description: "How many orders a slot takes unless staff says otherwise"
+  }),
+  keepDays: option(whole(1, 3_650), {
+    default: 730,
+    description: "How many days addresses and notes are kept once an order has ended"
+  })
 })
 export type ScheduleSettings = typeof ScheduleSettings.Type

@@ -14,7 +14,7 @@ import {
   oneOf,
   OrderId,
   ownedBy,
-  type PluginTools,
+  type PluginCall,
   type RowOf,
   secret,
   ShippingAddress,
@@ -117,7 +117,7 @@ export const admin = "scheduled-orders:admin"
 export const own = ownedBy(scheduledOrders, { customer: "customerId", staff: admin })
 
 /** What the rules need of a request or a job. */
-export type Tools = Pick<PluginTools, "db" | "jobs" | "services">
+export type Tools = Pick<PluginCall, "db" | "jobs" | "services">
 
 /** Currencies of carts, as the core knows them. */
 export const currencyOf = ({ currency }: Pick<ScheduledOrder, "currency">) => CurrencyCode.make(currency)

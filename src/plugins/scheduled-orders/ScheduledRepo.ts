@@ -17,8 +17,8 @@ export const lockSlot = statement(
     const now = yield* DateTime.nowAsDate
     yield* sql`insert into scheduled_order_slots (id, organization_id, starts_at, capacity, created_at, updated_at)
       values (gen_random_uuid(), ${organizationId}, ${startsAt}, ${capacity}, ${now}, ${now}) on conflict do nothing`
-    const [slot] = yield* capacities(sql)`select capacity from scheduled_order_slots
-      where organization_id = ${organizationId} and starts_at = ${startsAt} for update`
+    const [slot] = yield* capacities(sql`select capacity from scheduled_order_slots
+      where organization_id = ${organizationId} and starts_at = ${startsAt} for update`)
     return slot?.capacity ?? capacity
   }
 )
@@ -28,25 +28,25 @@ export const takenSlots = statement(
   "ScheduledOrders.takenSlots",
   function*(sql, organizationId, starts: ReadonlyArray<Date>, without: string | null) {
     if (starts.length === 0) return []
-    return yield* slotRows(sql)`select i.at as "startsAt", s.capacity, (
+    return yield* slotRows(sql`select i.at as "startsAt", s.capacity, (
         select count(*) from scheduled_orders o where o.organization_id = ${organizationId} and o.slot_start = i.at
           and o.status not in ('cancelled', 'expired') and o.id is distinct from ${without}::uuid)::int4 as taken
       from unnest(${starts.map((at) => at.toISOString())}::text[]::timestamptz[]) as i(at)
-        left join scheduled_order_slots s on s.organization_id = ${organizationId} and s.starts_at = i.at`
+        left join scheduled_order_slots s on s.organization_id = ${organizationId} and s.starts_at = i.at`)
   }
 )
 
 /** What is still to come of customers whose personal data were erased. */
 export const openOfErased = statement("ScheduledOrders.openOfErased", function*(sql, organizationId) {
-  return yield* ids(sql)`select o.id from scheduled_orders o
+  return yield* ids(sql`select o.id from scheduled_orders o
       join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null
-      where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'failed')`
+      where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'failed')`)
 })
 
 /** The order that a cart became. */
 export const orderOfCart = statement("ScheduledOrders.orderOfCart", function*(sql, organizationId, cartId: CartId) {
-  const [order] = yield* orderIds(sql)`select id from plugin_orders
-      where organization_id = ${organizationId} and cart_id = ${cartId} and status <> 'cancelled'`
+  const [order] = yield* orderIds(sql`select id from plugin_orders
+      where organization_id = ${organizationId} and cart_id = ${cartId} and status <> 'cancelled'`)
   return order?.id
 })
 
@@ -57,7 +57,7 @@ export const orderOfCart = statement("ScheduledOrders.orderOfCart", function*(sq
 export const forgetEnded = statement(
   "ScheduledOrders.forgetEnded",
   function*(sql, organizationId, before: Date, limit: number) {
-    const rows = yield* ids(sql)`update scheduled_orders
+    const rows = yield* ids(sql`update scheduled_orders
       set delivery_address = null, notes = null, payment_method_token = null,
         items = (select jsonb_agg(i.item || '{"notes": null, "metadata": {}}' order by i.n)
           from jsonb_array_elements(items) with ordinality i (item, n))
@@ -68,7 +68,7 @@ export const forgetEnded = statement(
             where c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null))
           and (num_nonnulls(o.delivery_address, o.notes, o.payment_method_token) > 0 or exists (
             select 1 from jsonb_array_elements(o.items) i where i->'notes' <> 'null' or i->'metadata' <> '{}'))
-        limit ${limit} for update skip locked)) returning id`
+        limit ${limit} for update skip locked)) returning id`)
     return rows.length
   }
 )

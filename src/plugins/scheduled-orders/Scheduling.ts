@@ -112,7 +112,7 @@ const moveTo = Effect.fnUntraced(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder, scheduledFor: Date, change: Change) {
     const slotStart = yield* takePlace(tools, settings, scheduledFor, row.id)
     if (settings.holdGoods === "scheduling" && row.status !== "scheduled") yield* holdGoods(tools, row)
-    return yield* scheduling.move(tools.db, "plan", row.id, {
+    return yield* tools.db.use(scheduling).move("plan", row.id, {
       ...change,
       scheduledFor,
       slotStart,
@@ -126,7 +126,7 @@ const moveTo = Effect.fnUntraced(
 /** Changes an order until it is placed. 404 for another one's, 409 when the slot is full, 422 for a time that cannot be. */
 export const change = Effect.fn("ScheduledOrders.change")(
   function*(tools: Tools, settings: ScheduleSettings, id: string, asked: Change) {
-    const row = yield* scheduling.lock(tools.db, "plan", yield* own.which(tools, id))
+    const row = yield* tools.db.use(scheduling).lock("plan", yield* tools.db.use(own).which(id))
     const changed = meansFor(row, asked)
     const { deliveryAddress, orderType } = { ...row, ...changed }
     const scheduledFor = changed.scheduledFor ?? row.scheduledFor
@@ -196,7 +196,7 @@ export const repeat = Effect.fn("ScheduledOrders.repeat")(
 /** Leaves out the next time of an order that repeats. */
 export const skip = Effect.fn("ScheduledOrders.skip")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
-    const row = yield* scheduling.lock(tools.db, "skip", yield* own.which(tools, id))
+    const row = yield* tools.db.use(scheduling).lock("skip", yield* tools.db.use(own).which(id))
     return yield* moveTo(tools, settings, row, yield* nextTime(settings, row), {})
   },
   (work, { db }) => db.transaction(work)
@@ -205,10 +205,10 @@ export const skip = Effect.fn("ScheduledOrders.skip")(
 /** Stops an order that repeats until it is resumed; its slot is free. */
 export const pause = Effect.fn("ScheduledOrders.pause")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
-    const row = yield* scheduling.lock(tools.db, "pause", yield* own.which(tools, id))
+    const row = yield* tools.db.use(scheduling).lock("pause", yield* tools.db.use(own).which(id))
     if (row.everyDays === null) return yield* new NotRepeated()
     if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
-    return yield* scheduling.move(tools.db, "pause", id, { dueAt: null, slotStart: null })
+    return yield* tools.db.use(scheduling).move("pause", id, { dueAt: null, slotStart: null })
   },
   (work, { db }) => db.transaction(work)
 )
@@ -216,7 +216,7 @@ export const pause = Effect.fn("ScheduledOrders.pause")(
 /** Goes on with an order at its time, or at the next one of its repeats. */
 export const resume = Effect.fn("ScheduledOrders.resume")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
-    const row = yield* scheduling.lock(tools.db, "resume", yield* own.which(tools, id))
+    const row = yield* tools.db.use(scheduling).lock("resume", yield* tools.db.use(own).which(id))
     const isToCome = yield* Effect.isSuccess(checkTime(settings, row.scheduledFor))
     return yield* moveTo(tools, settings, row, isToCome ? row.scheduledFor : yield* nextTime(settings, row), {})
   },
@@ -227,7 +227,7 @@ export const resume = Effect.fn("ScheduledOrders.resume")(
 export const retry = Effect.fn("ScheduledOrders.retry")(
   function*(tools: Tools, { expireHours }: ScheduleSettings, id: string, means: typeof Means.Type) {
     const now = yield* DateTime.nowAsDate
-    const row = yield* own.get(tools, id)
+    const row = yield* tools.db.use(own).get(id)
     // The next run would let it expire.
     if (row.status === "failed" && row.scheduledFor.getTime() + expireHours * 3_600_000 < now.getTime()) {
       return yield* new Over()
@@ -239,7 +239,7 @@ export const retry = Effect.fn("ScheduledOrders.retry")(
 
 const cancelOne = Effect.fnUntraced(function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
   if (settings.holdGoods === "scheduling" && row.status === "scheduled") yield* releaseGoods(tools, row)
-  const cancelled = yield* scheduling.move(tools.db, "cancel", row.id, { dueAt: null })
+  const cancelled = yield* tools.db.use(scheduling).move("cancel", row.id, { dueAt: null })
   yield* announce(tools, "cancelled", cancelled)
   return cancelled
 })
@@ -250,14 +250,14 @@ const cancelOne = Effect.fnUntraced(function*(tools: Tools, settings: ScheduleSe
  */
 export const cancel = Effect.fn("ScheduledOrders.cancel")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
-    const { cartId } = yield* own.get(tools, id)
+    const { cartId } = yield* tools.db.use(own).get(id)
     const open = { cartId, status: { in: ["scheduled", "paused", "failed"] as const } }
     // In one order, so that two calls for a cart do not wait for each other.
     const rows = yield* tools.db.table(scheduledOrders)
       .list({ or: [{ id }, open] }, { order: ["id"], lock: true })
-    yield* scheduling.lock(tools.db, "cancel", id)
+    yield* tools.db.use(scheduling).lock("cancel", id)
     const cancelled = yield* Effect.forEach(rows, (row) => cancelOne(tools, settings, row))
-    return cancelled.find((row) => row.id === id) ?? (yield* own.get(tools, id))
+    return cancelled.find((row) => row.id === id) ?? (yield* tools.db.use(own).get(id))
   },
   (work, { db }) => db.transaction(work)
 )

@@ -51,8 +51,8 @@ export const takePlace = Effect.fn("Slots.take")(
     const start = slotOf(settings, at)
     if (start === undefined) return yield* new Closed()
     if (settings.slotMinutes === 0) return null
-    const capacity = yield* lockSlot(db, start, settings.slotCapacity)
-    const [slot] = yield* takenSlots(db, [start], without)
+    const capacity = yield* db.use(lockSlot)(start, settings.slotCapacity)
+    const [slot] = yield* db.use(takenSlots)([start], without)
     return (slot?.taken ?? 0) < capacity ? start : yield* new SlotFull()
   }
 )
@@ -102,7 +102,7 @@ export const slotsOn = Effect.fn("Slots.on")(
           endsAt: new Date(Math.min(to, from + (n + 1) * length))
         }))
       )
-    const found = yield* takenSlots(db, all.map(({ startsAt }) => startsAt), null)
+    const found = yield* db.use(takenSlots)(all.map(({ startsAt }) => startsAt), null)
     return all.map(({ endsAt, startsAt }): typeof Slot.Type => {
       const slot = found.find((one) => one.startsAt.getTime() === startsAt.getTime())
       const [capacity, taken] = [slot?.capacity ?? slotCapacity, slot?.taken ?? 0]

@@ -47,15 +47,15 @@ const forget = (context: PluginContext, settings: ScheduleSettings) =>
     everyOrganization: true,
     handler: Effect.fnUntraced(function*() {
       const { db } = context
-      const tools = yield* context.tools
+      const tools = yield* context.call
       yield* Effect.forEach(
-        yield* openOfErased(db),
+        yield* db.use(openOfErased)(),
         // It was cancelled with another one of its cart, or released meanwhile.
         ({ id }) => Effect.catchIf(cancel(tools, settings, id), Schema.is(InvalidTransition), () => Effect.void),
         { discard: true }
       )
       const before = DateTime.toDateUtc(DateTime.subtract(yield* DateTime.now, { days: settings.keepDays }))
-      while ((yield* forgetEnded(db, before, pageSize)) === pageSize);
+      while ((yield* db.use(forgetEnded)(before, pageSize)) === pageSize);
     })
   })
 

@@ -31,14 +31,12 @@ class NotConvertible extends invalid(
 ) {}
 class FactorMissing extends invalid("FactorMissing", "factor", "or factorDecimal is missing", "required") {}
 
-type Database = PluginDatabase["Service"]
-
 /** Conversions decide about one another, so the organization writes one at a time. */
-export const alone = <A, E, R>(db: Database, work: Effect.Effect<A, E, R>) =>
+export const alone = <A, E, R>(db: PluginDatabase, work: Effect.Effect<A, E, R>) =>
   db.transaction(Effect.andThen(db.turn("conversions"), work))
 
 /** Both units, in the order of the ids; 404. */
-export const pairOf = Effect.fnUntraced(function*(db: Database, fromId: string, toId: string) {
+export const pairOf = Effect.fnUntraced(function*(db: PluginDatabase, fromId: string, toId: string) {
   const found = yield* db.table(units).list({ id: { in: [fromId, toId] } })
   const [from, to] = [fromId, toId].map((id) => found.find((one) => one.id === id.toLowerCase()))
   return from === undefined || to === undefined ? yield* new UnitNotFound() : { from, to }
@@ -57,7 +55,7 @@ const factorsOf = ({ factor, factorDecimal }: Factors) => {
 }
 
 /** Conversions for all products, or those of an entity: within them no two ways lead to different factors. */
-const othersOf = Effect.fnUntraced(function*(db: Database, entityId: Conversion["entityId"], id?: string) {
+const othersOf = Effect.fnUntraced(function*(db: PluginDatabase, entityId: Conversion["entityId"], id?: string) {
   const found = yield* db.table(conversions).list({ entityId }, { limit: Number.MAX_SAFE_INTEGER })
   return found.filter((one) => one.id !== id)
 })
@@ -72,7 +70,7 @@ const refuseContradiction = (
     : Effect.fail(new ConversionContradicts(ratio.decimal(10)))
 }
 
-export const createConversion = (db: Database, input: NewRowOf<typeof conversions> & Factors) =>
+export const createConversion = (db: PluginDatabase, input: NewRowOf<typeof conversions> & Factors) =>
   alone(
     db,
     Effect.gen(function*() {
@@ -89,7 +87,7 @@ export const createConversion = (db: Database, input: NewRowOf<typeof conversion
   )
 
 /** 409 while an entity has units that nothing else connects. */
-const refuseNeeded = Effect.fnUntraced(function*(db: Database, conversion: Conversion) {
+const refuseNeeded = Effect.fnUntraced(function*(db: PluginDatabase, conversion: Conversion) {
   const { entityId, fromUnitId, id, toUnitId } = conversion
   const own = entityId === null ? [] : yield* othersOf(db, entityId, id)
   const rest = [...own, ...yield* othersOf(db, null, id)]
@@ -97,11 +95,11 @@ const refuseNeeded = Effect.fnUntraced(function*(db: Database, conversion: Conve
   if (ratios({ from: fromUnitId, to: toUnitId }) !== undefined) return
   const all = [fromUnitId, toUnitId, ...rest.flatMap((one) => [one.fromUnitId, one.toUnitId])]
   const side = (to: string) => [...new Set(all)].filter((from) => ratios({ from, to }) !== undefined)
-  const needing = yield* needingEntity(db, conversion, { from: side(fromUnitId), to: side(toUnitId) })
+  const needing = yield* db.use(needingEntity)(conversion, { from: side(fromUnitId), to: side(toUnitId) })
   if (needing !== undefined) return yield* new ConversionNeeded(needing)
 })
 
-export const changeConversion = (db: Database, id: string, input: Factors) =>
+export const changeConversion = (db: PluginDatabase, id: string, input: Factors) =>
   alone(
     db,
     Effect.gen(function*() {
@@ -114,7 +112,7 @@ export const changeConversion = (db: Database, id: string, input: Factors) =>
     })
   )
 
-export const removeConversion = (db: Database, which: Which<typeof conversions>) =>
+export const removeConversion = (db: PluginDatabase, which: Which<typeof conversions>) =>
   alone(
     db,
     Effect.gen(function*() {
@@ -127,7 +125,7 @@ export const removeConversion = (db: Database, which: Which<typeof conversions>)
  * Sets in which units an entity is bought, kept in stock and sold. 404 for an unknown unit; 409 for another stock unit
  * while there is stock; 422 for units without a conversion to the stock unit.
  */
-export const setEntityUnits = (db: Database, input: NewRowOf<typeof entityUnits>) =>
+export const setEntityUnits = (db: PluginDatabase, input: NewRowOf<typeof entityUnits>) =>
   // In the turn of conversions, so that none of those that these units need is removed meanwhile.
   alone(
     db,
@@ -137,7 +135,7 @@ export const setEntityUnits = (db: Database, input: NewRowOf<typeof entityUnits>
       yield* pairOf(db, saleUomId, saleUomId)
       const before = yield* db.table(entityUnits).first({ entityId })
       const isOther = before !== undefined && before.stockUomId !== stockUomId
-      if (isOther && (yield* hasStock(db, entityId))) return yield* new StockUnitInUse()
+      if (isOther && (yield* db.use(hasStock)(entityId))) return yield* new StockUnitInUse()
       const known = yield* Units.use((units) => units.known([entityId]))
       for (const [path, from] of Object.entries({ purchaseUomId, saleUomId })) {
         if (known.convert(1, { from, to: stockUomId }, entityId) === undefined) return yield* new NotConvertible(path)

@@ -22,7 +22,7 @@ class CategoryInUse extends conflict("CategoryInUse", "Conversions of this unit 
 class NoConversion extends invalid("NoConversion", "toUnitId", "has no conversion from this unit") {}
 class UnitsOfEntityNotFound extends notFound("UnitsOfEntity", "No units are set for this entity.") {}
 
-const isConverted = (db: PluginDatabase["Service"], id: string) =>
+const isConverted = (db: PluginDatabase, id: string) =>
   db.table(conversions).first({ entityId: null, or: [{ fromUnitId: id }, { toUnitId: id }] })
 
 const unitRoutes = resource(routes, "/units", units, {

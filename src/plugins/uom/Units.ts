@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, type EntityId, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { type CurrentActor, type EntityId, PluginContext, type PluginDatabase, ValidationFailed } from "stoa/plugin"
 import { type Exact, Rational } from "./Rational.ts"
 import { type Conversion, conversions, type EntityUnits, entityUnits, units } from "./UnitTables.ts"
 
@@ -99,13 +99,13 @@ export class Units extends Context.Service<Units, {
     path?: string
   ) => Effect.Effect<ReadonlyArray<StockQuantity>, ValidationFailed, CurrentActor>
 }>()("stoa/plugins/uom/Units") {
-  static readonly make = Effect.map(PluginDatabase, (db) => Units.of(makeUnits(db)))
+  static readonly make = Effect.map(PluginContext, ({ db }) => Units.of(makeUnits(db)))
   static readonly layer = Layer.effect(Units, Units.make)
 }
 
 const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
 
-const makeUnits = (db: PluginDatabase["Service"]): Units["Service"] => {
+const makeUnits = (db: PluginDatabase): Units["Service"] => {
   const known = Effect.fn("Units.known")(function*(entityIds: ReadonlyArray<EntityId>) {
     const codes = new Map((yield* db.table(units).list({}, all)).map(({ code, id }) => [id, code]))
     const edges = yield* db.table(conversions).list({ or: [{ entityId: null }, { entityId: { in: entityIds } }] }, all)

@@ -6,8 +6,8 @@ import {
   idOf,
   integerBetween,
   invalid,
+  type PluginCall,
   type PluginDatabase,
-  type PluginTools,
   text,
   ValidationFailed,
   VariantId,
@@ -22,7 +22,7 @@ export const [read, operate, admin] = ["warehouse:read", "warehouse:operate", "w
 export const listed = { read, write: operate, get: false, create: false, patch: false, remove: false } as const
 
 /** What the moves of documents need. */
-export type Tools = Pick<PluginTools, "db" | "services">
+export type Tools = Pick<PluginCall, "db" | "services">
 
 /** The index of a list that is filtered by a column. */
 export const newest = <const Name extends string>(column: Name) =>
@@ -100,11 +100,11 @@ export const givenFor = Effect.fnUntraced(function*<Item extends { readonly id: 
 
 /** What a warehouse has of each line and its cost; 422 that names each line with unknown goods. */
 export const goodsIn = Effect.fn("Documents.goodsIn")(function*(
-  db: PluginDatabase["Service"],
+  db: PluginDatabase,
   warehouseId: WarehouseId,
   lines: ReadonlyArray<StockLine>
 ) {
-  const found = yield* stockOf(db, warehouseId, lines)
+  const found = yield* db.use(stockOf)(warehouseId, lines)
   const unknown = (n: number, name: string, message: string) => ({
     path: `items.${n}.${name}`,
     message,

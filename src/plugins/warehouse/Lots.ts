@@ -6,7 +6,7 @@ import {
   EntityId,
   idOf,
   invalid,
-  PluginDatabase,
+  PluginContext,
   type RowOf,
   table,
   text,
@@ -131,7 +131,7 @@ export class Lots extends Context.Service<Lots, {
 }>()("stoa/plugins/warehouse/Lots") {
   static readonly layer = Layer.effect(
     Lots,
-    Effect.map(PluginDatabase, (db) => ({
+    Effect.map(PluginContext, ({ db }) => ({
       receive: Effect.fn("Lots.receive")((lines) =>
         db.table(lots).insertMany(
           lines.flatMap(({ batchNumber, entityId, expiryDate, quantity, variantId, warehouseId }) =>

@@ -94,7 +94,7 @@ class StockMoved extends conflict(
 
 /** Compares what was counted with what stock says now. 422 for unknown goods. */
 const counted = Effect.fnUntraced(function*<Line extends StockLine & { readonly physicalQuantity: number }>(
-  db: PluginDatabase["Service"],
+  db: PluginDatabase,
   warehouseId: WarehouseId,
   lines: ReadonlyArray<Line>
 ) {
@@ -120,7 +120,7 @@ const Counts = namedLines(Schema.Struct({
 /** Counts items again, which compares them with stock of now (contract §6). 404, 422. */
 const count = Effect.fn("Reconciliations.count")(
   function*({ db }: Tools, id: string, countedBy: string, given: typeof Counts.Type) {
-    const head = yield* reconciliation.move(db, "count", id, { countedBy })
+    const head = yield* db.use(reconciliation).move("count", id, { countedBy })
     const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
     const named = yield* givenFor(items, given)
     const lines = named.map(({ given: { notes, physicalQuantity }, item }) => ({ ...item, physicalQuantity, notes }))
@@ -140,7 +140,7 @@ const count = Effect.fn("Reconciliations.count")(
  * when nothing differs. 404; 409 when stock has moved since the count; 422.
  */
 export const approve = Effect.fn("Reconciliations.approve")(function*({ db, services }: Tools, id: string) {
-  const head = yield* reconciliation.move(db, "approve", id)
+  const head = yield* db.use(reconciliation).move("approve", id)
   const { warehouseId } = head
   const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
   const different = items.filter(({ variance }) => variance !== 0)
@@ -157,7 +157,7 @@ export const approve = Effect.fn("Reconciliations.approve")(function*({ db, serv
     )
   }
   // Posted goods are locked: what is not as it was counted has moved before, and everything is taken back.
-  const now = yield* stockOf(db, warehouseId, items)
+  const now = yield* db.use(stockOf)(warehouseId, items)
   const moved = items.find(({ physicalQuantity }, n) => now[n]?.onHand !== physicalQuantity)
   if (moved !== undefined) return yield* new StockMoved(moved)
   if (different.length === 0) return head
@@ -193,7 +193,7 @@ export const reconciliationRoutes = [
   }).handle(({ actor, db, input: { items, warehouseId } }) =>
     Effect.gen(function*() {
       const head = { warehouseId, countedBy: authorOf(actor), countedAt: DateTime.toDateUtc(yield* DateTime.now) }
-      return (yield* reconciliationDocuments.create(db, head, yield* counted(db, warehouseId, items))).head
+      return (yield* db.use(reconciliationDocuments).create(head, yield* counted(db, warehouseId, items))).head
     })
   ),
   routes.get("/reconciliations/:id", {
@@ -203,7 +203,7 @@ export const reconciliationRoutes = [
     success: Schema.Struct({ reconciliation: reconciliations.Row, items: Schema.Array(reconciliationItems.Row) })
   }).handle(({ db, params }) =>
     Effect.map(
-      reconciliationDocuments.get(db, params.id),
+      db.use(reconciliationDocuments).get(params.id),
       ({ head, lines }) => ({ reconciliation: head, items: lines })
     )
   ),

@@ -12,11 +12,11 @@ export const shippedLots = table("warehouse_shipped_lots", {
 
 /** Takes the lots of what a fulfillment shipped, first expired first out and once for each fulfillment. */
 export const shipLots = (
-  { db, event }: { readonly db: PluginDatabase["Service"]; readonly event: { readonly entityId: string } }
+  { db, event }: { readonly db: PluginDatabase; readonly event: { readonly entityId: string } }
 ) =>
   Effect.gen(function*() {
     const fulfillmentId = FulfillmentId.make(event.entityId)
-    const units = yield* shippedUnits(db, fulfillmentId)
+    const units = yield* db.use(shippedUnits)(fulfillmentId)
     const [first] = units
     if (first === undefined) return
     const taken = yield* Lots.use(({ take }) => take(units))

@@ -21,7 +21,7 @@ export const stockOf = statement(
   function*(sql, organizationId, warehouseId: WarehouseId, lines: ReadonlyArray<StockLine>) {
     const given = lines.map(({ entityId: entity, variantId: variant }, n) => ({ n, entity, variant }))
     // Each line is looked up by its keys in any plan.
-    return yield* stock(sql)`select e.known is not null as "isEntity",
+    return yield* stock(sql`select e.known is not null as "isEntity",
         t.variant is null or v.known is not null as "isVariant", coalesce(l.quantity_on_hand, 0) as "onHand",
         coalesce(l.average_cost, 0)::text as "unitCost"
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) t (n int, entity uuid, variant uuid)
@@ -32,7 +32,7 @@ export const stockOf = statement(
         left join lateral (select quantity_on_hand, average_cost from plugin_stock_levels
           where organization_id = ${organizationId} and warehouse_id = ${warehouseId}::uuid and entity_id = t.entity
             and variant_id is not distinct from t.variant limit 1) l on true
-      order by t.n`
+      order by t.n`)
   }
 )
 
@@ -48,14 +48,14 @@ const shipped = rowsOf(Schema.Struct({
 export const shippedUnits = statement(
   "Stock.shippedUnits",
   function*(sql, organizationId, fulfillmentId: FulfillmentId) {
-    return yield* shipped(sql)`select f.order_id as "orderId", l.entity_id as "entityId", l.variant_id as "variantId",
+    return yield* shipped(sql`select f.order_id as "orderId", l.entity_id as "entityId", l.variant_id as "variantId",
         t."warehouseId", t.quantity
       from plugin_fulfillments f
         cross join lateral jsonb_to_recordset(f.taken) t (sellable uuid, "warehouseId" uuid, quantity int)
         cross join lateral (select entity_id, variant_id from plugin_order_lines l
           where l.organization_id = f.organization_id and l.order_id = f.order_id
             and coalesce(l.variant_id, l.entity_id) = t.sellable limit 1) l
-      where f.organization_id = ${organizationId} and f.id = ${fulfillmentId}::uuid`
+      where f.organization_id = ${organizationId} and f.id = ${fulfillmentId}::uuid`)
   }
 )
 
@@ -65,8 +65,8 @@ const named = rowsOf(Schema.Struct({ id: Schema.String, name: Schema.String }))
 export const warehouseNames = statement(
   "Stock.warehouseNames",
   function*(sql, organizationId, ids: ReadonlyArray<WarehouseId>) {
-    const rows = yield* named(sql)`select id, name from plugin_warehouses
-      where organization_id = ${organizationId} and id = any(${ids}::uuid[])`
+    const rows = yield* named(sql`select id, name from plugin_warehouses
+      where organization_id = ${organizationId} and id = any(${ids}::uuid[])`)
     return new Map(rows.map(({ id, name }) => [id, name]))
   }
 )

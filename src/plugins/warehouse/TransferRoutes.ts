@@ -25,10 +25,10 @@ const Line = inputOf(transferItems, {
 const Missing = Schema.Struct({ itemId: Schema.String, missing: Schema.Int })
 
 /** A transfer as it travels with its goods: what was sent, of which batches, and what arrived. */
-const paperOf = Effect.fnUntraced(function*(db: PluginDatabase["Service"], id: string) {
-  const { head, lines } = yield* transferDocuments.get(db, id)
+const paperOf = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
+  const { head, lines } = yield* db.use(transferDocuments).get(id)
   const lots = Map.groupBy(yield* db.table(transferLots).list({ transferId: id }, allLines), ({ itemId }) => itemId)
-  const names = yield* warehouseNames(db, [head.fromWarehouseId, head.toWarehouseId])
+  const names = yield* db.use(warehouseNames)([head.fromWarehouseId, head.toWarehouseId])
   const arrived = head.status === "received"
   return {
     title: "Stock transfer",
@@ -68,7 +68,7 @@ export const transferRoutes = [
   }).handle(({ actor, db, input: { items, ...head } }) =>
     Effect.gen(function*() {
       yield* goodsIn(db, head.fromWarehouseId, items)
-      return (yield* transferDocuments.create(db, { ...head, requestedBy: authorOf(actor) }, items)).head
+      return (yield* db.use(transferDocuments).create({ ...head, requestedBy: authorOf(actor) }, items)).head
     })
   ),
   routes.get("/transfers/:id", {
@@ -83,7 +83,7 @@ export const transferRoutes = [
     })
   }).handle(({ db, params: { id } }) =>
     Effect.gen(function*() {
-      const { head, lines } = yield* transferDocuments.get(db, id)
+      const { head, lines } = yield* db.use(transferDocuments).get(id)
       const lots = yield* db.table(transferLots).list({ transferId: id }, allLines)
       const missing = yield* db.table(discrepancies).list({ transferId: id }, allLines)
       return { transfer: head, items: lines, lots, discrepancies: missing }

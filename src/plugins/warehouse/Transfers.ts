@@ -94,7 +94,7 @@ class MoreThanDispatched extends invalid(
  * another state, and when the warehouse or a named batch has too little.
  */
 export const dispatch = Effect.fn("Transfers.dispatch")(function*({ db, services }: Tools, id: string) {
-  const head = yield* transfer.move(db, "dispatch", id)
+  const head = yield* db.use(transfer).move("dispatch", id)
   const lines = yield* db.table(transferItems).list({ transferId: id }, allLines)
   const taken = yield* Lots.use(({ take }) =>
     take(lines.map((line) => ({ ...line, warehouseId: head.fromWarehouseId, quantity: line.quantityRequested })))
@@ -140,7 +140,7 @@ const arrivedItems = Effect.fnUntraced(function*({ db }: Tools, transferId: stri
 export const receive = Effect.fn("Transfers.receive")(
   function*(tools: Tools, id: string, given: Arrivals) {
     const { db, services } = tools
-    const head = yield* transfer.move(db, "receive", id)
+    const head = yield* db.use(transfer).move("receive", id)
     const items = yield* arrivedItems(tools, id, given)
     const open = new Map(items.map((item) => [item.id, { item, left: item.quantityReceived }]))
     const sent = yield* db.table(transferLots).list({ transferId: id }, allLines)

@@ -76,7 +76,7 @@ export const wastage = machine(wastageNotes, {
  * note says. 404, 422; 422 when the warehouse or a named batch has too little.
  */
 export const approveWastage = Effect.fn("Wastage.approve")(function*({ db, services }: Tools, id: string) {
-  const { type, warehouseId } = yield* wastage.move(db, "approve", id)
+  const { type, warehouseId } = yield* db.use(wastage).move("approve", id)
   const lines = yield* db.table(wastageItems).list({ noteId: id }, allLines)
   yield* Lots.use(({ take }) => take(lines.map((line) => ({ ...line, warehouseId }))))
   const posted = yield* services.inventory.post(
@@ -129,7 +129,7 @@ export const wastageRoutes = [
       yield* goodsIn(db, head.warehouseId, items)
       const totalCost = yield* costOf(items.map(({ quantity, unitCost }) => ({ units: quantity, unitCost })))
       const lines = items.map((item) => ({ ...item, totalCost: item.quantity * item.unitCost }))
-      return (yield* wastageDocuments.create(db, { ...head, totalCost, recordedBy: authorOf(actor) }, lines)).head
+      return (yield* db.use(wastageDocuments).create({ ...head, totalCost, recordedBy: authorOf(actor) }, lines)).head
     })
   ),
   routes.get("/wastage/:id", {
@@ -138,7 +138,7 @@ export const wastageRoutes = [
     permission: read,
     success: Schema.Struct({ note: wastageNotes.Row, items: Schema.Array(wastageItems.Row) })
   }).handle(({ db, params }) =>
-    Effect.map(wastageDocuments.get(db, params.id), ({ head, lines }) => ({ note: head, items: lines }))
+    Effect.map(db.use(wastageDocuments).get(params.id), ({ head, lines }) => ({ note: head, items: lines }))
   ),
   routes.post("/wastage/:id/approve", {
     summary: "Approve a wastage note",

@@ -87,7 +87,7 @@ describe("a gift card in a checkout", () => {
   it("is free again after the time of a hold that no process has ended", async () => {
     const { id } = await shop.issue(3_000)
     const left = { accountId: id, amount: 2_000, reference: "left by a dead process", expiresAt: new Date(0) }
-    await shop.app.serviceRegistry.run(money.hold(shop.app.tables, left))
+    await shop.app.serviceRegistry.run(shop.app.tables.use(money).hold(left))
     await shop.run("release-holds")
     await waitFor("the hold to end", async () => (await shop.card(id)).at("data.held") === 0)
   })

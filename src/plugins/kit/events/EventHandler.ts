@@ -2,13 +2,12 @@ import { Context, Effect } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { StoreEvent } from "../../../domain/platform/events/Event.ts"
 import type { Retries } from "../../../domain/platform/tasks/Task.ts"
-import type { PluginTools } from "../routes/RouteTools.ts"
+import type { PluginCall } from "../PluginCall.ts"
 import type { EventCondition } from "./EventConditionRepo.ts"
 
-/** What the handler of an event gets. It acts as the service itself, in the organization of the event. */
-export interface EventCall extends PluginTools {
+/** The call of an event: as the service itself, in the organization of the event. */
+export interface EventCall extends PluginCall {
   readonly event: StoreEvent
-  readonly organizationId: string
   /** From 1. An event is handled at least once: its id tells whether it was. */
   readonly attemptNumber: number
 }

@@ -17,28 +17,14 @@ import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import { conditionSql, isPath } from "../events/EventConditionRepo.ts"
 import { type InstalledSubscription, namesOf, subscriptionOf } from "../events/EventHandler.ts"
 import type { InstalledPlugin, Plugin } from "../Plugin.ts"
-import type { PluginContext } from "../PluginHost.ts"
-import type { PluginTools } from "../routes/RouteTools.ts"
+import { callWith, type PluginCall } from "../PluginCall.ts"
+import type { PluginContext } from "../PluginContext.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { transportOf } from "./GuardedTransport.ts"
 import { callFlaws, conditionFlaws, routeFlaws } from "./PluginRules.ts"
 import { registration } from "./Registration.ts"
-
-/** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
-const withTables = (tools: HandlerTools, db: PluginDatabase["Service"]): PluginTools => ({
-  get jobs() {
-    return tools.jobs
-  },
-  get logger() {
-    return tools.logger
-  },
-  get services() {
-    return tools.services
-  },
-  db
-})
 
 /** Keys of each plugin: what leaks of one opens nothing of another. */
 const digestsOf = (keyring: Keyring | undefined, plugin: string): PluginContext["digests"] => {
@@ -55,8 +41,8 @@ const digestsOf = (keyring: Keyring | undefined, plugin: string): PluginContext[
 const contextOf = (
   { access, deployment, environment, webhooks: { keyring } }: AppSettings,
   tools: HandlerTools,
-  db: PluginDatabase["Service"],
-  rest: Pick<PluginContext, "tools" | "transport">
+  db: PluginDatabase,
+  rest: Pick<PluginContext, "call" | "transport">
 ): PluginContext => {
   return {
     ...rest,
@@ -79,14 +65,10 @@ const contextOf = (
 
 /** Calls the handler of a subscription with an event. */
 const handling = (
-  tools: Effect.Effect<PluginTools, never, CurrentActor>,
+  call: Effect.Effect<PluginCall, never, CurrentActor>,
   { handler }: InstalledSubscription
 ): Subscription["handle"] =>
-(event, attemptNumber) =>
-  Effect.flatMap(
-    tools,
-    (own) => handler(Object.assign(own, { event, organizationId: event.organizationId, attemptNumber }))
-  )
+(event, attemptNumber) => Effect.flatMap(call, (own) => handler(Object.assign(own, { event, attemptNumber })))
 
 /** Conditions over records that are no jsonpath: each event would fail. */
 const pathFlaws = (sql: SqlClient.SqlClient, subscriptions: ReadonlyArray<InstalledSubscription>) =>
@@ -96,6 +78,13 @@ const pathFlaws = (sql: SqlClient.SqlClient, subscriptions: ReadonlyArray<Instal
     (paths) =>
       paths.map((path) => `A condition of onEvents is no jsonpath: "${path}".`)
   )
+
+/** A deployment without a key for secrets starts with no plugin that keeps some. */
+const refuseSecrets = ({ id, tables }: Plugin) => {
+  const found = tables.find(({ columns }) => Object.values(columns).some(({ facts }) => facts.isSecret))
+  const message = `Set STOA_SECRETS_KEY: "${found?.name}" of plugin "${id}" keeps secrets.`
+  return found === undefined ? Effect.void : Effect.fail(new InvalidSetting({ message }))
+}
 
 const knownScopes = Effect.map(
   PermissionCatalogue,
@@ -140,25 +129,22 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
 
     const install = Effect.fnUntraced(function*(plugin: Plugin) {
       const { keyring } = settings.webhooks
-      const secrets = plugin.tables.find(({ columns }) => Object.values(columns).some(({ facts }) => facts.isSecret))
-      if (keyring === undefined && secrets !== undefined) {
-        const message = `Set STOA_SECRETS_KEY: "${secrets.name}" of plugin "${plugin.id}" keeps secrets.`
-        return yield* new InvalidSetting({ message })
-      }
+      if (keyring === undefined) yield* refuseSecrets(plugin)
       const db = pluginDatabase({ sql, keyring }, plugin)
       const annotations = { plugin: plugin.id }
-      const tools = Effect.gen(function*() {
-        const { organizationId } = yield* CurrentActor
-        return withTables(toolsOf(serviceRegistry, organizationId, annotations, yield* Effect.context<never>()), db)
+      const call = Effect.gen(function*() {
+        const actor = yield* CurrentActor
+        const tools = toolsOf(serviceRegistry, actor.organizationId, annotations, yield* Effect.context<never>())
+        return callWith(tools, db, actor)
       })
       const context = contextOf(
         settings,
         toolsOf(serviceRegistry, settings.access.defaultOrganizationId, annotations, own),
         db,
-        { tools, transport }
+        { call, transport }
       )
       const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
-      const installed = yield* plugin.install({ cluster, context, tools, required: Context.mergeAll(...required) })
+      const installed = yield* plugin.install({ cluster, context, required: Context.mergeAll(...required) })
       exported.set(plugin.id, installed.exported)
       yield* register(plugin.id, installed)
       const subscriptions = Object.entries(installed.onEvents).map(([key, subscription]): Subscription => ({
@@ -167,10 +153,11 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
         names: new Set(namesOf(key, announced, settings.deployment.plugins)),
         retries: subscription.retries,
         timeLimitMs: subscription.timeLimitMs,
-        handle: handling(tools, subscription)
+        handle: handling(call, subscription)
       }))
       return {
         installed,
+        context,
         subscriptions,
         routes: installed.routes.map((route) => ({ plugin: plugin.id, route }))
       }
@@ -187,7 +174,11 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
       ...conditionFlaws(settings.deployment, all.map(({ installed }) => installed))
     ]
     if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
-    return { ...runBy(all.map(({ installed }) => installed)), routes: routes.map(({ route }) => route) }
+    return {
+      ...runBy(all.map(({ installed }) => installed)),
+      routes: routes.map(({ route }) => route),
+      contexts: all.map(({ context }) => context)
+    }
   })
 }) {}
 

@@ -3,7 +3,7 @@ import { Api } from "../../../http/Api.ts"
 import { documentOf } from "../../../http/docs/Docs.ts"
 import type { AppSettings } from "../../../layers/config/AppConfig.ts"
 import type { Plugin } from "../Plugin.ts"
-import type { PluginContext } from "../PluginHost.ts"
+import type { PluginContext } from "../PluginContext.ts"
 import { groupOf } from "../routes/RouteShape.ts"
 
 const absent = (): never => {
@@ -11,12 +11,13 @@ const absent = (): never => {
 }
 
 /** What routes are declared with where nothing runs. */
-const idleContext = ({ access, deployment, environment }: AppSettings): PluginContext => {
+export const idleContext = ({ access, deployment, environment }: AppSettings): PluginContext => {
   const db: PluginContext["db"] = {
     get plugin() {
       return absent()
     },
     table: absent,
+    use: absent,
     transaction: absent,
     announce: absent,
     nextNumber: absent,
@@ -38,7 +39,7 @@ const idleContext = ({ access, deployment, environment }: AppSettings): PluginCo
     database: { db, transaction: absent },
     digests: absent,
     logger: { info: absent, warn: absent, error: absent },
-    tools: Effect.sync(absent),
+    call: Effect.sync(absent),
     transport: absent
   }
 }

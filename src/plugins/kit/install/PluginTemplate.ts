@@ -64,7 +64,7 @@ export const ticketRoutes = resource(group("${pascal}", "/${id}"), "/tickets", t
   machine: ticket,
   create: ({ db, input }) =>
     db.transaction(Effect.gen(function*() {
-      return yield* db.table(tickets).insert({ ...input, number: yield* ticketNumbers.next(db, input) })
+      return yield* db.table(tickets).insert({ ...input, number: yield* db.use(ticketNumbers).next(input) })
     }))
 })
 `

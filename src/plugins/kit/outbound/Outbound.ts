@@ -1,5 +1,5 @@
 import { Data, Effect, Random, Schema, type Scope, Stream } from "effect"
-import { PluginHost } from "../PluginHost.ts"
+import { PluginContext, type PluginContextKey } from "../PluginContext.ts"
 import { type BreakerOptions, circuitBreaker } from "./CircuitBreaker.ts"
 import {
   type OutboundAnswer,
@@ -194,5 +194,5 @@ export const outboundOver = (send: OutboundTransport, options: OutboundOptions):
  * again what may be repeated, leaves a service alone that keeps failing, and calls no internal address that the deployment
  * has not configured. Make no calls in a transaction.
  */
-export const outbound = (options: OutboundOptions): Effect.Effect<Outbound, never, PluginHost> =>
-  Effect.map(PluginHost, ({ transport }) => outboundOver(transport, options))
+export const outbound = (options: OutboundOptions): Effect.Effect<Outbound, never, PluginContextKey> =>
+  Effect.map(PluginContext, ({ transport }) => outboundOver(transport, options))

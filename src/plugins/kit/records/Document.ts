@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { Conflict, NotFound, ValidationFailed } from "../../../domain/platform/errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../../../domain/platform/paging/Paging.ts"
-import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import type { PluginDatabase, Usable } from "../tables/PluginDatabase.ts"
 import type { Columns, ColumnsOf, NewRowOf, RowOf, Simplify, Table } from "../tables/Table.ts"
 import type { OrderOf } from "../tables/TableHandle.ts"
 import type { Where, Which } from "../tables/TableWhereRepo.ts"
@@ -17,26 +17,27 @@ export interface DocumentRow<H, L> {
 /** The column of a child table that names its parent. */
 type ParentOf<L> = L extends { readonly parent: { readonly column: infer K extends string } } ? K : never
 
-type Database = PluginDatabase["Service"]
-
-/** Records of a head and lines, such as orders to suppliers. */
-export interface Documents<H, L, Parent extends string, Numbered extends string> {
+/** Records of a head and lines on a database. */
+export interface DocumentRows<H, L, Parent extends string, Numbered extends string> {
   /** Writes head and lines, and takes the number, in one transaction and one statement for all lines. Errors as of `insert`. */
   readonly create: (
-    db: Database,
     head: Simplify<Omit<NewRowOf<H>, Numbered>>,
     lines: ReadonlyArray<Simplify<Omit<NewRowOf<L>, Parent>>>
   ) => Effect.Effect<DocumentRow<H, L>, Conflict | ValidationFailed, CurrentActor>
   /** 404. */
-  readonly get: (db: Database, which: Which<H>) => Effect.Effect<DocumentRow<H, L>, NotFound, CurrentActor>
+  readonly get: (which: Which<H>) => Effect.Effect<DocumentRow<H, L>, NotFound, CurrentActor>
   /** A page of documents with their lines, which one statement reads. */
   readonly page: (
-    db: Database,
     where: Where<H>,
     page: PageRequest,
     order?: OrderOf<H>
   ) => Effect.Effect<PageOf<DocumentRow<H, L>>, never, CurrentActor>
 }
+
+/** Records of a head and lines, such as orders to suppliers. */
+export interface Documents<H, L, Parent extends string, Numbered extends string>
+  extends Usable<DocumentRows<H, L, Parent, Numbered>>
+{}
 
 /**
  * Records of a head and lines. `parent` is the column of the lines that names the head; a child table says it itself.
@@ -59,7 +60,7 @@ export const document = <
   }
   const numbered: ReadonlyArray<readonly [string, Numbers<never>]> = Object.entries(number ?? {})
 
-  const linesOf = Effect.fnUntraced(function*(db: Database, heads: ReadonlyArray<RowOf<H>>) {
+  const linesOf = Effect.fnUntraced(function*(db: PluginDatabase, heads: ReadonlyArray<RowOf<H>>) {
     const ids = heads.map(({ id }) => id)
     const where = { [key]: { in: ids } } as Where<L>
     const found = ids.length === 0 ? [] : yield* db.table(lines).list(where, {
@@ -71,23 +72,25 @@ export const document = <
   })
 
   return {
-    create: (db, given, rows) =>
-      db.transaction(Effect.gen(function*() {
-        const taken: Record<string, string> = {}
-        for (const [column, { next }] of numbered) taken[column] = yield* next(db, given as never)
-        // What is left out of a new row is added here.
-        const made = yield* db.table(head).insert({ ...given, ...taken } as NewRowOf<H>)
-        const all = rows.map((row) => ({ ...row, [key]: made.id }) as NewRowOf<L>)
-        return { head: made, lines: yield* db.table(lines).insertMany(all) }
-      })),
-    get: Effect.fn("Documents.get")(function*(db, which) {
-      const found = yield* db.table(head).get(which)
-      const [whole] = yield* linesOf(db, [found])
-      return whole ?? { head: found, lines: [] }
-    }),
-    page: Effect.fn("Documents.page")(function*(db, where, page, order) {
-      const found = yield* db.table(head).page(where, page, order)
-      return { ...found, items: yield* linesOf(db, found.items) }
+    on: (db) => ({
+      create: (given, rows) =>
+        db.transaction(Effect.gen(function*() {
+          const taken: Record<string, string> = {}
+          for (const [column, source] of numbered) taken[column] = yield* db.use(source).next(given as never)
+          // What is left out of a new row is added here.
+          const made = yield* db.table(head).insert({ ...given, ...taken } as NewRowOf<H>)
+          const all = rows.map((row) => ({ ...row, [key]: made.id }) as NewRowOf<L>)
+          return { head: made, lines: yield* db.table(lines).insertMany(all) }
+        })),
+      get: Effect.fn("Documents.get")(function*(which) {
+        const found = yield* db.table(head).get(which)
+        const [whole] = yield* linesOf(db, [found])
+        return whole ?? { head: found, lines: [] }
+      }),
+      page: Effect.fn("Documents.page")(function*(where, page, order) {
+        const found = yield* db.table(head).page(where, page, order)
+        return { ...found, items: yield* linesOf(db, found.items) }
+      })
     })
   }
 }

@@ -1,9 +1,10 @@
 import { Cause, DateTime, Effect } from "effect"
 import { CurrentActor, systemActor } from "../../../domain/platform/access/Actor.ts"
-import { defineTask, type Task } from "../../../domain/platform/tasks/Task.ts"
+import type { Task } from "../../../domain/platform/tasks/Task.ts"
 import type { Failure } from "../events/EventHandler.ts"
-import type { PluginContext } from "../PluginHost.ts"
-import type { PluginTools } from "../routes/RouteTools.ts"
+import type { PluginCall } from "../PluginCall.ts"
+import type { PluginContext } from "../PluginContext.ts"
+import { defineTask, type PluginTask } from "../PluginTask.ts"
 import { lockDue, type Place, placesAfter } from "../tables/DueRowsRepo.ts"
 import type { RowOf, Table } from "../tables/Table.ts"
 import type { Where } from "../tables/TableWhereRepo.ts"
@@ -24,7 +25,7 @@ export interface DueOptions<T, Due extends Where<T> = Where<T>>
    * organization. It has to change the row so that it is no longer due. Nothing outside of the database belongs here: a
    * transaction that sends nothing for five seconds is rolled back.
    */
-  readonly each: (row: RowOf<T>, tools: PluginTools) => Effect.Effect<unknown, Failure, CurrentActor>
+  readonly each: (row: RowOf<T>, call: PluginCall) => Effect.Effect<unknown, Failure, CurrentActor>
 }
 
 /** What a run did; the output of its job. */
@@ -45,14 +46,14 @@ const firstId = "00000000-0000-0000-0000-000000000000"
  * the next run. A killed process leaves the row that it was at as it was.
  */
 export const dueTask = <T extends Table, const Due extends Where<T>>(
-  { db, tools }: Pick<PluginContext, "db" | "tools">,
+  { call, db }: Pick<PluginContext, "call" | "db">,
   { each, of, where, ...task }: DueOptions<T, Due>
-): Task => {
+): PluginTask => {
   const one = Effect.fnUntraced(
     function*(place: Place, due: Where<T>) {
       const row = yield* lockDue(db.sql, of, { ...due }, place)
       if (row === undefined) return "skipped" as const
-      yield* each(row, yield* tools)
+      yield* each(row, yield* call)
       return "done" as const
     },
     (work, { organizationId }) => Effect.provideService(db.transaction(work), CurrentActor, systemActor(organizationId))

@@ -7,7 +7,7 @@ import type {
   ValidationFailed
 } from "../../../domain/platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../../../domain/platform/errors/ErrorKinds.ts"
-import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import type { PluginDatabase, Usable } from "../tables/PluginDatabase.ts"
 import type { Columns, Table } from "../tables/Table.ts"
 import { notInState, RowNotFound } from "../tables/TableHandle.ts"
 import type { Where } from "../tables/TableWhereRepo.ts"
@@ -26,8 +26,6 @@ import {
   type Settling
 } from "./LedgerTables.ts"
 
-type Database = PluginDatabase["Service"]
-
 type Refused = NotFound | Conflict | ValidationFailed
 
 /**
@@ -35,25 +33,16 @@ type Refused = NotFound | Conflict | ValidationFailed
  * moves the balance and writes the entry, and the database's conditions are the last guard. Everything may be repeated:
  * the second time nothing happens, and the answer is the first one.
  */
-export interface Ledger<A extends Table = Table> {
-  /** For the plugin's `schema`, in place of the account's own table. */
-  readonly tables: readonly [account: A, entries: Entries, holds: Holds]
-  readonly account: A
-  readonly entries: Entries
-  readonly holds: Holds
+export interface Accounts<A extends Table = Table> {
   /** Writes an entry: `amount` above 0 comes in, below 0 leaves. 404; 422 below the floor; 409 for another one of the reference. */
-  readonly post: (db: Database, posting: Posting) => Effect.Effect<Entry, Refused, CurrentActor>
+  readonly post: (posting: Posting) => Effect.Effect<Entry, Refused, CurrentActor>
   /** The same for many accounts, each named once, in one statement; all or none. */
-  readonly postAll: (
-    db: Database,
-    postings: ReadonlyArray<Posting>
-  ) => Effect.Effect<ReadonlyArray<Entry>, Refused, CurrentActor>
+  readonly postAll: (postings: ReadonlyArray<Posting>) => Effect.Effect<ReadonlyArray<Entry>, Refused, CurrentActor>
   /**
    * Sets an amount aside until `expiresAt`, on an account that meets `only`; 422 INVALID_TRANSITION when it does not. Errors
    * else as of `post`. A hold that has ended is given as it is.
    */
   readonly hold: (
-    db: Database,
     hold: Moved & { readonly accountId: string; readonly expiresAt: Date },
     only?: Where<A>
   ) => Effect.Effect<Hold, Refused | InvalidTransition, CurrentActor>
@@ -61,25 +50,32 @@ export interface Ledger<A extends Table = Table> {
    * Takes at most what is held, writes the entry and frees the rest. A hold that has expired is captured as long as the
    * account still has the amount. 404; 422 for more than is held, and below the floor; 409 for a hold that was released.
    */
-  readonly capture: (db: Database, holdId: string, settling: Settling) => Effect.Effect<Hold, Refused, CurrentActor>
+  readonly capture: (holdId: string, settling: Settling) => Effect.Effect<Hold, Refused, CurrentActor>
   /** Frees a hold; one that is captured stays so. 404. */
-  readonly release: (db: Database, holdId: string) => Effect.Effect<Hold, NotFound, CurrentActor>
+  readonly release: (holdId: string) => Effect.Effect<Hold, NotFound, CurrentActor>
   /**
    * Gives back what was captured, all that is left of it without an amount, to its account or to another one. The answer is
    * null when nothing is left. 404; 422 for more than is left.
    */
   readonly refund: (
-    db: Database,
     holdId: string,
     refund: Partial<Moved> & Pick<Posting, "type" | "reference" | "note"> & { readonly accountId?: string }
   ) => Effect.Effect<Entry | null, Refused, CurrentActor>
   /** Frees at most 1,000 holds of all organizations whose time is over; how many. */
-  readonly releaseDue: (db: Database) => Effect.Effect<number>
+  readonly releaseDue: Effect.Effect<number>
   /** What is on an account, and what of it can be spent. 404. */
   readonly balance: (
-    db: Database,
     accountId: string
   ) => Effect.Effect<{ readonly balance: number; readonly available: number }, NotFound, CurrentActor>
+}
+
+/** The tables of accounts with a balance. */
+export interface Ledger<A extends Table = Table> extends Usable<Accounts<A>> {
+  /** For the plugin's `schema`, in place of the account's own table. */
+  readonly tables: readonly [account: A, entries: Entries, holds: Holds]
+  readonly account: A
+  readonly entries: Entries
+  readonly holds: Holds
 }
 
 class NotAnAmount extends invalid(
@@ -109,11 +105,11 @@ const whole = (amount: number, least = 1) =>
   Number.isSafeInteger(amount) && amount >= least ? Effect.void : Effect.fail(new NotAnAmount(least))
 
 /** What can be spent: 404. */
-const availableOn = ({ account, floor }: Ledgers, db: Database, id: string) =>
+const availableOn = ({ account, floor }: Ledgers, db: PluginDatabase, id: string) =>
   Effect.map(db.table(account).get(id), ({ balance, held }) => balance - held - floor)
 
-const postAllTo = (tables: Ledgers): Ledger["postAll"] =>
-  Effect.fn("Ledger.postAll")(function*(db, sent) {
+const postAllTo = (tables: Ledgers, db: PluginDatabase): Accounts["postAll"] =>
+  Effect.fn("Ledger.postAll")(function*(sent) {
     const postings = sent.map((posting) => ({ ...posting, accountId: posting.accountId.toLowerCase() }))
     const accounts = new Set<string>()
     for (const { accountId, amount } of postings) {
@@ -137,8 +133,8 @@ const postAllTo = (tables: Ledgers): Ledger["postAll"] =>
     return low === undefined ? made : yield* low
   })
 
-const captureFrom = (tables: Ledgers): Ledger["capture"] =>
-  Effect.fn("Ledger.capture")(function*(db, holdId, settling) {
+const captureFrom = (tables: Ledgers, db: PluginDatabase): Accounts["capture"] =>
+  Effect.fn("Ledger.capture")(function*(holdId, settling) {
     yield* whole(settling.amount)
     const hold = yield* captureHold(tables, db, holdId, settling)
     if (hold === undefined) return yield* new RowNotFound()
@@ -148,8 +144,12 @@ const captureFrom = (tables: Ledgers): Ledger["capture"] =>
     return yield* new BalanceTooLow(yield* availableOn(tables, db, hold.accountId))
   })
 
-const refundTo = ({ entries, holds }: Ledgers, post: Ledger["post"]): Ledger["refund"] =>
-  Effect.fn("Ledger.refund")((db, holdId, { accountId, amount: wanted, ...entry }) =>
+const refundTo = (
+  { entries, holds }: Ledgers,
+  db: PluginDatabase,
+  post: Accounts["post"]
+): Accounts["refund"] =>
+  Effect.fn("Ledger.refund")((holdId, { accountId, amount: wanted, ...entry }) =>
     db.transaction(Effect.gen(function*() {
       const hold = yield* db.table(holds).lock(holdId)
       const to = accountId ?? hold.accountId
@@ -165,9 +165,43 @@ const refundTo = ({ entries, holds }: Ledgers, post: Ledger["post"]): Ledger["re
       if (given === 0) return null
       yield* db.table(holds).update(holdId, { refunded: hold.refunded + given })
       const orderId = entry.orderId ?? hold.orderId
-      return yield* post(db, { ...entry, orderId, amount: given, accountId: to })
+      return yield* post({ ...entry, orderId, amount: given, accountId: to })
     }))
   )
+
+const accountsOn = (tables: Ledgers, db: PluginDatabase): Accounts<never> => {
+  const { account, floor } = tables
+  const postAll = postAllTo(tables, db)
+  const post: Accounts["post"] = (posting) =>
+    Effect.flatMap(
+      postAll([posting]),
+      ([entry]) => entry === undefined ? Effect.die("no entry") : Effect.succeed(entry)
+    )
+  return {
+    post,
+    postAll,
+    hold: Effect.fn("Ledger.hold")(function*(hold, only: object = {}) {
+      yield* whole(hold.amount)
+      const made = yield* placeHold(tables, db, hold, { ...only })
+      if (made !== undefined) return made.amount === hold.amount ? made : yield* new ReferenceTaken(hold.reference)
+      const available = yield* availableOn(tables, db, hold.accountId)
+      if (available < hold.amount) return yield* new BalanceTooLow(available)
+      return yield* notInState(yield* db.table(account).get(hold.accountId), {}, only)
+    }),
+    capture: captureFrom(tables, db),
+    release: Effect.fn("Ledger.release")(function*(holdId) {
+      return (yield* releaseHold(tables, db, holdId)) ?? (yield* new RowNotFound())
+    }),
+    refund: refundTo(tables, db, post),
+    releaseDue: releaseDueHolds(tables, db),
+    balance: Effect.fn("Ledger.balance")((accountId) =>
+      Effect.map(
+        db.table(account).get(accountId),
+        ({ balance, held }) => ({ balance, available: balance - held - floor })
+      )
+    )
+  }
+}
 
 /**
  * A ledger over the accounts of a table with `balanceColumns`: `ledger("gift_card", { account: cards, floor: 0 })`. Its
@@ -182,39 +216,6 @@ export const ledger = <A extends AccountTable & Table<Columns, "organization">>(
   const checks = { ...given.options.checks, held: "held >= 0", floor: `balance - held >= ${floor}` }
   const account: A = { ...given, options: { ...given.options, checks } }
   const [entries, holds] = [entriesOf(name, account), holdsOf(name, account)]
-  const tables = { account, entries, holds, floor }
-  const postAll = postAllTo(tables)
-  const post: Ledger["post"] = (db, posting) =>
-    Effect.flatMap(
-      postAll(db, [posting]),
-      ([entry]) => entry === undefined ? Effect.die("no entry") : Effect.succeed(entry)
-    )
-  return {
-    tables: [account, entries, holds],
-    account,
-    entries,
-    holds,
-    post,
-    postAll,
-    hold: Effect.fn("Ledger.hold")(function*(db, hold, only = {}) {
-      yield* whole(hold.amount)
-      const made = yield* placeHold(tables, db, hold, { ...only })
-      if (made !== undefined) return made.amount === hold.amount ? made : yield* new ReferenceTaken(hold.reference)
-      const available = yield* availableOn(tables, db, hold.accountId)
-      if (available < hold.amount) return yield* new BalanceTooLow(available)
-      return yield* notInState(yield* db.table(account).get(hold.accountId), {}, only)
-    }),
-    capture: captureFrom(tables),
-    release: Effect.fn("Ledger.release")(function*(db, holdId) {
-      return (yield* releaseHold(tables, db, holdId)) ?? (yield* new RowNotFound())
-    }),
-    refund: refundTo(tables, post),
-    releaseDue: (db) => releaseDueHolds(tables, db),
-    balance: Effect.fn("Ledger.balance")((db, accountId) =>
-      Effect.map(
-        db.table<AccountTable>(account).get(accountId),
-        ({ balance, held }) => ({ balance, available: balance - held - floor })
-      )
-    )
-  }
+  const parts = { account, entries, holds, floor }
+  return { tables: [account, entries, holds], account, entries, holds, on: (db) => accountsOn(parts, db) }
 }

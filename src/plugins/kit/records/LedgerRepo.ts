@@ -10,10 +10,8 @@ import { rowJson, rowReader } from "../tables/TableRowsRepo.ts"
 import { whereSql } from "../tables/TableWhereRepo.ts"
 import type { Hold, LedgerTables, Posting, Settling } from "./LedgerTables.ts"
 
-type Database = PluginDatabase["Service"]
-
 /** The rows of a statement as code sees them. */
-const rowsOf = <T extends Table>(table: T, rows: Statement.Statement<Readonly<Record<string, unknown>>>) => {
+const readRows = <T extends Table>(table: T, rows: Statement.Statement<Readonly<Record<string, unknown>>>) => {
   const read = rowReader(table)
   // The columns are those that the type of the row was made of.
   return Effect.map(rows, (all) => all.map((row) => read(row) as RowOf<T>))
@@ -45,7 +43,7 @@ const orLookAgain = <A>(
 // Each statement locks a hold before its account, and accounts in the order of their ids.
 
 /** An entry for each row of `moved`, and its part of the change log. */
-const entryOf = ({ entries }: LedgerTables, { plugin, sql }: Database, actor: Actor, values: string) => {
+const entryOf = ({ entries }: LedgerTables, { plugin, sql }: PluginDatabase, actor: Actor, values: string) => {
   const names = "account_id, number, type, amount, balance_after, reference, order_id, note"
   const subject = `${plugin}/${entries.name}` as const
   return sql`made as (insert into ${sql(entries.name)} (${sql.literal(names)})
@@ -64,7 +62,7 @@ const entryOf = ({ entries }: LedgerTables, { plugin, sql }: Database, actor: Ac
 /** Writes entries: all of them, or those alone that are known by their references. */
 export const postEntries = Effect.fnUntraced(function*(
   tables: LedgerTables,
-  db: Database,
+  db: PluginDatabase,
   postings: ReadonlyArray<Posting>
 ) {
   const { account, entries, floor } = tables
@@ -72,7 +70,7 @@ export const postEntries = Effect.fnUntraced(function*(
   const [{ sql }, actor] = [db, yield* CurrentActor]
   const [accounts, entryTable] = [sql(account.name), sql(entries.name)]
   const values = "m.id, m.version, m.type, m.amount, m.balance, m.reference, m.order_id, m.note"
-  const statement = rowsOf(
+  const statement = readRows(
     entries,
     sql`with input as materialized (select a.id, i.amount, i.type, i.reference, i."orderId" as order_id, i.note
         from jsonb_to_recordset(${JSON.stringify(postings)}::jsonb)
@@ -97,7 +95,7 @@ export const postEntries = Effect.fnUntraced(function*(
 /** Sets an amount aside; undefined when the account cannot, or may not by `only`. */
 export const placeHold = Effect.fnUntraced(function*(
   { account, floor, holds }: LedgerTables,
-  { sql }: Database,
+  { sql }: PluginDatabase,
   one: Pick<Hold, "accountId" | "amount" | "expiresAt" | "reference"> & {
     readonly orderId?: string | null | undefined
   },
@@ -112,7 +110,7 @@ export const placeHold = Effect.fnUntraced(function*(
     sql`not exists (select 1 from known)`,
     ...whereSql(sql, account, only)
   ]
-  const statement = rowsOf(
+  const statement = readRows(
     holds,
     sql`with known as (select h.* from ${sql(holds.name)} h join ${sql(account.name)} a on a.id = h.account_id
         where h.account_id = ${accountId}::uuid and h.reference = ${reference} and a.organization_id = ${organizationId}),
@@ -133,14 +131,14 @@ const found = ({ account, holds }: LedgerTables, sql: SqlClient.SqlClient, organ
 /** Takes an amount of a hold; the hold is as it was where that is not possible. */
 export const captureHold = Effect.fnUntraced(function*(
   tables: LedgerTables,
-  db: Database,
+  db: PluginDatabase,
   holdId: string,
   { amount, note, type }: Settling
 ) {
   const { account, floor, holds } = tables
   const [{ sql }, actor] = [db, yield* CurrentActor]
   const values = "m.id, m.version, m.type, -m.captured, m.balance, 'capture:' || m.hold_id, m.order_id, m.note"
-  const [row] = yield* rowsOf(
+  const [row] = yield* readRows(
     holds,
     sql`with ${found(tables, sql, actor.organizationId, holdId)},
       moved as (update ${sql(account.name)} a set balance = a.balance - ${amount}::bigint, version = a.version + 1,
@@ -159,9 +157,9 @@ export const captureHold = Effect.fnUntraced(function*(
 }, Effect.orDie)
 
 /** Frees a hold that is not captured. */
-export const releaseHold = Effect.fnUntraced(function*(tables: LedgerTables, { sql }: Database, holdId: string) {
+export const releaseHold = Effect.fnUntraced(function*(tables: LedgerTables, { sql }: PluginDatabase, holdId: string) {
   const { account, holds } = tables
-  const [row] = yield* rowsOf(
+  const [row] = yield* readRows(
     holds,
     sql`with ${found(tables, sql, (yield* CurrentActor).organizationId, holdId)},
       freed as (update ${sql(account.name)} a set held = a.held - f.amount, updated_at = now() from found f
@@ -176,7 +174,7 @@ export const releaseHold = Effect.fnUntraced(function*(tables: LedgerTables, { s
 /** Frees holds of all organizations whose time is over, 1,000 at most. */
 export const releaseDueHolds = Effect.fn("Ledger.releaseDue")(function*(
   { account, holds }: LedgerTables,
-  { sql }: Database
+  { sql }: PluginDatabase
 ) {
   const now = DateTime.toDateUtc(yield* DateTime.now)
   const rows = yield* sql`with due as materialized (select h.id, h.account_id, h.amount from ${sql(holds.name)} h

@@ -7,7 +7,7 @@ import type {
   ValidationFailed
 } from "../../../domain/platform/errors/ApiErrors.ts"
 import { notFound } from "../../../domain/platform/errors/ErrorKinds.ts"
-import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import type { PluginDatabase, Usable } from "../tables/PluginDatabase.ts"
 import type { ChangeOf, ColumnsOf, RowOf, Table } from "../tables/Table.ts"
 import { notInState, RowNotFound } from "../tables/TableHandle.ts"
 import type { Where, Which } from "../tables/TableWhereRepo.ts"
@@ -45,18 +45,13 @@ export type MovesOf<T, Column extends keyof RowOf<T>> = Readonly<
 
 type Refused = NotFound | InvalidTransition | Conflict | ValidationFailed
 
-/** The states of a table's rows and the moves between them. */
-export interface Machine<T, Name extends string> {
-  readonly table: T
-  readonly noun: string
-  readonly column: string
-  readonly moves: Readonly<Record<Name, Move<string, string, string>>>
+/** Moves of rows on a database. */
+export interface Moves<T, Name extends string> {
   /**
    * Makes a move in one statement, and changes more with it; of several at once one makes it. 404 without the row; 422
    * INVALID_TRANSITION from a state that the move does not begin at; 409 and 422 as of an update.
    */
   readonly move: (
-    db: PluginDatabase["Service"],
     name: Name,
     which: Which<T>,
     change?: ChangeOf<T>
@@ -66,10 +61,17 @@ export interface Machine<T, Name extends string> {
    * 404 without the row, 422 INVALID_TRANSITION from a state that the move does not begin at.
    */
   readonly lock: (
-    db: PluginDatabase["Service"],
     name: Name,
     which: Which<T>
   ) => Effect.Effect<RowOf<T>, NotFound | InvalidTransition, CurrentActor>
+}
+
+/** The states of a table's rows and the moves between them. */
+export interface Machine<T, Name extends string> extends Usable<Moves<T, Name>> {
+  readonly table: T
+  readonly noun: string
+  readonly column: string
+  readonly moves: Readonly<Record<Name, Move<string, string, string>>>
 }
 
 class RecordNotFound extends notFound("Record", (noun: string) => `${noun} not found.`) {}
@@ -92,7 +94,7 @@ export const machine = <
   const byName: Readonly<Record<string, Move<string, string, string>>> = moves
 
   const changed = Effect.fnUntraced(function*(
-    db: PluginDatabase["Service"],
+    db: PluginDatabase,
     { by, from, stamp, to }: Move<string, string, string>,
     which: Which<T>,
     change: object
@@ -114,7 +116,7 @@ export const machine = <
   const withNoun = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     Effect.catchIf(work, (error) => error instanceof RowNotFound, () => new RecordNotFound(sentence(noun)))
 
-  const lock = Effect.fn("Machine.lock")(function*(db: PluginDatabase["Service"], name: string, which: Which<T>) {
+  const lock = Effect.fn("Machine.lock")(function*(db: PluginDatabase, name: string, which: Which<T>) {
     const { from, to } = yield* named(name)
     const row = yield* withNoun(db.table(table).lock(which))
     if (from.some((one) => one === Reflect.get(row, state))) return row
@@ -122,7 +124,7 @@ export const machine = <
   })
 
   const move = Effect.fn("Machine.move")(function*(
-    db: PluginDatabase["Service"],
+    db: PluginDatabase,
     name: string,
     which: Which<T>,
     change: object = {}
@@ -139,5 +141,14 @@ export const machine = <
       )
     )
   })
-  return { table, noun, column: state, moves: byName, move, lock }
+  return {
+    table,
+    noun,
+    column: state,
+    moves: byName,
+    on: (db) => ({
+      move: (name, which, change) => move(db, name, which, change),
+      lock: (name, which) => lock(db, name, which)
+    })
+  }
 }

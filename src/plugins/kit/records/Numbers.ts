@@ -1,6 +1,6 @@
 import { DateTime, Effect } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
-import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import type { Usable } from "../tables/PluginDatabase.ts"
 
 /** The parts of a number of a document. */
 export interface NumberParts {
@@ -25,14 +25,17 @@ export interface NumberOptions<Of> {
   readonly format?: (parts: NumberParts) => string
 }
 
-/** Numbers of documents. */
-export interface Numbers<Of> {
+/** Numbers of documents on a database. */
+export interface NumberSource<Of> {
   /**
    * The next number of the organization. It holds its counter until the caller's transaction ends, so that numbers have no
    * gaps: take it in the transaction of the document, and numbers of several kinds in one order.
    */
-  readonly next: (db: PluginDatabase["Service"], of: Of) => Effect.Effect<string, never, CurrentActor>
+  readonly next: (of: Of) => Effect.Effect<string, never, CurrentActor>
 }
+
+/** Numbers of documents. */
+export interface Numbers<Of> extends Usable<NumberSource<Of>> {}
 
 const digits = { year: 4, day: 8 }
 
@@ -43,13 +46,15 @@ const usual = ({ kind, period, scope, value }: NumberParts): string =>
 export const numbers = <Of = unknown>(
   { format = usual, kind, period, scope }: NumberOptions<Of>
 ): Numbers<Of> => ({
-  next: Effect.fn("Numbers.next")(function*(db, of) {
-    const today = DateTime.formatIsoDateUtc(yield* DateTime.now).replaceAll("-", "")
-    const asked = {
-      kind,
-      scope: scope?.(of) ?? "",
-      period: period === undefined ? "" : today.slice(0, digits[period])
-    }
-    return format({ ...asked, ...(yield* db.nextNumber(asked)) })
+  on: (db) => ({
+    next: Effect.fn("Numbers.next")(function*(of) {
+      const today = DateTime.formatIsoDateUtc(yield* DateTime.now).replaceAll("-", "")
+      const asked = {
+        kind,
+        scope: scope?.(of) ?? "",
+        period: period === undefined ? "" : today.slice(0, digits[period])
+      }
+      return format({ ...asked, ...(yield* db.nextNumber(asked)) })
+    })
   })
 })

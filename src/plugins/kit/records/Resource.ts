@@ -173,7 +173,7 @@ const moveRoutes = <T extends Table, Move extends string>(
         summary: `Move ${article(machine.noun)} to ${to}`,
         description: `404 without it; 422 INVALID_TRANSITION when its ${machine.column} is not ${from.join(" or ")}.`,
         success: machine.table.Row as Schema.Codec<RowOf<T>, unknown>
-      }).handle((call) => Effect.flatMap(whichOf(call), (which) => machine.move(call.db, move, which)))
+      }).handle((call) => Effect.flatMap(whichOf(call), (which) => call.db.use(machine).move(move, which)))
     ]
   })
 
@@ -201,7 +201,7 @@ export const resource = <
   if (options.create === undefined) refuseGap(path, table, left)
   const shapes = shapesOf(routes, path, table, options, left)
   const whichOf = (call: PathCall<unknown>): Effect.Effect<Which<T>, never, CurrentActor> =>
-    owned === undefined ? Effect.succeed(call.params.id) : owned.which(call, call.params.id)
+    owned === undefined ? Effect.succeed(call.params.id) : call.db.use(owned).which(call.params.id)
   const ofRow = <Input, R>(answer: (call: RowCall<T, Input>) => Effect.Effect<RowOf<T>, RouteError, R>) =>
   // The body is what the columns say that the types of the options are read from.
   (call: PathCall<unknown>) =>
@@ -213,7 +213,7 @@ export const resource = <
       ({ db, page, where }) => db.table(table).page(where, page, order),
       (answer) =>
         shapes.list.handle((call) =>
-          Effect.flatMap(owned === undefined ? Effect.succeed({}) : owned.where(call), (own) => {
+          Effect.flatMap(owned === undefined ? Effect.succeed({}) : call.db.use(owned).where, (own) => {
             const where = { ...listWhere(table, search, call.query), ...own }
             return answer(Object.assign(call, { where }))
           })

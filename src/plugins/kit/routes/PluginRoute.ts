@@ -1,7 +1,8 @@
 import { Context, Effect, Record, type Schema } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { type Actor, CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { type PageOf, pageOf, pageQuery, type PageRequest } from "../../../domain/platform/paging/Paging.ts"
+import type { PluginCall } from "../PluginCall.ts"
 import { builtRaw, type OfRequest, type RawAnswer, type RawCall } from "./RawRoute.ts"
 import {
   type Described,
@@ -13,20 +14,16 @@ import {
   type RawOptions,
   type RouteOptions
 } from "./RouteShape.ts"
-import { inEnvelope, type PluginTools, type RouteError } from "./RouteTools.ts"
+import { inEnvelope, type RouteError } from "./RouteTools.ts"
 
-/** What a handler gets (spec §2, plugin route builder; contract, platform §14). */
-export interface RouteCall<Input, Query, Params> extends PluginTools {
+/** The call of a route (spec §2, plugin route builder; contract, platform §14). */
+export interface RouteCall<Input, Query, Params> extends PluginCall {
   /** The body; undefined where the route takes none. */
   readonly input: Input
   readonly query: Query
   readonly params: Params
   /** The page that is asked for; for lists. */
   readonly page: PageRequest
-  /** Who asks. On a route with `auth` or `permission` never a visitor without credentials. */
-  readonly actor: Actor
-  readonly orgId: string
-  readonly requestId: string | null
 }
 
 /** A route as it is served: a group of one endpoint and the layer that answers it. */
@@ -36,7 +33,7 @@ export type BuiltRoute = ReturnType<typeof built>
 export interface Route<R = never> {
   readonly described: Described
   /** Made once, while the process starts. */
-  readonly build: (tools: Effect.Effect<PluginTools, never, CurrentActor>, services: Context.Context<R>) => BuiltRoute
+  readonly build: (call: Effect.Effect<PluginCall, never, CurrentActor>, services: Context.Context<R>) => BuiltRoute
 }
 
 type AnyCall = RouteCall<unknown, unknown, unknown>
@@ -52,7 +49,7 @@ const ownQuery = (query: object): object =>
 
 const built = (
   described: Described,
-  tools: Effect.Effect<PluginTools, never, CurrentActor>,
+  begun: Effect.Effect<PluginCall, never, CurrentActor>,
   answer: (call: AnyCall) => Effect.Effect<unknown, RouteError, CurrentActor>
 ) => {
   const group = groupOf(described)
@@ -62,16 +59,12 @@ const built = (
     (handlers) =>
       handlers.handle("run", (request) =>
         Effect.gen(function*() {
-          const actor = yield* CurrentActor
-          // Assigned, not spread: what a handler does not touch of its tools is not made.
-          const call: AnyCall = Object.assign(yield* tools, {
+          // Assigned, not spread: what a handler does not touch of its call is not made.
+          const call: AnyCall = Object.assign(yield* begun, {
             input: "payload" in request ? request.payload : undefined,
             query: described.isList ? ownQuery(request.query) : request.query,
             params: request.params,
-            page: pageOf(Record.map(pageQuery, (_, name) => textOf(request.query, name))),
-            actor,
-            orgId: actor.organizationId,
-            requestId: actor.requestId
+            page: pageOf(Record.map(pageQuery, (_, name) => textOf(request.query, name)))
           })
           return (yield* inEnvelope(answer(call))) ?? null
         }))
@@ -94,8 +87,8 @@ const shape = <Input, Query, Params, Answer>(described: Described): RouteShape<I
     answer: (call: RouteCall<Input, Query, Params>) => Effect.Effect<Answer, RouteError, R | CurrentActor>
   ): Route<Exclude<R, CurrentActor>> => ({
     described,
-    build: (tools, services) =>
-      built(described, tools, (call) =>
+    build: (begun, services) =>
+      built(described, begun, (call) =>
         Effect.updateContext(
           // The schemas of the endpoint are those that these types were read from.
           answer(call as RouteCall<Input, Query, Params>),
@@ -171,9 +164,9 @@ export const group = (tag: string, prefix: string) => {
       const described = { ...describe(tag, prefix, method, path, options, false), raw }
       return {
         described,
-        build: (tools, services) =>
+        build: (begun, services) =>
           // The schemas of the endpoint are those that these types were read from.
-          builtRaw<R>(described, tools, services, (call) => answer(call as RawCall<QueryOf<Query>, ParamValues<Path>>))
+          builtRaw<R>(described, begun, services, (call) => answer(call as RawCall<QueryOf<Query>, ParamValues<Path>>))
       }
     }
   }

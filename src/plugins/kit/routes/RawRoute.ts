@@ -1,22 +1,20 @@
 import { Context, Effect, type Scope, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { type Actor, CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { CurrentRequest } from "../../../http/server/RequestId.ts"
+import type { PluginCall } from "../PluginCall.ts"
 import { type Described, groupOf, nameOf } from "./RouteShape.ts"
-import { inEnvelope, type PluginTools, type RouteError } from "./RouteTools.ts"
+import { inEnvelope, type RouteError } from "./RouteTools.ts"
 
-/** What the handler of a route of bytes gets: the request as it came. */
-export interface RawCall<Query, Params> extends PluginTools {
+/** The call of a route of bytes, with the request as it came. */
+export interface RawCall<Query, Params> extends PluginCall {
   /** The body; empty without one. At most 1 MB, as for every route. */
   readonly body: Uint8Array
   /** By name, in small letters. */
   readonly headers: Readonly<Record<string, string>>
   readonly query: Query
   readonly params: Params
-  readonly actor: Actor
-  readonly orgId: string
-  readonly requestId: string | null
 }
 
 /** What a route of bytes has from its request; the scope ends when the whole answer has gone out, or its client. */
@@ -56,7 +54,7 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest) =>
 /** A route that is given the request as it came, and whose answer goes out without an envelope. */
 export const builtRaw = <R>(
   described: Described,
-  tools: Effect.Effect<PluginTools, never, CurrentActor>,
+  begun: Effect.Effect<PluginCall, never, CurrentActor>,
   services: Context.Context<Exclude<R, OfRequest>>,
   answer: (call: AnyCall) => Effect.Effect<RawAnswer<R | OfRequest>, RouteError, R | OfRequest>
 ) => {
@@ -78,15 +76,11 @@ export const builtRaw = <R>(
     (handlers) =>
       handlers.handleRaw("run", ({ params, query, request }) =>
         Effect.gen(function*() {
-          const actor = yield* CurrentActor
-          const call: AnyCall = Object.assign(yield* tools, {
+          const call: AnyCall = Object.assign(yield* begun, {
             body: yield* bodyOf(request),
             headers: { ...request.headers },
             query,
-            params,
-            actor,
-            orgId: actor.organizationId,
-            requestId: actor.requestId
+            params
           })
           return yield* inEnvelope(answered(call))
         }))

@@ -12,8 +12,6 @@ import type {
   Unavailable,
   ValidationFailed
 } from "../../../domain/platform/errors/ApiErrors.ts"
-import type { HandlerTools } from "../../../domain/platform/modules/Handlers.ts"
-import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { answerOf, ApiError } from "./ApiError.ts"
 
 /** The errors a handler may fail with; each has a status (spec §7), `ApiError` one of its choice. Anything else is a 500. */
@@ -30,11 +28,6 @@ export type RouteError =
   | Unauthorized
   | Unavailable
   | ValidationFailed
-
-/** What hooks, routes and tasks of a plugin have in common: the core's tools, and the plugin's own tables. */
-export interface PluginTools extends Omit<HandlerTools, "db"> {
-  readonly db: PluginDatabase["Service"]
-}
 
 const isOwn = (error: RouteError): error is ApiError => error instanceof ApiError
 

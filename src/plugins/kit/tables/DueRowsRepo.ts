@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { rowsOf } from "./PluginDatabase.ts"
+import { rowsOf } from "./StatementRepo.ts"
 import { columnName, type RowOf, type Table } from "./Table.ts"
 import { rowReader } from "./TableRowsRepo.ts"
 import { turn } from "./TableTurnsRepo.ts"
@@ -29,8 +29,8 @@ export const placesAfter = (
   limit: number
 ): Effect.Effect<ReadonlyArray<Place>> => {
   const { join, organization } = parentOf(sql, table)
-  return Effect.orDie(places(sql)`select t.id, ${organization} as "organizationId" from ${sql(table.name)} t ${join}
-    where ${sql.and([sql`t.id > ${after}::uuid`, ...whereSql(sql, table, where)])} order by t.id limit ${limit}`)
+  return Effect.orDie(places(sql`select t.id, ${organization} as "organizationId" from ${sql(table.name)} t ${join}
+    where ${sql.and([sql`t.id > ${after}::uuid`, ...whereSql(sql, table, where)])} order by t.id limit ${limit}`))
 }
 
 /** Locks the row until the caller's transaction ends; undefined when it no longer meets the filter or another one has it. */

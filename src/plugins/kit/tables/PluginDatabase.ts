@@ -1,15 +1,8 @@
-import { Context, type Effect, type Schema } from "effect"
+import type { Effect } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { Database } from "../../../domain/platform/database/DatabaseRepo.ts"
-import { decoderOf, decodingBy } from "../../../domain/platform/records/Rows.ts"
 import type { Table } from "./Table.ts"
 import type { TableHandle } from "./TableHandle.ts"
-
-/** A template for statements whose rows this schema decodes. It is expensive to make: once, at the top of a module. */
-export const rowsOf = <A>(row: Schema.Codec<A, unknown>) => {
-  const decode = decoderOf(row)
-  return (sql: Database) => decodingBy(sql, decode)
-}
 
 /** An event of a plugin's own, of the record that it is about. */
 export interface Announcement {
@@ -21,15 +14,22 @@ export interface Announcement {
   readonly before?: object | null
 }
 
+/** A machine, a ledger, numbers, a document, rows by owner or a statement: works on the database that `db.use` gives it. */
+export interface Usable<Handle> {
+  readonly on: (db: PluginDatabase) => Handle
+}
+
 /**
  * The database as a plugin has it. What runs inside of `transaction`, or inside of the transaction of a hook, becomes true
  * together or not at all, whichever handles it uses.
  */
-export class PluginDatabase extends Context.Service<PluginDatabase, {
+export interface PluginDatabase {
   /** The plugin's id, with which the names of its changes begin. */
   readonly plugin: string
   /** The organization's rows of a table of the plugin's. */
   readonly table: <T extends Table>(table: T) => TableHandle<T>
+  /** A part of the kit on this database: `db.use(purchaseOrder).move("approve", id)`. */
+  readonly use: <Handle>(part: Usable<Handle>) => Handle
   /** Runs the effect in a transaction; a failure takes everything back. */
   readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /**
@@ -52,4 +52,4 @@ export class PluginDatabase extends Context.Service<PluginDatabase, {
    * organization to them: each names `organization_id = …` of the actor itself.
    */
   readonly sql: Database
-}>()("stoa/plugins/kit/tables/PluginDatabase") {}
+}

@@ -4,7 +4,8 @@ import { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { recordChange } from "../../../domain/platform/events/ChangeLogRepo.ts"
 import type { PluginType } from "../../../domain/platform/events/Event.ts"
 import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
-import { PluginDatabase, rowsOf } from "./PluginDatabase.ts"
+import type { PluginDatabase } from "./PluginDatabase.ts"
+import { rowsOf } from "./StatementRepo.ts"
 import type { Table } from "./Table.ts"
 import { tableHandle } from "./TableHandleRepo.ts"
 import { takeTurn } from "./TableTurnsRepo.ts"
@@ -32,15 +33,16 @@ const notOwn = (plugin: string, table: string) =>
 export const pluginDatabase = (
   { keyring, sql }: Process,
   { events, id, tables }: Owner
-): PluginDatabase["Service"] => {
+): PluginDatabase => {
   const own = new Set(tables.map(({ name }) => name))
   const announced = new Set(events)
-  return PluginDatabase.of({
+  const db: PluginDatabase = {
     plugin: id,
     table: (table) => {
       if (!own.has(table.name)) throw notOwn(id, table.name)
       return tableHandle({ sql, plugin: id, keyring }, table)
     },
+    use: ({ on }) => on(db),
     transaction: <A, E, R>(work: Effect.Effect<A, E, R>) =>
       sql.withTransaction(Effect.mapError(work, (error) => ({ _tag: "Failed" as const, error }))).pipe(
         // The work's own failure comes out as it was; what the transaction itself fails with is a defect.
@@ -57,13 +59,13 @@ export const pluginDatabase = (
     nextNumber: Effect.fn("PluginDatabase.nextNumber")(function*({ kind, period, scope }) {
       const { organizationId } = yield* CurrentActor
       // A process whose clock is behind counts on in the newer period: no number is given twice.
-      const [row] = yield* Effect.orDie(counted(sql)`insert into plugin_counters as c
+      const [row] = yield* Effect.orDie(counted(sql`insert into plugin_counters as c
           (organization_id, plugin, kind, scope, period, value)
         values (${organizationId}, ${id}, ${kind}, ${scope}, ${period}, 1)
         on conflict (organization_id, plugin, kind, scope) do update set
           period = greatest(c.period, excluded.period),
           value = case when excluded.period > c.period then 1 else c.value + 1 end
-        returning period, value`)
+        returning period, value`))
       return row ?? (yield* Effect.die(new Error(`The counter "${kind}" gave no number.`)))
     }),
     turn: Effect.fn("PluginDatabase.turn")(function*(of) {
@@ -71,5 +73,6 @@ export const pluginDatabase = (
       yield* Effect.orDie(takeTurn(sql, typeof of === "string" ? { name: `${id} ${of}` } : of, organizationId))
     }),
     sql
-  })
+  }
+  return db
 }

@@ -88,32 +88,67 @@ export const addMissing = Effect.fnUntraced(function*(plugin: string, tables: Re
       yield* sql.unsafe(`alter table ${table.name} add column ${columnSql(name, column)}`)
     }
   }
-  yield* addNamed(sql, tables)
+  yield* addNamed(sql, plugin, tables)
 })
 
-const addNamed = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, tables: ReadonlyArray<Table>) {
+const FoundName = Schema.Struct({ name: Schema.String, hasCondition: Schema.Boolean })
+
+/**
+ * Gives an index with a condition its name of today, or drops it where several stand in its place: without this its former
+ * name would hide an index of the same columns.
+ */
+const renameIndexes = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, table: Table, names: Map<string, boolean>) {
+    const byFormer = Map.groupBy(indexesOf(table), ({ formerName }) => formerName)
+    for (const [former, all] of byFormer) {
+      if (former === undefined || names.get(former) !== true) continue
+      names.delete(former)
+      const [first] = all
+      if (first === undefined || all.length > 1 || names.has(first.name)) yield* sql`drop index ${sql(former)}`
+      else {
+        yield* sql`alter index ${sql(former)} rename to ${sql(first.name)}`
+        names.set(first.name, true)
+      }
+    }
+  }
+)
+
+const addNamed = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  plugin: string,
+  tables: ReadonlyArray<Table>
+) {
   // The key that references use may be there already, on tables of other plugins too.
   const indexed = tables.flatMap(({ columns, name }) => [
     name,
     ...Object.values(columns).flatMap(({ facts }) => facts.reference?.table ?? [])
   ])
-  const there = yield* decoding(sql, Schema.Struct({ name: Schema.String }))`select indexname as name from pg_indexes
-      where schemaname = current_schema() and tablename = any(${indexed}::text[])
-    union all select conname from pg_constraint where conrelid = any(
+  const there = yield* decoding(sql, FoundName)`select i.relname as name, x.indpred is not null as "hasCondition"
+      from pg_index x join pg_class i on i.oid = x.indexrelid where x.indrelid = any(
+      select c.oid from pg_class c where c.relnamespace = current_schema()::regnamespace
+        and c.relname = any(${indexed}::text[]))
+    union all select conname, false from pg_constraint where conrelid = any(
       select c.oid from pg_class c where c.relnamespace = current_schema()::regnamespace
         and c.relname = any(${tables.map(({ name }) => name)}::text[]))`
-  const names = new Set(there.map(({ name }) => name))
+  const names = new Map(there.map(({ hasCondition, name }) => [name, hasCondition]))
   for (const table of tables) {
+    yield* renameIndexes(sql, table, names)
     const checks = checksOf(table)
     const older = checks.flatMap(({ name, stem }) =>
-      [...names].filter((one) => one !== name && one.slice(0, -9) === stem && /_[0-9a-f]{8}$/.test(one))
+      [...names.keys()].filter((one) => one !== name && one.slice(0, -9) === stem && /_[0-9a-f]{8}$/.test(one))
     )
     for (const name of older) yield* sql`alter table ${sql(table.name)} drop constraint ${sql(name)}`
     const exclusions = exclusionsOf(table)
     if (exclusions.length > 0) yield* sql`create extension if not exists btree_gist`
+    const made = new Map<string, string>()
     for (const one of [...indexesOf(table), ...exclusions, ...checks, ...referencesOf(table)]) {
+      if ((made.get(one.name) ?? one.sql) !== one.sql) {
+        const message = `Plugin "${plugin}": the table "${table.name}" says "${one.name}" twice, with another order.`
+        return yield* new TableMismatch({ message })
+      }
+      made.set(one.name, one.sql)
       if (names.has(one.name)) continue
-      names.add(one.name)
+      names.set(one.name, false)
       yield* sql.unsafe(one.sql)
     }
   }

@@ -32,7 +32,7 @@ export const whichOf = (which: string | object): Values => typeof which === "str
 
 /** Reads of a table. */
 export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Values) => RowOf<T>) => {
-  const rowsOf = Effect.fnUntraced(function*(
+  const read = Effect.fnUntraced(function*(
     where: object,
     order: ReadonlyArray<string>,
     { after, cursor, slice }: ReturnType<typeof pageParts>,
@@ -49,7 +49,7 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
 
   const select = (where: object, order: ReadonlyArray<string>, slice: Statement.Fragment, lock = false) =>
     Effect.map(
-      rowsOf(where, order, { ...pageParts(sql, undefined, undefined), slice }, lock),
+      read(where, order, { ...pageParts(sql, undefined, undefined), slice }, lock),
       (rows) => rows.map(toRow)
     )
 
@@ -68,7 +68,7 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
   const page = Effect.fnUntraced(function*(where: object, page: PageRequest, order: ReadonlyArray<string> = newest) {
     const isNewestFirst = order.length === 1 && order[0] === newest[0]
     const parts = pageParts(sql, page, isNewestFirst ? { time: "t.created_at", id: "t.id" } : undefined)
-    const [rows, total] = yield* Effect.all([rowsOf(where, order, parts), count(where)], { concurrency: "unbounded" })
+    const [rows, total] = yield* Effect.all([read(where, order, parts), count(where)], { concurrency: "unbounded" })
     return {
       ...page,
       items: rows.map(toRow),

@@ -56,13 +56,23 @@ interface NamedSql {
   readonly sql: string
 }
 
-const index = (table: Table, { columns, descending, where }: IndexColumns, unique: boolean): NamedSql => {
-  const name = named(table.name, ...columns.map(columnName), unique ? "key" : "idx")
+/** An index. One with a condition was named without it by version 0.2. */
+export interface NamedIndex extends NamedSql {
+  readonly formerName?: string
+}
+
+const index = (table: Table, { columns, descending, where }: IndexColumns, unique: boolean): NamedIndex => {
+  const [stem, end] = [[table.name, ...columns.map(columnName)], unique ? "key" : "idx"]
+  const name = where === undefined ? named(...stem, end) : named(...stem, digestOf(where), end)
   const own = columns.map((column) => `${columnName(column)}${descending === true && !unique ? " desc" : ""}`)
   // Every look-up names the organization first; a child's rows are found by their own columns.
   const all = table.kind === "organization" ? ["organization_id", ...own] : own
   const only = where === undefined ? "" : ` where ${where}`
-  return { name, sql: `create ${unique ? "unique " : ""}index ${name} on ${table.name} (${all.join(", ")})${only}` }
+  return {
+    name,
+    ...(where === undefined ? {} : { formerName: named(...stem, end) }),
+    sql: `create ${unique ? "unique " : ""}index ${name} on ${table.name} (${all.join(", ")})${only}`
+  }
 }
 
 const uniqueColumn = (table: Table, column: string, { facts }: AnyColumn): ReadonlyArray<NamedSql> => {
@@ -112,7 +122,7 @@ const listing = (table: Table): ReadonlyArray<NamedSql> =>
   }]
 
 /** All indexes of a table, by name. */
-export const indexesOf = (table: Table): ReadonlyArray<NamedSql> => [
+export const indexesOf = (table: Table): ReadonlyArray<NamedIndex> => [
   ...listing(table),
   ...Object.entries(table.columns).flatMap(([name, column]) => [
     ...uniqueColumn(table, name, column),

@@ -29,7 +29,7 @@ export const ledgerOf = <A extends Table>(
   row: () => NewRowOf<A>
 ): ReadonlyArray<PluginCheck> => {
   const post = (accountId: string, amount: number, reference: string = randomUUID()) =>
-    ledger.post(tables, { accountId, type: "test", amount, reference })
+    tables.use(ledger).post({ accountId, type: "test", amount, reference })
   const accountWith = Effect.fnUntraced(function*(amount: number) {
     const { id } = yield* tables.table(ledger.account).insert(row())
     return yield* post(id, amount)
@@ -40,14 +40,17 @@ export const ledgerOf = <A extends Table>(
       run: async () => {
         const { accountId, ...first } = await run(accountWith(5))
         const again = await run(post(accountId, 5, first.reference))
-        deepStrictEqual([again.id, (await run(ledger.balance(tables, accountId))).balance], [first.id, first.amount])
+        deepStrictEqual([again.id, (await run(tables.use(ledger).balance(accountId))).balance], [
+          first.id,
+          first.amount
+        ])
       }
     },
     {
       name: `${ledger.account.name}: of eight debits at once as many succeed as the balance has`,
       run: async () => {
         const { accountId } = await run(accountWith(20))
-        const { available } = await run(ledger.balance(tables, accountId))
+        const { available } = await run(tables.use(ledger).balance(accountId))
         const each = Math.floor(available / 3)
         const spent = await Promise.all(
           Array.from({ length: 8 }, () => run(Effect.exit(Effect.suspend(() => post(accountId, -each)))))

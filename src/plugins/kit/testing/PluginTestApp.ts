@@ -9,6 +9,7 @@ import { wholeApp } from "../../../layers/App.ts"
 import type { DeploymentConfig } from "../../../layers/config/DeploymentConfig.ts"
 import { InstalledPlugins } from "../install/InstalledPlugins.ts"
 import type { Plugin } from "../Plugin.ts"
+import type { PluginContext } from "../PluginContext.ts"
 import type { Described } from "../routes/RouteShape.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
@@ -55,7 +56,9 @@ export interface PluginTestApp {
     ) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>
   }
   /** The tables of the plugins, for effects that `serviceRegistry.run` runs. */
-  readonly tables: PluginDatabase["Service"]
+  readonly tables: PluginDatabase
+  /** What the first plugin was built with, for layers that a test builds. */
+  readonly context: PluginContext
   /** The clock of the service: goes on by itself and can be put forward. */
   readonly clock: { readonly now: () => number; readonly advance: (by: Duration.Input) => void }
   /** The routes that the plugins brought. */
@@ -118,6 +121,11 @@ const tablesOf = (serviceRegistry: ServiceRegistry["Service"], plugins: Readonly
   return pluginDatabase({ sql, keyring: developmentKeyring }, { id: plugins[0]?.id ?? "test", tables, events })
 }
 
+const firstOf = ([context]: ReadonlyArray<PluginContext>): PluginContext => {
+  if (context === undefined) throw new Error("The service has no plugin.")
+  return context
+}
+
 /**
  * Starts the whole service in this process with one plugin, or several in their order, on a separate database: real
  * HTTP, real PostgreSQL, cluster and job queue in process, `x-test-actor` in place of credentials (contract, platform
@@ -138,6 +146,7 @@ export const createPluginTestApp = async (
   try {
     const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
     const serviceRegistry = Context.get(services, ServiceRegistry)
+    const installed = Context.get(services, InstalledPlugins)
     const query = await Effect.runPromise(queryIn(url, scope))
     const { address } = Context.get(services, HttpServer.HttpServer)
     const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
@@ -146,8 +155,9 @@ export const createPluginTestApp = async (
       serviceRegistry: serviceRegistryOf(serviceRegistry),
       db: { query },
       tables: tablesOf(serviceRegistry, plugins),
+      context: firstOf(installed.contexts),
       clock: Context.get(services, TestTime),
-      routes: Context.get(services, InstalledPlugins).routes.map(({ described }) => described),
+      routes: installed.routes.map(({ described }) => described),
       plugins,
       close
     }

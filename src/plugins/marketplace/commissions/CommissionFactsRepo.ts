@@ -15,13 +15,13 @@ const facts = rowsOf(CommissionFacts)
 
 /** Reads in one statement what the choice of a commission needs, for any number of lines. */
 export const readFacts = Effect.fnUntraced(function*(
-  { sql }: PluginDatabase["Service"],
+  { sql }: PluginDatabase,
   vendorIds: ReadonlyArray<string>,
   entityIds: ReadonlyArray<EntityId>
 ) {
   const { organizationId } = yield* CurrentActor
   // A category may be reached over several of an entity's own: its nearest place counts. `union` ends a circle of parents.
-  const [row] = yield* facts(sql)`with recursive above as (
+  const [row] = yield* facts(sql`with recursive above as (
       select e.entity_id, c.id, c.slug, c.parent_id, 0 as steps
       from plugin_entity_categories e join plugin_categories c on c.id = e.category_id and c.organization_id = ${organizationId}
       where e.organization_id = ${organizationId} and e.entity_id = any(${entityIds}::uuid[])
@@ -38,6 +38,6 @@ export const readFacts = Effect.fnUntraced(function*(
         from marketplace_vendors v where v.organization_id = ${organizationId}
           and v.id = any(${vendorIds}::uuid[])), '[]') as vendors,
       coalesce((select jsonb_agg(jsonb_build_object('entity', entity_id, 'slugs', slugs)) from (
-        select entity_id, jsonb_object_agg(slug, steps) as slugs from nearest group by entity_id) n), '[]') as categories`
+        select entity_id, jsonb_object_agg(slug, steps) as slugs from nearest group by entity_id) n), '[]') as categories`)
   return row ?? { vendors: [], categories: [] }
 }, Effect.orDie)

@@ -60,7 +60,7 @@ export const previewCommission = Effect.fn("Commissions.preview")(
       ...sale,
       categories: categorySlug === undefined
         ? sale.categories
-        : (yield* readAncestors(db, [categorySlug])).get(categorySlug) ?? sale.categories,
+        : (yield* db.use(readAncestors)([categorySlug])).get(categorySlug) ?? sale.categories,
       volumeCents: volumeCents ?? sale.volumeCents
     }
     return chooseCommission(yield* activeRules, imagined, settings.defaultCommissionRateBps)

@@ -70,9 +70,9 @@ const refunded = Effect.fnUntraced(function*({ id, subOrderId }: DisputeRow, dec
 
 const decided = Effect.fnUntraced(function*(id: string, decision: typeof Decision.Type) {
   const { db } = yield* Market
-  const found = yield* dispute.lock(db, "resolve", id)
+  const found = yield* db.use(dispute).lock("resolve", id)
   const refund = yield* refunded(found, decision)
-  const after = yield* dispute.move(db, "resolve", id, {
+  const after = yield* db.use(dispute).move("resolve", id, {
     resolution: decision.resolution,
     resolutionNotes: decision.notes ?? null,
     refundAmountCents: refund?.amount ?? null,
@@ -116,7 +116,7 @@ export const disputeRoutes = [
     success
   }).handle(({ input, params }) => answerDispute(params.id, input)),
   g.post("/:id/escalate", { permission, summary: "Escalate a dispute", success })
-    .handle(({ db, params }) => dispute.move(db, "escalate", params.id)),
+    .handle(({ db, params }) => db.use(dispute).move("escalate", params.id)),
   g.post("/:id/resolve", {
     permission,
     summary: "Resolve a dispute, giving the customer back what was decided",

@@ -31,7 +31,7 @@ const vendorDocument = machine(vendorDocuments, {
  * writer of documents does, so the result holds until the transaction ends.
  */
 export const missingDocuments = Effect.fnUntraced(
-  function*(db: PluginDatabase["Service"], required: ReadonlyArray<string>, vendorId: string) {
+  function*(db: PluginDatabase, required: ReadonlyArray<string>, vendorId: string) {
     if (required.length === 0) return []
     const asked = types.filter((type) => required.includes(type))
     const approved = yield* db.table(vendorDocuments).list({ vendorId, status: "approved", type: { in: asked } })
@@ -71,7 +71,7 @@ const judge = Effect.fn("VendorDocuments.judge")(
     // The vendor first: what is missing is looked at by one judge at a time, so the last of two sees that nothing is.
     const vendor = yield* db.table(vendors).lock(vendorId)
     const which = { id: docId, vendorId }
-    const document = yield* vendorDocument.move(db, judgement, which, { reviewerNotes: notes ?? null })
+    const document = yield* db.use(vendorDocument).move(judgement, which, { reviewerNotes: notes ?? null })
     if (judgement === "reject" || vendor.status === "rejected") return document
     if ((yield* missingDocuments(db, requiredDocuments, vendorId)).length > 0) return document
     const isApproved = vendorApprovalMode === "auto" && vendor.status === "pending"

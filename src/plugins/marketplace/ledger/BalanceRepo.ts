@@ -33,11 +33,11 @@ const balances = rowsOf(CurrencyBalance)
 
 /** The balances of a vendor by currency, in one statement. */
 export const balancesOf = statement("BalanceRepo.ofVendor", function*(sql, organizationId, vendorId: string) {
-  return yield* balances(sql)`
+  return yield* balances(sql`
     with ${openEntries(sql, organizationId, sql`e.vendor_id = ${vendorId}::uuid`)},
     due as (select currency, sum(amount_cents)::int8 as amount from eligible group by currency)
     select a.currency, a.balance_cents as "balanceCents", coalesce(due.amount, 0) as "availableCents",
       a.balance_cents - coalesce(due.amount, 0) as "heldCents"
     from marketplace_vendor_accounts a left join due on due.currency = a.currency
-    where a.organization_id = ${organizationId} and a.vendor_id = ${vendorId}::uuid order by a.currency`
+    where a.organization_id = ${organizationId} and a.vendor_id = ${vendorId}::uuid order by a.currency`)
 })

@@ -10,7 +10,7 @@ const balances = rowsOf(Schema.Struct({ balance_cents: Schema.Int }))
  * snapshot's. Running balances are counted back from it. Lock order: vendor, then currency.
  */
 const postStatement = (sql: Database, organization: string, postings: string) =>
-  posted(sql)`with input as materialized (
+  posted(sql`with input as materialized (
       select i.*, row_number() over account as place, count(*) over whole as total_count,
         sum("amountCents") over account as so_far, sum("amountCents") over whole as total
       from jsonb_to_recordset(${postings}::jsonb)
@@ -38,7 +38,7 @@ const postStatement = (sql: Database, organization: string, postings: string) =>
       returning *)
     select made.id, made.vendor_id as "vendorId", made.amount_cents::float8 as "amountCents",
       made.running_balance_cents::float8 as "runningBalanceCents", made.entry_number as "entryNumber"
-    from made join input i on i.id = made.id order by i.n`
+    from made join input i on i.id = made.id order by i.n`)
 
 /*
  * What vendors are owed (contract, plugins §1.5). The balance of an account is at every moment the sum of its entries:
@@ -61,12 +61,12 @@ export const post = statement("Ledger.post", function*(sql, organizationId, post
 /** Locks a vendor's account until the caller's transaction ends, making it if need be; gives its balance. */
 export const lockAccount = statement("Ledger.lock", function*(sql, organizationId, { currency, vendorId }: Account) {
   // An update that changes nothing: it makes the account or locks it, and sees what the one before it wrote.
-  const [row] = yield* balances(sql)`
+  const [row] = yield* balances(sql`
     insert into marketplace_vendor_accounts as a (organization_id, vendor_id, currency)
     select v.organization_id, v.id, ${currency}::text from marketplace_vendors v
     where v.id = ${vendorId}::uuid and v.organization_id = ${organizationId}
     on conflict (organization_id, vendor_id, currency) do update set entry_count = a.entry_count
-    returning a.balance_cents`
+    returning a.balance_cents`)
   if (row === undefined) return yield* Effect.die(new Error(`The organization has no vendor ${vendorId}.`))
   return row.balance_cents
 })

@@ -30,7 +30,7 @@ const adjust = Effect.fn("Adjustments.make")(function*(vendorId: string, adjustm
   const { db } = yield* Market
   yield* db.table(vendors).get(vendorId)
   const made = yield* db.table(adjustments).insert({ ...adjustment, vendorId })
-  yield* post(db, [{
+  yield* db.use(post)([{
     vendorId,
     currency: made.currency,
     type: "adjustment",
@@ -49,7 +49,7 @@ const balanceOf = Effect.fn("Balances.of")(function*(vendorId: string) {
   const { db, host } = yield* Market
   const [, balances, ledger] = yield* Effect.all([
     db.table(vendors).get(vendorId),
-    balancesOf(db, vendorId),
+    db.use(balancesOf)(vendorId),
     db.table(ledgerEntries).list({ vendorId }, { limit: newest, order: ["-createdAt", "-entryNumber"] })
   ], { concurrency: "unbounded" })
   const own = balances.find(({ currency }) => currency === host.config.defaultCurrency)

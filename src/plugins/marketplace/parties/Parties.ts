@@ -41,7 +41,7 @@ export type Standing = ReturnType<typeof standingOf>
 export const partyTo = Effect.fn("Parties.of")(function*(subOrderId: string) {
   const { db } = yield* Market
   const actor = yield* CurrentActor
-  const owners = yield* ownership(db, subOrderId)
+  const owners = yield* db.use(ownership)(subOrderId)
   if (owners === undefined) return yield* new SubOrderNotFound()
   const standing = standingOf(actor, owners)
   return standing.isBuyer || standing.isVendor || readsAll(actor) ? standing : yield* new SubOrderNotFound()
@@ -81,7 +81,7 @@ export const pageOfParty = Effect.fn("Parties.page")(
     const where = (filter: object) => filter as Where<T>
     if (as === "party" && readsAll(actor)) return yield* db.table(table).page(where(filter), page)
     // Rows of one's own are found by their owners first, and then read as the handle gives them.
-    const { ids, total } = yield* ownRows(db, actor, as, table, filter, page)
+    const { ids, total } = yield* db.use(ownRows)(actor, as, table, filter, page)
     const items = ids.length === 0 ? [] : yield* db.table(table).list(where({ id: { in: ids } }))
     return { ...page, items, total }
   }

@@ -52,12 +52,12 @@ const ownSubOrders = (sql: Database, actor: Actor) =>
 
 /** Who bought and who sells a sub-order; undefined when the organization has none such. */
 export const ownership = statement("PartyRepo.ownership", function*(sql, organizationId, subOrderId: string) {
-  const [row] = yield* owners(sql)`select s.order_id as "orderId", s.vendor_id as "vendorId",
+  const [row] = yield* owners(sql`select s.order_id as "orderId", s.vendor_id as "vendorId",
       o.customer_id as "customerId", c.user_id as "buyerUserId"
     from marketplace_vendor_sub_orders s
     left join plugin_orders o on o.id = s.order_id and o.organization_id = s.organization_id
     left join plugin_customers c on c.id = o.customer_id and c.organization_id = s.organization_id
-    where s.id = ${subOrderId}::uuid and s.organization_id = ${organizationId}`
+    where s.id = ${subOrderId}::uuid and s.organization_id = ${organizationId}`)
   return row
 })
 
@@ -80,9 +80,9 @@ export const ownRows = statement(
       ...(status === undefined ? [] : [sql`t.status = ${status}`]),
       ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${subOrderId}::uuid`])
     ])
-    const [found] = yield* pages(sql)`select (select count(*) from ${sql(name)} t where ${where}) as total,
+    const [found] = yield* pages(sql`select (select count(*) from ${sql(name)} t where ${where}) as total,
       array(select t.id from ${sql(name)} t where ${where}
-        order by t.created_at desc, t.id desc limit ${page.limit} offset ${offsetOf(page)}) as ids`
+        order by t.created_at desc, t.id desc limit ${page.limit} offset ${offsetOf(page)}) as ids`)
     return found ?? { total: 0, ids: [] }
   }
 )

@@ -16,22 +16,22 @@ class TransferRunning
 /** A payout that can make the move. Lock order: account, then payout. */
 export const lockPayout = Effect.fnUntraced(function*(move: keyof typeof payout.moves, id: string) {
   const { db } = yield* Market
-  yield* lockAccount(db, yield* db.table(payouts).get(id))
-  return yield* payout.lock(db, move, id)
+  yield* db.use(lockAccount)(yield* db.table(payouts).get(id))
+  return yield* db.use(payout).lock(move, id)
 })
 
 /** No more is to be asked of the adapter. */
 const ended = { dueAt: null, askedUntil: null }
 
 const completed = (id: string, externalReference: string) =>
-  Market.use(({ db }) => payout.move(db, "complete", id, { ...ended, externalReference }))
+  Market.use(({ db }) => db.use(payout).move("complete", id, { ...ended, externalReference }))
 
 /** The vendor gets back what the payout took, to the unit. */
 const failed = Effect.fnUntraced(function*({ currency, id, netAmount, vendorId }: PayoutRow, failureReason: string) {
   const { db } = yield* Market
   const reversal = { type: "payout_reversal", amountCents: netAmount, description: failureReason } as const
-  yield* post(db, [{ ...reversal, vendorId, currency, referenceType: "payout", referenceId: id }])
-  return yield* payout.move(db, "fail", id, { ...ended, failureReason })
+  yield* db.use(post)([{ ...reversal, vendorId, currency, referenceType: "payout", referenceId: id }])
+  return yield* db.use(payout).move("fail", id, { ...ended, failureReason })
 })
 
 /** An operator cannot decide while a process may be asking the adapter, whose outcome could differ: 409. */

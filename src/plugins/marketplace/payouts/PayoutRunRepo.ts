@@ -21,7 +21,7 @@ const accountOf = (sql: Database, { currency, vendorId }: Account) =>
 export const takeEntries = statement(
   "PayoutRunRepo.take",
   function*(sql, organizationId, payoutId: string, account: Account, force: boolean) {
-    const rows = yield* takenSums(sql)`with ${openEntries(sql, organizationId, accountOf(sql, account))},
+    const rows = yield* takenSums(sql`with ${openEntries(sql, organizationId, accountOf(sql, account))},
       due as (select 1 from marketplace_vendors v
         where v.id = ${account.vendorId}::uuid and v.organization_id = ${organizationId} and v.status = 'approved'
           and (select coalesce(sum(amount_cents), 0) from eligible)
@@ -35,7 +35,7 @@ export const takeEntries = statement(
             and p.vendor_id = ${account.vendorId}::uuid and p.currency = ${account.currency}
             order by p.created_at desc limit 1),
           (select min(created_at) from taken)) as since
-      from taken group by type order by type`
+      from taken group by type order by type`)
     return { sums: rows, periodStart: rows[0]?.since ?? null }
   }
 )
@@ -45,21 +45,21 @@ export const payableAccounts = statement(
   "PayoutRunRepo.accounts",
   function*(sql, organizationId, vendorIds: ReadonlyArray<string> | undefined, force: boolean) {
     const of = vendorIds === undefined ? sql`true` : sql`e.vendor_id = any(${vendorIds}::uuid[])`
-    return yield* accounts(sql)`
+    return yield* accounts(sql`
         with ${openEntries(sql, organizationId, of)},
         sums as (select vendor_id, currency, sum(amount_cents) as amount from eligible group by vendor_id, currency)
         select s.vendor_id as "vendorId", s.currency from sums s
         join marketplace_vendors v on v.id = s.vendor_id and v.organization_id = ${organizationId}
         where v.status = 'approved'
           and s.amount >= case when ${force}::boolean then 1 else greatest(v.payout_minimum_cents, 1) end
-        order by s.vendor_id, s.currency`
+        order by s.vendor_id, s.currency`)
   }
 )
 
 /** What may be paid out of an account now, minor units. */
 export const eligibleAmount = statement("PayoutRunRepo.eligible", function*(sql, organizationId, account: Account) {
-  const [row] = yield* amounts(sql)`with ${openEntries(sql, organizationId, accountOf(sql, account))}
-    select coalesce(sum(amount_cents), 0)::int8 as amount from eligible`
+  const [row] = yield* amounts(sql`with ${openEntries(sql, organizationId, accountOf(sql, account))}
+    select coalesce(sum(amount_cents), 0)::int8 as amount from eligible`)
   return row?.amount ?? 0
 })
 
@@ -85,14 +85,14 @@ export const takeReversal = statement(
 
 /** Approved vendors that the schedule has not processed in its current period. */
 export const vendorsDue = statement("ScheduleRepo.due", function*(sql, organizationId, periods: Periods) {
-  const rows = yield* ids(sql)`
+  const rows = yield* ids(sql`
     select v.id from marketplace_vendors v
     join jsonb_to_recordset(${JSON.stringify(periods)}::jsonb) as s(schedule text, start timestamptz)
       on s.schedule = v.payout_schedule
     left join marketplace_payout_periods p on p.organization_id = ${organizationId} and p.vendor_id = v.id
     where v.organization_id = ${organizationId} and v.status = 'approved'
       and (p.period_start is null or p.period_start < s.start)
-    order by v.id`
+    order by v.id`)
   return rows.map(({ id }) => id)
 })
 

@@ -45,16 +45,16 @@ const together = 4
 const leave = Effect.fnUntraced(function*({ currency, vendorId }: Account, payoutId: string, amount: number) {
   const { db } = yield* Market
   const reference = { referenceType: "payout", referenceId: payoutId } as const
-  const posted = yield* post(db, [{ ...reference, vendorId, currency, type: "payout", amountCents: -amount }])
-  yield* settleEntries(db, payoutId, posted.map(({ id }) => id))
+  const posted = yield* db.use(post)([{ ...reference, vendorId, currency, type: "payout", amountCents: -amount }])
+  yield* db.use(settleEntries)(payoutId, posted.map(({ id }) => id))
 })
 
 /** One payout: everything that may go out of an account, behind its lock, so that of several runs one finds it. */
 const payOut = Effect.fn("Payouts.payOut")(function*(account: Account, force: boolean) {
   const { db, settings: { payoutAdapter = manualPayouts } } = yield* Market
   const payoutId = newId()
-  yield* lockAccount(db, account)
-  const { periodStart, sums } = yield* takeEntries(db, payoutId, account, force)
+  yield* db.use(lockAccount)(account)
+  const { periodStart, sums } = yield* db.use(takeEntries)(payoutId, account, force)
   if (sums.length === 0) return []
   const { deductions, gross, net } = amountsOf(sums)
   const now = yield* DateTime.nowAsDate
@@ -93,7 +93,7 @@ const payable = Effect.fnUntraced(function*(vendorIds: ReadonlyArray<string>) {
 const runPayouts = Effect.fn("Payouts.run")(function*({ force = false, vendorIds }: typeof RunRequest.Type) {
   const { db } = yield* Market
   if (vendorIds !== undefined) yield* payable(vendorIds)
-  const accounts = yield* payableAccounts(db, vendorIds, force)
+  const accounts = yield* db.use(payableAccounts)(vendorIds, force)
   const made = yield* Effect.forEach(accounts, (account) => payOut(account, force), { concurrency: together })
   yield* transferNow(made.flat().map(({ payoutId }) => payoutId))
   return made.flat()
@@ -106,12 +106,12 @@ const runPayouts = Effect.fn("Payouts.run")(function*({ force = false, vendorIds
 export const runScheduled = Effect.gen(function*() {
   const { db } = yield* Market
   const periods = periodsAt(yield* DateTime.nowAsDate)
-  const vendorIds = yield* vendorsDue(db, periods)
+  const vendorIds = yield* db.use(vendorsDue)(periods)
   if (vendorIds.length === 0) return 0
   // A vendor that was suspended a moment ago is an error of the whole call; the next tick leaves it out.
   const made = yield* Effect.orElseSucceed(runPayouts({ vendorIds }), () => undefined)
   if (made === undefined) return 0
-  yield* notePeriod(db, vendorIds, periods)
+  yield* db.use(notePeriod)(vendorIds, periods)
   return made.length
 }).pipe(Effect.withSpan("Payouts.runScheduled"))
 
@@ -120,9 +120,9 @@ const again = Effect.fnUntraced(function*(id: string) {
   const { db } = yield* Market
   const { currency, netAmount, retryCount, vendorId } = yield* lockPayout("retry", id)
   const account = { vendorId, currency }
-  if ((yield* eligibleAmount(db, account)) < netAmount) return yield* new OwedLess()
-  if (!(yield* takeReversal(db, id, account))) return yield* new MoneyLeft()
-  yield* payout.move(db, "retry", id, {
+  if ((yield* db.use(eligibleAmount)(account)) < netAmount) return yield* new OwedLess()
+  if (!(yield* db.use(takeReversal)(id, account))) return yield* new MoneyLeft()
+  yield* db.use(payout).move("retry", id, {
     retryCount: retryCount + 1,
     failedAt: null,
     failureReason: null,

@@ -29,7 +29,7 @@ export const claimTransfers = statement(
     const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
     // The run that created them must not leave them to the task because a reader locks one at this moment.
     const past = sql.literal(ids === undefined ? "skip locked" : "")
-    return yield* transfers(sql)`with due as materialized (
+    return yield* transfers(sql`with due as materialized (
           select p.id from marketplace_vendor_payouts p
           where p.organization_id = ${organizationId} and p.status = 'processing' and p.due_at is not null
             and p.due_at <= now() and ${among}
@@ -44,16 +44,16 @@ export const claimTransfers = statement(
           c.retry_count as "retryCount", s.bank_account as "bankAccount"
         from claimed c left join marketplace_vendor_secrets s
           on s.organization_id = c.organization_id and s.vendor_id = c.vendor_id
-        order by c.created_at, c.id`
+        order by c.created_at, c.id`)
   }
 )
 
 /** Organizations in which an adapter is to be asked; for the service's own work. */
 export const organizationsWithTransfers = ({ sql }: { readonly sql: Database }) =>
   Effect.map(
-    organizations(sql)`select o.id from plugin_organizations o cross join lateral (
+    organizations(sql`select o.id from plugin_organizations o cross join lateral (
         select 1 from marketplace_vendor_payouts p where p.organization_id = o.id and p.status = 'processing'
           and p.due_at is not null and p.due_at <= now() limit 1) due
-      order by o.id`,
+      order by o.id`),
     (rows) => rows.map(({ id }) => id)
   ).pipe(Effect.orDie, Effect.withSpan("TransferRepo.organizations"))

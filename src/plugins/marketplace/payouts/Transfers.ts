@@ -46,7 +46,7 @@ const one = Effect.fn("Transfers.one")(function*(transfer: DueTransfer) {
 /** Asks for those that are due, at most `limit`; gives how many. With `ids` only these. */
 const transferDue = Effect.fnUntraced(function*(limit: number, ids?: ReadonlyArray<string>) {
   const { db, settings } = yield* Market
-  const due = yield* claimTransfers(db, limit, settings.payoutTimeLimitMs + writing, ids)
+  const due = yield* db.use(claimTransfers)(limit, settings.payoutTimeLimitMs + writing, ids)
   // One that cannot be written down must not cost the others their turn.
   yield* Effect.forEach(
     due,

@@ -16,7 +16,7 @@ export const vendorFigures = statement(
   function*(sql, organizationId, shipWithinDays: number, vendorId?: string) {
     const one = (column: string) =>
       vendorId === undefined ? sql.literal("") : sql`and ${sql.literal(column)} = ${vendorId}::uuid`
-    return yield* figures(sql)`with sold as (
+    return yield* figures(sql`with sold as (
           select s.vendor_id, s.status = 'cancelled' as cancelled,
             s.status <> 'cancelled' and coalesce(s.shipped_at, s.delivered_at, now()) > s.created_at
               + make_interval(days => ${shipWithinDays}::int4) as late,
@@ -44,7 +44,7 @@ export const vendorFigures = statement(
           coalesce(c.cancelled, 0) as cancelled, coalesce(c.defects, 0) as defects,
           coalesce(r.reviews, 0) as reviews, r.average as "averageRating"
         from marketplace_vendors v left join counted c on c.vendor_id = v.id left join rated r on r.vendor_id = v.id
-        where v.organization_id = ${organizationId} ${one("v.id")}`
+        where v.organization_id = ${organizationId} ${one("v.id")}`)
   }
 )
 

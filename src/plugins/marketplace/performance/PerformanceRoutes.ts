@@ -33,7 +33,7 @@ const VendorPerformance = Schema.Struct({
 
 const analyticsOf = Effect.fn("Performance.analytics")(function*(vendorId: string) {
   const { db, host, settings } = yield* Market
-  const [figures] = yield* vendorFigures(db, settings.shipWithinDays, vendorId)
+  const [figures] = yield* db.use(vendorFigures)(settings.shipWithinDays, vendorId)
   if (figures === undefined) return yield* new VendorNotFound()
   const accounts = yield* db.table(vendorAccounts).list({ vendorId }, { order: ["currency"] })
   const own = accounts.find(({ currency }) => currency === host.config.defaultCurrency)
@@ -57,9 +57,9 @@ const performanceOf = Effect.fn("Performance.of")(function*(vendorId: string) {
 /** Computes the scores of all vendors of the organization; gives how many are different. */
 export const scoreVendors = Effect.gen(function*() {
   const { db, settings: { performanceThresholds, shipWithinDays } } = yield* Market
-  const figures = yield* vendorFigures(db, shipWithinDays)
+  const figures = yield* db.use(vendorFigures)(shipWithinDays)
   const scores = figures.map((one) => ({ vendorId: one.vendorId, score: scoreOf(one, performanceThresholds) }))
-  return yield* writeScores(db, scores)
+  return yield* db.use(writeScores)(scores)
 }).pipe(Effect.withSpan("Performance.score"))
 
 const g = group("Marketplace performance", "/marketplace")

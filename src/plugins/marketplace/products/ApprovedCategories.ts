@@ -24,9 +24,9 @@ export const admitCategories = Effect.fn("ApprovedCategories.admit")(
     const vendor = yield* db.table(vendors).find(vendorId)
     const approved = vendor?.approvedCategories ?? []
     if (vendor === undefined || approved.length === 0) return
-    const slugs = "entityId" in of ? yield* categoriesOf(db, of.entityId) : of
+    const slugs = "entityId" in of ? yield* db.use(categoriesOf)(of.entityId) : of
     if (slugs.length === 0) return
-    const ancestors = yield* readAncestors(db, slugs)
+    const ancestors = yield* db.use(readAncestors)(slugs)
     const outside = [...new Set(slugs)].filter((slug) => !approved.some((one) => ancestors.get(slug)?.has(one)))
     if (outside.length === 0) return
     const named = outside.toSorted().map((slug) => `"${slug}"`).join(", ")

@@ -25,7 +25,7 @@ const idLists = rowsOf(Schema.Struct({ ids: Schema.Array(EntityId) }))
 export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
   function*(sql: Database, vendorId: string, page: PageRequest) {
     const organization = yield* currentOrganization
-    const rows = yield* links(sql)`select n.total, l.id, l.vendor_id as "vendorId", l.entity_id as "entityId", e.type,
+    const rows = yield* links(sql`select n.total, l.id, l.vendor_id as "vendorId", l.entity_id as "entityId", e.type,
         e.slug, e.status, l.created_at as "createdAt", (select a.title from plugin_entity_titles a
           where a.entity_id = e.id order by a.locale <> 'en', a.locale limit 1) as title
       from (select count(*) as total from marketplace_vendor_entities
@@ -34,7 +34,7 @@ export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
         where organization_id = ${organization} and vendor_id = ${vendorId}::uuid
         order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) l on true
       left join plugin_entities e on e.id = l.entity_id and e.organization_id = ${organization}
-      order by l.created_at desc, l.id desc`
+      order by l.created_at desc, l.id desc`)
     const items = rows.flatMap(({ total: _, ...product }) => product.id === null ? [] : [product])
     return { ...page, items, total: rows[0]?.total ?? 0 }
   },
@@ -45,11 +45,11 @@ export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
 export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
   function*(sql: Database, entityIds: ReadonlyArray<EntityId>) {
     const organization = yield* currentOrganization
-    const rows = yield* owners(sql)`select l.entity_id as "entityId", v.id, v.name,
+    const rows = yield* owners(sql`select l.entity_id as "entityId", v.id, v.name,
         v.slug, v.status, v.tier, v.logo_url as "logoUrl"
       from marketplace_vendor_entities l join marketplace_vendors v on v.id = l.vendor_id
       where l.organization_id = ${organization} and v.organization_id = ${organization}
-        and l.entity_id = any(${entityIds}::uuid[])`
+        and l.entity_id = any(${entityIds}::uuid[])`)
     return new Map(rows.map(({ entityId, ...vendor }) => [entityId, vendor]))
   },
   Effect.orDie
@@ -58,10 +58,10 @@ export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
 /** Ids of all things of a vendor; undefined when the organization has no such vendor. */
 export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Database, vendorId: string) {
   const organization = yield* currentOrganization
-  const [row] = yield* idLists(sql)`select array(
+  const [row] = yield* idLists(sql`select array(
       select l.entity_id from marketplace_vendor_entities l
       where l.organization_id = ${organization} and l.vendor_id = v.id) as ids
-    from marketplace_vendors v where v.organization_id = ${organization} and v.id = ${vendorId}::uuid`
+    from marketplace_vendors v where v.organization_id = ${organization} and v.id = ${vendorId}::uuid`)
   return row?.ids
 }, Effect.orDie)
 
@@ -71,10 +71,10 @@ const claims = rowsOf(Claimed)
 
 export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: EntityId) {
   const organization = yield* currentOrganization
-  const [row] = yield* claims(sql)`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
+  const [row] = yield* claims(sql`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
     from plugin_entities e
     left join marketplace_vendor_entities l on l.organization_id = ${organization} and l.entity_id = e.id
-    where e.organization_id = ${organization} and e.id = ${entityId}::uuid`
+    where e.organization_id = ${organization} and e.id = ${entityId}::uuid`)
   return row
 }, Effect.orDie)
 

@@ -42,7 +42,7 @@ export const writeRefund = Effect.fn("SubOrderRefunds.write")(
   function*<E>(of: OfOrder, reason: string, choose: (left: Left) => Result.Result<Chosen, E>) {
     const { db, host } = yield* Market
     const { refunds } = host.services
-    yield* lockOrder(db, of.orderId)
+    yield* db.use(lockOrder)(of.orderId)
     const chosen = yield* Effect.fromResult(choose(yield* leftOf(of)))
     const requested = refunds.request(of.orderId, { ...chosen, reason })
     const { refundId, settled } = yield* Effect.updateService(requested, CurrentActor, permitted)

@@ -5,10 +5,10 @@ const units = rowsOf(EntityUnits)
 
 /** Units that returns of a sub-order ask for which have neither been refused nor refunded, by entity. */
 export const claimedUnits = statement("ReturnRepo.claimedUnits", function*(sql, organizationId, subOrderId: string) {
-  return yield* units(sql)`select u."entityId", sum(u.quantity)::int4 as quantity
+  return yield* units(sql`select u."entityId", sum(u.quantity)::int4 as quantity
     from marketplace_return_requests r,
       jsonb_to_recordset(coalesce(r.line_items, '[]')) as u("entityId" text, quantity int)
     where r.organization_id = ${organizationId} and r.sub_order_id = ${subOrderId}::uuid
       and r.status not in ('vendor_rejected', 'refunded')
-    group by u."entityId"`
+    group by u."entityId"`)
 })

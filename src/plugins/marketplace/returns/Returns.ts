@@ -22,7 +22,7 @@ class MoreThanGoods extends invalid(
 
 const unitsOf = Effect.fnUntraced(function*({ lineItems, subOrderId }: typeof NewReturn.Type, orderId: OrderId) {
   const { db } = yield* Market
-  const claimed = yield* claimedUnits(db, subOrderId)
+  const claimed = yield* db.use(claimedUnits)(subOrderId)
   const { lines } = yield* leftOf({ orderId, subOrderId })
   return yield* returnedUnits(lineItems, lines, claimed)
 })
@@ -59,7 +59,7 @@ const admittedTo = Effect.fnUntraced(function*<E>(id: string, admitted: Admitted
 const step = <E>(move: "reject" | "shipBack" | "receive", admitted: Admitted<E>) =>
   Effect.fn(`Returns.${move}`)(function*(id: string, change: ChangeOf<typeof returns> = {}) {
     yield* admittedTo(id, admitted)
-    return yield* returnMachine.move((yield* Market).db, move, id, change)
+    return yield* (yield* Market).db.use(returnMachine).move(move, id, change)
   })
 
 /** As the vendor. */
@@ -75,21 +75,21 @@ const receiveReturn = step("receive", sellerOf)
 const approveReturn = Effect.fn("Returns.approve")(function*(id: string, refundAmountCents: number | null) {
   const { db } = yield* Market
   const of = yield* admittedTo(id, vendorOf)
-  const { lineItems } = yield* returnMachine.lock(db, "approve", id)
+  const { lineItems } = yield* db.use(returnMachine).lock("approve", id)
   const most = maxFor(yield* leftOf(of), lineItems ?? [])
   if (refundAmountCents !== null && refundAmountCents > most) return yield* new MoreThanGoods(most)
-  return yield* returnMachine.move(db, "approve", id, { refundAmountCents })
+  return yield* db.use(returnMachine).move("approve", id, { refundAmountCents })
 }, (work) => inTransaction(work))
 
 const refunded = Effect.fnUntraced(function*(id: string) {
   const { db } = yield* Market
   const of = yield* admittedTo(id, sellerOf)
   // Its row is locked before the order, the sub-order and the accounts that follow from it.
-  const { lineItems, reason, refundAmountCents: agreed } = yield* returnMachine.lock(db, "refund", id)
+  const { lineItems, reason, refundAmountCents: agreed } = yield* db.use(returnMachine).lock("refund", id)
   const refund = agreed === 0
     ? null
     : yield* writeRefund(of, `return ${id}: ${reason}`, (left) => chooseUnits(left, lineItems ?? [], agreed))
-  const after = yield* returnMachine.move(db, "refund", id, {
+  const after = yield* db.use(returnMachine).move("refund", id, {
     refundId: refund?.refundId ?? null,
     refundAmountCents: refund?.amount ?? 0
   })

@@ -68,7 +68,7 @@ class SignedInOnly extends forbidden("SignedInOnly", "Reviews are written by peo
 const purchaseFor = Effect.fnUntraced(function*(userId: string, vendorId: string, orderId?: OrderId) {
   const { db, settings: { requireVerifiedPurchase } } = yield* Market
   if (orderId === undefined && !requireVerifiedPurchase) return undefined
-  const found = yield* purchaseOf(db, userId, vendorId, orderId)
+  const found = yield* db.use(purchaseOf)(userId, vendorId, orderId)
   if (found === undefined) return yield* orderId === undefined ? new NothingDelivered() : new OrderNotFound()
   return found.isDelivered || !requireVerifiedPurchase ? found : yield* new NotDelivered()
 })

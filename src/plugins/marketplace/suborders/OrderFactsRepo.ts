@@ -34,9 +34,9 @@ const owned = rowsOf(Schema.Struct({ entity_id: Schema.String, vendor_id: Schema
  * later takes no past sale along. Imported orders belong to the store.
  */
 export const readOrders = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>) {
+  function*({ sql }: PluginDatabase, orderIds: ReadonlyArray<OrderId>) {
     const { organizationId } = yield* CurrentActor
-    return yield* facts(sql)`select o.id, o.currency, o.status = 'cancelled' as "isCancelled",
+    return yield* facts(sql`select o.id, o.currency, o.status = 'cancelled' as "isCancelled",
         o.tax_included as "taxIncluded", o.shipping_total::float8 as "shippingTotal",
         o.amount_captured::float8 as captured, coalesce(r.amount, 0)::float8 as "givenBack",
         coalesce(r.shipping, 0)::float8 as "shippingGivenBack",
@@ -59,18 +59,18 @@ export const readOrders = Effect.fnUntraced(
         select sum(f.amount) as amount, sum(f.shipping_amount) as shipping from plugin_refunds f
         where f.order_id = o.id and f.status in ('pending', 'completed')) r on true
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[])
-      order by o.id`
+      order by o.id`)
   },
   Effect.orDie
 )
 
 /** The same for orders that a checkout is about to create: nothing of them is paid or given back. One statement. */
 export const factsOfNew = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase["Service"], orders: ReadonlyArray<Order>) {
+  function*({ sql }: PluginDatabase, orders: ReadonlyArray<Order>) {
     const { organizationId } = yield* CurrentActor
     const entityIds = [...new Set(orders.flatMap(({ lineItems }) => lineItems.map(({ entityId }) => entityId)))]
-    const rows = yield* owned(sql)`select entity_id, vendor_id, created_at from marketplace_vendor_entities
-      where organization_id = ${organizationId} and entity_id = any(${entityIds}::uuid[])`
+    const rows = yield* owned(sql`select entity_id, vendor_id, created_at from marketplace_vendor_entities
+      where organization_id = ${organizationId} and entity_id = any(${entityIds}::uuid[])`)
     const owners = new Map(rows.map((row) => [row.entity_id, row]))
     return orders.map(({ currency, id, lineItems, placedAt, shippingTotal, taxIncluded }): OrderFacts => ({
       id,

@@ -77,7 +77,7 @@ export const arrive = Effect.fn("Parcels.arrive")(function*<A, E>(of: SubOrder, 
 /** Takes its parcel back, with its units: 422 for one that cannot be cancelled any more. */
 export const cancelShipment = Effect.fn("Parcels.cancelShipment")(
   function*<A, E>(of: SubOrder, beside: Beside<A, E>) {
-    yield* lockOrder((yield* Market).db, of.orderId)
+    yield* (yield* Market).db.use(lockOrder)(of.orderId)
     if (of.fulfillmentId !== null) yield* change(of, of.fulfillmentId, "cancelled")
     return yield* beside(null)
   },

@@ -73,7 +73,7 @@ export const reconcile = Effect.fn("Reconcile.changed")(function*(orderIds: Read
   const stale = wanted.filter(({ isChanged }) => isChanged)
   if (stale.length > 0) yield* writeSubOrders(db, stale)
   const captured = new Set(facts.filter((order) => order.captured !== null).map(({ id }) => id))
-  yield* post(db, wanted.flatMap((one) => postingsOf(one, captured.has(one.orderId))))
+  yield* db.use(post)(wanted.flatMap((one) => postingsOf(one, captured.has(one.orderId))))
 })
 
 /** At most three statements, and one where no vendor is in the orders. */

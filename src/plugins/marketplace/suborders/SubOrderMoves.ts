@@ -88,7 +88,7 @@ const deliverUndisputed = (id: string) =>
 const [atOnce, first] = [100, "00000000-0000-0000-0000-000000000000"] as const
 
 /** Undisputed sub-orders that were shipped before a time. They were created before it too: the index by age finds them. */
-export const overdueDeliveries = (db: PluginDatabase["Service"], before: Date, after: string = first) =>
+export const overdueDeliveries = (db: PluginDatabase, before: Date, after: string = first) =>
   db.table(subOrders).list({
     status: "shipped",
     onHold: false,

@@ -18,9 +18,9 @@ const found = rowsOf(FoundSubOrder)
  * ledger, in one statement. Writers of lines and entries hold the lock of the order, so neither changes meanwhile.
  */
 export const lockSubOrders = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>) {
+  function*({ sql }: PluginDatabase, orderIds: ReadonlyArray<OrderId>) {
     const { organizationId } = yield* CurrentActor
-    return yield* found(sql)`select s.id, s.order_id as "orderId", s.vendor_id as "vendorId", s.currency, s.status,
+    return yield* found(sql`select s.id, s.order_id as "orderId", s.vendor_id as "vendorId", s.currency, s.status,
         s.cancellation_reason as "cancellationReason", s.subtotal::float8 as subtotal,
         s.refunded_amount::float8 as "refundedAmount", s.commission_amount::float8 as "commissionAmount",
         s.payout_amount::float8 as "payoutAmount",
@@ -36,14 +36,14 @@ export const lockSubOrders = Effect.fnUntraced(
             and type in ('sale', 'commission', 'refund_deduction', 'commission_reversal') group by type) e), '{}') as posted
       from marketplace_vendor_sub_orders s
       where s.organization_id = ${organizationId} and s.order_id = any(${orderIds}::uuid[])
-      order by s.id for update of s`
+      order by s.id for update of s`)
   },
   Effect.orDie
 )
 
 const subject = "marketplace/marketplace_vendor_sub_orders"
 
-type Sql = PluginDatabase["Service"]["sql"]
+type Sql = PluginDatabase["sql"]
 
 const inputOf = (wanted: ReadonlyArray<WantedSubOrder>) => ({
   subOrders: JSON.stringify(
@@ -96,7 +96,7 @@ const createdPart = (sql: Sql, name: string, actor: Actor, made: string) =>
 
 /** Parts of the statement that creates the orders of checkouts (`OrderProjection.created`): sub-orders, lines and change log. */
 export const newSubOrderParts = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase["Service"], wanted: ReadonlyArray<WantedSubOrder>, prefix: string) {
+  function*({ sql }: PluginDatabase, wanted: ReadonlyArray<WantedSubOrder>, prefix: string) {
     const actor = yield* CurrentActor
     const rows = inputOf(wanted)
     const [input, made] = [`${prefix}input`, `${prefix}made`]
@@ -114,7 +114,7 @@ export const newSubOrderParts = Effect.fnUntraced(
  * they themselves are locked by the caller.
  */
 export const writeSubOrders = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase["Service"], wanted: ReadonlyArray<WantedSubOrder>) {
+  function*({ sql }: PluginDatabase, wanted: ReadonlyArray<WantedSubOrder>) {
     const actor = yield* CurrentActor
     const { ids, kept, lines, subOrders: input } = inputOf(wanted)
     yield* sql`with ${inputPart(sql, "input", input)},

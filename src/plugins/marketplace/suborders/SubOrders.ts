@@ -29,10 +29,10 @@ export const toSubOrder = (
 
 /** A sub-order; 404, also for another vendor's where it has to be a vendor's. */
 export const readSubOrder = (which: Which<typeof subOrders>) =>
-  Market.use(({ db }) => Effect.map(documents.get(db, which), toSubOrder))
+  Market.use(({ db }) => Effect.map(db.use(documents).get(which), toSubOrder))
 
 export const listSubOrders = Effect.fn("SubOrders.page")(function*(where: Where<typeof subOrders>, page: PageRequest) {
-  const found = yield* documents.page((yield* Market).db, where, page)
+  const found = yield* (yield* Market).db.use(documents).page(where, page)
   return { ...found, items: found.items.map(toSubOrder) }
 })
 
@@ -62,7 +62,7 @@ type Row = RowOf<typeof subOrders>
 /** Orders are locked before sub-orders, and before accounts, which the refund's projection locks. */
 const cancelled = Effect.fnUntraced(function*({ id: subOrderId, orderId }: Row, reason: string) {
   const { db } = yield* Market
-  const order = yield* lockOrder(db, orderId)
+  const order = yield* db.use(lockOrder)(orderId)
   if (order?.captured !== true) return { isCaptured: false, orderLines: order?.lines ?? 0, refund: null }
   const cancelledAt = yield* DateTime.nowAsDate
   const change = { status: "cancelled", cancelledAt, cancellationReason: reason } as const
@@ -98,7 +98,7 @@ export const cancelSubOrder = Effect.fn("SubOrders.cancel")(
 )
 
 /** An order is fulfilled when every vendor has delivered its part, or is out of it (contract, plugins §1.3). */
-export const subOrderHooks = (db: PluginDatabase["Service"]) => [
+export const subOrderHooks = (db: PluginDatabase) => [
   beforeHook("orders.beforeStatusChange", ({ data }) =>
     Effect.gen(function*() {
       if (data.newStatus !== "fulfilled") return {}

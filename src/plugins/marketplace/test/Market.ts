@@ -36,7 +36,7 @@ export const withoutWorker = { jobs: { autorun: { enabled: false } } } as const
 
 /** Works on the tables of the plugin as the plugin does, in the organization of the test or another one. */
 export const onTables = <A, E>(
-  work: (db: PluginDatabase["Service"]) => Effect.Effect<A, E, CurrentActor>,
+  work: (db: PluginDatabase) => Effect.Effect<A, E, CurrentActor>,
   within?: string
 ) =>
   onDatabase((sql, own) => {

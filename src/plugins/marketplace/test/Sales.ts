@@ -3,7 +3,7 @@ import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { type BuiltLine, orderInApp } from "../../../../test/support/OrderBuilder.ts"
 import { asCustomer, inOrganization, theOrganization } from "../../../../test/support/TestApp.ts"
 import { CustomerId, EntityId, newId, OrderId } from "../../../domain/platform/ids/Id.ts"
-import { rowsOf } from "../../kit/tables/PluginDatabase.ts"
+import { rowsOf } from "../../kit/tables/StatementRepo.ts"
 import type { NewRowOf } from "../../kit/tables/Table.ts"
 import { disputes } from "../disputes/Dispute.ts"
 import type { Posting } from "../ledger/Ledger.ts"
@@ -61,8 +61,8 @@ export const aSale = Effect.fnUntraced(function*(spec: SaleSpec = {}) {
   const { lines: wanted = [{ unitPrice: 1_000, quantity: 2 }, { unitPrice: 500 }], status = "delivered" } = spec
   const { userId = `buyer-${newId()}`, vendorId = yield* aVendor({ within }) } = spec
   const [customer] = yield* onDatabase((sql) =>
-    customers(sql)`insert into customers (id, organization_id, user_id) values (${newId()}::uuid, ${within}, ${userId})
-      on conflict (organization_id, user_id) do update set updated_at = now() returning id`
+    customers(sql`insert into customers (id, organization_id, user_id) values (${newId()}::uuid, ${within}, ${userId})
+      on conflict (organization_id, user_id) do update set updated_at = now() returning id`)
   )
   const customerId = customer?.id ?? ""
   const stock = spec.onHand === undefined ? {} : { onHand: spec.onHand }
@@ -147,8 +147,8 @@ export const aReview = (
 /** Refunds of an order: what each gives back, minor units, and its state. */
 export const refundsOf = ({ orderId }: { readonly orderId: string }) =>
   onDatabase((sql) =>
-    refunds(sql)`select id, amount::int4 as amount, status from refunds
-      where order_id = ${orderId}::uuid order by created_at`
+    refunds(sql`select id, amount::int4 as amount, status from refunds
+      where order_id = ${orderId}::uuid order by created_at`)
   )
 
 export const amountsOf = (sale: { readonly orderId: string }) =>
@@ -156,7 +156,7 @@ export const amountsOf = (sale: { readonly orderId: string }) =>
 
 /** Entries of the ledger, as the rest of the plugin writes them. */
 export const postAll = (postings: ReadonlyArray<Posting>, within?: string) =>
-  onTables((db) => post(db, postings), within)
+  onTables((db) => db.use(post)(postings), within)
 
 /** An entry of the ledger about no sub-order. */
 export const adjusted = (vendorId: string, amountCents: number, currency = "USD"): Posting => {

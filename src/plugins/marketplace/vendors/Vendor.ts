@@ -85,7 +85,7 @@ export class VendorNotFound extends notFound("Vendor", "Vendor not found.") {}
 export type VendorRow = RowOf<typeof vendors>
 
 /** Work about a vendor of the organization; 404 for another one. */
-export const ofVendor = <A, E, R>(db: PluginDatabase["Service"], vendorId: string, work: Effect.Effect<A, E, R>) =>
+export const ofVendor = <A, E, R>(db: PluginDatabase, vendorId: string, work: Effect.Effect<A, E, R>) =>
   Effect.andThen(db.table(vendors).get(vendorId), work)
 
 /** A vendor as the API shows it (contract, plugins §1.1). Its address is called by both of its names. */
@@ -98,7 +98,7 @@ export type VendorView = typeof VendorView.Type
 export const toView = (row: VendorRow): VendorView => ({ ...row, contactEmail: row.email })
 
 /** Tells webhooks and readers of the change log, in the caller's transaction (contract, plugins §1.8). */
-export const announceApproval = (db: PluginDatabase["Service"], row: VendorRow) =>
+export const announceApproval = (db: PluginDatabase, row: VendorRow) =>
   db.announce("vendor.approved", { entityType: "vendor", entityId: row.id, payload: toView(row) })
 
 /** A web address, up to 2048 characters. */

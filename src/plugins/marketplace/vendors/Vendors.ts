@@ -123,7 +123,7 @@ const changeOwnVendor = Effect.fn("Vendors.changeOwn")(function*(id: string, sen
 const approveVendor = Effect.fn("Vendors.approve")(function*(id: string) {
   const { db, settings: { requiredDocuments } } = yield* Market
   // The step comes first: it locks the row, so no document is judged between the look at them and the commit.
-  const row = yield* vendor.move(db, "approve", id, { rejectionReason: null })
+  const row = yield* db.use(vendor).move("approve", id, { rejectionReason: null })
   const missing = yield* missingDocuments(db, requiredDocuments, id)
   if (missing.length > 0) return yield* new DocumentsMissing(missing.join(", "))
   const approved = requiredDocuments.length === 0
@@ -135,7 +135,7 @@ const approveVendor = Effect.fn("Vendors.approve")(function*(id: string) {
 
 /** 404, 422 INVALID_TRANSITION. */
 const moveVendor = (name: "reject" | "suspend" | "reinstate", id: string, change: ChangeOf<typeof vendors>) =>
-  Market.use(({ db }) => Effect.map(vendor.move(db, name, id, change), toView))
+  Market.use(({ db }) => Effect.map(db.use(vendor).move(name, id, change), toView))
 
 const g = group("Marketplace vendors", "/marketplace")
 const own = group("Marketplace vendor portal", "/marketplace")

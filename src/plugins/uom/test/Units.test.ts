@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { EntityId, PluginDatabase } from "stoa/plugin"
+import { EntityId, PluginContext } from "stoa/plugin"
 import { contractOf, raceOf } from "stoa/plugin/testing"
 import { uom } from "../index.ts"
 import { type UnitLine, Units } from "../Units.ts"
@@ -170,7 +170,7 @@ describe("the service for other plugins", () => {
       shop.app.serviceRegistry.run(
         Units.make.pipe(
           Effect.flatMap((units) => units.toStock(lines)),
-          Effect.provideService(PluginDatabase, shop.app.tables),
+          Effect.provideService(PluginContext, shop.app.context),
           Effect.catch(({ error }) => Effect.succeed(error.details.issues[0]?.path))
         )
       )

@@ -1,6 +1,6 @@
 import { assert, inject } from "@effect/vitest"
 import { Effect } from "effect"
-import { type CurrentActor, EntityId, PluginDatabase, WarehouseId } from "stoa/plugin"
+import { type CurrentActor, EntityId, PluginContext, WarehouseId } from "stoa/plugin"
 import { buildersOf, createPluginTestApp } from "stoa/plugin/testing"
 import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { warehouse } from "../index.ts"
@@ -62,7 +62,7 @@ export const openYard = async () => {
   }
   const tools = { db: app.tables, services: app.serviceRegistry.services }
   const withLots = <A, E>(work: Effect.Effect<A, E, CurrentActor | Lots>) =>
-    work.pipe(Effect.provide(Lots.layer), Effect.provideService(PluginDatabase, app.tables))
+    work.pipe(Effect.provide(Lots.layer), Effect.provideService(PluginContext, app.context))
   /** Batches with their units in a warehouse, first expired first. */
   const lotsIn = async (warehouseId: string, query = "") => {
     const rows = (await done("GET", `/lots?warehouseId=${warehouseId}${query}`)).list("data").map(Object)

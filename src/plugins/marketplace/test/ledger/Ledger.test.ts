@@ -8,7 +8,8 @@ import { market, onTables } from "../Market.ts"
 import { whileHeld } from "../payouts/PayoutEmulator.ts"
 import { adjusted, postAll } from "../Sales.ts"
 
-const locked = (vendorId: string) => onTables((db) => db.transaction(lockAccount(db, { vendorId, currency: "USD" })))
+const locked = (vendorId: string) =>
+  onTables((db) => db.transaction(db.use(lockAccount)({ vendorId, currency: "USD" })))
 
 market()("the ledger", (test) => {
   test("numbers entries and carries the balance, in the order of the postings, and leaves out nothings", function*() {
@@ -47,7 +48,9 @@ market()("the ledger", (test) => {
   test("goes back with the transaction that it belongs to", function*() {
     const vendorId = yield* aVendor()
     const failing = Effect.fail("no")
-    yield* onTables((db) => Effect.exit(db.transaction(Effect.andThen(post(db, [adjusted(vendorId, 100)]), failing))))
+    yield* onTables((db) =>
+      Effect.exit(db.transaction(Effect.andThen(db.use(post)([adjusted(vendorId, 100)]), failing)))
+    )
     assert.strictEqual((yield* accountOf(vendorId)).entries, 0)
   })
 

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { plansOf } from "../../../../../test/pricing/Statements.ts"
 import { inBulk } from "../../../../../test/support/InBulk.ts"
 import type { CurrentActor } from "../../../../domain/platform/access/Actor.ts"
-import { type PluginDatabase, rowsOf } from "../../../kit/tables/PluginDatabase.ts"
+import type { PluginDatabase } from "../../../kit/tables/PluginDatabase.ts"
+import { rowsOf } from "../../../kit/tables/StatementRepo.ts"
 import { balancesOf } from "../../ledger/BalanceRepo.ts"
 import { ledgerEntries } from "../../ledger/Ledger.ts"
 import { payouts } from "../../payouts/Payout.ts"
@@ -43,8 +44,8 @@ const seedMany = Effect.gen(function*() {
     from marketplace_vendors v, generate_series(1, 40) n,
       lateral (select case when n = 1 and v.slug like '%8' then 'processing' when n = 2 and v.slug like '%8' then 'failed'
         else 'completed' end as status) s`
-  const [vendor] = yield* rowsOf(Schema.Struct({ id: Schema.String }))(sql)`select id from marketplace_vendors
-    where organization_id = 'org_default' order by id limit 1`
+  const [vendor] = yield* rowsOf(Schema.Struct({ id: Schema.String }))(sql`select id from marketplace_vendors
+    where organization_id = 'org_default' order by id limit 1`)
   // One has been there for years.
   yield* sql`insert into marketplace_vendor_balances (organization_id, vendor_id, currency, type, amount_cents,
       running_balance_cents, entry_number, reference_type, reference_id, payout_id, created_at)
@@ -63,8 +64,10 @@ const plans = Effect.fnUntraced(function*(asked: Effect.Effect<unknown, unknown,
   return found.join("\n")
 })
 
+const openBalances = "marketplace_vendor_balances_vendor_id_currency_"
+
 /** What the plugin asks for, and the index that it has to be found with. */
-const indexed = (db: PluginDatabase["Service"], vendorId: string) => {
+const indexed = (db: PluginDatabase, vendorId: string) => {
   const [rows, account] = [db.table(payouts), { vendorId, currency: "USD" }]
   const newest = db.table(ledgerEntries).list({ vendorId }, { limit: 50, order: ["-createdAt", "-entryNumber"] })
   return [
@@ -72,11 +75,14 @@ const indexed = (db: PluginDatabase["Service"], vendorId: string) => {
     [rows.page({ status: "failed" }, page), "marketplace_vendor_payouts_status_created_at_idx"],
     [rows.page({}, page), "marketplace_vendor_payouts_listed"],
     [newest, "marketplace_vendor_balances_vendor_id_created_at_idx"],
-    [balancesOf(db, vendorId), "marketplace_vendor_balances_vendor_id_currency_idx"],
-    [balancesOf(db, vendorId), "marketplace_vendor_sub_orders_pkey"],
-    [eligibleAmount(db, account), "marketplace_vendor_balances_vendor_id_currency_idx"],
-    [db.transaction(takeEntries(db, vendorId, account, true)), "marketplace_vendor_balances_vendor_id_currency_idx"],
-    [claimTransfers(db, 50, 1_000), "marketplace_vendor_payouts_status_due_at_idx"],
+    [db.use(balancesOf)(vendorId), openBalances],
+    [db.use(balancesOf)(vendorId), "marketplace_vendor_sub_orders_pkey"],
+    [db.use(eligibleAmount)(account), openBalances],
+    [
+      db.transaction(db.use(takeEntries)(vendorId, account, true)),
+      openBalances
+    ],
+    [db.use(claimTransfers)(50, 1_000), "marketplace_vendor_payouts_status_due_at_"],
     [overdueDeliveries(db, daysAgo(4)), "marketplace_vendor_sub_orders_status_created_at_idx"]
   ] as const
 }

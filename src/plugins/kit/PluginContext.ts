@@ -3,7 +3,7 @@ import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { HandlerLogger } from "../../domain/platform/modules/Handlers.ts"
 import type { CoreServices } from "../../domain/platform/modules/ServiceRegistry.ts"
 import type { OutboundTransport } from "./outbound/OutboundTransport.ts"
-import type { PluginTools } from "./routes/RouteTools.ts"
+import type { PluginCall } from "./PluginCall.ts"
 import type { PluginDatabase } from "./tables/PluginDatabase.ts"
 
 /** What a deployment has decided that concerns plugins. */
@@ -15,7 +15,7 @@ export interface PluginConfig {
   readonly environment: "development" | "test" | "production"
 }
 
-/** What the functions of a manifest get (spec §2, plugin manifest). */
+/** What a plugin is built with: the functions of its manifest get it, and its layers ask for it (spec §2). */
 export interface PluginContext {
   readonly config: PluginConfig
   /**
@@ -24,15 +24,12 @@ export interface PluginContext {
    */
   readonly services: CoreServices
   /** The plugin's tables, and transactions. */
-  readonly db: PluginDatabase["Service"]
-  /** The same, as the specification names it. */
-  readonly database: {
-    readonly db: PluginDatabase["Service"]
-    readonly transaction: PluginDatabase["Service"]["transaction"]
-  }
+  readonly db: PluginDatabase
+  /** `db` under the names of the specification. */
+  readonly database: { readonly db: PluginDatabase; readonly transaction: PluginDatabase["transaction"] }
   readonly logger: HandlerLogger
-  /** Tools of a handler, in the organization of the actor. */
-  readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
+  /** A call in the organization of the current actor, for code that no handler runs. */
+  readonly call: Effect.Effect<PluginCall, never, CurrentActor>
   /** How `outbound` sends. */
   readonly transport: OutboundTransport
   /**
@@ -43,5 +40,10 @@ export interface PluginContext {
   readonly digests: (text: string) => readonly [string, ...ReadonlyArray<string>]
 }
 
-/** The context of a plugin, for its layer. */
-export class PluginHost extends Context.Service<PluginHost, PluginContext>()("stoa/plugins/kit/PluginHost") {}
+/** Stands for the context in the types of layers. */
+export class PluginContextKey
+  extends Context.Service<PluginContextKey, PluginContext>()("stoa/plugins/kit/PluginContextKey")
+{}
+
+/** The context, for layers: `yield* PluginContext`. */
+export const PluginContext = PluginContextKey
