@@ -9,7 +9,8 @@ import {
   ledger,
   machine,
   oneOf,
-  PluginDatabase,
+  PluginContext,
+  type PluginDatabase,
   table,
   text,
   timestamp,
@@ -42,10 +43,8 @@ const moves = ["confirm", "cancel", "end"] as const
 type Move = typeof moves[number]
 const pairs = moves.flatMap((first) => moves.map((second) => [first, second] as const))
 
-type Database = PluginDatabase["Service"]
-
 let cabins = 0
-const newStay = (db: Database) => {
+const newStay = (db: PluginDatabase) => {
   const cabin = `cabin ${++cabins}`
   return db.table(stays).insert({ cabin, begins: new Date("2027-03-01"), ends: new Date("2027-03-02") })
 }
@@ -53,8 +52,8 @@ const newStay = (db: Database) => {
 type Work = Effect.Effect<unknown, { readonly _tag: string }, CurrentActor>
 
 /** Ways of a transaction to lock the row of a stay before it makes a move. */
-const locks: Readonly<Record<string, (db: Database, id: string, move: Move) => Work>> = {
-  "a machine's lock": (db, id, move) => stay.lock(db, move, id),
+const locks: Readonly<Record<string, (db: PluginDatabase, id: string, move: Move) => Work>> = {
+  "a machine's lock": (db, id, move) => db.use(stay).lock(move, id),
   "a handle's lock": (db, id) => db.table(stays).lock(id),
   "a locking list": (db, id) => db.table(stays).list({ id }, { lock: true, order: ["id"] }),
   "an update": (db, id) => db.table(stays).update(id, { cabin: `cabin ${++cabins}` }),
@@ -75,7 +74,7 @@ const ended = (exit: Exit.Exit<unknown, { readonly _tag: string }>): string =>
 
 /** A transaction that holds the row and has more to do, and a move of the row that begins meanwhile. */
 const meeting = Effect.fnUntraced(function*(
-  db: Database,
+  db: PluginDatabase,
   id: string,
   transaction: (locked: Effect.Effect<void>) => Work,
   move: Move
@@ -84,7 +83,7 @@ const meeting = Effect.fnUntraced(function*(
   const locked = Effect.andThen(Deferred.succeed(isLocked, undefined), Deferred.await(mayGoOn))
   const first = yield* Effect.forkChild(transaction(locked))
   yield* Deferred.await(isLocked)
-  const second = yield* Effect.forkChild(stay.move(db, move, id))
+  const second = yield* Effect.forkChild(db.use(stay).move(move, id))
   yield* Effect.orDie(waiting(1))
   yield* Deferred.succeed(mayGoOn, undefined)
   return [ended(yield* Fiber.await(first)), ended(yield* Fiber.await(second))]
@@ -97,12 +96,12 @@ layer(pluginTables(inn), { excludeTestServices: true, timeout: "60 seconds" })("
   for (const [name, lock] of Object.entries(locks)) {
     it.effect(`are locked by ${name} after the turn of their table: no two moves wait for each other`, () =>
       Effect.gen(function*() {
-        const db = yield* PluginDatabase
+        const { db } = yield* PluginContext
         for (const [first, second] of pairs) {
           const { id } = yield* newStay(db)
           const transaction = (locked: Effect.Effect<void>) =>
             db.transaction(
-              lock(db, id, first).pipe(Effect.andThen(locked), Effect.andThen(stay.move(db, first, id)))
+              lock(db, id, first).pipe(Effect.andThen(locked), Effect.andThen(db.use(stay).move(first, id)))
             )
           assert.deepStrictEqual(yield* meeting(db, id, transaction, second), ["done", after(first, second)])
         }
@@ -111,7 +110,7 @@ layer(pluginTables(inn), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("are locked by a deletion after the turn of their table", () =>
     Effect.gen(function*() {
-      const db = yield* PluginDatabase
+      const { db } = yield* PluginContext
       for (const move of moves) {
         const { id } = yield* newStay(db)
         const transaction = (locked: Effect.Effect<void>) =>
@@ -124,7 +123,7 @@ layer(pluginTables(inn), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("are locked by a task for due rows after the turn of their table", () =>
     Effect.gen(function*() {
-      const db = yield* PluginDatabase
+      const { db } = yield* PluginContext
       for (const [first, second] of pairs) {
         const { id } = yield* newStay(db)
         const transaction = (locked: Effect.Effect<void>) =>
@@ -133,7 +132,7 @@ layer(pluginTables(inn), { excludeTestServices: true, timeout: "60 seconds" })("
             schedule: "* * * * *",
             of: stays,
             where: () => ({ id }),
-            each: () => Effect.andThen(locked, stay.move(db, first, id))
+            each: () => Effect.andThen(locked, db.use(stay).move(first, id))
           }))
         assert.deepStrictEqual(yield* meeting(db, id, transaction, second), ["done", after(first, second)])
       }
@@ -141,10 +140,10 @@ layer(pluginTables(inn), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("follow the turn that a plugin takes before it locks other rows", () =>
     Effect.gen(function*() {
-      const db = yield* PluginDatabase
+      const { db } = yield* PluginContext
       const { id } = yield* newStay(db)
       const transaction = (locked: Effect.Effect<void>) =>
-        db.transaction(db.turn(stays).pipe(Effect.andThen(locked), Effect.andThen(stay.move(db, "end", id))))
+        db.transaction(db.turn(stays).pipe(Effect.andThen(locked), Effect.andThen(db.use(stay).move("end", id))))
       assert.deepStrictEqual(yield* meeting(db, id, transaction, "cancel"), ["done", "refused"])
     }).pipe(inDefault))
 })
