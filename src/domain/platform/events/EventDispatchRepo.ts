@@ -65,6 +65,18 @@ const first = (lock: "for update" | "") =>
   `(select * from event_dispatches d where d.organization_id = k."organizationId" and d.subscription = k.subscription
     and d.entity_type = k."entityType" and d.entity_id = k."entityId" and not d.given_up order by d.sequence limit 1 ${lock})`
 
+/** The insert of a dispatch of the event `e` to the subscription `s`. */
+const dispatchOf = (sql: SqlClient.SqlClient, now: Date) =>
+  eventDispatches.insert(sql, {
+    organizationId: "e.organization_id",
+    subscription: "s",
+    entityType: "e.entity_type",
+    entityId: "e.entity_id",
+    sequence: "e.event_sequence",
+    eventId: "e.id",
+    touchedAt: sql`${now}::timestamptz`
+  })
+
 const handling = (sql: SqlClient.SqlClient) => {
   const dispatches = decoding(sql, EventDispatch)
   const begun = decoding(sql, Schema.Struct({ event: Schema.NullOr(SequencedEvent) }))
@@ -97,15 +109,7 @@ const handling = (sql: SqlClient.SqlClient) => {
     const made = yield* dispatches`with wanted as materialized (
         select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, subscriptions jsonb))
       insert into event_dispatches ${
-      eventDispatches.insert(sql, {
-        organizationId: "e.organization_id",
-        subscription: "s",
-        entityType: "e.entity_type",
-        entityId: "e.entity_id",
-        sequence: "e.event_sequence",
-        eventId: "e.id",
-        touchedAt: sql`${now}::timestamptz`
-      })
+      dispatchOf(sql, now)
     } from wanted w cross join lateral jsonb_array_elements_text(w.subscriptions) s
       join outbox_events_read e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
       ${concerns(conditions)} on conflict do nothing returning ${sql.literal(columns)}`
