@@ -61,7 +61,10 @@ layer(testAppLayer({ plugins: [courts] }), live)("ranges", (it) => {
       const all = yield* Effect.forEach(eight, (n) => book("blue", 2 + n, 12), { concurrency: "unbounded" })
       assert.deepStrictEqual(all.map(({ status }) => status).sort(), [201, ...seven(409)])
       const refused = all.find(({ status }) => status === 409)
-      assert.strictEqual(refused?.at("error.message"), "courts_bookings has a row that overlaps this one.")
+      assert.strictEqual(
+        refused?.at("error.message"),
+        "The range from startsAt to endsAt overlaps that of another record."
+      )
     }))
 
   it.effect("of eight transactions that book the same two hours in either order, one is done and none is a deadlock", () =>

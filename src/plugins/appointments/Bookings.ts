@@ -21,18 +21,22 @@ import { askedOf, type Offer, offersOf } from "./Openings.ts"
 import { type Asked, slotsOf } from "./Slots.ts"
 import { offer, stopWaiting } from "./WaitingList.ts"
 
-class UnknownService extends invalid("UnknownService", "serviceTypeId", "is no service that can be booked") {}
-class NotOffered extends invalid("NotOffered", "providerId", "does not offer this service") {}
-class NoSuchSlot extends invalid("NoSuchSlot", "startTime", "is not a time at which this can be booked") {}
+class UnknownService
+  extends invalid("UnknownService", "serviceTypeId", "serviceTypeId must be a service that can be booked.")
+{}
+class NotOffered
+  extends invalid("NotOffered", "providerId", "providerId must be a provider that offers this service.")
+{}
+class NoSuchSlot extends invalid("NoSuchSlot", "startTime", "startTime must be a time at which this can be booked.") {}
 class PaymentRuns extends conflict("PaymentRuns", "The payment of this appointment is under way.") {}
 /** A payment in advance is not possible. */
 export class NotSold extends invalid(
   "NotSold",
   "paymentMethodId",
-  "needs the payment method card, and a service with a price that the catalog sells"
+  "paymentMethodId can only be given for the payment method card and a service with a price that the catalog sells."
 ) {}
-class NotBegun extends invalid("NotBegun", "", "the appointment has not begun") {}
-class HasBegun extends invalid("HasBegun", "", "the appointment has begun: only staff can change it") {}
+class NotBegun extends invalid("NotBegun", "", "The appointment has not begun.") {}
+class HasBegun extends invalid("HasBegun", "", "The appointment has begun: only staff can change it.") {}
 class SlotTaken extends conflict("SlotTaken", "This time is taken.") {}
 
 const rescheduled = "Rescheduled"

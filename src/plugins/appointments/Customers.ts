@@ -14,8 +14,8 @@ export const booker = {
 }
 
 class NotForOthers extends forbidden("NotForOthers", `Permission '${manage}' is required to book for others.`) {}
-class UnknownCustomer extends invalid("UnknownCustomer", "customerId", "is no login of a customer") {}
-class NoAddress extends invalid("NoAddress", "customerEmail", "must be an e-mail address") {}
+class UnknownCustomer extends invalid("UnknownCustomer", "customerId", "customerId must be the login of a customer.") {}
+class NoAddress extends invalid("NoAddress", "customerEmail", "customerEmail must be an e-mail address.") {}
 
 /** Who books: the id of a login, else of an API key. */
 export const customerOf = ({ keyId, name, userId }: Actor): string => userId ?? keyId ?? name

@@ -16,8 +16,12 @@ import { day } from "./LocalTime.ts"
 import { askedOf, dayOf, offersOf } from "./Openings.ts"
 import { mergedSlots, slotsOf, type Span } from "./Slots.ts"
 
-class HoursOverlap extends invalid("HoursOverlap", "schedules", "has hours of one day that overlap") {}
-class DaysNotInOrder extends invalid("DaysNotInOrder", "to", "must be from, or at most a year after it") {}
+class HoursOverlap
+  extends invalid("HoursOverlap", "schedules", "schedules must not have hours of one day that overlap.")
+{}
+class DaysNotInOrder
+  extends invalid("DaysNotInOrder", "to", "to must be the day of from, or at most a year after it.")
+{}
 class ProviderNotFound extends notFound("Provider", "Provider not found.") {}
 class ServiceNotFound extends notFound("Service", "Service not found.") {}
 

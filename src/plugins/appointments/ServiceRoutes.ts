@@ -2,9 +2,11 @@ import { DateTime, Effect, Option } from "effect"
 import { type Actor, holds, inputOf, invalid, resource } from "stoa/plugin"
 import { admin, manage, type Provider, providers, providerServices, routes, serviceTypes } from "./AppointmentTables.ts"
 
-class UnknownZone extends invalid("UnknownZone", "timezone", "is no time zone, such as Europe/Vienna") {}
+class UnknownZone extends invalid("UnknownZone", "timezone", "timezone must be a time zone, such as Europe/Vienna.") {}
 
-class UnknownService extends invalid("UnknownService", "serviceTypeId", "is no service of this organization") {}
+class UnknownService
+  extends invalid("UnknownService", "serviceTypeId", "serviceTypeId must be a service of this organization.")
+{}
 
 const requireZone = (timezone: string | undefined) =>
   timezone === undefined || Option.isSome(DateTime.zoneMakeNamed(timezone))

@@ -6,12 +6,12 @@ import { GiftCardOptions, type GiftCardSettings } from "./GiftCardOptions.ts"
 
 class CardNotFound extends notFound("GiftCard", "Gift card not found.") {}
 class AboveMaximum
-  extends invalid("AboveMaximum", "amount", (most: number) => `makes the balance higher than ${most}`)
+  extends invalid("AboveMaximum", "amount", (most: number) => `amount must not make the balance higher than ${most}.`)
 {}
 class OutsideOfInitial extends invalid(
   "OutsideOfInitial",
   "delta",
-  (initial: number) => `makes the balance lower than 0 or higher than ${initial}`
+  (initial: number) => `delta must leave a balance between 0 and ${initial}.`
 ) {}
 class CardDisabled extends conflict("GiftCardDisabled", "The gift card is disabled.") {}
 

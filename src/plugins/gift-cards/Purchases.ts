@@ -9,7 +9,7 @@ class CardSpent extends invalid(
   "GiftCardSpent",
   "",
   (amount: number, left: number) =>
-    `${amount} would be given for gift cards of which ${left} is left: refund their line with at most that as amount`
+    `${amount} would be refunded for gift cards that have ${left} left: refund their line with at most that amount.`
 ) {}
 
 const text = (longest: number) => Schema.NonEmptyString.check(Schema.isMaxLength(longest))

@@ -6,7 +6,7 @@ import { NotificationOptions } from "./NotificationOptions.ts"
 
 class NotSigned extends apiError("NotSigned", { status: 401, code: "UNAUTHORIZED" }, "The signature is not right.") {}
 class MessageNotFound extends notFound("SentMessage", "No message of this id was sent.") {}
-class NoReport extends invalid("NoReport", "body", "is no report of a message") {}
+class NoReport extends invalid("NoReport", "body", "body must be the report of a message.") {}
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({
   messageId: Text,

@@ -7,7 +7,9 @@ import { type OrderItem, orderItems, orders, type PurchaseOrder, purchaseOrder, 
 import { itemsOf, type Tools } from "./PurchaseOrders.ts"
 import { arrive } from "./PurchasingRepo.ts"
 
-class OtherPlace extends invalid("OtherPlace", (name: string) => name, () => "is not that of the order") {}
+class OtherPlace
+  extends invalid("OtherPlace", (name: string) => name, (name) => `${name} must be that of the order.`)
+{}
 
 const fields = inputOf(receiptItems).fields
 /** What the order says may be repeated, and has to be the same. */
@@ -46,14 +48,16 @@ const lineOf = (item: OrderItem, given: ReceivedItem) => {
   const { quantityReceived, quantityRejected = 0, unitCost = item.unitCost } = given
   const { quantityAccepted = quantityReceived - quantityRejected } = given
   const faults: Array<Fault> = repeated.flatMap((name) =>
-    given[name] === undefined || given[name] === item[name] ? [] : [[name, "is not that of the order's line"] as const]
+    given[name] === undefined || given[name] === item[name]
+      ? []
+      : [[name, "must be that of the line of the order."] as const]
   )
   if (quantityAccepted + quantityRejected !== quantityReceived || quantityAccepted < 0) {
-    faults.push(["quantityReceived", "is not what is accepted and rejected together"])
+    faults.push(["quantityReceived", "must be the sum of what is accepted and rejected."])
   }
   for (const [name, quantity] of Object.entries({ quantityReceived, quantityAccepted })) {
     if ((quantity * item.stockQuantity) % item.quantityOrdered !== 0) {
-      faults.push([name, "is no whole number of stock units"])
+      faults.push([name, "must be a whole number of stock units."])
     }
   }
   const inStock = (quantity: number) => (quantity * item.stockQuantity) / item.quantityOrdered
@@ -79,16 +83,19 @@ const linesOf = (
   const issues: Array<{ path: string; message: string; code: string }> = []
   const lines = given.flatMap((one, n) => {
     const item = byId.get(one.poItemId)
-    const fault = ([name, message]: Fault) => issues.push({ path: `items.${n}.${name}`, message, code: "invalid" })
+    const fault = ([name, message]: Fault) => {
+      const path = `items.${n}.${name}`
+      issues.push({ path, message: `${path} ${message}`, code: "invalid" })
+    }
     if (item === undefined) {
-      fault(["poItemId", "is no line of the order"])
+      fault(["poItemId", "must be a line of the order."])
       return []
     }
     const { faults, line } = lineOf(item, one)
     const sum = (received.get(item.id) ?? 0) + one.quantityReceived
     received.set(item.id, sum)
     const most = Math.floor((item.quantityOrdered * (100 + overReceiptPercent)) / 100) - item.quantityReceived
-    if (sum > most) faults.push(["quantityReceived", `is more than what can be received: ${most}`])
+    if (sum > most) faults.push(["quantityReceived", `must be at most ${most}, which can still be received.`])
     faults.forEach(fault)
     return [line]
   })

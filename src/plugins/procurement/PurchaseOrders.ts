@@ -19,18 +19,20 @@ import { bestPrice, pricesOf, type Supplier, supplierItems, suppliers } from "./
 /** What the rules need of a request or a job. */
 export type Tools = Pick<PluginCall, "db" | "services">
 
-class UnknownSupplier extends invalid("UnknownSupplier", "supplierId", "is no supplier of this organization") {}
+class UnknownSupplier
+  extends invalid("UnknownSupplier", "supplierId", "supplierId must be a supplier of this organization.")
+{}
 class InactiveSupplier extends conflict("InactiveSupplier", (name: string) => `The supplier ${name} is not active.`) {}
 class RateMissing extends invalid(
   "RateMissing",
   "exchangeRate",
-  (currency: string) => `is missing: the supplier's currency is ${currency}, which is not the store's`,
+  (currency: string) => `exchangeRate is required: the supplier's currency is ${currency}, which is not the store's.`,
   "required"
 ) {}
 class RateNotOne extends invalid(
   "RateNotOne",
   "exchangeRate",
-  (currency: string) => `is 1: the order is in ${currency}, the store's currency`
+  (currency: string) => `exchangeRate must be 1: the order is in ${currency}, the store's currency.`
 ) {}
 class CurrencyChanged extends conflict(
   "CurrencyChanged",
@@ -71,7 +73,7 @@ export const itemsOf = ({ db }: Tools, poId: string) => db.table(orderItems).lis
 
 export const today = Effect.map(DateTime.now, DateTime.formatIsoDateUtc)
 
-const unknown = (n: number, name: string) => ({ path: `items.${n}.${name}`, message: "is unknown", code: "not_found" })
+const unknown = (path: string) => ({ path, message: `${path} is unknown.`, code: "not_found" })
 
 /** Titles of the things; 422 that names each unknown thing, and an unknown warehouse. */
 const titlesOf = Effect.fnUntraced(function*(
@@ -80,10 +82,10 @@ const titlesOf = Effect.fnUntraced(function*(
 ) {
   const known = yield* db.use(knownGoods)(warehouseId, items)
   const issues = known.flatMap(({ isEntity, isVariant }, n) => [
-    ...isEntity ? [] : [unknown(n, "entityId")],
-    ...isVariant ? [] : [unknown(n, "variantId")]
+    ...isEntity ? [] : [unknown(`items.${n}.entityId`)],
+    ...isVariant ? [] : [unknown(`items.${n}.variantId`)]
   ])
-  if (known[0]?.isWarehouse === false) issues.unshift({ ...unknown(0, ""), path: "warehouseId" })
+  if (known[0]?.isWarehouse === false) issues.unshift(unknown("warehouseId"))
   if (issues.length > 0) return yield* ValidationFailed.issues(issues)
   return known.map(({ title }) => title)
 })
@@ -116,7 +118,11 @@ const completed = Effect.fnUntraced(function*(
   )
   const issues = costs.flatMap((cost, n) =>
     cost === undefined
-      ? [{ path: `items.${n}.unitCost`, message: "is missing: the supplier has no price for this", code: "required" }]
+      ? [{
+        path: `items.${n}.unitCost`,
+        message: `items.${n}.unitCost is required: the supplier has no price for this.`,
+        code: "required"
+      }]
       : []
   )
   if (issues.length > 0) return yield* ValidationFailed.issues(issues)

@@ -5,12 +5,12 @@ import { type Bom, type BomInput, type BomItem, boms, type ItemInput, items } fr
 import { maxDepth, waysThrough } from "./BomRepo.ts"
 import { costsOf, lineCost, minorUnits, recipesOf } from "./Recipe.ts"
 
-class BomCycle extends invalid("BomCycle", "items", "would make the product a part of itself") {}
-class BomTooDeep extends invalid("BomTooDeep", "items", `would go deeper than ${maxDepth} levels`) {}
+class BomCycle extends invalid("BomCycle", "items", "items must not make the product a part of itself.") {}
+class BomTooDeep extends invalid("BomTooDeep", "items", `items must not go deeper than ${maxDepth} levels.`) {}
 class SubBomMismatch extends invalid(
   "SubBomMismatch",
   (line: number) => `items.${line}.subBomId`,
-  () => "is no bill of material of this entity and variant"
+  (line) => `items.${line}.subBomId must be a bill of material of this entity and variant.`
 ) {}
 
 type Given = typeof ItemInput.Type

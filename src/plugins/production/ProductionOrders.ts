@@ -16,14 +16,16 @@ import {
 } from "./ProductionOrder.ts"
 import { explode, keyOf, minorUnits, recipesOf } from "./Recipe.ts"
 
-class OtherProduct extends invalid("OtherProduct", "entityId", "is not what the bill of material makes") {}
-class BomInactive extends invalid("BomInactive", "bomId", "is not the active version") {}
-class NothingUsed
-  extends invalid("NothingUsed", "items", "are recorded as nothing: what is made of nothing has no cost")
+class OtherProduct extends invalid("OtherProduct", "entityId", "entityId must be what the bill of material makes.") {}
+class BomInactive
+  extends invalid("BomInactive", "bomId", "bomId must be the active version of its bill of material.")
 {}
-class OutputMismatch
-  extends invalid("OutputMismatch", "producedQuantity", "and scrapQuantity come to 1 up to the ordered quantity")
-{}
+class NothingUsed extends invalid("NothingUsed", "items", "items must contain at least one quantity above 0.") {}
+class OutputMismatch extends invalid(
+  "OutputMismatch",
+  "producedQuantity",
+  "producedQuantity + scrapQuantity must be between 1 and the ordered quantity."
+) {}
 
 export const consumptionOf = (db: PluginDatabase, productionOrderId: string) =>
   db.table(consumption).list({ productionOrderId }, { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER })

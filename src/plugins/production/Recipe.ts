@@ -32,10 +32,10 @@ export type Recipes = readonly [Recipe, ...ReadonlyArray<Recipe>]
 class NotConvertible extends invalid(
   "NotConvertible",
   (path: string) => path,
-  () => "has no conversion to the stock unit of the goods, or names no unit"
+  (path) => `${path} must be a unit with a conversion to the stock unit of the goods.`
 ) {}
 
-class TooHigh extends invalid("TooHigh", (path: string) => path, () => "makes a sum that is too high to be kept") {}
+class TooHigh extends invalid("TooHigh", (path: string) => path, (path) => `${path} makes a sum that is too high.`) {}
 
 const safe = (whole: number, path: string): Effect.Effect<number, TooHigh> =>
   whole > Number.MAX_SAFE_INTEGER ? Effect.fail(new TooHigh(path)) : Effect.succeed(whole)

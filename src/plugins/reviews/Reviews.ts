@@ -19,10 +19,12 @@ import { isErased, purchaseOf } from "./ReviewsRepo.ts"
 
 type Tools = Pick<PluginCall, "db" | "jobs" | "services">
 
-class ForeignOrder extends invalid("ForeignOrder", "orderId", "is no order of the customer's") {}
-class CustomerMissing extends invalid("CustomerMissing", "customerId", "is required of callers without a profile") {}
-class NoPhoto extends invalid("NoPhoto", "photoIds", "must be images that are neither public nor attached") {}
-class OwnReview extends invalid("OwnReview", "", "a review is found helpful by others") {}
+class ForeignOrder extends invalid("ForeignOrder", "orderId", "orderId must be an order of the customer.") {}
+class CustomerMissing
+  extends invalid("CustomerMissing", "customerId", "customerId is required of callers without a profile.")
+{}
+class NoPhoto extends invalid("NoPhoto", "photoIds", "photoIds must be images that are neither public nor attached.") {}
+class OwnReview extends invalid("OwnReview", "", "Your own review can only be found helpful by others.") {}
 class AlreadyHelpful extends conflict("AlreadyHelpful", "You have found this review helpful already.") {}
 class NoVote extends notFound("Vote", "You have not found this review helpful.") {}
 

@@ -15,17 +15,17 @@ import type { ScheduleSettings } from "./ScheduleSettings.ts"
 import { daysLater, takePlace } from "./Slots.ts"
 
 class NotForOthers extends forbidden("NotForOthers", `Permission '${admin}' is required to schedule for others.`) {}
-class CustomerMissing extends invalid("CustomerMissing", "customerId", "is required of callers without a profile") {}
-class ForeignCart extends invalid("ForeignCart", "cartId", "is a cart of another customer") {}
-class NothingToOrder extends invalid("NothingToOrder", "cartId", "must be an active cart with items") {}
-class NoAddress extends invalid("NoAddress", "deliveryAddress", "is required of a delivery") {}
-class TooSoon extends invalid("TooSoon", "scheduledFor", "is too soon") {}
-class TooLate extends invalid("TooLate", "scheduledFor", "is too far ahead") {}
-class Over
-  extends invalid("Over", "", "the time of the order is over: it is scheduled again by a change of its time")
+class CustomerMissing
+  extends invalid("CustomerMissing", "customerId", "customerId is required of callers without a profile.")
 {}
-class NotRepeated extends invalid("NotRepeated", "", "the order does not repeat") {}
-class LastOne extends invalid("LastOne", "", "the order repeats no longer") {}
+class ForeignCart extends invalid("ForeignCart", "cartId", "cartId must be a cart of the customer.") {}
+class NothingToOrder extends invalid("NothingToOrder", "cartId", "cartId must be an active cart with items.") {}
+class NoAddress extends invalid("NoAddress", "deliveryAddress", "deliveryAddress is required for a delivery.") {}
+class TooSoon extends invalid("TooSoon", "scheduledFor", "scheduledFor is too soon.") {}
+class TooLate extends invalid("TooLate", "scheduledFor", "scheduledFor is too far ahead.") {}
+class Over extends invalid("Over", "", "The time of the order is over: change its time to schedule it again.") {}
+class NotRepeated extends invalid("NotRepeated", "", "The order does not repeat.") {}
+class LastOne extends invalid("LastOne", "", "The order does not repeat any more.") {}
 
 const details = ["orderType", "pickupLocation", "deliveryAddress", "notes", "everyDays", "repeatUntil"] as const
 

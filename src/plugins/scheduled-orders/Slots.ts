@@ -4,8 +4,8 @@ import { slots, type Tools } from "./ScheduledOrder.ts"
 import { lockSlot, takenSlots } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
-class Closed extends invalid("Closed", "scheduledFor", "is outside of the opening hours") {}
-class NoSlot extends invalid("NoSlot", "startsAt", "is the beginning of no slot") {}
+class Closed extends invalid("Closed", "scheduledFor", "scheduledFor must be within the opening hours.") {}
+class NoSlot extends invalid("NoSlot", "startsAt", "startsAt must be the beginning of a slot.") {}
 class SlotFull extends conflict("SlotFull", "No more orders are taken for this time.") {}
 
 const minute = 60_000

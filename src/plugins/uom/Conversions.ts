@@ -18,7 +18,7 @@ class ConversionNeeded extends conflict(
 class CategoriesDiffer extends invalid(
   "CategoriesDiffer",
   "toUnitId",
-  "is of another category: name the entity for which this is so"
+  "toUnitId is of another category: name the entity that the conversion is for."
 ) {}
 class StockUnitInUse extends conflict(
   "StockUnitInUse",
@@ -27,9 +27,9 @@ class StockUnitInUse extends conflict(
 class NotConvertible extends invalid(
   "NotConvertible",
   (path: string) => path,
-  () => "has no conversion to the stock unit"
+  (path) => `${path} must be a unit with a conversion to the stock unit.`
 ) {}
-class FactorMissing extends invalid("FactorMissing", "factor", "or factorDecimal is missing", "required") {}
+class FactorMissing extends invalid("FactorMissing", "factor", "factor or factorDecimal is required.", "required") {}
 
 /** Conversions decide about one another, so the organization writes one at a time. */
 export const alone = <A, E, R>(db: PluginDatabase, work: Effect.Effect<A, E, R>) =>

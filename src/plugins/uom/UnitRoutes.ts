@@ -19,7 +19,9 @@ const routes = group("Units of measure", "/uom")
 const [read, write] = ["uom:read", "uom:admin"]
 
 class CategoryInUse extends conflict("CategoryInUse", "Conversions of this unit need its category.") {}
-class NoConversion extends invalid("NoConversion", "toUnitId", "has no conversion from this unit") {}
+class NoConversion
+  extends invalid("NoConversion", "toUnitId", "toUnitId must be a unit with a conversion from this unit.")
+{}
 class UnitsOfEntityNotFound extends notFound("UnitsOfEntity", "No units are set for this entity.") {}
 
 const isConverted = (db: PluginDatabase, id: string) =>

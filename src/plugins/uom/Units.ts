@@ -63,19 +63,24 @@ export interface StockQuantity {
   readonly unitCost: string | undefined
 }
 
-const fault = (path: string, message: string) => Effect.fail(ValidationFailed.issues([{ path, message, code: "unit" }]))
+const fault = (path: string, message: string) =>
+  Effect.fail(ValidationFailed.issues([{ path, message: `${path} ${message}`, code: "unit" }]))
 
 const stockQuantity = (known: KnownUnits, { entityId, quantity, unitCost, uomId }: UnitLine, path: string) => {
   const stockUnit = known.of(entityId)?.stockUomId
   const unit = uomId ?? stockUnit
-  if (unit !== undefined && !known.has(unit)) return fault(`${path}.uomId`, "names no unit")
-  if (unit !== undefined && stockUnit === undefined) return fault(`${path}.uomId`, "needs an entity with a stock unit")
+  if (unit !== undefined && !known.has(unit)) return fault(`${path}.uomId`, "must be a unit.")
+  if (unit !== undefined && stockUnit === undefined) {
+    return fault(`${path}.uomId`, "can only be given for an entity with a stock unit.")
+  }
   const perUnit = unit === undefined || stockUnit === undefined
     ? Rational.of(1)
     : known.convert(1, { from: unit, to: stockUnit }, entityId)
-  if (perUnit === undefined) return fault(`${path}.uomId`, "has no conversion to the entity's stock unit")
+  if (perUnit === undefined) {
+    return fault(`${path}.uomId`, "must be a unit with a conversion to the entity's stock unit.")
+  }
   const exact = perUnit.times(quantity)
-  if (!exact.isWhole) return fault(`${path}.quantity`, `is ${exact.decimal(6)} in stock units, which must be whole`)
+  if (!exact.isWhole) return fault(`${path}.quantity`, `must be whole in stock units: it is ${exact.decimal(6)}.`)
   const cost = unitCost ?? undefined
   return Effect.succeed<StockQuantity>({
     quantity: exact.round(),

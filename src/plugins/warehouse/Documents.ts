@@ -60,11 +60,11 @@ export const goodsAt = <V>(
   warehouseId
 })
 
-class CostTooLarge extends invalid("CostTooLarge", "items", "cost more than an amount can be") {}
+class CostTooLarge extends invalid("CostTooLarge", "items", "items cost more than an amount can be.") {}
 class NotOfDocument extends invalid(
   "NotOfDocument",
   (line: number) => `items.${line}.itemId`,
-  "is no item of this document, or is named twice"
+  (line) => `items.${line}.itemId must be an item of this document that is named once.`
 ) {}
 
 /** Units and what one of them costs: minor units, also a decimal text. */
@@ -107,12 +107,12 @@ export const goodsIn = Effect.fn("Documents.goodsIn")(function*(
   const found = yield* db.use(stockOf)(warehouseId, lines)
   const unknown = (n: number, name: string, message: string) => ({
     path: `items.${n}.${name}`,
-    message,
+    message: `items.${n}.${name} ${message}`,
     code: "not_found"
   })
   const issues = found.flatMap(({ isEntity, isVariant }, n) => [
-    ...isEntity ? [] : [unknown(n, "entityId", "is no entity of this organization")],
-    ...isVariant ? [] : [unknown(n, "variantId", "is no variant of this entity")]
+    ...isEntity ? [] : [unknown(n, "entityId", "must be an entity of this organization.")],
+    ...isVariant ? [] : [unknown(n, "variantId", "must be a variant of this entity.")]
   ])
   return issues.length === 0 ? found : yield* ValidationFailed.issues(issues)
 })

@@ -68,8 +68,8 @@ export type TakenLot = typeof TakenLot.Type
 class BatchShort extends invalid(
   "BatchShort",
   (line: number, _batch: string, _missing: number) => `lines.${line}.batchNumber`,
-  (_line: number, batch: string, missing: number) =>
-    `${missing} units are missing in the warehouse of the batch ${batch}`,
+  (line: number, batch: string, missing: number) =>
+    `lines.${line}.batchNumber: the warehouse has ${missing} units too few of the batch ${batch}.`,
   "insufficient_stock"
 ) {}
 

@@ -86,7 +86,7 @@ export const transfer = machine(transfers, {
 class MoreThanDispatched extends invalid(
   "MoreThanDispatched",
   "items",
-  (item: string, dispatched: number) => `name more of "${item}" than the ${dispatched} that were dispatched`
+  (item: string, dispatched: number) => `items name more of "${item}" than the ${dispatched} that were dispatched.`
 ) {}
 
 /**

@@ -20,7 +20,9 @@ const cut = (text: string, maximum: number): string => {
   return `${kept.toWellFormed()}…`
 }
 
-const lineOf = ({ message, path }: Issue): string => (path === "" ? message : `${path}: ${message}`)
+/** A sentence that begins with its field is not headed by it again. */
+const lineOf = ({ message, path }: Issue): string =>
+  path === "" || message.startsWith(`${path} `) ? message : `${path}: ${message}`
 
 /** The issues that fit into a response of 4 kB, at least the first one: an error must cost less than its request. */
 const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {

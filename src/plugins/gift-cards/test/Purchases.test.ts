@@ -105,7 +105,7 @@ describe("a gift card that is bought", () => {
     assert.strictEqual((await shop.buy(400, [code])).status, 201)
     const tooMuch = await refundUnit()
     assert.strictEqual(tooMuch.status, 422)
-    assert.match(tooMuch.text("error.message"), /^2500 would be given for gift cards of which 1100 is left/)
+    assert.match(tooMuch.text("error.message"), /^2500 would be refunded for gift cards that have 1100 left/)
     assert.strictEqual((await refundUnit(1_101)).status, 422)
     assert.deepStrictEqual(await states(), ["active 1100", "disabled 0"])
     assert.strictEqual((await refundUnit(1_100)).status, 201)

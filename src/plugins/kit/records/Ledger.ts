@@ -81,19 +81,24 @@ export interface Ledger<A extends Table = Table> extends Usable<Accounts<A>> {
 class NotAnAmount extends invalid(
   "NotAnAmount",
   "amount",
-  (least: number) => least < 0 ? "must be a whole number" : `must be a whole number from ${least} on`
+  (least: number) =>
+    least < 0 ? "amount must be a whole number." : `amount must be a whole number of at least ${least}.`
 ) {}
-class BalanceTooLow
-  extends invalid("BalanceTooLow", "amount", (available: number) => `is more than the ${available} that are available`)
-{}
-class HoldTooLow
-  extends invalid("HoldTooLow", "amount", (left: number) => `is more than the ${left} that are left of the hold`)
-{}
+class BalanceTooLow extends invalid(
+  "BalanceTooLow",
+  "amount",
+  (available: number) => `amount is more than the ${available} that are available.`
+) {}
+class HoldTooLow extends invalid(
+  "HoldTooLow",
+  "amount",
+  (left: number) => `amount is more than the ${left} that are left of the hold.`
+) {}
 class ReferenceTaken
   extends conflict("ReferenceTaken", (reference: string) => `Another amount has the reference "${reference}".`)
 {}
 class AccountNamedTwice
-  extends invalid("AccountNamedTwice", "accountId", (id: string) => `${id} is named more than once`)
+  extends invalid("AccountNamedTwice", "accountId", (id: string) => `accountId must not name ${id} more than once.`)
 {}
 class HoldReleased extends conflict("HoldReleased", "The hold was released.") {}
 

@@ -6,12 +6,9 @@ import {
   type NotFound,
   type ValidationFailed
 } from "../../../domain/platform/errors/ApiErrors.ts"
-import { conflict, invalid, notFound } from "../../../domain/platform/errors/ErrorKinds.ts"
+import { notFound } from "../../../domain/platform/errors/ErrorKinds.ts"
 import type { PageOf, PageRequest } from "../../../domain/platform/paging/Paging.ts"
-import { refusedBy, sqlStates } from "../../../domain/platform/records/Constraints.ts"
-import type { CoreRecord } from "./Column.ts"
-import { existingOf, knownConstraint } from "./KnownRecordsRepo.ts"
-import type { ChangeOf, NewRowOf, RowOf, SecretOf, Table } from "./Table.ts"
+import type { ChangeOf, NewRowOf, RowOf, SecretOf } from "./Table.ts"
 import type { Where, Which } from "./TableWhereRepo.ts"
 
 /** In which order: columns from the most important one on, `-` before a name for the largest first. Default `-createdAt`. */
@@ -105,42 +102,6 @@ export interface TableHandle<T> {
 
 /** 404 of a row that the organization does not have. */
 export class RowNotFound extends notFound("Row", "Not found.") {}
-export class RowTaken extends conflict("RowTaken", (table: string) => `${table} has such a row already.`) {}
-class RowOverlaps extends conflict("RowOverlaps", (table: string) => `${table} has a row that overlaps this one.`) {}
-export class RowReferred
-  extends conflict("RowReferred", (table: string) => `Other rows refer to this one of ${table}.`)
-{}
-class BrokenReference extends invalid(
-  "BrokenReference",
-  "",
-  (table: string) => `refers to a row that does not exist, or is referred to (${table})`
-) {}
-class UnknownRecord extends invalid(
-  "UnknownRecord",
-  (column: string, _: CoreRecord) => column,
-  (_, record) => `is no ${record} of this organization`,
-  "not_found"
-) {}
-class ConditionNotMet extends invalid("ConditionNotMet", "", (table: string) => `a condition of ${table} is not met`) {}
-export class ParentNotFound
-  extends invalid("ParentNotFound", (column: string) => column, () => "refers to a row that does not exist")
-{}
-
-/** Turns a refusal of the database into the error the client receives. */
-export const refusalOf = (table: Table) => {
-  const { name } = table
-  const unknown = existingOf(table).map(({ existing, name: column }) =>
-    [knownConstraint(column), () => new UnknownRecord(column, existing)] as const
-  )
-  return refusedBy({
-    ...Object.fromEntries(unknown),
-    [sqlStates.unique]: () => new RowTaken(name),
-    [sqlStates.exclusion]: () => new RowOverlaps(name),
-    [sqlStates.foreignKey]: () => new BrokenReference(name),
-    [sqlStates.check]: () => new ConditionNotMet(name),
-    [sqlStates.outOfRange]: () => new ConditionNotMet(name)
-  })
-}
 
 /** 422 of a row whose columns do not have the values that a change asks for. */
 export const notInState = (row: object, change: object, only: object): InvalidTransition => {

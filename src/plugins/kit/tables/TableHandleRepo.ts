@@ -11,16 +11,9 @@ import { newId } from "../../../domain/platform/ids/Id.ts"
 import { refusedBy, sqlStates } from "../../../domain/platform/records/Constraints.ts"
 import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import { columnName, type RowOf, type Table } from "./Table.ts"
-import {
-  notInState,
-  ParentNotFound,
-  refusalOf,
-  RowNotFound,
-  RowReferred,
-  RowTaken,
-  type TableHandle
-} from "./TableHandle.ts"
+import { notInState, RowNotFound, type TableHandle } from "./TableHandle.ts"
 import { readsOf, whichOf } from "./TableReadsRepo.ts"
+import { ParentNotFound, refusalOf, RowReferred, RowTaken } from "./TableRefusals.ts"
 import { rowReader } from "./TableRowsRepo.ts"
 import { secretsOf } from "./TableSecrets.ts"
 import { conflictTarget } from "./TableSql.ts"
@@ -146,7 +139,7 @@ const upsertOf = <T extends Table>(
       const [changed] = yield* updateAll(same, change)
       if (changed !== undefined) return { row: changed, created: false }
     }
-    return yield* new RowTaken(table.name)
+    return yield* new RowTaken(on)
   })
 
 /** Rows of a table of a plugin's. */
@@ -158,10 +151,11 @@ export const tableHandle = <T extends Table>({ keyring, plugin, sql }: HandleToo
     subject: `${plugin}/${table.name}`,
     // The columns of a row are those that its type was made of.
     rowOf: (row) => read(row) as RowOf<T>,
-    refused: refusalOf(table),
+    // Made of the whole definition of the table, so only when there is something to say.
+    refused: (error) => refusalOf(table)(error),
     secrets: secretsOf(table, keyring)
   }
-  const referred = () => new RowReferred(table.name)
+  const referred = () => new RowReferred()
   const kept = refusedBy({ [sqlStates.foreignKey]: referred, [sqlStates.restrict]: referred })
   const remove: TableHandle<T>["delete"] = Effect.fnUntraced(function*(which) {
     const actor = yield* CurrentActor

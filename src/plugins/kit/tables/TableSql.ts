@@ -56,6 +56,16 @@ interface NamedSql {
   readonly sql: string
 }
 
+/** A constraint over a range between two columns. */
+interface NamedRange extends NamedSql {
+  readonly range: readonly [from: string, to: string]
+}
+
+/** A constraint of one column. */
+interface NamedReference extends NamedSql {
+  readonly column: string
+}
+
 /** An index. One with a condition was named without it by version 0.2. */
 export interface NamedIndex extends NamedSql {
   readonly formerName?: string
@@ -132,6 +142,14 @@ export const indexesOf = (table: Table): ReadonlyArray<NamedIndex> => [
   ...(table.options.indexes ?? []).map((columns) => index(table, columns, false))
 ]
 
+/** The unique indexes of a table with their columns. */
+export const uniquesOf = (table: Table): ReadonlyArray<NamedIndex & { readonly columns: ReadonlyArray<string> }> => [
+  ...Object.entries(table.columns).flatMap(([name, column]) =>
+    uniqueColumn(table, name, column).map((one) => ({ ...one, columns: [name] }))
+  ),
+  ...(table.options.unique ?? []).map((unique) => ({ ...index(table, unique, true), columns: unique.columns }))
+]
+
 const ranges: Partial<Record<ColumnKind, string>> = {
   timestamptz: "tstzrange",
   date: "daterange",
@@ -141,7 +159,7 @@ const ranges: Partial<Record<ColumnKind, string>> = {
 }
 
 /** The constraints of a table that keep ranges apart. They need the extension `btree_gist` for the columns beside the range. */
-export const exclusionsOf = (table: Table): ReadonlyArray<NamedSql> =>
+export const exclusionsOf = (table: Table): ReadonlyArray<NamedRange> =>
   (table.options.excluding ?? []).map(({ columns, range: [from, to], where }) => {
     const kind = table.columns[from]?.facts.kind
     const range = kind === undefined ? undefined : ranges[kind]
@@ -157,6 +175,7 @@ export const exclusionsOf = (table: Table): ReadonlyArray<NamedSql> =>
     const only = where === undefined ? "" : ` where (${where})`
     return {
       name,
+      range: [from, to],
       sql: `alter table ${table.name} add constraint ${name} exclude using gist (${parts.join(", ")})${only}`
     }
   })
@@ -165,13 +184,14 @@ export const exclusionsOf = (table: Table): ReadonlyArray<NamedSql> =>
 export interface NamedCheck extends NamedSql {
   /** Conditions of this name and another ending are older versions of it. */
   readonly stem: string
+  readonly condition: string
 }
 
 const check = (table: Table, key: string, condition: string): NamedCheck => {
   const whole = `${table.name}_${key}`
   const stem = whole.length <= 54 ? whole : `${whole.slice(0, 45)}_${digestOf(whole)}`
   const name = `${stem}_${digestOf(condition)}`
-  return { stem, name, sql: `alter table ${table.name} add constraint ${name} check (${condition})` }
+  return { condition, stem, name, sql: `alter table ${table.name} add constraint ${name} check (${condition})` }
 }
 
 /** All conditions of a table: those of its columns, then those of the table. */
@@ -187,7 +207,7 @@ export const checksOf = (table: Table): ReadonlyArray<NamedCheck> => [
  * What of a table refers to others. Of two tables of organizations the organization is a part of the reference: a row of
  * another one's cannot be referred to. That asks for a unique key of both on the other table.
  */
-export const referencesOf = (table: Table): ReadonlyArray<NamedSql> =>
+export const referencesOf = (table: Table): ReadonlyArray<NamedReference> =>
   Object.entries(table.columns).flatMap(([column, { facts: { reference } }]) => {
     if (reference === undefined) return []
     const own = columnName(column)
@@ -198,7 +218,9 @@ export const referencesOf = (table: Table): ReadonlyArray<NamedSql> =>
     const key = named(reference.table, "tenant_key")
     const constraint = `foreign key (${from}) references ${reference.table} (${to}) on delete ${gone}`
     return [
-      ...(both ? [{ name: key, sql: `create unique index ${key} on ${reference.table} (organization_id, id)` }] : []),
-      { name, sql: `alter table ${table.name} add constraint ${name} ${constraint}` }
+      ...(both
+        ? [{ column, name: key, sql: `create unique index ${key} on ${reference.table} (organization_id, id)` }]
+        : []),
+      { column, name, sql: `alter table ${table.name} add constraint ${name} ${constraint}` }
     ]
   })

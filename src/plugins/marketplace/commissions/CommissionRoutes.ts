@@ -5,7 +5,7 @@ import { vendors } from "../vendors/Vendor.ts"
 import { checkRule, commissionRules } from "./CommissionRule.ts"
 import { ImaginedSale, previewCommission } from "./Commissions.ts"
 
-class UnknownVendor extends invalid("UnknownVendor", "vendorId", "is no vendor") {}
+class UnknownVendor extends invalid("UnknownVendor", "vendorId", "vendorId must be a vendor of this store.") {}
 
 const open = Schema.optional(Schema.NullOr(Amount))
 

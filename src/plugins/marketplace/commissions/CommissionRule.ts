@@ -51,12 +51,24 @@ export const checkRule = ({ type, ...rule }: Pick<CommissionRule, "type"> & Open
   const { minVolumeCents = null, maxVolumeCents = null, minFeeCents = null, maxFeeCents = null } = rule
   const hasNoVolume = minVolumeCents === null && maxVolumeCents === null
   const flaws: ReadonlyArray<readonly [isWrong: boolean, field: string, why: string]> = [
-    [type === "category" && categorySlug === null, "categorySlug", "is needed by a rule for a category"],
-    [type === "vendor_tier" && vendorTier === null, "vendorTier", "is needed by a rule for a tier"],
-    [type === "volume_tier" && hasNoVolume, "minVolumeCents", "or maxVolumeCents is needed by a rule for a volume"],
-    [crossed(minVolumeCents, maxVolumeCents), "maxVolumeCents", "is below minVolumeCents"],
-    [crossed(minFeeCents, maxFeeCents), "maxFeeCents", "is below minFeeCents"],
-    [crossed(validFrom, validUntil), "validUntil", "is before validFrom"]
+    [
+      type === "category" && categorySlug === null,
+      "categorySlug",
+      "categorySlug is required for a rule of the type category."
+    ],
+    [
+      type === "vendor_tier" && vendorTier === null,
+      "vendorTier",
+      "vendorTier is required for a rule of the type vendor_tier."
+    ],
+    [
+      type === "volume_tier" && hasNoVolume,
+      "minVolumeCents",
+      "minVolumeCents or maxVolumeCents is required for a rule of the type volume_tier."
+    ],
+    [crossed(minVolumeCents, maxVolumeCents), "maxVolumeCents", "maxVolumeCents must not be below minVolumeCents."],
+    [crossed(minFeeCents, maxFeeCents), "maxFeeCents", "maxFeeCents must not be below minFeeCents."],
+    [crossed(validFrom, validUntil), "validUntil", "validUntil must not be before validFrom."]
   ]
   const found = flaws.find(([isWrong]) => isWrong)
   return found === undefined ? Effect.void : Effect.fail(new RuleFlaw(found[1], found[2]))

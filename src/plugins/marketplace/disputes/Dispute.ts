@@ -89,13 +89,15 @@ export const Decision = Schema.Struct({
   refundAmountCents: Schema.optional(Amount.annotate({ description: "Minor units of the order's currency." }))
 })
 
-class RefundNeeded
-  extends invalid("RefundNeeded", "refundAmountCents", "is needed for refund_partial, and more than 0")
-{}
+class RefundNeeded extends invalid(
+  "RefundNeeded",
+  "refundAmountCents",
+  "refundAmountCents is required for refund_partial and must be above 0."
+) {}
 class NoPartialRefund extends invalid(
   "NoPartialRefund",
   "refundAmountCents",
-  (resolution: Resolution) => `is said for refund_partial only, not ${resolution}`
+  (resolution: Resolution) => `refundAmountCents can only be given for refund_partial, not for ${resolution}.`
 ) {}
 
 /** Resolutions after which the customer gets everything back, or a part. */

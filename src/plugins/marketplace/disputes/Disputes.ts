@@ -10,7 +10,7 @@ import { Answer, Decision, dispute, type DisputeRow, disputes, NewDispute, refun
 class ReadsOnly extends forbidden("ReadsOnly", "Your role for this vendor may only read.") {}
 class PartiesOnly extends forbidden("PartiesOnly", "Only the parties and operators may answer.") {}
 class TooManyAnswers
-  extends invalid("TooManyAnswers", "note", (most: number) => `a dispute takes ${most} answers at most`)
+  extends invalid("TooManyAnswers", "note", (most: number) => `A dispute takes at most ${most} answers.`)
 {}
 
 /** Most pieces of evidence that a dispute takes. */

@@ -4,7 +4,7 @@ import { Market } from "../Market.ts"
 import { owners, ownVendor, vendorRoles } from "../parties/VendorPortal.ts"
 import { ofVendor, vendors } from "../vendors/Vendor.ts"
 
-class OneWayToName extends invalid("OneWayToName", "userId", "name a person by either userId or email") {}
+class OneWayToName extends invalid("OneWayToName", "userId", "Name a person by either userId or email.") {}
 class PersonNotFound extends notFound("Person", "The store knows no such person.") {}
 
 /** People who act for a vendor; a person acts for one. `VendorPortal.ts` says what a `role` may do. */

@@ -24,7 +24,7 @@ class PaidVendorNotFound extends notFound("PaidVendor", (id: string) => `There i
 class VendorNotApproved extends invalid(
   "VendorNotApproved",
   (n: number, _: string) => `vendorIds.${n}`,
-  (_: number, status: string) => `is ${status}`
+  (n: number, status: string) => `vendorIds.${n} must be an approved vendor: this one is ${status}.`
 ) {}
 
 class OwedLess

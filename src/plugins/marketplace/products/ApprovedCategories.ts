@@ -8,7 +8,7 @@ class CategoryNotApproved extends invalid(
   "CategoryNotApproved",
   "categories",
   (vendor: string, refused: string, approved: string) =>
-    `${vendor} may not sell in ${refused}; approved for it: ${approved}`,
+    `${vendor} may not sell in ${refused}. Approved categories: ${approved}.`,
   "category_not_approved"
 ) {}
 

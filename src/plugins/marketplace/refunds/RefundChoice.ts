@@ -13,7 +13,7 @@ class NothingLeft extends conflict("NothingLeft", "Nothing of this sub-order is 
 class MoreThanLeft extends invalid(
   "MoreThanLeft",
   "refundAmountCents",
-  (most: number) => `is more than the ${most} that can be given back`
+  (most: number) => `refundAmountCents is more than the ${most} that can be given back.`
 ) {}
 
 /** A line of a sub-order with what is left of it: units, and what they are worth together in minor units. */

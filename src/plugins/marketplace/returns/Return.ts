@@ -66,21 +66,23 @@ export const NewReturn = Schema.Struct({
 })
 
 class NotDeliveredYet
-  extends invalid("NotDeliveredYet", "subOrderId", "is not delivered: it can be returned once it is")
+  extends invalid("NotDeliveredYet", "subOrderId", "subOrderId must be delivered before it can be returned.")
 {}
 class WindowOver
-  extends invalid("WindowOver", "subOrderId", (days: number) => `was delivered more than ${days} days ago`)
+  extends invalid("WindowOver", "subOrderId", (days: number) => `subOrderId was delivered more than ${days} days ago.`)
 {}
-class NothingToReturn extends invalid("NothingToReturn", "subOrderId", "has nothing left that could be returned") {}
+class NothingToReturn
+  extends invalid("NothingToReturn", "subOrderId", "subOrderId has nothing left that could be returned.")
+{}
 class NotReturnable extends invalid(
   "NotReturnable",
   "lineItems",
-  (entityId: EntityId) => `${entityId} is not of this sub-order, or was given back`
+  (entityId: EntityId) => `lineItems must be of this sub-order and not given back: ${entityId} is not.`
 ) {}
 class MoreThanReturnable extends invalid(
   "MoreThanReturnable",
   "lineItems",
-  (entityId: EntityId, most: number) => `${entityId}: only ${most} units can be returned`
+  (entityId: EntityId, most: number) => `lineItems can have at most ${most} units of ${entityId}.`
 ) {}
 
 const dayMs = 86_400_000

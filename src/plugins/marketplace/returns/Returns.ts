@@ -13,7 +13,7 @@ import { claimedUnits } from "./ReturnRepo.ts"
 class MoreThanGoods extends invalid(
   "MoreThanGoods",
   "refundAmountCents",
-  (most: number) => `is more than the ${most} that the goods cost`
+  (most: number) => `refundAmountCents is more than the ${most} that the goods cost.`
 ) {}
 
 /*

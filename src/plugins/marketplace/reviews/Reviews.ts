@@ -57,9 +57,11 @@ const NewReview = Schema.Struct({
 
 const Moderation = inputOf(reviews, { required: ["status"] })
 
-class NothingDelivered extends invalid("NothingDelivered", "orderId", "nothing was delivered to you by this vendor") {}
+class NothingDelivered
+  extends invalid("NothingDelivered", "orderId", "orderId must be an order with a delivery to you by this vendor.")
+{}
 class NotDelivered
-  extends invalid("NotDelivered", "orderId", "is not delivered: its vendor can be reviewed once it is")
+  extends invalid("NotDelivered", "orderId", "orderId must be delivered before its vendor can be reviewed.")
 {}
 class OrderNotFound extends notFound("Order", "Order not found.") {}
 class SignedInOnly extends forbidden("SignedInOnly", "Reviews are written by people who have signed in.") {}

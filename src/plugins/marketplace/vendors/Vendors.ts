@@ -33,9 +33,12 @@ import {
 class VendorSlugTaken extends conflict("VendorSlug", (slug: string) => `A vendor has the slug "${slug}" already.`) {}
 class SuspendedVendor extends forbidden("SuspendedVendor", "A suspended vendor cannot change where its money goes.") {}
 class OwnersOnly extends forbidden("OwnersOnly", "Only an owner of the vendor may say where its money goes.") {}
-class DocumentsMissing
-  extends invalid("DocumentsMissing", "documents", (names: string) => `not approved yet: ${names}`, "documents_missing")
-{}
+class DocumentsMissing extends invalid(
+  "DocumentsMissing",
+  "documents",
+  (names: string) => `documents are not approved yet: ${names}.`,
+  "documents_missing"
+) {}
 
 const { status, tier } = vendors.columns
 

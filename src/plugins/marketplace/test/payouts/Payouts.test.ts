@@ -116,7 +116,7 @@ market({ payoutAdapter: bank.adapter }, withoutWorker)("a payout run", (test) =>
     const unknown = [newId(), outsider].map((other) => ({ vendorIds: [vendorId, other] }))
     yield* refusedBodies(missing, asAdmin, "POST /payouts/run", unknown)
     const answer = yield* refused(invalid, asAdmin, "POST /payouts/run", { vendorIds: [vendorId, suspended] })
-    assert.strictEqual(answer.at("error.message"), "vendorIds.1: is suspended")
+    assert.strictEqual(answer.at("error.message"), "vendorIds.1 must be an approved vendor: this one is suspended.")
     yield* refusedBodies(invalid, asAdmin, "POST /payouts/run", [{ vendorIds: "all" }, { force: 1 }])
     assert.deepStrictEqual(yield* payoutsOf(vendorId), [])
   })
