@@ -102,7 +102,7 @@ const endOfAdding = Effect.gen(function*() {
   const context = yield* Effect.context<TestApp>()
   const adding = onDatabase((sql) =>
     sql`select 1 from pg_stat_activity where datname = current_database() and application_name = 'stoa'
-      and state = 'active' and query like ${"%insert into cart_lines%"}`
+      and state = 'active' and query like ${"%from input i join carts c on%"}`
   )
   const ended = async () => (await Effect.runPromiseWith(context)(adding)).length === 0
   yield* Effect.promise(() => waitFor("the end of the statement", ended))

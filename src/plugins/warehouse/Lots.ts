@@ -68,8 +68,8 @@ export type TakenLot = typeof TakenLot.Type
 class BatchShort extends invalid(
   "BatchShort",
   (line: number, _batch: string, _missing: number) => `lines.${line}.batchNumber`,
-  (line: number, batch: string, missing: number) =>
-    `lines.${line}.batchNumber: the warehouse has ${missing} units too few of the batch ${batch}.`,
+  (_line: number, batch: string, missing: number) =>
+    `The warehouse has ${missing} units too few of the batch ${batch}.`,
   "insufficient_stock"
 ) {}
 

@@ -155,7 +155,9 @@ export const createPluginTestApp = async (
       serviceRegistry: serviceRegistryOf(serviceRegistry),
       db: { query },
       tables: tablesOf(serviceRegistry, plugins),
-      context: firstOf(installed.contexts),
+      get context() {
+        return firstOf(installed.contexts)
+      },
       clock: Context.get(services, TestTime),
       routes: installed.routes.map(({ described }) => described),
       plugins,

@@ -55,7 +55,7 @@ describe("lots", () => {
     assert.instanceOf(refused, ValidationFailed)
     assert.deepInclude(refused.error.details.issues[0], {
       path: "lines.1.batchNumber",
-      message: "1 units are missing in the warehouse of the batch B"
+      message: "The warehouse has 1 units too few of the batch B."
     })
     assert.deepStrictEqual((await yard.lotsIn(goods.warehouseId)).length, 2)
   })
