@@ -48,7 +48,7 @@ const take = (queue: string, limit = 10, order: ProcessingOrder = oldest, token 
 const idsOf = ({ jobs }: { readonly jobs: ReadonlyArray<{ readonly id: string }> }) => jobs.map(({ id }) => id)
 
 const settle = (queue: string, token: string, ...all: ReadonlyArray<Settlement>) =>
-  Effect.flatMap(JobQueueRepo, (repo) => Effect.map(repo.settle(queue, token, all), ({ ids }) => ids))
+  Effect.flatMap(JobQueueRepo, (repo) => repo.settle(queue, token, all))
 
 let queues = 0
 const aQueue = () => `queue ${++queues}`

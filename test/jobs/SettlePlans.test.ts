@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import type { ClaimedJob } from "../../src/domain/platform/jobs/Job.ts"
 import { JobSettings } from "../../src/domain/platform/tasks/JobSettings.ts"
-import { JobNotifier } from "../../src/layers/jobs/JobNotifier.ts"
 import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { makeJobWorker } from "../../src/layers/jobs/JobWorker.ts"
 import { TaskRuns } from "../../src/layers/jobs/TaskRuns.ts"
@@ -49,7 +48,7 @@ const Runs = Layer.sync(TaskRuns, () => {
 })
 
 const Worker = Layer.merge(Noted, Runs).pipe(
-  Layer.provideMerge(Layer.merge(JobNotifier.layer, JobSettings.layerOf({ leaseMs: 3, concurrency: 5 }))),
+  Layer.provideMerge(JobSettings.layerOf({ leaseMs: 3, concurrency: 5 })),
   Layer.provideMerge(OneConnection)
 )
 

@@ -17,8 +17,6 @@ export interface Claimed {
   readonly jobs: ReadonlyArray<ClaimedJob>
   /** Jobs that have to wait for their key and were put aside, without a try. */
   readonly parked: number
-  /** When the next job that waits may run, as far as it was read. */
-  readonly nextDue: Date | undefined
 }
 
 /** Organizations that a fair claim looks at. */
@@ -41,14 +39,8 @@ const candidateColumns = "id, organization_id as o, concurrency_key as k, exclus
 /** Without a job there is one row, which only counts the jobs set aside. */
 interface FoundRow extends ClaimedJob {
   readonly count: number
-  readonly due: Date | null
   readonly after: string | null
 }
-
-/** Walks no entries of jobs that were due and have ended. */
-const nextDueAfter = (sql: Sql, queue: string, at: Date) =>
-  sql`select wait_until as at from commerce_jobs where queue = ${queue} and status = 'pending' and not blocked
-    and wait_until > ${at}::timestamptz order by wait_until limit 1`
 
 /**
  * The claim over a source of candidates, which has locked them. Of the exclusive jobs of a key only the oldest can win
@@ -58,9 +50,8 @@ const nextDueAfter = (sql: Sql, queue: string, at: Date) =>
  */
 const claimOf = (
   sql: Sql,
-  { leaseMs, queue, slot, token }: Claim,
-  parts: { readonly before: Statement.Fragment; readonly after?: Statement.Fragment },
-  at: Date
+  { leaseMs, slot, token }: Claim,
+  parts: { readonly before: Statement.Fragment; readonly after?: Statement.Fragment }
 ) =>
   sql<FoundRow>`with recursive ${parts.before},
     oldest as (select distinct on (o, k) id, o, k, created_at from c where x order by o, k, created_at, id),
@@ -78,14 +69,13 @@ const claimOf = (
       where id = any(array(select c.id from c where not c.x or exists (select 1 from won where job_id = c.id)))
       returning id, organization_id as "organizationId", task_slug as "taskSlug", input, attempts,
         max_attempts as "maxAttempts", created_at as "createdAt")
-    select p.count, (${nextDueAfter(sql, queue, at)}) as due, ${parts.after ?? sql.literal("null::text")} as after, t.*
+    select p.count, ${parts.after ?? sql.literal("null::text")} as after, t.*
     from (select count(*)::int4 as count from parked) p
       left join (select taken.*, c.place from taken join c on c.id = taken.id) t on true order by t.place, t."createdAt", t.id`
 
 const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
   jobs: rows.filter(({ id }) => id !== null),
-  parked: rows[0]?.count ?? 0,
-  nextDue: rows[0]?.due ?? undefined
+  parked: rows[0]?.count ?? 0
 })
 
 /** Candidates by a field: jobs that never waited, and jobs whose wait has ended. */
@@ -162,9 +152,8 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
         order by created_at, id limit ${comparable}`
       // Sorting is stable, so equal ones stay by creation.
       const ids = rows.toSorted(comparator).slice(0, claim.limit).map(({ id }) => id)
-      if (ids.length > 0) return claimedIn(yield* claimOf(sql, claim, { before: byIds(sql, claim, at, ids) }, at))
-      const [next] = yield* sql<{ readonly at: Date }>`${nextDueAfter(sql, claim.queue, at)}`
-      return { jobs: [], parked: 0, nextDue: next?.at }
+      if (ids.length === 0) return []
+      return yield* claimOf(sql, claim, { before: byIds(sql, claim, at, ids) })
     })
 
     /**
@@ -173,9 +162,10 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
      * of them.
      */
     const take = Effect.fn("JobClaimStatements.take")(function*(claim: Claim, order: ProcessingOrder, from?: Date) {
-      if (typeof order === "function") return yield* compared(claim, order)
-      const at = yield* DateTime.nowAsDate
-      return claimedIn(yield* claimOf(sql, claim, { before: byField(sql, claim, at, order, from) }, at))
+      const rows = typeof order === "function"
+        ? yield* compared(claim, order)
+        : yield* claimOf(sql, claim, { before: byField(sql, claim, yield* DateTime.nowAsDate, order, from) })
+      return claimedIn(rows)
     }, Effect.orDie)
 
     /**
@@ -188,14 +178,21 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
       served: ReadonlyArray<string>
     ) {
       // If the claim saw more organizations than it served, the next one continues after the last one served.
-      const at = yield* DateTime.nowAsDate
       const rows = yield* claimOf(sql, claim, {
-        before: byOrganization(sql, claim, at, after, served),
+        before: byOrganization(sql, claim, yield* DateTime.nowAsDate, after, served),
         after: sql.literal(`case when (select count(*) from chosen) = ${claim.limit}
           then (select max(o) from chosen) else (select max(o) from seen) end`)
-      }, at)
+      })
       // `after`: where the next fair claim continues; empty from the beginning.
       return { ...claimedIn(rows), after: rows[0]?.after ?? "" }
+    }, Effect.orDie)
+
+    /** When the next job that waits may run; undefined when none waits. */
+    const nextDue = Effect.fn("JobClaimStatements.nextDue")(function*(queue: string) {
+      const rows = yield* sql<{ readonly at: Date }>`select wait_until as at from commerce_jobs
+        where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
+        order by wait_until limit 1`
+      return rows[0]?.at
     }, Effect.orDie)
 
     /** Creates the index a claim order needs; does nothing for the default order. */
@@ -207,7 +204,7 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
         where status = 'pending' and wait_until is null and not blocked`)
     }, Effect.orDie)
 
-    return { take, takeFairly, prepareOrder }
+    return { take, takeFairly, nextDue, prepareOrder }
   })
 }) {
   static readonly layer = Layer.effect(JobClaimStatements, JobClaimStatements.make)

@@ -9,16 +9,13 @@ import { Notifications } from "../Notifications.ts"
 export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/jobs/JobNotifier", {
   make: Effect.sync(() => {
     const latches = new Map<Latch.Latch, string>()
-    const calls = new Map<string, number>()
     const unserved = Latch.makeUnsafe(false)
     let hears = false
-    const call = (queue: string) => void calls.set(queue, (calls.get(queue) ?? 0) + 1)
     const wake = (queue?: string) =>
       Effect.sync(() => {
         let served = false
         for (const [latch, of] of latches) {
           if (queue !== undefined && of !== queue) continue
-          call(of)
           latch.openUnsafe()
           served = true
         }
@@ -27,10 +24,6 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
     return {
       /** Wakes the workers that wait for the queue in this process; without a name, all workers. */
       wake,
-      /** The same for jobs that this process enqueues: when they are committed, their notification arrives if any do. */
-      enqueued: (queue: string) => Effect.suspend(() => hears ? Effect.void : wake(queue)),
-      /** Another number whenever there may be new jobs in the queue: with each notification and each new worker. */
-      calls: (queue: string): number => calls.get(queue) ?? 0,
       /** Opens when no worker of this process has the queue of a notification. */
       unserved,
       /** Whether notifications of other processes arrive; some may have been lost before. */
@@ -47,8 +40,6 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
           Effect.sync(() => {
             const latch = Latch.makeUnsafe(false)
             latches.set(latch, queue)
-            // Without a worker, notifications had no effect.
-            call(queue)
             return latch
           }),
           (latch) => Effect.sync(() => latches.delete(latch))

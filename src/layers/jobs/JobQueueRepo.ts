@@ -103,7 +103,7 @@ const freeing = (sql: SqlClient.SqlClient, at: Date): Statement.Fragment =>
 const settling = (sql: SqlClient.SqlClient) => ({
   /**
    * Writes the results of tries, in one statement, for jobs this token still holds. Returns the ids written: the others
-   * lost their lease to another worker, so their results are dropped. `freed`: jobs of the queue got the keys.
+   * lost their lease to another worker, so their results are dropped.
    */
   settle: Effect.fn("JobQueueRepo.settle")(
     function*(queue: string, token: string, all: ReadonlyArray<Settlement>) {
@@ -125,9 +125,8 @@ const settling = (sql: SqlClient.SqlClient) => ({
         ${freeing(sql, at)},
         notified as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u
           where queue <> ${queue})
-        select done.id, exists (select 1 from unparked where queue = ${queue}) as freed
-        from done left join notified on true`
-      return { ids: rows.map(({ id }) => String(id)), freed: rows[0]?.["freed"] === true }
+        select done.id from done left join notified on true`
+      return rows.map(({ id }) => String(id))
     },
     Effect.orDie
   ),

@@ -2,7 +2,6 @@ import { Clock, Effect, Fiber, type Latch, Semaphore } from "effect"
 import { isTransient } from "../../domain/platform/errors/Transience.ts"
 import type { ClaimedJob, Settlement } from "../../domain/platform/jobs/Job.ts"
 import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
-import { JobNotifier } from "./JobNotifier.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { released, TaskRuns, unwritable } from "./TaskRuns.ts"
 
@@ -20,19 +19,14 @@ const writtenOrLost =
  */
 export const settlementWriter = Effect.fnUntraced(function*(queue: string, token: string) {
   const repo = yield* JobQueueRepo
-  const { wake } = yield* JobNotifier
 
   const write = Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement>, again: boolean) {
-    const { freed, ids } = yield* repo.settle(queue, token, settlements)
-    const written = new Set(ids)
+    const written = new Set(yield* repo.settle(queue, token, settlements))
     const lost = settlements.filter(({ id }) => !written.has(id)).map(({ id }) => id)
     if (lost.length > 0) {
       yield* Effect.logWarning(`${again ? writtenOrLost : leaseLost}: ${lost.join(", ")}`)
     }
-    const ended = settlements.filter(({ id }) => written.has(id))
-    // Claims of this process do not know of these yet.
-    if (freed || ended.some(({ status }) => status === "pending")) yield* wake(queue)
-    return ended
+    return settlements.filter(({ id }) => written.has(id))
   })
 
   /** Retries while the database is away; passes on its refusals. */

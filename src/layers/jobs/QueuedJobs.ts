@@ -98,7 +98,7 @@ export const queuedJobsLayer = Layer.effect(
         const gone = yield* repo.replace([...superseding.values()], remaining)
         if (gone.length > 0) yield* Effect.logInfo(`jobs superseded by newer ones: ${gone.join(", ")}`)
       }
-      for (const queue of new Set(rows.map((row) => row.queue))) yield* jobNotifier.enqueued(queue)
+      for (const queue of new Set(rows.map((row) => row.queue))) yield* jobNotifier.wake(queue)
       return rows.map(({ id }) => id)
     })
 

@@ -26,10 +26,6 @@ const restOf = (costMs: number) => costMs < slowMs ? 0 : Math.min(longestRestMs,
 /** What the claims of a process remember of a queue. */
 const makeView = () => ({
   turn: Semaphore.makeUnsafe(1),
-  /** The last claim found all that may run: until then there is nothing more, unless a notification comes. */
-  dueAt: -Infinity,
-  /** `JobNotifier.calls` before the last claim. */
-  calls: 0,
   full: false,
   served: new Array<string>(),
   after: "",
@@ -91,15 +87,13 @@ const unparking = Effect.gen(function*() {
 /**
  * Serializes the claims of all slots of a process per queue, and shares their state: where the last one began, and when
  * the queue was last scanned from its beginning and for jobs of other organizations. Two claims at once would begin at
- * the same job, each walking over what the other has just locked. One claim answers a notification for all slots, and
- * until another one, the time of the next job or the poll there is no claim. Only the cost depends on it: PostgreSQL separates
+ * the same job, each walking over what the other has just locked. Only the cost depends on it: PostgreSQL separates
  * claims of several processes.
  */
 export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/jobs/QueueClaims", {
   make: Effect.gen(function*() {
     const repo = yield* JobClaimStatements
-    const { order, pollMs } = yield* JobSettings
-    const notifier = yield* JobNotifier
+    const { order } = yield* JobSettings
     const views = new Map<string, View>()
     const unparkSoon = yield* unparking
 
@@ -123,42 +117,20 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
     const take = Effect.fnUntraced(function*(view: View, claim: Claim) {
       const fairly = view.full && fairIn(view, yield* now) <= 0 ? yield* takeFairly(repo, view, claim) : []
       const limit = claim.limit - fairly.length
-      if (limit <= 0) return fairly
-      const { jobs, nextDue, wholeInMs } = yield* takeNext(view, { ...claim, limit })
-      if (!view.full) {
-        const at = yield* now
-        // A claim that did not start at the oldest job may have missed one, so look again as soon as a full scan is
-        // allowed.
-        const restMs = Math.min(notifier.restOf(pollMs), (nextDue?.getTime() ?? Infinity) - at, wholeInMs || Infinity)
-        view.dueAt = at + Math.max(1, restMs)
-      }
-      return [...fairly, ...jobs]
-    })
-
-    const restIn = (queue: string) => {
-      const view = viewOf(queue)
-      return Effect.map(now, (at) => view.calls === notifier.calls(queue) ? Math.max(0, view.dueAt - at) : 0)
-    }
-
-    const takeDue = Effect.fnUntraced(function*(view: View, claim: Claim) {
-      // Another slot may have claimed meanwhile.
-      if ((yield* restIn(claim.queue)) > 0) return []
-      // Until the claim has succeeded, the next one is due.
-      view.dueAt = -Infinity
-      view.calls = notifier.calls(claim.queue)
-      return yield* take(view, claim)
+      const next = limit > 0 ? yield* takeNext(view, { ...claim, limit }) : { jobs: [], parked: 1, wholeInMs: 0 }
+      const jobs = [...fairly, ...next.jobs]
+      return { jobs, empty: jobs.length + next.parked === 0, full: view.full, wholeInMs: next.wholeInMs }
     })
 
     return {
-      /** Claims jobs for a slot, up to the claim's limit; none while there is nothing to claim. */
+      /**
+       * Claims jobs for a slot, up to the claim's limit. `empty`: none was found or set aside for its key; `full`: there
+       * may be more; `wholeInMs`: until the queue can be scanned from its beginning, 0 if this claim did so.
+       */
       take: (claim: Claim) => {
         const view = viewOf(claim.queue)
-        return view.turn.withPermits(1)(takeDue(view, claim))
-      },
-      /** Milliseconds until there may be jobs to claim. */
-      restIn,
-      /** Whether the last claim may have left jobs. */
-      isFull: (queue: string) => viewOf(queue).full
+        return view.turn.withPermits(1)(take(view, claim))
+      }
     }
   })
 }) {
@@ -189,7 +161,9 @@ interface WorkerSlotWork {
 export const runWorkerSlot = Effect.fnUntraced(
   function*({ busy = Effect.void, idleMs, lease, mine, queue, slot, token }: WorkerSlotWork) {
     const { batch, concurrency, loopMs, leaseMs, pollMs } = yield* JobSettings
-    const latch = yield* (yield* JobNotifier).latch(queue)
+    const repo = yield* JobClaimStatements
+    const notifier = yield* JobNotifier
+    const latch = yield* notifier.latch(queue)
     const worker = yield* makeJobWorker(queue, token, latch, lease?.isHeld)
     const claims = yield* QueueClaims
     const begun = yield* now
@@ -210,15 +184,18 @@ export const runWorkerSlot = Effect.fnUntraced(
       yield* worker.settle
       const free = worker.size() === 0 ? size : concurrency - worker.size()
       if (!mayClaim || free <= 0) return yield* worker.hasEnded() ? Effect.void : wait(pollMs)
-      const jobs = yield* claims.take({ queue, slot, token, leaseMs, limit: free })
-      taken += jobs.length
-      const isFull = claims.isFull(queue)
-      if (isFull || (jobs.length > 0 && worker.size() > 0)) yield* busy
-      yield* worker.take(jobs)
+      const found = yield* claims.take({ queue, slot, token, leaseMs, limit: free })
+      taken += found.jobs.length
+      if (found.full || (found.jobs.length > 0 && worker.size() > 0)) yield* busy
+      yield* worker.take(found.jobs)
       // If handlers ended before the next claim, a larger claim pays off; otherwise claim no more than can run.
-      size = worker.running() > 0 ? concurrency : isFull ? Math.min(batch, size * 2) : size
-      const rest = yield* claims.restIn(queue)
-      yield* rest === 0 || worker.hasEnded() ? Effect.yieldNow : wait(rest)
+      size = worker.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
+      if (!found.empty || worker.hasEnded()) return yield* Effect.yieldNow
+      const due = yield* repo.nextDue(queue)
+      const left = due === undefined ? Infinity : due.getTime() - (yield* now)
+      // A claim that did not start at the oldest job may have missed one, so look again as soon as a full scan is
+      // allowed.
+      yield* wait(Math.max(1, Math.min(notifier.restOf(pollMs), left, found.wholeInMs || Infinity)))
     })
 
     const safely = (work: Effect.Effect<void>) =>
