@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { listening } from "./Listening.ts"
 
-const pages = new URL("../browser/pages", import.meta.url)
+const pages = new URL("../browser/pages/", import.meta.url)
 
 /** Serves the pages of `test/browser/pages` under every host name of this machine; gives the port. */
 export const servePages: Effect.Effect<number, never, Scope.Scope> = Effect.suspend(() =>
