@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { buildersOf } from "../../src/plugins/kit/testing/Builders.ts"
 import { createPluginTestApp } from "../../src/plugins/kit/testing/PluginTestApp.ts"
 
-const source = new URL("../../src", import.meta.url).href
+const source = new URL("../../src/", import.meta.url).href
 const kit = "plugins/kit/testing/"
 
 /**
