@@ -1,12 +1,8 @@
-import { DateTime, Option, Schema } from "effect"
-import { option, timeOfDay } from "stoa/plugin"
+import { Schema } from "effect"
+import { option, timeOfDay, TimeZone } from "stoa/plugin"
 
 const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const aDay = 1_440
-
-const TimeZone = Schema.String.check(
-  Schema.makeFilter((name: string) => Option.isSome(DateTime.zoneMakeNamed(name)) || "is no time zone")
-)
 
 /** An end at 00:00 is that of the day. */
 const endOf = ({ to }: { readonly to: string }) => to === "00:00" ? "24:00" : to
