@@ -14,7 +14,7 @@ import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
 const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"], roles: ["staff"] }
 const named = (id: string, rest: Partial<PluginManifest<never, Till>> = {}) =>
-  definePlugin<never, Till>({ id, version: "1.0.0", ...rest })
+  definePlugin({ id, version: "1.0.0", ...rest })
 
 const mailNamed = (name: `${string}/${string}`, texts = {}) =>
   mailTemplate({

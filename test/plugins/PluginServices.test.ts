@@ -59,7 +59,7 @@ class Kitchen extends Context.Service<Kitchen, {
 /** What a service gives while the plugin is built. */
 let usedTooEarly: unknown
 
-const restaurant = definePlugin<Kitchen, Till | BillChecks>({
+const restaurant = definePlugin({
   id: "restaurant",
   version: "1.0.0",
   requires: ["pos"],

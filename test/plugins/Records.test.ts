@@ -85,6 +85,7 @@ tables("numbers of documents", (it) => {
     Effect.gen(function*() {
       const { db } = yield* PluginContext
       const tills = numbers<string>({ kind: "R", period: "day", scope: (till) => till })
+      const shifts = numbers<string>({ kind: "Z", period: "day", date: (day) => day })
       const plain = numbers({ kind: "TRF" })
       const formed = numbers({ kind: "W", format: ({ kind, value }) => `${kind}/${value}` })
       const taken = [
@@ -93,7 +94,9 @@ tables("numbers of documents", (it) => {
         yield* db.use(tills).next("t2"),
         yield* db.use(plain).next(undefined),
         yield* db.use(plain).next(undefined),
-        yield* db.use(formed).next(undefined)
+        yield* db.use(formed).next(undefined),
+        yield* db.use(shifts).next("2026-11-24"),
+        yield* db.use(shifts).next("2026-11-25")
       ]
       taken.push(...yield* on("2026-11-26")(Effect.all([db.use(tills).next("t1"), db.use(plain).next(undefined)])))
       taken.push(yield* db.use(tills).next("t1"))
@@ -104,6 +107,8 @@ tables("numbers of documents", (it) => {
         "TRF-0001",
         "TRF-0002",
         "W/1",
+        "Z-20261124-0001",
+        "Z-20261125-0001",
         "R-t1-20261126-0001",
         "TRF-0003",
         "R-t1-20261126-0002"

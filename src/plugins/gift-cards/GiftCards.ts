@@ -77,7 +77,7 @@ const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays
   })
 }
 
-/** Gift cards and the money on them (contract, plugins §12). */
+/** Gift cards and the money on them, for this plugin and those that use it (contract, plugins §12). */
 export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-cards/GiftCards", {
   make: Effect.gen(function*() {
     const [host, options] = [yield* PluginContext, yield* GiftCardOptions]

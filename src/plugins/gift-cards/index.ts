@@ -8,6 +8,8 @@ import { giftCardRoutes } from "./GiftCardRoutes.ts"
 import { GiftCards } from "./GiftCards.ts"
 import { followSales } from "./Purchases.ts"
 
+export { GiftCards, type IssuedCard, type NewCard } from "./GiftCards.ts"
+
 const entries = (sign: "" | "-", ...types: ReadonlyArray<string>) => ({
   type: "sum" as const,
   sql: `(select ${sign}coalesce(sum(e.amount), 0) from gift_card_entries e where e.account_id = gift_cards.id
@@ -45,6 +47,7 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
     version: "1.0.0",
     permissions: [{ scope: "gift-cards:admin", description: "Issue, see, correct and disable gift cards" }],
     schema: () => money.tables,
+    exports: GiftCards,
     layer: GiftCards.layer.pipe(Layer.provideMerge(Layer.succeed(GiftCardOptions, settings))),
     routes: () => giftCardRoutes,
     mailTemplates: [mail],

@@ -41,6 +41,14 @@ export interface WorkflowLayer<R = never> extends ActorLayer<R> {
 /** Services of a plugin by their tags: one, or several. */
 type Tags<Services> = Context.Key<Services, unknown> | ReadonlyArray<Context.Key<Services, unknown>>
 
+/** Any tag of a service. */
+export type ServiceTag = Context.Key<unknown, unknown>
+
+/** A manifest of which the tags in `uses` say what its handlers may ask for. */
+export type ManifestUsing<Services, Tag extends ServiceTag> =
+  & PluginManifest<Services, Context.Service.Identifier<Tag>>
+  & { readonly uses?: Tag | ReadonlyArray<Tag> }
+
 /** A list that a plugin writes down, or reads out of its services. */
 type Listed<A, Services> = ReadonlyArray<A> | Effect.Effect<ReadonlyArray<A>, never, Services>
 
@@ -202,7 +210,10 @@ const given = <A, Services>(
 const noServices = Layer.empty as Layer.Layer<never, never, never>
 
 /** Makes a plugin of its manifest. What cannot be right in it ends the start with a sentence (`PluginRules.ts`). */
-export const definePlugin = <Services = never, Used = never>(manifest: PluginManifest<Services, Used>): Plugin => {
+export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
+  manifest: ManifestUsing<Services, Tag>
+): Plugin => {
+  type Used = Context.Service.Identifier<Tag>
   const { id, version } = manifest
   const layer: Layer.Layer<Services, never, PluginNeeds | Used> = manifest.layer ?? noServices as Layer.Layer<Services>
   const exports = keysOf(manifest.exports)

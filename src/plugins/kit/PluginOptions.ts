@@ -1,6 +1,6 @@
 import { Effect, Predicate, Result, Schema } from "effect"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
-import { definePlugin, type OptionRow, type Plugin, type PluginManifest } from "./Plugin.ts"
+import { definePlugin, type ManifestUsing, type OptionRow, type Plugin, type ServiceTag } from "./Plugin.ts"
 
 /** What is said of an option. */
 interface About<A> {
@@ -45,7 +45,7 @@ export function option(...given: readonly [About<unknown>] | readonly [Schema.To
 type Options<A, E> = Schema.Codec<A, E> & { readonly fields: Readonly<Record<string, unknown>> }
 
 /** A manifest without the id, which a wrong option is reported with. */
-type WithoutId<Services, Used> = Omit<PluginManifest<Services, Used>, "id">
+type WithoutId<Services, Tag extends ServiceTag> = Omit<ManifestUsing<Services, Tag>, "id">
 
 const describeOptions = (fields: Readonly<Record<string, unknown>>): ReadonlyArray<OptionRow> =>
   Object.entries(fields).map(([name, field]) => {
@@ -62,10 +62,10 @@ const describeOptions = (fields: Readonly<Record<string, unknown>>): ReadonlyArr
  *     pointsPerUnit: option(Schema.Int, { default: 1, description: "Points for each unit of money" })
  *   }), ({ pointsPerUnit }) => ({ version: "1.0.0", ... }))
  */
-export const pluginWith = <A, E, Services = never, Used = never>(
+export const pluginWith = <A, E, Services = never, Tag extends ServiceTag = never>(
   id: string,
   options: Options<A, E>,
-  manifest: (options: A) => WithoutId<Services, Used>
+  manifest: (options: A) => WithoutId<Services, Tag>
 ) => {
   const decode = Schema.decodeUnknownResult(options, { errors: "all", onExcessProperty: "error" })
   const rows = describeOptions(options.fields)

@@ -10,10 +10,12 @@ import { forgetErased, forgetMessages } from "./MessagesRepo.ts"
 import { NotificationOptions, NotificationSettings } from "./NotificationOptions.ts"
 import { preferenceRoutes, preferences } from "./Preferences.ts"
 import { printJobs, printRoutes } from "./Print.ts"
+import { PrintQueue } from "./PrintQueue.ts"
 import { forgetJobs } from "./PrintRepo.ts"
 import { templateRoutes, templates } from "./Templates.ts"
 
 export { consoleAdapter, type NotificationAdapter, NotSent, type OutgoingMessage } from "./Channel.ts"
+export { type NewPrintJob, PrintQueue } from "./PrintQueue.ts"
 
 const pageSize = 1_000
 
@@ -27,7 +29,8 @@ export const notifications = pluginWith("notifications", NotificationSettings, (
     { scope: "notifications:print", description: "Fetch print jobs and report what became of them" }
   ],
   schema: () => ({ templates, preferences, messages, printJobs }),
-  layer: Layer.merge(Layer.succeed(NotificationOptions, settings), InboxFeed.layer),
+  layer: Layer.mergeAll(Layer.succeed(NotificationOptions, settings), InboxFeed.layer, PrintQueue.layer),
+  exports: PrintQueue,
   mailTemplates: [messageMail],
   onEvents: { "*": { handler: onEvent, only: { rowsIn: [activeTemplates] } } },
   routes: () => [

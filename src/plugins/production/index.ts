@@ -6,7 +6,7 @@ import { consumption, orders, productionModel } from "./ProductionOrder.ts"
 import { productionRoutes } from "./ProductionRoutes.ts"
 
 /** Bills of material and production orders that move stock (contract, plugins §7): `plugins: [uom, warehouse, production]`. */
-export const production = definePlugin<never, Units | Lots>({
+export const production = definePlugin({
   id: "production",
   version: "1.0.0",
   requires: ["uom", "warehouse"],

@@ -7,7 +7,7 @@ export interface NumberParts {
   readonly kind: string
   /** Empty without one. */
   readonly scope: string
-  /** `2026` or `20261125` in UTC; empty without one. */
+  /** `2026` or `20261125`; empty without one. */
   readonly period: string
   /** From 1, in its scope and period. */
   readonly value: number
@@ -19,6 +19,8 @@ export interface NumberOptions<Of> {
   readonly kind: string
   /** Begins at 1 again in every year, or on every day. */
   readonly period?: "year" | "day"
+  /** The day that a period is taken from, such as the `businessDate` of a till; in its scope it never goes back. Default: today in UTC. */
+  readonly date?: (of: Of) => string
   /** A counter for each scope, for example for each till. */
   readonly scope?: (of: Of) => string
   /** Default `PO-0001`, with a period `PO-2026-0001`, with a scope `PO-<scope>-2026-0001`. */
@@ -44,15 +46,15 @@ const usual = ({ kind, period, scope, value }: NumberParts): string =>
 
 /** Numbers that documents of an organization get one after the other (contract, plugins §0). */
 export const numbers = <Of = unknown>(
-  { format = usual, kind, period, scope }: NumberOptions<Of>
+  { date, format = usual, kind, period, scope }: NumberOptions<Of>
 ): Numbers<Of> => ({
   on: (db) => ({
     next: Effect.fn("Numbers.next")(function*(of) {
-      const today = DateTime.formatIsoDateUtc(yield* DateTime.now).replaceAll("-", "")
+      const day = (date?.(of) ?? DateTime.formatIsoDateUtc(yield* DateTime.now)).replaceAll("-", "")
       const asked = {
         kind,
         scope: scope?.(of) ?? "",
-        period: period === undefined ? "" : today.slice(0, digits[period])
+        period: period === undefined ? "" : day.slice(0, digits[period])
       }
       return format({ ...asked, ...(yield* db.nextNumber(asked)) })
     })
