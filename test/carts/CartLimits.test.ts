@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { beforeHook } from "../../src/plugins/kit/StoaPlugin.ts"
+import { beforeHook } from "../../src/domain/platform/hooks/Hook.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { clientAs } from "../rpc/Calls.ts"
 import { aGuestCart, aProduct, type GuestCart } from "../support/Purchase.ts"

@@ -77,13 +77,12 @@ export const loyalty = definePlugin({
   schema: () => ({ accounts, entries }),
   layer: Points.layer,
   events: ["loyalty.upgraded"],
-  hooks: ({ logger }) =>
-    Effect.map(Points, (points) => [
-      afterHook("customers.afterCreate", ({ result }) => {
-        logger.info("a new customer gets points")
-        return points.add(result.id, 10, "welcome")
-      })
-    ]),
+  hooks: () => [
+    afterHook("customers.afterCreate", ({ context: { logger }, result }) => {
+      logger.info("a new customer gets points")
+      return Points.use(({ add }) => add(result.id, 10, "welcome"))
+    })
+  ],
   routes: () => [
     loyaltyRoutes.list("/accounts", {
       summary: "List accounts",
@@ -129,11 +128,10 @@ export const loyalty = definePlugin({
     measures: { count: { type: "count" }, points: { type: "sum", sql: "loyalty_accounts.points" } },
     dimensions: { tier: { sql: "loyalty_accounts.tier", type: "string" } }
   }],
-  tasks: () =>
-    Effect.map(Points, (points) => [
-      defineTask({
-        slug: "loyalty/give",
-        handler: ({ input }) => Effect.asVoid(points.add(String(input["customerId"]), 1, "job"))
-      })
-    ])
+  tasks: () => [
+    defineTask({
+      slug: "loyalty/give",
+      handler: ({ input }) => Points.use(({ add }) => Effect.asVoid(add(String(input["customerId"]), 1, "job")))
+    })
+  ]
 })

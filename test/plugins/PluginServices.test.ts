@@ -1,7 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Schema } from "effect"
-import { afterHook, definePlugin, defineTask, type ExtensionPoint, extensionPoint, group } from "stoa/plugin"
+import {
+  afterHook,
+  definePlugin,
+  defineTask,
+  type ExtensionPoint,
+  extensionPoint,
+  group,
+  HookRefusal
+} from "stoa/plugin"
 import { eventually } from "../support/Eventually.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 /** A till that counts what is rung up. */
@@ -59,6 +68,8 @@ class Kitchen extends Context.Service<Kitchen, {
 /** What a service gives while the plugin is built. */
 let usedTooEarly: unknown
 
+const tellKitchen = () => Effect.andThen(BillChecks, Effect.fail(new HookRefusal("The kitchen is closed.")))
+
 const restaurant = definePlugin({
   id: "restaurant",
   version: "1.0.0",
@@ -77,16 +88,17 @@ const restaurant = definePlugin({
       Till.use(({ ring }) => ring("restaurant"))
     )
   ],
-  hooks: () => Effect.map(Till, ({ ring }) => [afterHook("customers.afterCreate", () => ring("hook"))]),
+  hooks: () => [
+    afterHook("customers.afterCreate", () => Till.use(({ ring }) => ring("hook"))),
+    afterHook("orders.afterCreate", tellKitchen)
+  ],
   tasks: ({ services }) => {
     try {
       usedTooEarly = services.brands
     } catch (error) {
       usedTooEarly = error
     }
-    return Effect.map(Till, ({ ring }) => [
-      defineTask({ slug: "restaurant/ring", handler: () => Effect.asVoid(ring("task")) })
-    ])
+    return [defineTask({ slug: "restaurant/ring", handler: () => Till.use(({ ring }) => Effect.asVoid(ring("task"))) })]
   },
   onEvents: { "customers.create": () => Till.use(({ ring }) => ring("event")) }
 })
@@ -107,6 +119,14 @@ layer(testAppLayer({ plugins: [pos, restaurant] }), live)(
           })
         )
         assert.deepStrictEqual(rung.filter((by) => by !== "restaurant"), ["pos", "kitchen", "hook", "event"])
+      }))
+
+    it.effect("is asked by a hook that fails, which the answer names by its function", () =>
+      Effect.gen(function*() {
+        const cart = yield* aCartWith(yield* aProduct())
+        const bought = yield* checkOut(cart)
+        const hookErrors = bought.list("meta.hookErrors")
+        assert.deepStrictEqual(hookErrors, [{ hookName: "tellKitchen", message: "The kitchen is closed." }])
       }))
 
     it.effect("collects what others add while the process starts, and nothing later", () =>

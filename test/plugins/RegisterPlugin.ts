@@ -59,8 +59,8 @@ export const register = definePlugin({
   id: "register",
   version: "1.0.0",
   schema: () => [sales, slips],
-  hooks: ({ db }) => [
-    afterHook("orders.afterCreate", ({ result }) =>
+  hooks: () => [
+    afterHook("orders.afterCreate", ({ context: { db }, result }) =>
       Effect.catch(
         db.table(slips).insert({ orderId: result.id, source: "hook", status: result.status }),
         Effect.die

@@ -16,8 +16,10 @@ import type { SearchField } from "../../domain/search/SearchFields.ts"
 import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
+import { hookWith, taskWith } from "./HandlerServices.ts"
 import { PluginContext, type PluginContextKey } from "./PluginContext.ts"
-import { type PluginTask, withCall } from "./PluginTask.ts"
+import type { PluginHook } from "./PluginHook.ts"
+import type { PluginTask } from "./PluginTask.ts"
 import type { BuiltRoute, Route } from "./routes/PluginRoute.ts"
 import type { DescribedCall, ServedRpc } from "./routes/PluginRpc.ts"
 import type { Described } from "./routes/RouteShape.ts"
@@ -77,12 +79,12 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   /** Exported services of the plugins in `requires` that its layer and handlers ask for: the same instances. */
   readonly uses?: Tags<Used>
   /** Handlers of hooks (docs/plugins.md), appended in this order. */
-  readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services | Used>>
+  readonly hooks?: (context: PluginContext) => ReadonlyArray<PluginHook<NoInfer<Services | Used>>>
   readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services | Used>>>
   /** Calls for internal services, at `/rpc` (`rpcGroup`, `serveRpc`). */
   readonly rpc?: ServedRpc<NoInfer<Services | Used> | PluginNeeds>
   /** Kinds of jobs, slugs `<id>/<action>`. */
-  readonly tasks?: (context: PluginContext) => Listed<PluginTask, NoInfer<Services | Used>>
+  readonly tasks?: (context: PluginContext) => ReadonlyArray<PluginTask<NoInfer<Services | Used>>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
   readonly events?: ReadonlyArray<string>
   /**
@@ -252,8 +254,8 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
         id,
         rpc: manifest.rpc && { ...manifest.rpc, layer: Layer.provide(manifest.rpc.layer, all) },
         actors: Layer.provide(actors, all),
-        hooks: yield* listed(manifest.hooks?.(context), services),
-        tasks: [...(yield* listed(manifest.tasks?.(context), services)).map(withCall(context.db)), ...yield* starts],
+        hooks: (manifest.hooks?.(context) ?? []).map(hookWith(context.db, services)),
+        tasks: [...(manifest.tasks?.(context) ?? []).map(taskWith(context.db, services)), ...yield* starts],
         paymentMethods: yield* listed(manifest.paymentMethods?.(context), services),
         taxAdapters: yield* listed(manifest.taxAdapters?.(context), services),
         shippingAdapters: yield* listed(manifest.shippingAdapters?.(context), services),

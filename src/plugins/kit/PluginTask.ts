@@ -1,8 +1,9 @@
-import { systemActor } from "../../domain/platform/access/Actor.ts"
+import type { Effect } from "effect"
+import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { PromiseTools } from "../../domain/platform/modules/Handlers.ts"
-import type { Task, TaskCall } from "../../domain/platform/tasks/Task.ts"
-import { callWith, type PluginCall } from "./PluginCall.ts"
-import type { PluginDatabase } from "./tables/PluginDatabase.ts"
+import type { Task, TaskCall, TaskResult } from "../../domain/platform/tasks/Task.ts"
+import type { Failure } from "./events/EventHandler.ts"
+import type { PluginCall } from "./PluginCall.ts"
 
 /** A job of a plugin as passed to its handler. */
 export interface PluginTaskCall extends Omit<TaskCall, "ctx"> {
@@ -10,19 +11,14 @@ export interface PluginTaskCall extends Omit<TaskCall, "ctx"> {
   readonly ctx: PluginCall & PromiseTools
 }
 
-/** A kind of job of a plugin and how it is done. Its options are those of every task (docs/jobs.md). */
-export interface PluginTask extends Omit<Task, "handler"> {
-  readonly handler: (call: PluginTaskCall) => ReturnType<Task["handler"]>
+/** A kind of job of a plugin and how it is done; its options are those of every task (docs/jobs.md). `R` is what the handler needs of the plugin's services. */
+export interface PluginTask<R = never> extends Omit<Task, "handler"> {
+  readonly handler: (
+    call: PluginTaskCall
+  ) => Effect.Effect<TaskResult | void, Failure, R | CurrentActor> | Promise<TaskResult | void>
 }
 
 /** Checks the type of a task at its definition. */
-export const defineTask = (task: PluginTask): PluginTask => task
-
-/** The task as the queue runs it. */
-export const withCall = (db: PluginDatabase) => ({ handler, ...task }: PluginTask): Task => ({
-  ...task,
-  handler: ({ ctx, ...call }) => {
-    const { run, signal } = ctx
-    return handler({ ...call, ctx: Object.assign(callWith(ctx, db, systemActor(ctx.organizationId)), { run, signal }) })
-  }
-})
+export const defineTask = <R = never>(task: PluginTask<R>): PluginTask<Exclude<R, CurrentActor>> =>
+  // What the caller brings is no service of the plugin.
+  task as PluginTask<Exclude<R, CurrentActor>>

@@ -16,6 +16,7 @@ export {
 } from "./Plugin.ts"
 export type { PluginCall } from "./PluginCall.ts"
 export { type PluginConfig, PluginContext } from "./PluginContext.ts"
+export { afterHook, beforeHook, type PluginHook, type PluginHookContext } from "./PluginHook.ts"
 export { option, pluginWith } from "./PluginOptions.ts"
 export { defineTask, type PluginTask, type PluginTaskCall } from "./PluginTask.ts"
 
@@ -149,7 +150,7 @@ export {
 export { conflict, forbidden, invalid, notFound } from "../../domain/platform/errors/ErrorKinds.ts"
 export { changeLogRows } from "../../domain/platform/events/ChangeLogRepo.ts"
 export type { StoreEvent } from "../../domain/platform/events/Event.ts"
-export { afterHook, beforeHook, type Hook, type HookCondition, HookRefusal } from "../../domain/platform/hooks/Hook.ts"
+export { type HookCondition, HookRefusal } from "../../domain/platform/hooks/Hook.ts"
 export * from "../../domain/platform/ids/Id.ts"
 export type { AnalyticsModel } from "../../domain/platform/modules/AnalyticsModel.ts"
 export type { CoreServices } from "../../domain/platform/modules/ServiceRegistry.ts"

@@ -18,7 +18,7 @@ export class Market extends Context.Service<Market, Works>()("stoa/plugins/marke
 /** Makes the effect one transaction. */
 export const inTransaction = <A, E, R>(work: Effect.Effect<A, E, R>) => Market.use(({ db }) => db.transaction(work))
 
-/** Gives hooks and tasks, which are called without services, those of the plugin. */
+/** Gives an order projection, which is called without services, those of the plugin. */
 export const provided = Effect.map(
   Market,
   (market) => <A, E>(work: Effect.Effect<A, E, Market | CurrentActor>): Effect.Effect<A, E, CurrentActor> =>

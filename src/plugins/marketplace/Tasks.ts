@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { type CurrentActor, defineTask, dueTask, type PluginContext, type PluginTask } from "stoa/plugin"
 import { dispute, disputes } from "./disputes/Dispute.ts"
-import { Market, provided } from "./Market.ts"
+import type { Market } from "./Market.ts"
 import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
 import { runScheduled } from "./payouts/PayoutRuns.ts"
 import { settleDue } from "./payouts/Transfers.ts"
@@ -31,33 +31,32 @@ const deadlines = (context: PluginContext, settings: MarketplaceSettings): Reado
   })
 ]
 
+/** A task that gives what it did under `name`. */
+const task = (
+  action: string,
+  schedule: string,
+  name: string,
+  work: Effect.Effect<number, never, Market | CurrentActor>,
+  everyOrganization = false
+) =>
+  defineTask({
+    slug: `marketplace/${action}`,
+    schedule,
+    ...everyOrganization
+      ? { everyOrganization }
+      : { concurrency: { key: () => `marketplace/${action}`, supersedes: true } },
+    handler: () => Effect.map(work, (count) => ({ output: { [name]: count } }))
+  })
+
 /** The jobs of the marketplace (contract, plugins §1.8). */
-export const marketplaceTasks = Effect.map(
-  Effect.all([provided, Market]),
-  ([provide, { host, settings }]): ReadonlyArray<PluginTask> => {
-    /** A task that gives what it did under `name`. */
-    const task = (
-      action: string,
-      schedule: string,
-      name: string,
-      work: Effect.Effect<number, never, Market | CurrentActor>,
-      everyOrganization = false
-    ) =>
-      defineTask({
-        slug: `marketplace/${action}`,
-        schedule,
-        ...everyOrganization
-          ? { everyOrganization }
-          : { concurrency: { key: () => `marketplace/${action}`, supersedes: true } },
-        handler: () => Effect.map(provide(work), (count) => ({ output: { [name]: count } }))
-      })
-    return [
-      task("run-payouts", "10 2 * * *", "made", runScheduled, true),
-      task("settle-payouts", "* * * * *", "asked", settleDue),
-      // Whether money may be paid out is asked of the time at which it becomes available (`BalanceRepo.ts`).
-      task("release-holdback", "25 * * * *", "delivered", deliverOverdue, true),
-      ...deadlines(host, settings),
-      task("score-vendors", "23 3 * * *", "changed", scoreVendors, true)
-    ]
-  }
-)
+export const marketplaceTasks = (
+  context: PluginContext,
+  settings: MarketplaceSettings
+): ReadonlyArray<PluginTask<Market>> => [
+  task("run-payouts", "10 2 * * *", "made", runScheduled, true),
+  task("settle-payouts", "* * * * *", "asked", settleDue),
+  // Whether money may be paid out is asked of the time at which it becomes available (`BalanceRepo.ts`).
+  task("release-holdback", "25 * * * *", "delivered", deliverOverdue, true),
+  ...deadlines(context, settings),
+  task("score-vendors", "23 3 * * *", "changed", scoreVendors, true)
+]

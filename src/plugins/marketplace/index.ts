@@ -1,4 +1,3 @@
-import { Effect } from "effect"
 import { pluginWith } from "stoa/plugin"
 import { vendorModels } from "./analytics/VendorModels.ts"
 import { commissionRoutes } from "./commissions/CommissionRoutes.ts"
@@ -58,7 +57,7 @@ export const marketplace = pluginWith("marketplace", MarketplaceSettings, (setti
   ],
   events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
   layer: Market.layer(settings),
-  hooks: ({ db }) => Effect.map(productHooks, (hooks) => [...hooks, ...subOrderHooks(db)]),
+  hooks: () => [...productHooks, ...subOrderHooks],
   routes: () => [
     ...vendorRoutes,
     ...productRoutes,
@@ -74,6 +73,6 @@ export const marketplace = pluginWith("marketplace", MarketplaceSettings, (setti
     ...performanceRoutes
   ],
   analyticsModels: () => vendorModels,
-  tasks: () => marketplaceTasks,
+  tasks: (context) => marketplaceTasks(context, settings),
   orderProjection: () => subOrderProjection
 }))

@@ -175,17 +175,14 @@ export const reorderRoutes = ({ config }: PluginContext) => [
 ]
 
 /** Drafts what is missing in every organization, each hour. */
-export const reorderTask = (
-  { call, config }: PluginContext,
-  units: Units["Service"]
-) =>
+export const reorderTask = ({ call, config }: PluginContext) =>
   defineTask({
     slug: "procurement/reorder",
     schedule: "0 * * * *",
     everyOrganization: true,
     handler: Effect.fnUntraced(function*() {
       const run = reordering(config.defaultCurrency)
-      const { orders, skipped } = yield* Effect.provideService(run(yield* call, yield* CurrentActor), Units, units)
+      const { orders, skipped } = yield* run(yield* call, yield* CurrentActor)
       return { output: { drafted: orders.length, skipped: skipped.length } }
     })
   })

@@ -1,4 +1,4 @@
-import { type Context, Effect } from "effect"
+import type { Context } from "effect"
 import { modelOf, pluginWith } from "stoa/plugin"
 import { Units } from "../uom/index.ts"
 import { Lots } from "../warehouse/index.ts"
@@ -33,7 +33,7 @@ export const procurement = pluginWith("procurement", ProcurementSettings, (setti
     ...goodsReceiptRoutes(settings),
     ...reorderRoutes(context)
   ],
-  tasks: (context) => Effect.map(Units, (units) => [reorderTask(context, units)]),
+  tasks: (context) => [reorderTask(context)],
   analyticsModels: () => [
     modelOf(orders, {
       name: "PurchaseOrders",

@@ -2,10 +2,10 @@ import { Effect, Schema } from "effect"
 import {
   afterHook,
   type EntityId,
-  type Hook,
   type PluginCall,
   type PluginContext,
   type PluginDatabase,
+  type PluginHook,
   type RowOf,
   type SearchField
 } from "stoa/plugin"
@@ -85,7 +85,7 @@ export const ratingFields = ({ db }: PluginContext): ReadonlyArray<SearchField> 
 }
 
 /** Lays ratings upon entities as they are read, as `extensions.reviews`; one statement for a page. */
-export const ratingHooks = ({ db }: PluginContext): ReadonlyArray<Hook> => {
+export const ratingHooks = ({ db }: PluginContext): ReadonlyArray<PluginHook> => {
   const show = Effect.fnUntraced(function*(
     entities: ReadonlyArray<
       { readonly id: EntityId; readonly extensions?: Readonly<Record<string, unknown>> | undefined }

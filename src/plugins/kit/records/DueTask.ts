@@ -10,7 +10,7 @@ import type { RowOf, Table } from "../tables/Table.ts"
 import type { Where } from "../tables/TableWhereRepo.ts"
 
 /** What is due, and what is done about it. */
-export interface DueOptions<T, Due extends Where<T> = Where<T>>
+export interface DueOptions<T, Due extends Where<T> = Where<T>, R = never>
   extends Pick<Task, "concurrency" | "queue" | "retries" | "timeLimitMs">
 {
   /** `<plugin>/<action>`. */
@@ -25,7 +25,7 @@ export interface DueOptions<T, Due extends Where<T> = Where<T>>
    * organization. It has to change the row so that it is no longer due. Nothing outside of the database belongs here: a
    * transaction that sends nothing for five seconds is rolled back.
    */
-  readonly each: (row: RowOf<T>, call: PluginCall) => Effect.Effect<unknown, Failure, CurrentActor>
+  readonly each: (row: RowOf<T>, call: PluginCall) => Effect.Effect<unknown, Failure, R | CurrentActor>
 }
 
 /** What a run did; the output of its job. */
@@ -45,10 +45,10 @@ const firstId = "00000000-0000-0000-0000-000000000000"
  * one gets each row. A row that fails is logged and left as it was; the others are worked off, and it is tried again in
  * the next run. A killed process leaves the row that it was at as it was.
  */
-export const dueTask = <T extends Table, const Due extends Where<T>>(
+export const dueTask = <T extends Table, const Due extends Where<T>, R = never>(
   { call, db }: Pick<PluginContext, "call" | "db">,
-  { each, of, where, ...task }: DueOptions<T, Due>
-): PluginTask => {
+  { each, of, where, ...task }: DueOptions<T, Due, R>
+): PluginTask<Exclude<R, CurrentActor>> => {
   const one = Effect.fnUntraced(
     function*(place: Place, due: Where<T>) {
       const row = yield* lockDue(db.sql, of, { ...due }, place)

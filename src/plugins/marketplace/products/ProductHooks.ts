@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { afterHook, beforeHook, type EntityId, holds, type Hook, HookRefusal, isUuid } from "stoa/plugin"
-import { Market, provided } from "../Market.ts"
+import { afterHook, beforeHook, type EntityId, holds, HookRefusal, isUuid } from "stoa/plugin"
+import { Market } from "../Market.ts"
 import { checkCategories, checkClaim, claimOf, claimOfNew, settleClaims } from "./ProductClaims.ts"
 import { vendorEntities } from "./VendorProduct.ts"
 import { idsOf, vendorsOf } from "./VendorProductRepo.ts"
@@ -24,42 +24,42 @@ const show = Effect.fnUntraced(function*(entities: ReadonlyArray<{ readonly id: 
 })
 
 /** Whose a thing of the catalog is, where it may lie, and who sees and buys it (contract, plugins §1.3). */
-export const productHooks = Effect.map(provided, (provide): ReadonlyArray<Hook> => [
+export const productHooks = [
   beforeHook("catalog.beforeCreate", ({ data }) =>
     Effect.map(
-      provide(claimOfNew(data.metadata)),
+      claimOfNew(data.metadata),
       (vendorId) => vendorId === undefined ? {} : { metadata: { ...data.metadata, vendorId } }
     )),
   beforeHook("catalog.beforeUpdate", ({ context: { entityId }, data }) => {
     const claim = claimOf(data.metadata)
-    return entityId === undefined || claim === undefined ? Effect.void : provide(checkClaim(entityId, claim))
+    return entityId === undefined || claim === undefined ? Effect.void : checkClaim(entityId, claim)
   }),
-  beforeHook("catalog.beforeCategorize", ({ data }) => provide(checkCategories(data))),
+  beforeHook("catalog.beforeCategorize", ({ data }) => checkCategories(data)),
   // In the transaction of a batch of an import: nothing of it is in the catalog without its vendor.
   beforeHook("catalog.beforeCommit", ({ data: { created, updated } }) =>
-    provide(settleClaims([
+    settleClaims([
       ...created,
       ...updated.flatMap(({ entity, old }) => claimOf(entity.metadata) === claimOf(old.metadata) ? [] : [entity])
-    ]))),
+    ])),
   // What another hook has made of the claim since counts no more than what was claimed: it is looked at again.
-  afterHook("catalog.afterCreate", ({ result }) => provide(settleClaims([result]))),
+  afterHook("catalog.afterCreate", ({ result }) => settleClaims([result])),
   afterHook(
     "catalog.afterUpdate",
     ({ data, result }) =>
       data === null || claimOf(data.metadata) === claimOf(result.metadata)
         ? Effect.void
-        : provide(settleClaims([result]))
+        : settleClaims([result])
   ),
-  afterHook("catalog.afterDelete", ({ result }) => provide(forgetProduct(result.id))),
-  afterHook("catalog.afterRead", ({ result }) => provide(show([result])), { entitiesIn: vendorEntities }),
-  afterHook("catalog.afterList", ({ result }) => provide(show(result.items)), { entitiesIn: vendorEntities }),
+  afterHook("catalog.afterDelete", ({ result }) => forgetProduct(result.id)),
+  afterHook("catalog.afterRead", ({ result }) => show([result]), { entitiesIn: vendorEntities }),
+  afterHook("catalog.afterList", ({ result }) => show(result.items), { entitiesIn: vendorEntities }),
   beforeHook("catalog.beforeList", ({ context: { actor } }) =>
-    provide(Effect.gen(function*() {
+    Effect.gen(function*() {
       if (actor.vendorId === null || !isUuid(actor.vendorId) || holds(actor, "marketplace:admin")) return {}
       // Who acts for a vendor of another store is a shopper like others here.
       const ids = yield* idsOf((yield* Market).db.sql, actor.vendorId)
       return ids === undefined ? {} : { ids }
-    })), { onlyFor: ({ vendorId }) => vendorId !== null }),
-  beforeHook("cart.beforeAddItem", ({ data }) => provide(sellable([data])), { entitiesIn: vendorEntities }),
-  beforeHook("checkout.beforePayment", ({ data }) => provide(sellable(data.lineItems)), { entitiesIn: vendorEntities })
-])
+    }), { onlyFor: ({ vendorId }) => vendorId !== null }),
+  beforeHook("cart.beforeAddItem", ({ data }) => sellable([data]), { entitiesIn: vendorEntities }),
+  beforeHook("checkout.beforePayment", ({ data }) => sellable(data.lineItems), { entitiesIn: vendorEntities })
+]

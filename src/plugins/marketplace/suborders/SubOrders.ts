@@ -8,7 +8,6 @@ import {
   HookRefusal,
   InvalidTransition,
   type PageRequest,
-  type PluginDatabase,
   type RowOf,
   type Where,
   type Which
@@ -98,8 +97,8 @@ export const cancelSubOrder = Effect.fn("SubOrders.cancel")(
 )
 
 /** An order is fulfilled when every vendor has delivered its part, or is out of it (contract, plugins §1.3). */
-export const subOrderHooks = (db: PluginDatabase) => [
-  beforeHook("orders.beforeStatusChange", ({ data }) =>
+export const subOrderHooks = [
+  beforeHook("orders.beforeStatusChange", ({ context: { db }, data }) =>
     Effect.gen(function*() {
       if (data.newStatus !== "fulfilled") return {}
       const open = yield* db.table(subOrders).count({
