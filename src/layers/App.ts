@@ -73,7 +73,10 @@ const deploymentLayer = (settings: AppSettings) => {
     SearchFields.layer,
     CheckoutExtensions.layer,
     DeclaredEvents.layerOf(deployment.plugins),
-    CatalogSettings.layerOf(deployment.catalog),
+    CatalogSettings.layerOf({
+      ...deployment.catalog,
+      types: Object.assign({}, ...deployment.plugins.map(({ types }) => types), deployment.catalog.types)
+    }),
     SearchSettings.layerOf(deployment.search),
     AnalyticsSettings.layerOf(deployment.analytics),
     Layer.succeed(ImportExportSettings, importExportLimits(deployment)),

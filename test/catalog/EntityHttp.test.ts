@@ -20,6 +20,7 @@ withSharedApp("catalog entities over HTTP", (it) => {
         status: "draft",
         isVisible: false,
         taxClass: null,
+        manageInventory: true,
         metadata: {},
         publishedAt: null
       })

@@ -73,6 +73,7 @@ withSharedApp("options and variants over HTTP", (it) => {
         sku: body.sku,
         barcode: "123",
         taxClass: "food",
+        manageInventory: null,
         status: "active",
         sortOrder: 0,
         metadata: {},

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { SellableRepo } from "../../src/domain/catalog/SellableRepo.ts"
 import { Sellables } from "../../src/domain/catalog/Sellables.ts"
 import { fieldReads } from "../../src/domain/import-export/catalog/CatalogImportRepo.ts"
@@ -121,6 +122,7 @@ const USD = CurrencyCode.make("USD")
 
 const Services = Layer.merge(importExportRepos, Layer.provideMerge(Sellables.layer, SellableRepo.layer)).pipe(
   Layer.provideMerge(Hooks.layerNone),
+  Layer.provideMerge(CatalogSettings.layerOf({})),
   Layer.provideMerge(TestDatabase)
 )
 

@@ -137,6 +137,7 @@ const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
       available: true,
       title: sold.id,
       sku: null,
+      counted: true,
       categorySlugs: sold.category === null ? [] : [sold.category],
       weightGrams: sold.weightGrams,
       taxClass: sold.taxClass

@@ -9,7 +9,7 @@ const granted = Effect.fnUntraced(function*(path: string, call: Call) {
   return answer
 })
 
-/** A product that can be bought: active, priced, in stock. Amounts in minor units. */
+/** A product that can be bought: active, priced, in stock if its type is counted. Amounts in minor units. */
 export interface ProductOptions {
   readonly slug?: string
   /** Entity type; default `product`. */
@@ -40,7 +40,7 @@ export const aProduct = Effect.fnUntraced(function*(options: ProductOptions = {}
   })
   const entityId = made.text("data.id")
   yield* granted("/api/pricing/prices", { as: asAdmin, body: { entityId, currency, amount: price } })
-  if (stock > 0) {
+  if (stock > 0 && made.at("data.manageInventory") === true) {
     const warehouseId = yield* aWarehouse()
     yield* granted("/api/inventory/adjust", {
       as: asAdmin,

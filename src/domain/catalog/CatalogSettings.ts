@@ -1,6 +1,7 @@
 import { Context, Layer } from "effect"
+import type { TypePolicies } from "./TypePolicy.ts"
 
-/** Localization settings of a deployment. */
+/** What a deployment decides about its catalog. */
 export interface CatalogDefaults {
   /** The last fallback of every locale. */
   readonly defaultLocale: string
@@ -8,9 +9,16 @@ export interface CatalogDefaults {
   readonly localeFallbacks: Readonly<Record<string, ReadonlyArray<string>>>
   /** Whether attributes written without the permission `catalog:approve` become a draft that waits for approval. */
   readonly approveLocales: boolean
+  /** How goods of a type are sold. */
+  readonly types: TypePolicies
 }
 
-export const defaultCatalog: CatalogDefaults = { defaultLocale: "en", localeFallbacks: {}, approveLocales: false }
+export const defaultCatalog: CatalogDefaults = {
+  defaultLocale: "en",
+  localeFallbacks: {},
+  approveLocales: false,
+  types: {}
+}
 
 /** The settings of this process. */
 export class CatalogSettings extends Context.Service<CatalogSettings, CatalogDefaults>()(

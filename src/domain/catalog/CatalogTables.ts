@@ -27,7 +27,7 @@ const StoredVariant = Schema.Struct({
 })
 
 export const variants = new Table("variants", StoredVariant, {
-  unset: ["sourceStoreId", "sku", "barcode", "taxClass", "status", "metadata"]
+  unset: ["sourceStoreId", "sku", "barcode", "taxClass", "manageInventory", "status", "metadata"]
 })
 
 const VariantOption = Schema.Struct({ organizationId, variantId: VariantId, optionValueId: OptionValueId })

@@ -19,6 +19,11 @@ export const SortOrder = Schema.Int.check(Schema.isInt32())
 export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"])
 export type EntityStatus = typeof EntityStatus.Type
 
+/** Whether units are counted (contract-commerce §1). */
+export const ManageInventory = Schema.Boolean.annotate({
+  description: "Whether its units are counted. What is not counted can always be bought, and has no stock."
+})
+
 /** An item of the catalog (spec §2, contract §1.1). `type` is free text, `taxClass` names a tax class. */
 export const CatalogEntity = Schema.Struct({
   id: EntityId,
@@ -29,6 +34,7 @@ export const CatalogEntity = Schema.Struct({
   status: EntityStatus,
   isVisible: Schema.Boolean,
   taxClass: Schema.NullOr(Schema.String),
+  manageInventory: ManageInventory,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
   createdAt: Time,
   updatedAt: Time,
@@ -101,6 +107,8 @@ export const NewEntity = Schema.Struct({
   status: Schema.optional(EntityStatus),
   metadata: Schema.optional(StorableObject),
   taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  /** Default: as its type (`catalog.types`). */
+  manageInventory: Schema.optional(ManageInventory),
   attributes: Schema.optional(NewAttributes),
   customFields: CustomFields
 })
@@ -116,6 +124,7 @@ export const EntityChange = Schema.Struct({
   metadata: Schema.optional(StorableObject),
   isVisible: Schema.optional(Schema.Boolean),
   taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  manageInventory: Schema.optional(ManageInventory),
   customFields: CustomFields
 })
 export type EntityChange = typeof EntityChange.Type

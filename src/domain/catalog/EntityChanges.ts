@@ -9,9 +9,10 @@ import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
 import { type ApprovalStatus, type CatalogEntity, type EntityChange, EntityNotFound, type NewEntity } from "./Entity.ts"
-import { EntityRepo, type EntityWrite } from "./EntityRepo.ts"
+import { type CompleteEntity, EntityRepo, type EntityWrite } from "./EntityRepo.ts"
 import { EntityFieldRepo } from "./fields/EntityFieldRepo.ts"
 import { assigned, type FieldDefinition, type FieldsByName } from "./fields/FieldDefinition.ts"
+import { policyOf } from "./TypePolicy.ts"
 
 class NotApprover extends forbidden("Approval", "Permission 'catalog:approve' is required.") {}
 
@@ -75,10 +76,12 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
     })
 
     /** Writes a new entity. Only custom fields and drafts need a transaction. */
-    const create = Effect.fnUntraced(function*({ attributes: sent, ...input }: NewEntity) {
+    const create = Effect.fnUntraced(function*({ attributes: sent, ...given }: NewEntity) {
+      const { manageInventory = policyOf(settings.types, given.type).manageInventory } = given
+      const input = { ...given, manageInventory }
       const state = sent === undefined ? "approved" : yield* approvalStatus(sent.status)
       const hasFields = input.customFields !== undefined || (yield* fields.hasFields(input.type))
-      const write = (entity: NewEntity) =>
+      const write = (entity: CompleteEntity) =>
         hasFields
           ? Effect.flatMap(
             fields.ofNew(entity.type, entity.customFields ?? {}),

@@ -103,6 +103,7 @@ const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
   return sql`select coalesce(${change.slug}, slug) as slug, coalesce(${change.status}, status) as status,
       coalesce(${metadata}::jsonb, metadata) as metadata,
       case when ${change.taxClass !== undefined}::boolean then ${change.taxClass} else tax_class end as tax_class,
+      coalesce(${change.manageInventory}::boolean, manage_inventory) as manage_inventory,
       coalesce(${change.isVisible}::boolean,
         is_visible or (coalesce(${change.status}, status) = 'active' and status <> 'active')) as is_visible,
       case when ${change.publish === true}::boolean or (${change.status}::text = 'active' and status <> 'active')
@@ -111,11 +112,16 @@ const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
 }
 
 /** The columns of `newValues`. */
-const changeable = ["slug", "status", "metadata", "taxClass", "isVisible", "publishedAt"] as const
+const changeable = ["slug", "status", "metadata", "taxClass", "manageInventory", "isVisible", "publishedAt"] as const
+
+/** An entity to be written, in which everything is decided. */
+export interface CompleteEntity extends NewEntity {
+  readonly manageInventory: boolean
+}
 
 /** `fields`: the custom fields to write (`EntityChanges`). */
 const makeWrites = (sql: SqlClient.SqlClient) => {
-  const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity, fields?: FieldWrite) {
+  const create = Effect.fn("EntityRepo.create")(function*(input: CompleteEntity, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const active = input.status === "active"
     const rows = yield* entities.rows(sql)`with made as (
@@ -128,6 +134,7 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
         status: sql`${input.status ?? "draft"}`,
         isVisible: sql`${active}`,
         taxClass: sql`${input.taxClass}`,
+        manageInventory: sql`${input.manageInventory}::boolean`,
         metadata: sql`${JSON.stringify(input.metadata ?? {})}::jsonb`,
         publishedAt: sql`case when ${active}::boolean then now() end`
       })
@@ -149,8 +156,8 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
       new as (${newValues(sql, change)}),
       changed as (
         update catalog_entities e set ${sql.literal(entities.sets("n", changeable))},
-          updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.is_visible, e.published_at)
-            is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.is_visible, n.published_at)
+          updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.manage_inventory, e.is_visible, e.published_at)
+            is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.manage_inventory, n.is_visible, n.published_at)
             or ${fields !== undefined && !Equal.equals(fields.before, fields.after)}::boolean
             then now() else e.updated_at end
         from new n where e.id = (select id from old) and e.organization_id = ${actor.organizationId} returning e.*),

@@ -8,7 +8,12 @@ import { decoding } from "../platform/records/Rows.ts"
 const NamedEntity = Schema.Struct({
   id: EntityId,
   slug: Schema.String,
-  variants: Schema.Array(Schema.Struct({ id: VariantId, options: Schema.Record(Schema.String, Schema.String) }))
+  counted: Schema.Boolean,
+  variants: Schema.Array(Schema.Struct({
+    id: VariantId,
+    counted: Schema.NullOr(Schema.Boolean),
+    options: Schema.Record(Schema.String, Schema.String)
+  }))
 })
 export type NamedEntity = typeof NamedEntity.Type
 
@@ -16,6 +21,7 @@ const NamedVariant = Schema.Struct({
   sku: Schema.String,
   variantId: VariantId,
   entityId: EntityId,
+  counted: Schema.Boolean,
   slug: Schema.String
 })
 
@@ -25,8 +31,12 @@ export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/c
     /** Entities by slug, variants by SKU. */
     named: Effect.fn("SellableRepo.named")(function*(slugs: ReadonlyArray<string>, skus: ReadonlyArray<string>) {
       const organization = yield* currentOrganization
-      const entities = yield* decoding(sql, NamedEntity, "unprepared")`select e.id, e.slug,
-            (select coalesce(jsonb_agg(jsonb_build_object('id', v.id, 'options',
+      const entities = yield* decoding(
+        sql,
+        NamedEntity,
+        "unprepared"
+      )`select e.id, e.slug, e.manage_inventory as counted,
+            (select coalesce(jsonb_agg(jsonb_build_object('id', v.id, 'counted', v.manage_inventory, 'options',
                 (select coalesce(jsonb_object_agg(t.name, w.value), '{}') from variant_option_values o
                   join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
                   where o.variant_id = v.id))), '[]')
@@ -34,7 +44,9 @@ export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/c
           from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
       const variants = yield* decoding(sql, NamedVariant, "unprepared")`
           select v.sku, v.id as "variantId", v.entity_id as "entityId",
-            (select e.slug from catalog_entities e where e.id = v.entity_id) as slug
+            (select e.slug from catalog_entities e where e.id = v.entity_id) as slug,
+            coalesce(v.manage_inventory, (select e.manage_inventory from catalog_entities e where e.id = v.entity_id))
+              as counted
           from variants v where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`
       return {
         entities: new Map(entities.map((entity) => [entity.slug, entity])),

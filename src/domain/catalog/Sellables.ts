@@ -26,6 +26,12 @@ export interface Sellable {
   readonly variantId: VariantId | null
 }
 
+/** A sellable item as a file names it. */
+export interface FoundSellable extends Sellable {
+  /** Whether its units are counted. */
+  readonly counted: boolean
+}
+
 /** A readable key, equal for the same item. */
 export const sellableKey = ({ options, sku, slug }: SellableName): string =>
   sku ?? [
@@ -39,14 +45,15 @@ export class Sellables extends Context.Service<Sellables>()("stoa/domain/catalog
     /** In the order of the names, in two statements; a string is the error of that name. */
     find: Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
       const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
-      return names.map((name): Sellable | string => {
+      return names.map((name): FoundSellable | string => {
         if (typeof name.sku === "string") {
           const found = variants.get(name.sku)
           if (found === undefined) return `There is no variant with the SKU '${name.sku}'.`
           if (typeof name.slug === "string" && found.slug !== name.slug) {
             return `The SKU '${name.sku}' belongs to '${found.slug}'.`
           }
-          return found
+          const { counted, entityId, variantId } = found
+          return { entityId, variantId, counted }
         }
         const entity = typeof name.slug === "string" ? entities.get(name.slug) : undefined
         if (typeof name.slug !== "string") return "A slug or a SKU is needed."
@@ -64,12 +71,14 @@ const texts = (names: ReadonlyArray<SellableName>, field: "slug" | "sku"): Reado
 ]
 
 /** The variant with these options; the entity when no options are given. */
-const byOptions = (entity: NamedEntity, options: Readonly<Record<string, string>>): Sellable | string => {
+const byOptions = (entity: NamedEntity, options: Readonly<Record<string, string>>): FoundSellable | string => {
   const wanted = Object.entries(options)
-  if (wanted.length === 0) return { entityId: entity.id, variantId: null }
+  if (wanted.length === 0) return { entityId: entity.id, variantId: null, counted: entity.counted }
   const found = entity.variants.find((variant) =>
     Object.keys(variant.options).length === wanted.length &&
     wanted.every(([name, value]) => variant.options[name] === value)
   )
-  return found === undefined ? "There is no variant with these options." : { entityId: entity.id, variantId: found.id }
+  return found === undefined
+    ? "There is no variant with these options."
+    : { entityId: entity.id, variantId: found.id, counted: found.counted ?? entity.counted }
 }

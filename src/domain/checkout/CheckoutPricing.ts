@@ -275,6 +275,7 @@ const assemble = (
       id: line.key,
       ...Struct.pick(line, Struct.keys(Line.fields)),
       ...Struct.pick(line, ["unitPrice", "totalPrice", "discountAmount", "taxAmount", "basePriceId"]),
+      ...(line.counted ? {} : { counted: false }),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
       ...addedStepsOf(line.addedSteps),
       ...(line.agreed?.isCustomPrice === true ? { isCustomPrice: true } : {}),

@@ -32,6 +32,7 @@ export const sellableSnapshot = jsonOf(ClaimedLine.fields, "l", {
     order by a.locale <> 'en', a.locale limit 1), e.slug)`,
   sku: "coalesce(v.sku, e.metadata->>'sku')",
   taxClass: "coalesce(v.tax_class, e.tax_class)",
+  counted: "coalesce(v.manage_inventory, e.manage_inventory, true)",
   weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
     then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
   categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec

@@ -72,6 +72,7 @@ const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): Baske
   categorySlugs: snapshot?.categorySlugs ?? [],
   weightGrams: snapshot?.weightGrams ?? 0,
   taxClass: snapshot?.taxClass ?? null,
+  counted: snapshot?.counted ?? true,
   agreed: {
     lineId: line.id,
     unitPrice: line.unitPrice,
@@ -81,11 +82,12 @@ const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): Baske
   }
 })
 
-const holdOf = (order: Order, { entityId, variantId }: BasketLine, units: number): HoldChange => ({
+/** A line that is not counted takes nothing more; what it holds from when it was counted it gives back. */
+const holdOf = (order: Order, { counted, entityId, variantId }: BasketLine, units: number): HoldChange => ({
   orderId: order.id,
   entityId,
   sellable: variantId ?? entityId,
-  units
+  units: counted ? units : Math.min(0, units)
 })
 
 /** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. 422 for one more than `most`. */

@@ -20,7 +20,9 @@ export const ClaimedLine = Schema.Struct({
   categorySlugs: Schema.Array(Schema.String),
   weightGrams: Schema.Number,
   /** Tax class of the variant, else of the entity (contract §3.5). */
-  taxClass: Schema.NullOr(Schema.String)
+  taxClass: Schema.NullOr(Schema.String),
+  /** Whether its units are counted, by the variant, else by the entity (contract-commerce §1). */
+  counted: Schema.Boolean
 })
 export type ClaimedLine = typeof ClaimedLine.Type
 
@@ -91,6 +93,8 @@ export const PricedCartLine = Schema.Struct({
   totalPrice: Minor,
   discountAmount: Minor,
   taxAmount: Minor,
+  /** Absent, in older values: true. */
+  counted: Schema.optional(Schema.Boolean),
   /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
@@ -101,6 +105,9 @@ export const PricedCartLine = Schema.Struct({
   manualDiscount: Schema.optional(Minor)
 })
 export type PricedCartLine = typeof PricedCartLine.Type
+
+/** Whether a line takes stock. */
+export const isCounted = ({ counted }: Pick<PricedCartLine, "counted">): boolean => counted !== false
 
 /** An applied promotion; creating the order checks `perCustomer`, its limit for one customer, again. */
 export const PricedCartPromotion = Schema.Struct({

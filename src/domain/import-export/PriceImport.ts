@@ -55,7 +55,8 @@ export const priceImport = Effect.gen(function*() {
     if (typeof customerGroup === "string" && customerGroupId === undefined) {
       return refused("", `There is no customer group called '${customerGroup}'.`, "not_found")
     }
-    const made = priceOf({ ...record, ...target, customerGroupId }, { id: newId(), organizationId, now })
+    const { entityId, variantId } = target
+    const made = priceOf({ ...record, entityId, variantId, customerGroupId }, { id: newId(), organizationId, now })
     if (Result.isFailure(made)) return Result.fail(made.failure.error.details.issues)
     const key = naturalKey(made.success)
     const before = stored.get(key)

@@ -79,6 +79,8 @@ export const stockImport = Effect.gen(function*() {
   return yield* upsertOf(load, (record, state, draft, index) => {
     const target = state.targets[index] ?? ""
     if (typeof target === "string") return refused("", target, "not_found")
+    const { counted, ...sellable } = target
+    if (!counted) return refused("", "Its stock is not counted: manageInventory is false.", "not_counted")
     const warehouse = record.warehouse ?? state.warehouse
     const warehouseId = warehouse === null ? state.firstWarehouse : state.warehouses.get(warehouse)
     if (warehouseId === undefined) {
@@ -90,7 +92,7 @@ export const stockImport = Effect.gen(function*() {
     const sellableId = target.variantId ?? target.entityId
     const key = `${sellableId} ${warehouseId}`
     const before = state.levels.get(key)
-    const place = { ...target, warehouseId }
+    const place = { ...sellable, warehouseId }
     const changed = levelAfter(
       before ?? emptyLevel({ id: newId(), organizationId: state.organizationId, ...place, updatedAt: state.now }),
       record,

@@ -26,6 +26,13 @@ import { WarehouseRepo } from "./WarehouseRepo.ts"
 export class StockedEntityNotFound extends notFound("StockedEntity", "No such entity.") {}
 export class StockedVariantNotFound extends notFound("StockedVariant", "No such variant of this entity.") {}
 export class WarehouseNotFound extends notFound("Warehouse", "No such warehouse.") {}
+/** What is not counted has no stock to change (contract-commerce §1). */
+export class NotCounted extends invalid(
+  "NotCounted",
+  (path: string) => path,
+  (path: string) => `The stock of ${path} is not counted. Set its manageInventory to true first.`,
+  "not_counted"
+) {}
 export class InsufficientStock extends invalid(
   "InsufficientStock",
   "",
@@ -42,7 +49,7 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
     const hooks = yield* Hooks
     const stock = yield* StockRepo
     const places = yield* WarehouseRepo
-    /** Changes what is on hand; 404 for an unknown entity, variant or warehouse, 422 below zero or what is reserved. */
+    /** Changes what is on hand; 404 for an unknown entity, variant or warehouse, 422 below zero or what is reserved, and for goods that are not counted. */
     const adjust = makeAdjust(stock, yield* ReservationRepo, places)
     const holds = yield* ManualHoldRepo
     const postings = yield* StockPostingRepo
@@ -150,6 +157,7 @@ const decide = (from: AdjustableStock, body: AdjustStock, adjustment: Adjustment
   Effect.gen(function*() {
     if (!from.entityKnown) return yield* new StockedEntityNotFound()
     if (!from.variantKnown) return yield* new StockedVariantNotFound()
+    if (!from.counted) return yield* new NotCounted("entityId")
     if (from.warehouseId === null) return yield* new WarehouseNotFound()
     const { quantityOnHand: onHand, quantityReserved: reserved } = from.level
     const { allowNegative = false } = body

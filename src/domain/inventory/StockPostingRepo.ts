@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
 import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
-import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
+import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { newId, type StockLevelId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
@@ -30,10 +30,18 @@ export class PostedGoodsNotFound
   extends notFound("PostedGoods", (path: string, what: string) => `${path}: no such ${what}.`)
 {}
 
+class PostedUncounted extends invalid(
+  "PostedUncounted",
+  (path: string) => path,
+  (path: string) => `${path} is not counted. Leave its line out, or set its manageInventory to true.`,
+  "not_counted"
+) {}
+
 const Place = Schema.Struct({
   entity: Schema.Boolean,
   variant: Schema.Boolean,
   warehouse: Schema.Boolean,
+  counted: Schema.Boolean,
   version: Schema.Int,
   level: Schema.NullOr(StockLevel)
 })
@@ -81,10 +89,11 @@ const make = (sql: SqlClient.SqlClient) => {
     const before = new Map<string, StockLevel>()
     const known = found.places ?? []
     for (const [position, [place, [line, index]]] of [...byPlace(lines)].entries()) {
-      const { entity = false, level, variant, version = 0, warehouse } = known[position] ?? {}
+      const { counted, entity = false, level, variant, version = 0, warehouse } = known[position] ?? {}
       if (!entity) return yield* new PostedGoodsNotFound(`lines.${index}.entityId`, "entity")
       if (variant !== true) return yield* new PostedGoodsNotFound(`lines.${index}.variantId`, "variant of this entity")
       if (warehouse !== true) return yield* new PostedGoodsNotFound(`lines.${index}.warehouseId`, "warehouse")
+      if (counted !== true) return yield* new PostedUncounted(`lines.${index}.entityId`)
       const { entityId, variantId, warehouseId } = line
       const { organizationId } = actor
       const empty = emptyLevel({ id: newId(), organizationId, entityId, variantId, warehouseId, updatedAt: found.now })
@@ -126,13 +135,14 @@ const makeRead = (sql: SqlClient.SqlClient) => {
     })
     const [found] = yield* rows`select p.posted, p.lines = ${JSON.stringify(lines)}::jsonb as same, now() as now,
       (select jsonb_agg(jsonb_build_object('entity', e.known is not null, 'variant',
-            t.variant is null or v.known is not null, 'warehouse', w.known is not null, 'version', i.version,
+            t.variant is null or v.known is not null, 'warehouse', w.known is not null,
+            'counted', coalesce(v.counted, e.counted, true), 'version', i.version,
             'level', case when l.id is not null then ${sql.literal(levels.json("l"))} end) order by t.n)
           from jsonb_to_recordset(${JSON.stringify(places)}::jsonb)
             t(n int, entity uuid, variant uuid, sellable uuid, warehouse uuid)
-          left join lateral (select true as known from catalog_entities_read
+          left join lateral (select true as known, manage_inventory as counted from catalog_entities_read
             where organization_id = ${organization} and id = t.entity limit 1) e on true
-          left join lateral (select true as known from variants_read
+          left join lateral (select true as known, manage_inventory as counted from variants_read
             where organization_id = ${organization} and id = t.variant and entity_id = t.entity limit 1) v on true
           left join lateral (select true as known from warehouses
             where organization_id = ${organization} and id = t.warehouse limit 1) w on true

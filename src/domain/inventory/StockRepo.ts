@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
+import { SqlClient, SqlError, type Statement } from "effect/sql"
 import type { Sellable } from "../catalog/Sellables.ts"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
@@ -50,6 +50,7 @@ export interface StockTarget extends Sellable {
 const Adjustable = Schema.Struct({
   entityKnown: Schema.Boolean,
   variantKnown: Schema.Boolean,
+  counted: Schema.Boolean,
   warehouseId: Schema.NullOr(WarehouseId),
   version: Schema.NullOr(Schema.Int),
   level: Schema.NullOr(StockLevel),
@@ -80,6 +81,20 @@ export interface LevelFilter {
   readonly warehouseId?: WarehouseId | undefined
 }
 
+/** SQL of whether units of an entity, or of its variant, are counted; true for what is not known. */
+export const countedOf = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  entity: Statement.Fragment,
+  variant: Statement.Fragment
+): Statement.Fragment =>
+  sql`coalesce(
+      (select manage_inventory from variants_read
+        where organization_id = ${organization} and id = ${variant} and entity_id = ${entity} limit 1),
+      (select manage_inventory from catalog_entities_read
+        where organization_id = ${organization} and id = ${entity} limit 1),
+      true)`
+
 /** Levels of stock: what there is, and corrections of it. */
 export class StockRepo extends Context.Service<StockRepo>()("stoa/domain/inventory/StockRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReads(sql), ...makeAdjustable(sql), ...makeAdjust(sql) }))
@@ -88,15 +103,22 @@ export class StockRepo extends Context.Service<StockRepo>()("stoa/domain/invento
 }
 
 const makeReads = (sql: SqlClient.SqlClient) => {
-  /** Units that can be sold of each entity, over all its variants and all active warehouses; 0 for unknown ones. */
+  /**
+   * Units that can be sold of each entity, over all its variants and all active warehouses; 0 for unknown ones, null for
+   * those that are not counted.
+   */
   const available = Effect.fn("StockRepo.available")(function*(entityIds: ReadonlyArray<EntityId>) {
     const organization = yield* currentOrganization
-    const rows = yield* decoding(sql, Schema.Struct({ entityId: EntityId, units: Schema.Int }))`
-      select l.entity_id as "entityId", sum(greatest(l.on_hand - l.reserved, 0)) as units
-      from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
-      where l.organization_id = ${organization} and l.entity_id = any(${entityIds}::uuid[]) group by l.entity_id`
-    const units = new Map(rows.map((row) => [row.entityId, row.units]))
-    return Object.fromEntries(entityIds.map((id) => [id, units.get(id) ?? 0]))
+    const rows = yield* decoding(sql, Schema.Struct({ entityId: EntityId, units: Schema.NullOr(Schema.Int) }))`
+      select i.id as "entityId", case when ${
+      countedOf(sql, organization, sql`i.id`, sql`null::uuid`)
+    } then coalesce(u.units, 0) end as units
+      from unnest(${entityIds}::uuid[]) i(id) left join (
+        select l.entity_id, sum(greatest(l.on_hand - l.reserved, 0)) as units
+        from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
+        where l.organization_id = ${organization} and l.entity_id = any(${entityIds}::uuid[]) group by l.entity_id
+      ) u on u.entity_id = i.id`
+    return Object.fromEntries(rows.map(({ entityId, units }) => [entityId, units]))
   }, Effect.orDie)
 
   const list = Effect.fn("StockRepo.levels")(function*(filter: LevelFilter, page: PageRequest) {
@@ -156,6 +178,7 @@ const makeAdjustable = (sql: SqlClient.SqlClient) => ({
           as "entityKnown",
         ${variantId}::uuid is null or exists (select 1 from variants_read where organization_id = ${organization}
           and id = ${variantId}::uuid and entity_id = ${entityId}::uuid) as "variantKnown",
+        ${countedOf(sql, organization, sql`${entityId}::uuid`, sql`${variantId}::uuid`)} as counted,
         w.id as "warehouseId", i.version, now() as now,
         case when l.id is not null then ${sql.literal(levels.json("l"))} end as level
       from (select 1) one

@@ -24,7 +24,7 @@ export const EntityIds = Schema.String.annotate({ description: "UUIDs separated 
   })
 )
 
-const available = Schema.Record(Schema.String, Schema.Int).annotate({ identifier: "AvailableStock" })
+const available = Schema.Record(Schema.String, Schema.NullOr(Schema.Int)).annotate({ identifier: "AvailableStock" })
 
 /** Stock and warehouses (spec 4, contract 6). */
 export const InventoryGroup = guarded(
@@ -36,7 +36,8 @@ export const InventoryGroup = guarded(
     .annotate(Access, anyOf("inventory:read"))
     .annotateMerge(summary(
       "Units that can be sold, by entity",
-      "Summed over all variants and all active warehouses; 0 for an unknown entity. At most 100 ids, comma-separated."
+      "Summed over all variants and all active warehouses; 0 for an unknown entity, null for one that is not counted. " +
+        "At most 100 ids, comma-separated."
     )),
   HttpApiEndpoint.get("levels", "/api/inventory/levels", {
     query: { ...pageQuery, entityId: Schema.optional(EntityId), warehouseId: Schema.optional(WarehouseId) },

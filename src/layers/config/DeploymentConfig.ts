@@ -32,6 +32,11 @@ const localeForm = "names of locales, 1 to 64 characters each"
 const locale = is.textThat((name) => name.length > 0 && name.length <= 64, localeForm)
 const locales = Schema.Record(locale, Schema.Array(locale)).annotate({ description: localeForm })
 
+const types = Schema.Record(
+  is.textThat((name) => name.length > 0 && name.length <= 100, "a type of entities"),
+  Schema.Struct({ manageInventory: Schema.optional(is.flag) })
+).annotate({ description: "policies by entity type, for example { ebook: { manageInventory: false } }" })
+
 const isFacets = (names: ReadonlyArray<string>): boolean =>
   Effect.runSync(Effect.match(facetsOf(names.join(","), []), {
     onFailure: () => false,
@@ -99,7 +104,9 @@ export const deploymentSettings = group({
     /** Fallbacks of a locale, best first: `{ "de-CH": ["fr"] }`. Default: none. */
     localeFallbacks: setting(locales, defaultCatalog.localeFallbacks),
     /** Whether texts wait as a draft for a user with `catalog:approve`. Default false. */
-    approveLocales: setting(is.flag, defaultCatalog.approveLocales)
+    approveLocales: setting(is.flag, defaultCatalog.approveLocales),
+    /** How goods of an entity type are sold, by type: `{ ebook: { manageInventory: false } }`. Default: docs/catalog.md. */
+    types: setting(types, defaultCatalog.types)
   }),
   cart: group({
     /** Life of a cart in minutes from its creation. Default 10080, seven days. */

@@ -115,6 +115,7 @@ const entityOf = (product: DemoProduct, organizationId: string, at: Date): Catal
   status: "active",
   isVisible: true,
   taxClass: null,
+  manageInventory: true,
   metadata: { sku: product.sku, weightGrams: product.weightGrams },
   createdAt: at,
   updatedAt: at,

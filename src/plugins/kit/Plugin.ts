@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Record, type Scope } from "effect"
 import type { Sharding } from "effect/cluster"
 import type { WorkflowEngine } from "effect/workflow"
+import type { TypePolicies } from "../../domain/catalog/TypePolicy.ts"
 import type { CheckoutExtension } from "../../domain/checkout/CheckoutExtension.ts"
 import type { BroughtMail } from "../../domain/mail/PluginMails.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
@@ -65,6 +66,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly version: string
   /** Plugins that come before this one in the list, because its tables, routes or hooks build on theirs. */
   readonly requires?: ReadonlyArray<string>
+  /** How goods of the entity types that it sells are sold (`catalog.types`); the deployment's come first. */
+  readonly types?: TypePolicies
   /** Its tables in the order in which they refer to one another; what is new in them is added to the database by itself. */
   readonly schema?: () => Readonly<Record<string, Table>> | ReadonlyArray<Table>
   /**
@@ -164,6 +167,7 @@ export interface Plugin extends Manifest {
   readonly version: string
   readonly requires: ReadonlyArray<string>
   readonly tables: ReadonlyArray<Table>
+  readonly types: TypePolicies
   readonly events: ReadonlyArray<string>
   /** Keys of `onEvents`. */
   readonly subscribesTo: ReadonlyArray<string>
@@ -228,6 +232,7 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
     tables: Object.values(manifest.schema?.() ?? {}),
     migrations: manifest.migrations ?? {},
     analyticsModels: manifest.analyticsModels ?? (() => []),
+    types: manifest.types ?? {},
     events: manifest.events ?? [],
     keyScopes: manifest.keyScopes ?? {},
     mailTemplates: manifest.mailTemplates ?? [],

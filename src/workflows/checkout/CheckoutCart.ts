@@ -4,7 +4,7 @@ import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { ClaimedCart } from "../../domain/checkout/ClaimStatements.ts"
-import { decodePricedCart, encodePricedCart, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { decodePricedCart, encodePricedCart, isCounted, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiErrors.ts"
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
@@ -60,13 +60,13 @@ const stockError = (
     : CheckoutFailed.of("The items could not be reserved in time. Try again.")
 
 /**
- * Reserves the stock of a priced cart and stores the priced cart with the reservation; one stored earlier for the same
+ * Reserves the stock of the counted lines of a priced cart and stores the priced cart with the reservation; one stored earlier for the same
  * order wins. The caller releases the reservation when this or a later step fails.
  */
 export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: OrderId, pricedCart: PricedCart) {
   return yield* (yield* StockClient).reserve({
     holder: orderId,
-    lines: pricedCart.lines.map(({ entityId, quantity, title, variantId }) => ({
+    lines: pricedCart.lines.filter(isCounted).map(({ entityId, quantity, title, variantId }) => ({
       sellableId: variantId ?? entityId,
       entityId,
       quantity,

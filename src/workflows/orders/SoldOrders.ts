@@ -1,11 +1,10 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { v5 } from "uuid"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
-import { pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { isCounted, pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { type PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 import { SoldOrderRepo } from "../../domain/checkout/SoldOrderRepo.ts"
-import { isDigital } from "../../domain/fulfillment/Fulfillment.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
 import type { PostingReference } from "../../domain/inventory/StockPosting.ts"
 import type { Order } from "../../domain/orders/Order.ts"
@@ -72,8 +71,8 @@ const paymentsOf = Effect.fnUntraced(
 )
 
 /** Takes the goods of an order out of the warehouse; whether less than nothing is left of one. */
-const takeGoods = Effect.fnUntraced(function*(order: Order, { warehouseId }: SoldGoods) {
-  const lines = order.lineItems.filter(({ entityType }) => !isDigital(entityType)).map((line) => ({
+const takeGoods = Effect.fnUntraced(function*(order: Order, pricedCart: PricedCart, { warehouseId }: SoldGoods) {
+  const lines = pricedCart.lines.filter(isCounted).map((line) => ({
     entityId: line.entityId,
     variantId: line.variantId,
     warehouseId,
@@ -156,7 +155,7 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
         yield* Effect.provideService(also(order), CurrentActor, actor)
         return { order, moved }
       })
-      const steps = { takeGoods: Effect.provideContext(takeGoods(made.order, sold), services), finish }
+      const steps = { takeGoods: Effect.provideContext(takeGoods(made.order, made.pricedCart, sold), services), finish }
       const written = yield* Effect.updateService(repo.create(made, sold, steps), CurrentActor, withoutRecord)
       if (written === undefined) {
         const first = yield* existing(id, sold)

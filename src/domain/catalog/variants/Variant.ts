@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
 import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../platform/ids/Id.ts"
 import { keyText, ShortText } from "../../platform/text/Storable.ts"
-import { TaxClass } from "../Entity.ts"
+import { ManageInventory, TaxClass } from "../Entity.ts"
 
 /** One choice of an option type, for example `red` (contract §1.1); `displayValue` starts as the value. */
 export const OptionValue = Schema.Struct({
@@ -38,6 +38,10 @@ export type NewOptionType = typeof NewOptionType.Type
 export const NewOptionValue = Schema.Struct({ value: Label })
 export type NewOptionValue = typeof NewOptionValue.Type
 
+const VariantInventory = Schema.NullOr(ManageInventory).annotate({
+  description: "Whether its units are counted; null: as those of its entity."
+})
+
 /** One sellable combination of an entity's option values (contract §1.1); a combination exists once per entity. */
 export const Variant = Schema.Struct({
   id: VariantId,
@@ -47,6 +51,7 @@ export const Variant = Schema.Struct({
   sku: Schema.NullOr(Schema.String),
   barcode: Schema.NullOr(Schema.String),
   taxClass: Schema.NullOr(Schema.String),
+  manageInventory: VariantInventory,
   status: Schema.Literals(["active", "discontinued"]),
   sortOrder: Schema.Int,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
@@ -61,7 +66,8 @@ export const NewVariant = Schema.Struct({
   options: Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(100)),
   sku: Code,
   barcode: Code,
-  taxClass: Schema.optional(Schema.NullOr(TaxClass))
+  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  manageInventory: Schema.optional(VariantInventory)
 })
 export type NewVariant = typeof NewVariant.Type
 

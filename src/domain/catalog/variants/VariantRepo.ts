@@ -166,6 +166,7 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
           sku: sql`${input.sku}`,
           barcode: sql`${input.barcode}`,
           taxClass: sql`${input.taxClass}`,
+          manageInventory: sql`${input.manageInventory}::boolean`,
           sortOrder: "(select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id)",
           combination: sql`${combinationKey(combination)}`
         })

@@ -1,7 +1,9 @@
 import { Effect, Equal, Result, Schema, Struct } from "effect"
 import { brands } from "../../catalog/brands/BrandRepo.ts"
+import { CatalogSettings } from "../../catalog/CatalogSettings.ts"
 import { categories } from "../../catalog/categories/CategoryRepo.ts"
 import type { CatalogEntity, NewEntity } from "../../catalog/Entity.ts"
+import { policyOf } from "../../catalog/TypePolicy.ts"
 import { CurrentActor, holds } from "../../platform/access/Actor.ts"
 import { RowBatch } from "../../platform/batching/RowBatch.ts"
 import { ValidationFailed } from "../../platform/errors/ApiErrors.ts"
@@ -18,6 +20,8 @@ import { mediaIssues, planMedia } from "./ProductMedia.ts"
 import type { ProductRecord, ProductTexts } from "./ProductRecord.ts"
 import { planVariants } from "./ProductVariants.ts"
 
+type Typed = Pick<CatalogSettings["Service"], "types">
+
 /** An entity that a record created or changed. */
 interface WrittenProduct {
   readonly entity: CatalogEntity
@@ -32,6 +36,7 @@ export const productImport = Effect.gen(function*() {
   const readProducts = yield* productReads
   const readFields = yield* fieldReads
   const hooks = productHooks(yield* Hooks)
+  const { types } = yield* CatalogSettings
 
   const load = Effect.fn("ProductImport.load")(function*(records: ReadonlyArray<ProductRecord>) {
     const mayAttach = holds(yield* CurrentActor, "media:write")
@@ -52,7 +57,7 @@ export const productImport = Effect.gen(function*() {
       return type === undefined ? [] : [{ type, fields: customFields }]
     }))
     const written: Array<WrittenProduct> = []
-    return { ...state, ...fields, asked, written }
+    return { ...state, ...fields, asked, types, written }
   })
 
   return yield* upsertOf(load, (sent, state, draft, index) =>
@@ -69,7 +74,10 @@ export const productImport = Effect.gen(function*() {
     }), ({ written }) => hooks.committed(written))
 })
 
-const blank = ({ slug, type = "" }: ProductRecord, { now, organizationId }: BatchContext): CatalogEntity => ({
+const blank = (
+  { slug, type = "" }: ProductRecord,
+  { now, organizationId, types }: BatchContext & Typed
+): CatalogEntity => ({
   id: newId(),
   organizationId,
   sourceStoreId: null,
@@ -78,6 +86,7 @@ const blank = ({ slug, type = "" }: ProductRecord, { now, organizationId }: Batc
   status: "draft",
   isVisible: false,
   taxClass: null,
+  manageInventory: policyOf(types, type).manageInventory,
   metadata: {},
   createdAt: now,
   updatedAt: now,
@@ -86,10 +95,10 @@ const blank = ({ slug, type = "" }: ProductRecord, { now, organizationId }: Batc
 
 /** The entity after the record. Activation also makes it visible and published, as in the API. */
 const entityAfter = (before: CatalogEntity, record: ProductRecord, now: Date): CatalogEntity => {
-  const { isVisible, metadata, status, taxClass, type } = record
+  const { isVisible, manageInventory, metadata, status, taxClass, type } = record
   const activated = status === "active" && before.status !== "active"
   const base = activated ? { ...before, isVisible: true, publishedAt: now } : before
-  const after = withSent(base, { isVisible, metadata, status, taxClass, type })
+  const after = withSent(base, { isVisible, manageInventory, metadata, status, taxClass, type })
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
 }
 
@@ -125,7 +134,7 @@ const shown = (entity: CatalogEntity, attributes: ReadonlyArray<StoredTexts>, cu
 const planProduct = (
   record: ProductRecord,
   stored: StoredProduct | undefined,
-  state: ProductState & FieldState & BatchContext,
+  state: ProductState & FieldState & BatchContext & Typed,
   draft: RowBatch
 ) =>
   Result.gen(function*() {
@@ -255,6 +264,8 @@ const productHooks = (hooks: Hooks["Service"]) => {
 const beforeHooks = /^catalog\.(.+\.)?before(Create|Update|Categorize)$/
 const afterHooks = /^catalog\.(.+\.)?after(Create|Update)$/
 
+const sentFields = ["status", "metadata", "taxClass", "manageInventory", "customFields"] as const
+
 /** Drops undefined fields: an absent key keeps the value, and hooks would see undefined as a change. */
-const given = (sent: Pick<ProductRecord, "customFields" | "metadata" | "status" | "taxClass">) =>
-  Struct.pick(sent, (["status", "metadata", "taxClass", "customFields"] as const).filter((f) => sent[f] !== undefined))
+const given = (sent: Pick<ProductRecord, typeof sentFields[number]>) =>
+  Struct.pick(sent, sentFields.filter((field) => sent[field] !== undefined))

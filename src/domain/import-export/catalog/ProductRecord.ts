@@ -25,7 +25,7 @@ export type ProductTexts = typeof ProductTexts.Type
 
 /** A variant, identified by its SKU, else by its options. */
 export const VariantRecord = Schema.Struct({
-  ...Struct.pick(NewVariant.fields, ["sku", "barcode", "taxClass"]),
+  ...Struct.pick(NewVariant.fields, ["sku", "barcode", "taxClass", "manageInventory"]),
   status: Schema.optional(Variant.fields.status),
   metadata: Schema.optional(StorableObject),
   options: Schema.optional(Schema.Record(Label, Label))
@@ -60,7 +60,7 @@ export type MediumRecord = typeof MediumRecord.Type
 export const ProductRecord = Schema.Struct({
   slug: Slug,
   type: Schema.optional(EntityType),
-  ...Struct.pick(EntityChange.fields, ["status", "isVisible", "taxClass"]),
+  ...Struct.pick(EntityChange.fields, ["status", "isVisible", "taxClass", "manageInventory"]),
   ...Struct.pick(EntityChange.fields, ["metadata", "customFields"]),
   attributes: Schema.optional(Schema.Array(ProductTexts).check(upTo(100))),
   categories: Schema.optional(Schema.Array(Slug).check(upTo(1000))),

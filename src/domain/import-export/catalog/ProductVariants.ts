@@ -106,6 +106,7 @@ const blankVariant = (entityId: EntityId, sortOrder: number, combination: string
   sku: null,
   barcode: null,
   taxClass: null,
+  manageInventory: null,
   status: "active",
   sortOrder,
   metadata: {},

@@ -51,7 +51,7 @@ export const buildersOf = ({ app }: Pick<PluginTestApp, "app">): Builders => {
     product: async ({ currency = "USD", price = 1000, stock = 100, type = "product" } = {}) => {
       const slug = `plugin-test-${++made}`
       const attributes = { title: `Title of ${slug}` }
-      const { id: entityId } = await asAdmin("/api/catalog/entities", {
+      const { id: entityId, manageInventory } = await asAdmin("/api/catalog/entities", {
         type,
         slug,
         status: "active",
@@ -60,7 +60,7 @@ export const buildersOf = ({ app }: Pick<PluginTestApp, "app">): Builders => {
       await asAdmin("/api/pricing/prices", { entityId, currency, amount: price })
       const warehouseId = await warehouse()
       const restock = { entityId, warehouseId, type: "restock", quantity: stock }
-      if (stock > 0) await asAdmin("/api/inventory/adjust", restock)
+      if (stock > 0 && manageInventory === true) await asAdmin("/api/inventory/adjust", restock)
       return String(entityId)
     },
     customer: async (email = `customer-${++made}@example.com`) =>

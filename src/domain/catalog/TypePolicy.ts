@@ -1,0 +1,23 @@
+/** How goods of an entity type are sold; an entity may decide otherwise (contract-commerce §1). */
+export interface TypePolicy {
+  /** Whether their units are counted. What is not counted can always be bought. */
+  readonly manageInventory: boolean
+}
+
+/** Policies by entity type; what a type leaves out is as for goods of an unknown type. */
+export type TypePolicies = Readonly<Record<string, Partial<TypePolicy>>>
+
+const unknownType: TypePolicy = { manageInventory: true }
+
+const usual: TypePolicies = {
+  digitalDownload: { manageInventory: false },
+  course: { manageInventory: false },
+  service: { manageInventory: false }
+}
+
+/** The policy of a type. */
+export const policyOf = (policies: TypePolicies, type: string): TypePolicy => ({
+  ...unknownType,
+  ...(Object.hasOwn(usual, type) ? usual[type] : {}),
+  ...(Object.hasOwn(policies, type) ? policies[type] : {})
+})
