@@ -60,7 +60,7 @@ export const mediaWalk = Effect.fnUntraced(function*({ as, entity: entityId }: S
 })
 
 /** A bought file, from its purchase to its link. */
-export const downloadWalk = Effect.fnUntraced(function*({ as, buyer, warehouse }: Store) {
+export const downloadWalk = Effect.fnUntraced(function*({ as, buyer }: Store) {
   const body = {
     type: "digitalDownload",
     slug: "download",
@@ -69,10 +69,6 @@ export const downloadWalk = Effect.fnUntraced(function*({ as, buyer, warehouse }
   }
   const entityId = (yield* api("POST", "/api/catalog/entities", { as, body })).text("data.id")
   yield* api("POST", "/api/pricing/prices", { as, body: { entityId, currency: "USD", amount: 500 } })
-  yield* api("POST", "/api/inventory/adjust", {
-    as,
-    body: { entityId, warehouseId: warehouse, type: "restock", quantity: 5 }
-  })
   const cartId = (yield* api("POST", "/api/carts", { as: buyer, body: { currency: "USD" } })).text("data.id")
   yield* api("POST", `/api/carts/${cartId}/items`, { as: buyer, body: { entityId, quantity: 1 } })
   const checkout = { cartId, paymentMethodId: "test", currency: "USD" }

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
+import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { CheckoutPricing } from "../../src/domain/checkout/CheckoutPricing.ts"
 import type { Basket, PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
@@ -51,7 +52,7 @@ const candidatesOf = ({ groups, modifiers, products }: Shop): PriceCandidates =>
     maxQuantity: null,
     conditions: minSubtotal === null ? {} : { minSubtotal }
   })),
-  entities: new Map(products.map(({ id }) => [id, { slug: id, basePrice: null }]))
+  entities: new Map(products.map(({ id, type }) => [id, { type, slug: id, basePrice: null }]))
 })
 
 const promotionsOf = ({ promotions }: Shop): ReadonlyArray<Promotion> =>
@@ -118,6 +119,7 @@ const decisionsOf = (shop: Shop) => {
       ShippingSettings.layerOf({ configured: { type: "flat", flatRate: shop.flatRate } }),
       TaxSettings.layerOf({ pricesIncludeTax: () => included, shippingByDefaultClass }),
       Layer.effect(LinePricings, pluginOf(shop)),
+      CatalogSettings.layerOf({}),
       Hooks.layerNone
     ])
   )

@@ -12,6 +12,8 @@ export const amounts = (
     Effect.map(
       prices.candidates(lines, currency, now),
       (found) =>
-        linePricesOf(lines, found, { currency, groups, now }).map((price): number | null => price?.finalAmount ?? null)
+        linePricesOf(lines, found, { currency, groups, now, types: {} }).map((price): number | null =>
+          price?.finalAmount ?? null
+        )
     )
   )

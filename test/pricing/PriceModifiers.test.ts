@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
 import { SetPrice } from "../../src/domain/pricing/Price.ts"
 import { NewPriceModifier, PriceModifierChange } from "../../src/domain/pricing/PriceModifier.ts"
@@ -14,7 +15,15 @@ import { amounts } from "./Amounts.ts"
 import { asStaff, eventsOf, pathsOf, seedEntity } from "./Seed.ts"
 
 const layer = Layer.mergeAll(Prices.layer, PriceModifiers.layer).pipe(
-  Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, priceModifierRepoLayer, Hooks.layerNone)),
+  Layer.provide(
+    Layer.mergeAll(
+      priceRepoLayer,
+      priceCandidateRepoLayer,
+      priceModifierRepoLayer,
+      Hooks.layerNone,
+      CatalogSettings.layerOf({})
+    )
+  ),
   Layer.provideMerge(TestDatabase)
 )
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
@@ -40,7 +41,7 @@ const seedMany = inBulk(Effect.gen(function*() {
 }))
 
 const layer = Layer.merge(Prices.layer, basketRepoLayer).pipe(
-  Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, Hooks.layerNone)),
+  Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, Hooks.layerNone, CatalogSettings.layerOf({}))),
   Layer.provide(recording),
   Layer.provideMerge(TestDatabase)
 )

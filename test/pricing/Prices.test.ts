@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
 import { SetPrice } from "../../src/domain/pricing/Price.ts"
 import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
@@ -19,7 +20,7 @@ const listeners = Hooks.layerOf(["pricing.afterCreate", "pricing.afterUpdate"].m
 })))
 
 const layer = Prices.layer.pipe(
-  Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, listeners)),
+  Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, listeners, CatalogSettings.layerOf({}))),
   Layer.provideMerge(TestDatabase)
 )
 

@@ -1,4 +1,5 @@
 import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
+import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { Customers } from "../customers/Customers.ts"
 import { type Actor, actsForShop, CurrentActor, seesUnpublished } from "../platform/access/Actor.ts"
@@ -82,11 +83,14 @@ const isOfSame = (line: ChosenLine, other: ChosenLine): boolean =>
   line.entityId === other.entityId && line.variantId === other.variantId
 
 /** The unit price of the line for the cart's customer, undefined if the store has none. */
-const offeredPrice = (offer: OfferRow | undefined, line: ChosenLine, now: Date): number | undefined =>
-  offer && Result.getOrUndefined(Result.map(
-    linePrice(line, toCandidates(offer), { currency: offer.currency, groups: offer.groupIds ?? [], now }),
-    ({ finalAmount }) => finalAmount
-  ))
+const offeredPrice = Effect.map(
+  CatalogSettings,
+  ({ types }) => (offer: OfferRow | undefined, line: ChosenLine, now: Date): number | undefined =>
+    offer && Result.getOrUndefined(Result.map(
+      linePrice(line, toCandidates(offer), { currency: offer.currency, groups: offer.groupIds ?? [], now, types }),
+      ({ finalAmount }) => finalAmount
+    ))
+)
 
 /** Creates, reads and changes carts (contract §2). */
 export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
@@ -166,7 +170,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   toChange: (cartId: CartId, lineId: CartLineId) => Effect.Effect<StoredCart, E2, R2>
 ) {
   const [cartActor, hooks, repo] = yield* Effect.all([CartActor, Hooks, CartRepo])
-  const linePricing = yield* linePricings
+  const [linePricing, priceIn] = [yield* linePricings, yield* offeredPrice]
 
   /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
   const findLine = Effect.fnUntraced(function*(cartId: CartId, itemId: CartLineId) {
@@ -194,7 +198,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       const refusal = refusalOf(offer, sender.actor, chosen.variantId)
       if (refusal !== undefined) return yield* refusal
       if (!isBoundedMetadata(chosen.metadata)) return yield* new LargeMetadata()
-      const unitPrice = offeredPrice(offer, chosen, addedAt) ?? item.unitPriceSnapshot
+      const unitPrice = priceIn(offer, chosen, addedAt) ?? item.unitPriceSnapshot
       if (unitPrice === undefined) return yield* new NoPrice()
       const { currency, customerId } = seen.cart
       const [priced] = yield* Effect.mapError(

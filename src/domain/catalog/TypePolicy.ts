@@ -2,12 +2,17 @@
 export interface TypePolicy {
   /** Whether their units are counted. What is not counted can always be bought. */
   readonly manageInventory: boolean
+  /**
+   * Whether it is money and not goods, as a gift card is (contract-commerce §2): promotions, modifiers, prices of groups,
+   * tax and shipping leave it alone, and stored value does not pay for it.
+   */
+  readonly storedValue: boolean
 }
 
 /** Policies by entity type; what a type leaves out is as for goods of an unknown type. */
 export type TypePolicies = Readonly<Record<string, Partial<TypePolicy>>>
 
-const unknownType: TypePolicy = { manageInventory: true }
+const unknownType: TypePolicy = { manageInventory: true, storedValue: false }
 
 const usual: TypePolicies = {
   digitalDownload: { manageInventory: false },

@@ -1,5 +1,7 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
 import { Line } from "../carts/Line.ts"
+import { CatalogSettings } from "../catalog/CatalogSettings.ts"
+import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
 import { Customers } from "../customers/Customers.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
@@ -72,11 +74,13 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
         ? (yield* history.countOf(buyer.customerId)) - (cart.used === undefined ? 0 : 1)
         : 0
       const isKnown = buyer.customerId !== null || (cart.email ?? "").trim() !== ""
-      const subtotal = lines.reduce((sum, line) => sum + agreedTotal(line), 0)
-      const applied = applyPromotions({
+      const places = lines.flatMap((line, index) => line.storedValue ? [] : [index])
+      const goods = lines.filter((line) => !line.storedValue)
+      const subtotal = goods.reduce((sum, line) => sum + agreedTotal(line), 0)
+      const applied = atPlaces(places)(applyPromotions({
         promotions: found.promotions.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
         codes: request.promotionCodes ?? [],
-        lines: lines.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
+        lines: goods.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
         subtotal,
         currency: cart.currency,
         customer: { isKnown, groupIds: buyer.groups, orderCount },
@@ -84,7 +88,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
           found.promotions.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])
         ),
         now
-      })
+      }))
       const shipment = shipmentOf(cart, request, lines, subtotal, applied)
       return { buyer, lines, found, applied, shipment }
     })
@@ -96,7 +100,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
         const terms = yield* decide({
           customerId: buyer.customerId,
           lines: lines.map((line) => Struct.pick(line, ["entityId", "variantId", "metadata", "quantity", "unitPrice"])),
-          subtotal: shipment.subtotalAfterDiscount + applied.discountTotal,
+          subtotal: lines.reduce((sum, line) => sum + agreedTotal(line), 0),
           discountTotal: applied.discountTotal
         })
         const shipped = decidedShipping(terms) ?? (yield* shipping.priceOf(shipment))
@@ -134,12 +138,15 @@ const candidates = Effect.map(
 
 /** Prices the lines by the catalog and the line pricing of plugins. */
 const linePrices = Effect.map(
-  linePricings,
-  (linePricing) =>
+  Effect.all([linePricings, CatalogSettings]),
+  ([linePricing, { types }]) =>
     Effect.fnUntraced(
       function*({ currency, ...cart }: Basket, { customerId, groups }: Buyer, found: PriceCandidates, now: Date) {
-        const resolved = linePricesOf(cart.lines, found, { currency, groups, now })
-        const lines = yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
+        const resolved = linePricesOf(cart.lines, found, { currency, groups, now, types })
+        const lines = yield* Effect.forEach(
+          cart.lines,
+          (line, index) => withPrice(line, resolved[index] ?? null, types)
+        )
         // An agreed price is final: steps that were part of it then are part of it still.
         const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
         const stepped = yield* Effect.mapError(
@@ -166,7 +173,11 @@ const totalsInput = (
 })
 
 /** Sets the price of a line; fails for an unavailable line or a missing price. */
-const withPrice = (line: BasketLine, price: ResolvedPrice | null): Effect.Effect<PricedLine, CheckoutFailed> => {
+const withPrice = (
+  line: BasketLine,
+  price: ResolvedPrice | null,
+  types: TypePolicies
+): Effect.Effect<PricedLine, CheckoutFailed> => {
   const { agreed, entityType } = line
   const title = line.title ?? line.entityId
   if (!line.available || entityType === null) return Effect.fail(CheckoutFailed.of(`${title} is no longer available.`))
@@ -175,7 +186,13 @@ const withPrice = (line: BasketLine, price: ResolvedPrice | null): Effect.Effect
     : { unitPrice: agreed.unitPrice, basePriceId: null, ...addedStepsOf(agreed.priceSteps) }
   return linePrice === null
     ? Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
-    : Effect.succeed({ ...line, entityType, title, ...linePrice })
+    : Effect.succeed({
+      ...line,
+      entityType,
+      title,
+      storedValue: policyOf(types, entityType).storedValue,
+      ...linePrice
+    })
 }
 
 const addedStepsOf = (addedSteps: PriceSteps = []) => addedSteps.length === 0 ? {} : { addedSteps }
@@ -190,6 +207,15 @@ const discountWithin = (line: PricedLine): Effect.Effect<PricedLine, CheckoutFai
 const agreedTotal = ({ addedSteps = [], agreed, quantity, unitPrice }: PricedLine): number =>
   unitPrice * quantity + perLine(addedSteps) - (agreed?.discount ?? 0)
 
+/** Promotions of some lines, by the places of these among all lines. */
+const atPlaces = (places: ReadonlyArray<number>) => ({ applied, ...rest }: AppliedPromotions): AppliedPromotions => ({
+  ...rest,
+  applied: applied.map(({ eligibleLines, ...one }) => ({
+    ...one,
+    eligibleLines: eligibleLines && eligibleLines.flatMap((index) => places[index] ?? [])
+  }))
+})
+
 /** The usage of a promotion without that of the edited order. */
 const byOthers = (usage: PromotionUsage, { id }: PromotionRow, { used }: Basket): PromotionUsage =>
   used?.includes(id) === true ? { total: usage.total - 1, byCustomer: usage.byCustomer - 1 } : usage
@@ -198,6 +224,7 @@ type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "basePriceId"
   readonly entityType: string
   readonly title: string
   readonly unitPrice: number
+  readonly storedValue: boolean
 }
 
 /** Omits the first price step, which `priceBreakdown` derives again: most prices have only that one. */
@@ -206,6 +233,10 @@ const snapshotPrice = ({ basePriceId, breakdown, finalAmount }: ResolvedPrice) =
   basePriceId,
   ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
 })
+
+/** Stored value is not shipped. */
+const weightOf = ({ quantity, storedValue, weightGrams }: PricedLine): number =>
+  storedValue ? 0 : Math.max(0, weightGrams) * quantity
 
 const shipmentOf = (
   cart: Basket,
@@ -217,8 +248,8 @@ const shipmentOf = (
   currency: cart.currency,
   address: request.shippingAddress ?? null,
   subtotalAfterDiscount: subtotal - applied.discountTotal,
-  weightGrams: lines.reduce((grams, line) => grams + Math.max(0, line.weightGrams) * line.quantity, 0),
-  digitalOnly: lines.every((line) => isDigital(line.entityType)),
+  weightGrams: lines.reduce((grams, line) => grams + weightOf(line), 0),
+  digitalOnly: lines.every((line) => line.storedValue || isDigital(line.entityType)),
   freeByPromotion: applied.freeShipping,
   rateId: request.shippingRateId ?? null
 })
@@ -230,8 +261,9 @@ const taxableOf = (
 ): Taxable => ({
   currency,
   address: shippingAddress,
-  lines: lines.map(({ addedSteps = [], discountAmount, quantity, taxClass, totalPrice }) => ({
-    amount: taxableAmount({ discountAmount, priceSteps: addedSteps, quantity, totalPrice }),
+  lines: lines.map(({ addedSteps = [], discountAmount, quantity, storedValue, taxClass, totalPrice }) => ({
+    // It is taxed when it pays for goods, as these are.
+    amount: storedValue ? 0 : taxableAmount({ discountAmount, priceSteps: addedSteps, quantity, totalPrice }),
     quantity,
     taxClass
   })),
@@ -276,6 +308,7 @@ const assemble = (
       ...Struct.pick(line, Struct.keys(Line.fields)),
       ...Struct.pick(line, ["unitPrice", "totalPrice", "discountAmount", "taxAmount", "basePriceId"]),
       ...(line.counted ? {} : { counted: false }),
+      ...(line.storedValue ? { storedValue: true } : {}),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
       ...addedStepsOf(line.addedSteps),
       ...(line.agreed?.isCustomPrice === true ? { isCustomPrice: true } : {}),

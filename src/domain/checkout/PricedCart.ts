@@ -95,6 +95,8 @@ export const PricedCartLine = Schema.Struct({
   taxAmount: Minor,
   /** Absent, in older values: true. */
   counted: Schema.optional(Schema.Boolean),
+  /** Money and not goods (`catalog.types`). Absent: false. */
+  storedValue: Schema.optional(Schema.Boolean),
   /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(Schema.Array(BreakdownStep)),

@@ -21,6 +21,7 @@ export interface PriceCandidates {
 
 /** An entity with its `metadata.basePrice`, null if that is not a number. */
 export interface PricedEntity {
+  readonly type: string
   readonly slug: string
   readonly basePrice: number | null
 }
@@ -32,7 +33,9 @@ type Timed<Row, Keys extends keyof Row> = Omit<Row, Keys> & { readonly [Key in K
 export interface CandidateRow {
   readonly prices: ReadonlyArray<Timed<PriceRow, "validFrom" | "validUntil"> & { readonly createdAt: string }>
   readonly modifiers: ReadonlyArray<Timed<ModifierRow, "validFrom" | "validUntil">>
-  readonly entities: ReadonlyArray<{ readonly id: string; readonly slug: string; readonly basePrice: unknown }>
+  readonly entities: ReadonlyArray<
+    Omit<PricedEntity, "basePrice"> & { readonly id: string; readonly basePrice: unknown }
+  >
 }
 
 /** Everything about these entities in a currency. */
@@ -64,7 +67,7 @@ export const candidatesSql = (of: { readonly [Fact in keyof PriceQuestion]: stri
       from price_modifiers m where m.organization_id = ${of.organization}
         and (m.entity_id is null or m.entity_id = any(${of.ids})) and (m.currency is null or m.currency = ${of.currency})
         and (m.valid_until is null or m.valid_until >= ${of.now})) modifier
-    cross join lateral (select json_agg(json_build_object('id', e.id, 'slug', e.slug,
+    cross join lateral (select json_agg(json_build_object('id', e.id, 'type', e.type, 'slug', e.slug,
         'basePrice', e.metadata->'basePrice')) as found
       from catalog_entities_read e where e.organization_id = ${of.organization} and e.id = any(${of.ids})) entity`
 })
@@ -136,9 +139,9 @@ export const toCandidates = (row: CandidateRow | undefined): PriceCandidates => 
     validUntil: timeOf(modifier.validUntil)
   })),
   entities: new Map(
-    (row?.entities ?? []).map(({ basePrice, id, slug }) => [
+    (row?.entities ?? []).map(({ basePrice, id, slug, type }) => [
       id,
-      { slug, basePrice: typeof basePrice === "number" ? basePrice : null }
+      { type, slug, basePrice: typeof basePrice === "number" ? basePrice : null }
     ])
   )
 })

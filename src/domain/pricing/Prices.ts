@@ -1,5 +1,7 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
+import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
 import { Hooks } from "../platform/hooks/Hooks.ts"
@@ -32,6 +34,7 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
     const repo = yield* PriceRepo
     const rows = yield* PriceCandidateRepo
     const hooks = yield* Hooks
+    const { types } = yield* CatalogSettings
 
     /** Sets a price; the same natural key overwrites. Runs `pricing.afterCreate` or `pricing.afterUpdate`. */
     const set = Effect.fn("Prices.set")(function*(input: SetPrice) {
@@ -56,7 +59,7 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
         const entity = candidates.entities.get(line.entityId.toLowerCase())
         if (entity === undefined) return yield* new EntityNotFound()
         return yield* Effect.fromResult(Result.mapError(
-          linePrice(line, candidates, { currency, groups, now }),
+          linePrice(line, candidates, { currency, groups, now, types }),
           () => new PriceNotFound(entity.slug, currency)
         ))
       }
@@ -79,19 +82,25 @@ export interface PriceBuyer {
   readonly currency: string
   readonly groups: ReadonlyArray<string>
   readonly now: Date
+  /** Of the store: what is stored value costs the same for everybody. */
+  readonly types: TypePolicies
 }
 
 /** The unit price of a line for a buyer, explained; fails if there is none. */
-export const linePrice = (line: PricedLine, { entities, modifiers, prices }: PriceCandidates, buyer: PriceBuyer) =>
-  resolvePrice({
+export const linePrice = (line: PricedLine, { entities, modifiers, prices }: PriceCandidates, buyer: PriceBuyer) => {
+  const { basePrice = null, type = "" } = entities.get(line.entityId) ?? {}
+  const isFixed = policyOf(buyer.types, type).storedValue
+  return resolvePrice({
     ...buyer,
+    groups: isFixed ? [] : buyer.groups,
     entityId: line.entityId,
     variantId: line.variantId ?? null,
     quantity: line.quantity,
     prices,
-    modifiers,
-    basePrice: entities.get(line.entityId)?.basePrice ?? null
+    modifiers: isFixed ? [] : modifiers,
+    basePrice
   })
+}
 
 /** The same for many lines, in their order; null without a price. */
 export const linePricesOf = (lines: ReadonlyArray<PricedLine>, candidates: PriceCandidates, buyer: PriceBuyer) =>

@@ -9,6 +9,8 @@ export interface TotalsLine {
   readonly unitPrice: number
   /** Steps of its price. Those of a unit are in `unitPrice`; those of the line are added to its total. */
   readonly addedSteps?: PriceSteps
+  /** Stored value: neither what discounts leave over nor tax of shipping is spread over it. */
+  readonly storedValue?: boolean
 }
 
 /** A discount on the order, or on the lines at the given indices only. Minor units, not negative. */
@@ -74,11 +76,12 @@ const total = (amounts: ReadonlyArray<number>): number => amounts.reduce((left, 
  * Allocates discounts to lines by the largest remainder (contract 3.3): first discounts of certain lines, then those of
  * the order, each over the remaining prices, so that no line becomes negative. The part of a line discount that its
  * lines cannot take, because they are free already, is spread over the order. The result adds up to min(sum of
- * discounts, sum of totals). All amounts are minor units and not negative; indices refer to `totals`.
+ * discounts, sum of totals). Lines that are apart take discounts of their own only. All amounts are minor units and not negative; indices refer to `totals`.
  */
 export const allocateDiscounts = (
   totals: ReadonlyArray<number>,
-  discounts: ReadonlyArray<TotalsDiscount>
+  discounts: ReadonlyArray<TotalsDiscount>,
+  isApart: (index: number) => boolean = () => false
 ): ReadonlyArray<number> => {
   const remaining = [...totals]
   let unspent = total(totals)
@@ -94,7 +97,8 @@ export const allocateDiscounts = (
     }
     orderDiscount += granted - onLines
   }
-  const parts = allocate(orderDiscount, remaining)
+  const goods = remaining.map((cost, index) => isApart(index) ? 0 : cost)
+  const parts = allocate(Math.min(orderDiscount, total(goods)), goods)
   return totals.map((cost, index) => cost - (remaining[index] ?? 0) + (parts[index] ?? 0))
 }
 
@@ -103,12 +107,13 @@ const taxPerLine = (
   lineTaxes: ReadonlyArray<number>,
   taxTotal: number,
   totals: ReadonlyArray<number>,
-  discounts: ReadonlyArray<number>
+  discounts: ReadonlyArray<number>,
+  isApart: (index: number) => boolean
 ): Result.Result<ReadonlyArray<number>, TotalsRefused> => {
   const rest = taxTotal - total(lineTaxes)
   if (rest < 0) return refuse("The tax of the lines exceeds the tax of the order.")
   if (rest > 0 && totals.length === 0) return refuse("Tax without a line.")
-  const net = totals.map((cost, index) => cost - (discounts[index] ?? 0))
+  const net = totals.map((cost, index) => isApart(index) ? 0 : cost - (discounts[index] ?? 0))
   const parts = allocate(rest, total(net) > 0 ? net : totals)
   return Result.succeed(lineTaxes.map((tax, index) => tax + (parts[index] ?? 0)))
 }
@@ -145,13 +150,14 @@ export const orderTotals = <L extends TotalsLine>(input: TotalsInput<L>): Result
     const totals = yield* Result.all(lines.map(lineTotal))
     const subtotal = yield* minorSum(totals, "subtotal")
     yield* minors(input.discounts.map((discount) => discount.amount), "discount")
-    const discounts = allocateDiscounts(totals, input.discounts)
+    const isApart = (index: number) => lines[index]?.storedValue === true
+    const discounts = allocateDiscounts(totals, input.discounts, isApart)
     const discountTotal = yield* minorSum(discounts, "discount")
     const lineTaxes = yield* minors(input.lineTaxes ?? lines.map(() => 0), "tax")
     if (lineTaxes.length !== lines.length) return yield* refuse("The taxes of the lines do not match the lines.")
     const lineTaxTotal = yield* minorSum(lineTaxes, "tax")
     const taxTotal = yield* minor(input.taxTotal ?? lineTaxTotal, "tax")
-    const taxes = yield* taxPerLine(lineTaxes, taxTotal, totals, discounts)
+    const taxes = yield* taxPerLine(lineTaxes, taxTotal, totals, discounts, isApart)
     const shippingTotal = yield* minor(input.shippingTotal, "shipping")
     // Subtract first: an inexact sum beyond 2^53 - 1 must not become a valid smaller one.
     const charged = payable({ total: subtotal, discount: discountTotal, tax: taxTotal, taxIncluded }) + shippingTotal

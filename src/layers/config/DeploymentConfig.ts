@@ -34,7 +34,7 @@ const locales = Schema.Record(locale, Schema.Array(locale)).annotate({ descripti
 
 const types = Schema.Record(
   is.textThat((name) => name.length > 0 && name.length <= 100, "a type of entities"),
-  Schema.Struct({ manageInventory: Schema.optional(is.flag) })
+  Schema.Struct({ manageInventory: Schema.optional(is.flag), storedValue: Schema.optional(is.flag) })
 ).annotate({ description: "policies by entity type, for example { ebook: { manageInventory: false } }" })
 
 const isFacets = (names: ReadonlyArray<string>): boolean =>

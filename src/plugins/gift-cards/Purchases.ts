@@ -1,5 +1,13 @@
 import { Array, DateTime, Effect, Option, Schema } from "effect"
-import { invalid, Moment, newId, type OrderProjection, type PluginContext, type RequestedRefund } from "stoa/plugin"
+import {
+  allocate,
+  invalid,
+  Moment,
+  newId,
+  type OrderProjection,
+  type PluginContext,
+  type RequestedRefund
+} from "stoa/plugin"
 import { cards, money } from "./GiftCard.ts"
 import { GiftCardOptions } from "./GiftCardOptions.ts"
 import { GiftCards, type NewCard } from "./GiftCards.ts"
@@ -29,10 +37,11 @@ const wishedFor = ({ email, metadata, orderMetadata }: SoldLine) => {
   }
 }
 
+/** A card for each unit, worth what was paid for it. */
 const cardsOf = (line: SoldLine): ReadonlyArray<NewCard> =>
-  Array.makeBy(line.units, (unit) => ({
+  allocate(line.paid, Array.makeBy(line.quantity, () => 1)).slice(0, line.units).map((amount, unit) => ({
     ...wishedFor(line),
-    amount: line.unitPrice,
+    amount,
     currency: line.currency,
     purchaserId: line.customerId,
     sourceOrderId: line.orderId,
@@ -84,7 +93,7 @@ const refuseSpent = Effect.fn("Purchases.refuseSpent")(function*({ db }: PluginC
 
 /**
  * Follows the sales of cards in the transactions that change orders, whose locks let one at a time look: each unit of an
- * order that is paid has a card, of its unit price, and a unit that was given back has none (contract, plugins §12).
+ * order that is paid has a card, worth what was paid for it, and a unit that was given back has none (contract, plugins §12).
  */
 export const followSales = Effect.fnUntraced(function*(host: PluginContext) {
   const [{ productType }, giftCards] = [yield* GiftCardOptions, yield* GiftCards]

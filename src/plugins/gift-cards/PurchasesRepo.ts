@@ -11,7 +11,9 @@ const SoldLine = Schema.Struct({
   /** The order's address, else the customer's. */
   email: Schema.NullOr(Schema.String),
   currency: Schema.String,
-  unitPrice: Schema.Int,
+  /** What was paid for all units, minor units. */
+  paid: Schema.Int,
+  quantity: Schema.Int,
   /** Sold and not given back. */
   units: Schema.Int,
   isIssued: Schema.Boolean,
@@ -52,7 +54,7 @@ export const unsettledLines = statement(
   "Purchases.unsettled",
   function*(sql, organizationId, orderIds: ReadonlyArray<OrderId>, productType: string) {
     return yield* soldLines(sql`select l.id, o.id as "orderId", o.customer_id as "customerId", o.currency,
-        l.unit_price::float8 as "unitPrice", sold.units, issued.cards > 0 as "isIssued", l.metadata,
+        (l.total_price - l.discount_amount)::float8 as paid, l.quantity, sold.units, issued.cards > 0 as "isIssued", l.metadata,
         o.metadata as "orderMetadata", ${sql.literal(address)} as email
       from plugin_orders o join plugin_order_lines l on l.order_id = o.id ${sql.literal(joins)}
         cross join lateral (select coalesce(sum(r.amount), 0) as amount from plugin_refunds r
@@ -63,7 +65,7 @@ export const unsettledLines = statement(
         cross join lateral (select count(*) as cards, count(*) filter (where g.withdrawn_at is null) as open
           from gift_cards g where g.organization_id = o.organization_id and g.order_line_id = l.id) issued
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[]) and l.entity_type = ${productType}
-        and l.unit_price > 0 and o.imported_at is null and case when issued.cards > 0 then issued.open <> sold.units
+        and l.total_price > l.discount_amount and o.imported_at is null and case when issued.cards > 0 then issued.open <> sold.units
           else sold.units > 0 and o.amount_captured >= o.grand_total end
       order by l.id`)
   }

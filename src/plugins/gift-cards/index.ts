@@ -46,7 +46,7 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
   return {
     version: "1.0.0",
     permissions: [{ scope: "gift-cards:admin", description: "Issue, see, correct and disable gift cards" }],
-    types: { [settings.productType]: { manageInventory: false } },
+    types: { [settings.productType]: { manageInventory: false, storedValue: true } },
     schema: () => money.tables,
     exports: GiftCards,
     layer: GiftCards.layer.pipe(Layer.provideMerge(Layer.succeed(GiftCardOptions, settings))),

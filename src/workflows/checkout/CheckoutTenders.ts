@@ -109,6 +109,16 @@ const namedTwice = (tenders: ReadonlyArray<TenderRequest>): boolean => {
   return new Set(tokens).size < tokens.length
 }
 
+/** What of the total stored value may pay: goods, and not more of itself (contract-commerce §2). */
+const goodsIn = ({ grandTotal, lines }: PricedCart): number =>
+  lines.reduce(
+    (left, { discountAmount, storedValue, totalPrice }) =>
+      storedValue === true ? left - totalPrice + discountAmount : left,
+    grandTotal
+  )
+
+const notByStoredValue = CheckoutFailed.of("Gift cards and other stored value cannot be paid with stored value.")
+
 /**
  * Splits the total over the payments that the request names (contract, plugins §17.3-4): each takes what it can of what
  * is left, and the payment method of the body takes the rest. Undefined for a single payment. 422 for a payment that is
@@ -116,6 +126,11 @@ const namedTwice = (tenders: ReadonlyArray<TenderRequest>): boolean => {
  */
 export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: CheckoutPayload, priced: PricedCart) {
   const { checkoutId, request: { paymentMethodId, paymentMethodToken, tenders: wanted = [] } } = payload
+  const { adapter, token } = yield* singleOf(paymentMethodId, undefined)
+  let payable = goodsIn(priced)
+  if (wanted.length === 0 && adapter.isStoredValue === true && payable < priced.grandTotal) {
+    return yield* notByStoredValue
+  }
   if (wanted.length === 0 || priced.grandTotal === 0) return undefined
   if (namedTwice(wanted)) return yield* CheckoutFailed.of("A payment is named twice.")
   // An earlier run has split the total already; what it has authorized would be missing from the balances now.
@@ -125,12 +140,16 @@ export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: Ch
   let left = priced.grandTotal
   for (const tender of wanted) {
     const selected = yield* selectedBy(tender)
-    const { amount, label } = yield* offerOf(payload, priced, selected, Math.min(left, tender.amount ?? left))
+    const most = Math.min(left, tender.amount ?? left)
+    const isStored = selected.adapter.isStoredValue === true
+    if (isStored && payable === 0 && most > 0) return yield* notByStoredValue
+    const { amount, label } = yield* offerOf(payload, priced, selected, isStored ? Math.min(most, payable) : most)
     if (amount > 0) tenders.push({ provider: selected.adapter.providerId, token: selected.token, label, amount })
     left -= amount
+    if (isStored) payable -= amount
   }
   if (left === 0) return tenders
-  const { adapter, token } = yield* singleOf(paymentMethodId, undefined)
+  if (adapter.isStoredValue === true && payable < left) return yield* notByStoredValue
   const main = { adapter, token: paymentMethodToken ?? token }
   const { amount, label } = yield* offerOf(payload, priced, main, left)
   if (amount < left) return yield* CheckoutFailed.of("The payments do not cover the total.")

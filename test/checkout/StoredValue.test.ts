@@ -1,0 +1,98 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { giftCards } from "../../src/plugins/gift-cards/index.ts"
+import { eventually } from "../support/Eventually.ts"
+import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { type Answer, api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
+import { checkoutFailed } from "./CheckoutFixtures.ts"
+
+let names = 0
+
+const make = Effect.fnUntraced(function*(path: string, body: object) {
+  const made = yield* api("POST", path, { as: asAdmin, body })
+  assert.strictEqual(made.status, 201, `POST ${path}: ${JSON.stringify(made.body)}`)
+  return made
+})
+
+const aCode = Effect.fnUntraced(function*(promotion: object) {
+  const code = `CODE${++names}`
+  yield* make("/api/promotions", { code, name: code, ...promotion })
+  return code
+})
+
+const aGiftCard = (price: number) => aProduct({ type: "gift_card", price, stock: 0 })
+
+const linesOf = (order: Answer) =>
+  [0, 1].map((n) =>
+    ["totalPrice", "discountAmount", "taxAmount"].map((name) => order.at(`data.lineItems.${n}.${name}`) ?? null)
+  )
+
+const issuedFor = (order: Answer) =>
+  eventually(
+    "the cards of the order",
+    Effect.map(
+      api("GET", `/api/gift-cards?sourceOrderId=${order.text("data.id")}`, { as: asAdmin }),
+      (cards) => cards.list("data").length > 0 ? cards : undefined
+    )
+  )
+
+const settings = { plugins: [giftCards()], tax: { shippingByDefaultClass: true } }
+
+layer(testAppLayer(settings), live)("a line of stored value", (it) => {
+  it.effect("is not discounted and not counted by promotions of any kind", () =>
+    Effect.gen(function*() {
+      const [card, shirt] = [yield* aGiftCard(5_000), yield* aProduct({ price: 2_000 })]
+      const half = yield* aCode({ type: "percentage_off_order", value: 50 })
+      const items = yield* aCode({ type: "percentage_off_item", value: 50 })
+      const large = yield* aCode({ type: "fixed_off_order", value: 100, conditions: { minimumOrderValue: 5_000 } })
+      for (const [code, discount] of [[half, 1_000], [items, 1_000], [large, 0]] as const) {
+        const cart = yield* aCartWith(card)
+        yield* addTo(cart, shirt)
+        const order = yield* checkOut(cart, { promotionCodes: [code] })
+        assert.deepStrictEqual(linesOf(order), [[5_000, 0, 0], [2_000, discount, 0]], code)
+        const cards = yield* issuedFor(order)
+        assert.strictEqual(cards.at("data.0.initialAmount"), 5_000)
+      }
+    }))
+
+  it.effect("costs the same for every group and under every modifier", () =>
+    Effect.gen(function*() {
+      const [card, shirt] = [yield* aGiftCard(3_000), yield* aProduct({ price: 3_000 })]
+      const modifier = { name: "Sale", type: "percentage_discount", value: 10 }
+      const made = yield* make("/api/pricing/modifiers", modifier)
+      const cart = yield* aCartWith(card)
+      yield* addTo(cart, shirt)
+      const order = yield* checkOut(cart)
+      assert.deepStrictEqual(linesOf(order), [[3_000, 0, 0], [2_700, 0, 0]])
+      yield* api("DELETE", `/api/pricing/modifiers/${made.text("data.id")}`, { as: asAdmin })
+    }))
+
+  it.effect("is not taxed, and takes no part of the tax of shipping", () =>
+    Effect.gen(function*() {
+      const [card, shirt] = [yield* aGiftCard(10_000), yield* aProduct({ price: 1_000 })]
+      const rate = yield* make("/api/tax/classes", { name: "usual", rateBps: 2_000, isDefault: true })
+      const cart = yield* aCartWith(card)
+      yield* addTo(cart, shirt)
+      const order = yield* checkOut(cart)
+      assert.deepStrictEqual(linesOf(order), [[10_000, 0, 0], [1_000, 0, 200]])
+      yield* api("DELETE", `/api/tax/classes/${rate.text("data.id")}`, { as: asAdmin })
+    }))
+
+  it.effect("is not paid for with stored value, which pays for the goods beside it", () =>
+    Effect.gen(function*() {
+      const [card, shirt] = [yield* aGiftCard(5_000), yield* aProduct({ price: 2_000 })]
+      const held = yield* make("/api/gift-cards", { amount: 10_000, currency: "USD" })
+      const giftCardCodes = [held.text("data.code")]
+      const message = /cannot be paid with stored value/
+      checkoutFailed(yield* checkOut(yield* aCartWith(card), { giftCardCodes }), message)
+      const token = { paymentMethodId: "gift-card", paymentMethodToken: held.text("data.code") }
+      checkoutFailed(yield* checkOut(yield* aCartWith(card), token), message)
+      const cart = yield* aCartWith(card)
+      yield* addTo(cart, shirt)
+      const order = yield* checkOut(cart, { giftCardCodes })
+      assert.deepStrictEqual(
+        [0, 1].map((n) => order.at(`data.tenders.${n}.amount`)),
+        [2_000, 5_000]
+      )
+    }))
+})
