@@ -141,7 +141,11 @@ const requestServices = (all: Context.Context<HttpServer.HttpServer | Scope.Scop
   )
 
 /** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
-const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof routeTable>) =>
+const served = (
+  router: typeof coreApplication,
+  methodsOf: ReturnType<typeof routeTable>,
+  brought: ReadonlyArray<BuiltRoute> = []
+) =>
   Layer.unwrap(
     Effect.gen(function*() {
       const { auth, deployment, host, media, port, trustedProxy } = yield* AppConfig
@@ -156,6 +160,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
         limiting: yield* RateLimiting,
         isOwnHost: hostTest(Option.getOrUndefined(auth.publicUrl), production),
         methodsOf,
+        requestHeaders: brought.flatMap(({ described }) => Object.keys(described.headers ?? {})),
         bodyLimits: new Map([
           ["POST /api/media/upload", media.settings.maxUploadSize + formBytes],
           ["POST /api/imports", importExportLimits(deployment).maxFileBytes]
@@ -191,7 +196,7 @@ const endStreams = Layer.effectDiscard(Effect.gen(function*() {
 export const serverLayer = endStreams.pipe(
   Layer.provideMerge(Layer.unwrap(Effect.map(InstalledPlugins, ({ routes: brought }) => {
     const [first, ...others] = brought
-    return served(first === undefined ? coreApplication : applicationWith(first, others), methodsWith(brought))
+    return served(first === undefined ? coreApplication : applicationWith(first, others), methodsWith(brought), brought)
   })))
 )
 

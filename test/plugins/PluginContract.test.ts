@@ -24,6 +24,12 @@ const leaky = definePlugin({
       input: Schema.Struct({ number: Schema.String }),
       success: Schema.Unknown
     }).handle(({ db, input }) => Effect.orDie(db.sql`select ${input.number}::int4`)),
+    // The same for a header.
+    routes.get("/shelf", {
+      permission: "leaky:use",
+      headers: { "x-shelf": Schema.optional(Schema.String) },
+      success: Schema.Unknown
+    }).handle(({ db, headers }) => Effect.orDie(db.sql`select ${headers["x-shelf"] ?? "1"}::int4`)),
     // Lets everybody in who holds anything at all, and everybody else too.
     routes.put("/open", { admits: { rule: () => true, missing: "leaky:use" }, success: Schema.Null }).handle(() =>
       Effect.succeed(null)
@@ -82,7 +88,8 @@ describe("the checks that every plugin gets", () => {
     assert.deepStrictEqual(await failing(), [
       "PUT /api/leaky/open refuses visitors and callers without its permission",
       "no route shows or changes a row of another organization",
-      "POST /api/leaky/numbers answers anything that is sent without failing"
+      "POST /api/leaky/numbers answers anything that is sent without failing",
+      "GET /api/leaky/shelf answers anything that is sent without failing"
     ])
   })
 })

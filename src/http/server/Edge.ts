@@ -164,6 +164,8 @@ export interface EdgeOptions extends AnswerOptions {
   readonly isOwnHost: HostTest
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
+  /** Request headers that routes of plugins read, which pages of trusted origins may send. */
+  readonly requestHeaders?: ReadonlyArray<string>
   /** Body limits in bytes of single routes (`POST /path`), which enforce them while they read. */
   readonly bodyLimits?: ReadonlyMap<string, number>
 }
@@ -206,6 +208,7 @@ export const edge = <E, R>(
   const withHeaders = answerHeaders(options)
   const { limiting } = options
   const refused = envelope(429)
+  const preflight = HttpServerResponse.empty({ status: 204, headers: preflightHeaders(options.requestHeaders) })
 
   const answer = (request: Request) => {
     const own = options.bodyLimits?.get(`${request.method} ${pathOf(request.url)}`)
@@ -225,7 +228,7 @@ export const edge = <E, R>(
   const admitted = (request: Request, facts: RequestFacts) => {
     if (!options.isOwnHost(request.headers["host"])) return Effect.succeed(envelope(421))
     return isPreflight(request)
-      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders }))
+      ? Effect.succeed(preflight)
       : Effect.flatMap(limiting.arrive(request, facts), (so) => so ? answer(request) : Effect.succeed(refused))
   }
 

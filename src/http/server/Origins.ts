@@ -86,8 +86,15 @@ export const hostTest = (publicUrl: string | undefined, production: boolean): Ho
   }
 }
 
-const allowedHeaders =
-  "Content-Type, Authorization, x-api-key, x-request-id, x-store-id, x-cart-secret, idempotency-key"
+const allowedHeaders = [
+  "Content-Type",
+  "Authorization",
+  "x-api-key",
+  "x-request-id",
+  "x-store-id",
+  "x-cart-secret",
+  "idempotency-key"
+]
 const exposedHeaders =
   "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, set-auth-token"
 
@@ -116,12 +123,12 @@ export const corsHeaders = (origin: string | undefined, allowed: OriginTest): Re
     }
     : {}
 
-/** Headers of the answer to a preflight request (204). */
-export const preflightHeaders = {
+/** Headers of the answer to a preflight request (204); `others` are request headers that routes of plugins read. */
+export const preflightHeaders = (others: ReadonlyArray<string> = []) => ({
   "access-control-allow-methods": "GET, POST, PATCH, PUT, DELETE, OPTIONS",
-  "access-control-allow-headers": allowedHeaders,
+  "access-control-allow-headers": [...new Set([...allowedHeaders, ...others])].join(", "),
   "access-control-max-age": "86400"
-} as const
+})
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
 

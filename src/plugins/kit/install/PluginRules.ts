@@ -20,6 +20,7 @@ const idForm = /^[a-z][a-z0-9-]{0,30}$/
 const semver = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
 const scopeForm = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)+$/
 
+const headerForm = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const errorForm = "a status is from 400 to 599, a code has capitals, digits and _"
 
 /** Who has a name already, by name. */
@@ -208,7 +209,7 @@ export const conditionFlaws = (
 /** A route, and whose it is. */
 interface OwnedRoute {
   readonly plugin: string
-  readonly route: BuiltRoute
+  readonly route: Pick<BuiltRoute, "described">
 }
 
 /** `/vendors/:id` and `/vendors/:vendorId` are one address. */
@@ -238,6 +239,9 @@ export const routeFlaws = (
         : [
           `The route ${address} of plugin "${plugin}" asks for the permission "${permission}", which is not declared.`
         ]),
+      ...Object.keys(described.headers ?? {}).filter((name) => !headerForm.test(name)).map((name) =>
+        `The route ${address} of plugin "${plugin}" reads the header "${name}": names have small letters, digits and -.`
+      ),
       ...(described.errors ?? []).filter((error) => !isErrorAnswer(error)).map(({ code, status }) =>
         `The route ${address} of plugin "${plugin}" lists the error ${status} "${code}": ${errorForm}.`
       )

@@ -7,6 +7,7 @@ import { builtRaw, type OfRequest, type RawAnswer, type RawCall } from "./RawRou
 import {
   type Described,
   groupOf,
+  type HeaderFields,
   type Method,
   nameOf,
   type ParamsOf,
@@ -17,10 +18,12 @@ import {
 import { inEnvelope, type RouteError } from "./RouteTools.ts"
 
 /** The call of a route (spec §2, plugin route builder; contract, platform §14). */
-export interface RouteCall<Input, Query, Params> extends PluginCall {
+export interface RouteCall<Input, Query, Params, Headers = {}> extends PluginCall {
   /** The body; undefined where the route takes none. */
   readonly input: Input
   readonly query: Query
+  /** Those that the route names. */
+  readonly headers: Headers
   readonly params: Params
   /** The page that is asked for; for lists. */
   readonly page: PageRequest
@@ -64,6 +67,7 @@ const built = (
             input: "payload" in request ? request.payload : undefined,
             query: described.isList ? ownQuery(request.query) : request.query,
             params: request.params,
+            headers: described.headers === undefined ? {} : request.headers,
             page: pageOf(Record.map(pageQuery, (_, name) => textOf(request.query, name)))
           })
           return (yield* inEnvelope(answer(call))) ?? null
@@ -73,25 +77,29 @@ const built = (
 }
 
 /** A route that has no handler yet: what `*Api.ts` files export, for `*Http.ts` files to answer. */
-export interface RouteShape<Input, Query, Params, Answer> {
+export interface RouteShape<Input, Query, Params, Answer, Headers = {}> {
   readonly described: Described
   /** Says what answers it. */
   readonly handle: <R>(
-    answer: (call: RouteCall<Input, Query, Params>) => Effect.Effect<NoInfer<Answer>, RouteError, R | CurrentActor>
+    answer: (
+      call: RouteCall<Input, Query, Params, Headers>
+    ) => Effect.Effect<NoInfer<Answer>, RouteError, R | CurrentActor>
   ) => Route<Exclude<R, CurrentActor>>
 }
 
-const shape = <Input, Query, Params, Answer>(described: Described): RouteShape<Input, Query, Params, Answer> => ({
+const shape = <Input, Query, Params, Answer, Headers>(
+  described: Described
+): RouteShape<Input, Query, Params, Answer, Headers> => ({
   described,
   handle: <R>(
-    answer: (call: RouteCall<Input, Query, Params>) => Effect.Effect<Answer, RouteError, R | CurrentActor>
+    answer: (call: RouteCall<Input, Query, Params, Headers>) => Effect.Effect<Answer, RouteError, R | CurrentActor>
   ): Route<Exclude<R, CurrentActor>> => ({
     described,
     build: (begun, services) =>
       built(described, begun, (call) =>
         Effect.updateContext(
           // The schemas of the endpoint are those that these types were read from.
-          answer(call as RouteCall<Input, Query, Params>),
+          answer(call as RouteCall<Input, Query, Params, Headers>),
           (ofRequest: Context.Context<CurrentActor>) =>
             Context.merge(services, ofRequest) as Context.Context<R | CurrentActor>
         ))
@@ -99,6 +107,7 @@ const shape = <Input, Query, Params, Answer>(described: Described): RouteShape<I
 })
 
 type QueryOf<Query extends QueryFields> = Schema.Struct<Query>["Type"]
+type HeadersOf<Headers extends HeaderFields> = Schema.Struct<Headers>["Type"]
 type ParamValues<Path extends string> = { readonly [Name in ParamsOf<Path>]: string }
 
 const prefixed = (prefix: string, path: string): `/${string}` => {
@@ -111,7 +120,7 @@ const describe = <const Path extends string, Query extends QueryFields>(
   prefix: string,
   method: Method,
   path: Path,
-  { params, query, ...options }: RouteOptions<Path, unknown, Query, unknown>,
+  { params, query, ...options }: RouteOptions<Path, unknown, Query, unknown, HeaderFields>,
   isList: boolean
 ): Described => ({
   ...options,
@@ -128,12 +137,20 @@ const describe = <const Path extends string, Query extends QueryFields>(
  * written `:id` and are UUIDs; POST answers 201, other methods 200; what a handler gives is wrapped in `{ data }`.
  */
 export const group = (tag: string, prefix: string) => {
-  const method =
-    (method: Method) =>
-    <const Path extends string, Success = unknown, Input = undefined, Query extends QueryFields = {}>(
-      path: Path,
-      options: RouteOptions<Path, Input, Query, Success>
-    ) => shape<Input, QueryOf<Query>, ParamValues<Path>, Success>(describe(tag, prefix, method, path, options, false))
+  const method = (method: Method) =>
+  <
+    const Path extends string,
+    Success = unknown,
+    Input = undefined,
+    Query extends QueryFields = {},
+    Headers extends HeaderFields = {}
+  >(
+    path: Path,
+    options: RouteOptions<Path, Input, Query, Success, Headers>
+  ) =>
+    shape<Input, QueryOf<Query>, ParamValues<Path>, Success, HeadersOf<Headers>>(
+      describe(tag, prefix, method, path, options, false)
+    )
   return {
     get: method("GET"),
     post: method("POST"),
@@ -141,11 +158,16 @@ export const group = (tag: string, prefix: string) => {
     patch: method("PATCH"),
     delete: method("DELETE"),
     /** A GET of a list: takes `page` and `limit`, answers with `meta.pagination` (spec §8). */
-    list: <const Path extends string, Success = unknown, Query extends QueryFields = {}>(
+    list: <
+      const Path extends string,
+      Success = unknown,
+      Query extends QueryFields = {},
+      Headers extends HeaderFields = {}
+    >(
       path: Path,
-      options: RouteOptions<Path, undefined, Query, Success>
+      options: RouteOptions<Path, undefined, Query, Success, Headers>
     ) =>
-      shape<undefined, QueryOf<Query>, ParamValues<Path>, PageOf<Success>>(
+      shape<undefined, QueryOf<Query>, ParamValues<Path>, PageOf<Success>, HeadersOf<Headers>>(
         describe(tag, prefix, "GET", path, options, true)
       ),
     /**

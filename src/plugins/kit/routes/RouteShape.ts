@@ -36,6 +36,9 @@ export interface Guard {
 /** Query parameters by name. Each is a text, or what a schema makes of one. */
 export type QueryFields = Readonly<Record<string, Schema.Codec<unknown, string | ReadonlyArray<string> | undefined>>>
 
+/** Request headers by name, in small letters. Each is a text, or what a schema makes of one. */
+export type HeaderFields = Readonly<Record<string, Schema.Codec<unknown, string | undefined>>>
+
 /** What routes of every kind say beside their method and path. */
 export interface CommonOptions<Path extends string, Query extends QueryFields> extends Guard {
   readonly summary?: string
@@ -51,9 +54,15 @@ export interface CommonOptions<Path extends string, Query extends QueryFields> e
 }
 
 /** What a route is, beside its method and path (spec §2, plugin manifest). */
-export interface RouteOptions<Path extends string, Input, Query extends QueryFields, Success>
-  extends CommonOptions<Path, Query>
-{
+export interface RouteOptions<
+  Path extends string,
+  Input,
+  Query extends QueryFields,
+  Success,
+  Headers extends HeaderFields = {}
+> extends CommonOptions<Path, Query> {
+  /** Request headers that it reads, names in small letters. One that is sent twice is one text, joined by `, `. */
+  readonly headers?: Headers
   /** Shape of the body; without one a body is not read. One that may be null (`Schema.NullOr`) may be left out. */
   readonly input?: Schema.Codec<Input, unknown>
   /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
@@ -107,6 +116,8 @@ export interface Described extends Guard {
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined
   readonly query: QueryFields
+  /** Absent: it reads none. */
+  readonly headers?: HeaderFields | undefined
   readonly params: Readonly<Record<string, Schema.Codec<string, string> | undefined>>
   /** Absent: any JSON. */
   readonly success?: AnySchema | undefined
@@ -141,8 +152,13 @@ const queryOf = ({ isList, query }: Described): Schema.Codec<object, unknown> =>
   return Schema.Struct(fields)
 }
 
+/** A group without headers decodes none. */
+const headersOf = ({ headers }: Described): Schema.Codec<object, unknown> | undefined =>
+  headers && Schema.Struct(headers)
+
 const partsOf = (route: Described) => ({
   params: paramsOf(route.path, route.params),
+  headers: headersOf(route),
   query: queryOf(route),
   success: answerOf(route),
   error: (route.errors ?? []).map(errorSchema)

@@ -33,6 +33,9 @@ const bodiesOf = async ({ input, raw }: Described, count: number): Promise<Reado
   return [...good, ...nonsense]
 }
 
+/** Values that clients send in headers: empty, long, twice. */
+const nonsenseHeaders = ["", "x".repeat(8_000), "a, b"]
+
 /** Access is checked before anything else: no caller gets further than the route's rule allows. */
 const permissions = ({ app, routes }: PluginTestApp): ReadonlyArray<PluginCheck> =>
   routes.filter((route) => route.public === undefined).map((route) => ({
@@ -99,6 +102,14 @@ const fuzz = ({ app, routes }: PluginTestApp, count: number): ReadonlyArray<Plug
           ok(status < 500, `${nameOf(route)} answers ${status} to ${JSON.stringify(body)}`)
           if (!route.path.includes(":")) break
         }
+      }
+      for (const value of route.headers === undefined ? [] : nonsenseHeaders) {
+        const headers = Object.fromEntries(Object.keys(route.headers ?? {}).map((name) => [name, value]))
+        const { status } = await app.request(route.method, pathWith(route, randomUUID()), {
+          as: testAdminActor,
+          headers
+        })
+        ok(status < 500, `${nameOf(route)} answers ${status} to headers of ${value.length} characters`)
       }
     }
   }))
