@@ -1,4 +1,5 @@
-import type { Actor } from "../../domain/platform/access/Actor.ts"
+import { Effect } from "effect"
+import { type Actor, CurrentActor, onBehalfOfStore } from "../../domain/platform/access/Actor.ts"
 import type { HandlerJobs, HandlerLogger, HandlerTools } from "../../domain/platform/modules/Handlers.ts"
 import type { CoreServices } from "../../domain/platform/modules/ServiceRegistry.ts"
 import type { PluginDatabase } from "./tables/PluginDatabase.ts"
@@ -17,7 +18,14 @@ export interface PluginCall {
   /** Enqueues jobs of the organization. */
   readonly jobs: HandlerJobs
   readonly logger: HandlerLogger
+  /**
+   * Does what the store allows and the caller alone may not: the work runs as the same user, key, request and address, with
+   * all permissions, without the cart secret and without the idempotency record of the request. Check before it what they may.
+   */
+  readonly asStore: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | CurrentActor>
 }
+
+const asStore: PluginCall["asStore"] = (work) => Effect.updateService(work, CurrentActor, onBehalfOfStore)
 
 /** A call with the tools of the core; each is made when it is asked for. */
 export const callWith = (
@@ -29,6 +37,7 @@ export const callWith = (
   organizationId: actor.organizationId,
   requestId: actor.requestId,
   db,
+  asStore,
   get jobs() {
     return tools.jobs
   },

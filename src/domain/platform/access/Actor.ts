@@ -99,6 +99,16 @@ export const systemActor = (organizationId: string, userId = "system:internal"):
   source: "job"
 })
 
+/**
+ * The same person on behalf of the store, with all permissions. No cart secret opens a cart beside them, and no change is the one
+ * that the request's idempotency record stands for.
+ */
+export const onBehalfOfStore = ({ executionId: _, ...actor }: Actor): Actor => ({
+  ...actor,
+  permissions: ["*:*"],
+  cartSecret: null
+})
+
 /** A visitor without credentials acts as a customer of the organization with these permissions (contract §0.4). */
 export const anonymousActor = (organizationId: string, permissions: ReadonlyArray<string>): Actor => ({
   type: "user",
