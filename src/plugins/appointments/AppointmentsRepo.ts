@@ -5,7 +5,6 @@ import type { Booking } from "./AppointmentTables.ts"
 const Moments = Schema.Array(Schema.Number)
 const takenSpans = rowsOf(Schema.Struct({ providerId: Schema.String, starts: Moments, ends: Moments }))
 const ids = rowsOf(Schema.Struct({ id: Schema.String }))
-const organizations = rowsOf(Schema.Struct({ organizationId: Schema.String }))
 
 /**
  * What providers have to do between two moments, buffers included, in its order, but for one appointment. Times that are held
@@ -68,16 +67,6 @@ export const firstWaiting = statement(
         and ${startTime}::timestamptz between earliest and latest
       order by created_at, id limit 1 for update skip locked`)
     return first?.id
-  }
-)
-
-/** The organization of a calendar link: who follows one is known by nothing else. */
-export const organizationOfCalendar = statement(
-  "Appointments.organizationOfCalendar",
-  function*(sql, _, id: string) {
-    const [row] = yield* organizations(sql`select organization_id as "organizationId" from appointment_calendars
-      where id = ${id}::uuid`)
-    return row?.organizationId
   }
 )
 

@@ -1,6 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { CurrentActor, notFound, oneOf, type PluginContext, systemActor, table, text } from "stoa/plugin"
-import { organizationOfCalendar } from "./AppointmentsRepo.ts"
+import { NotFound, notFound, oneOf, type PluginContext, table, text } from "stoa/plugin"
 import {
   all,
   type Booking,
@@ -93,7 +92,7 @@ const eventsOf = Effect.fnUntraced(function*({ db }: Tools, kind: "provider" | "
 const CalendarLink = Schema.Struct({ path: Schema.String })
 
 /** Calendars of providers and customers, as links (contract, plugins §11). */
-export const calendarRoutes = ({ digests }: PluginContext) => {
+export const calendarRoutes = ({ digests, ofRecord }: PluginContext) => {
   const key = (id: string) => digests(`calendar ${id}`)
   /** A new link in place of the one before, which leads nowhere from now on. */
   const link = Effect.fnUntraced(function*({ db }: Tools, kind: "provider" | "customer", ownerId: string) {
@@ -125,19 +124,16 @@ export const calendarRoutes = ({ digests }: PluginContext) => {
       public: "Calendar programs have a link with a key in place of credentials.",
       produces: "text/calendar; charset=utf-8",
       query: { key: Schema.optional(Schema.String) }
-    }, (call) =>
+    }, ({ params: { id }, query }) =>
       Effect.gen(function*() {
-        const { id } = call.params
-        const organizationId = yield* call.db.use(organizationOfCalendar)(id)
-        if (organizationId === undefined || !key(id).some((one) => one === call.query.key)) {
-          return yield* new NoCalendar()
-        }
-        const body = Effect.gen(function*() {
-          const { kind, ownerId } = yield* call.db.table(calendars).get(id)
-          return calendarOf("Appointments", yield* eventsOf(call, kind, ownerId))
-        })
+        if (!key(id).some((one) => one === query.key)) return yield* new NoCalendar()
         // The link says whose calendar it is, and in which organization.
-        return { body: yield* Effect.provideService(body, CurrentActor, systemActor(organizationId)) }
-      }))
+        return yield* ofRecord(calendars, id)((call) =>
+          Effect.gen(function*() {
+            const { kind, ownerId } = yield* call.db.table(calendars).get(id)
+            return { body: calendarOf("Appointments", yield* eventsOf(call, kind, ownerId)) }
+          })
+        )
+      }).pipe(Effect.catchIf(Schema.is(NotFound), () => new NoCalendar())))
   ]
 }

@@ -5,6 +5,7 @@ import type { CoreServices } from "../../domain/platform/modules/ServiceRegistry
 import type { OutboundTransport } from "./outbound/OutboundTransport.ts"
 import type { PluginCall } from "./PluginCall.ts"
 import type { PluginDatabase } from "./tables/PluginDatabase.ts"
+import type { OfRecord } from "./tables/RecordOrganizationRepo.ts"
 
 /** What a deployment has decided that concerns plugins. */
 export interface PluginConfig {
@@ -30,6 +31,11 @@ export interface PluginContext {
   readonly logger: HandlerLogger
   /** A call in the organization of the current actor, for code that no handler runs. */
   readonly call: Effect.Effect<PluginCall, never, CurrentActor>
+  /**
+   * `ofRecord(stores, id)((call) => …)` runs work as the service itself in the organization of a row of the plugin, whichever
+   * that is, for callers who are known by nothing else: webhooks, links. 404 without the row. Use the call that the work gets.
+   */
+  readonly ofRecord: OfRecord
   /** How `outbound` sends. */
   readonly transport: OutboundTransport
   /**

@@ -21,6 +21,7 @@ import { callWith, type PluginCall } from "../PluginCall.ts"
 import type { PluginContext } from "../PluginContext.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
+import { ofRecordWith } from "../tables/RecordOrganizationRepo.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { transportOf } from "./GuardedTransport.ts"
 import { callFlaws, conditionFlaws, routeFlaws } from "./PluginRules.ts"
@@ -42,7 +43,7 @@ const contextOf = (
   { access, deployment, environment, webhooks: { keyring } }: AppSettings,
   tools: HandlerTools,
   db: PluginDatabase,
-  rest: Pick<PluginContext, "call" | "transport">
+  rest: Pick<PluginContext, "call" | "ofRecord" | "transport">
 ): PluginContext => {
   return {
     ...rest,
@@ -141,7 +142,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
         settings,
         toolsOf(serviceRegistry, settings.access.defaultOrganizationId, annotations, own),
         db,
-        { call, transport }
+        { call, ofRecord: ofRecordWith(db, call), transport }
       )
       const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
       const installed = yield* plugin.install({ cluster, context, required: Context.mergeAll(...required) })

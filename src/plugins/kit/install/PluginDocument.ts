@@ -40,6 +40,7 @@ export const idleContext = ({ access, deployment, environment }: AppSettings): P
     digests: absent,
     logger: { info: absent, warn: absent, error: absent },
     call: Effect.sync(absent),
+    ofRecord: absent,
     transport: absent
   }
 }
