@@ -68,6 +68,7 @@ export { resource, type ResourceOptions } from "./records/Resource.ts"
 
 export { businessDate, DayStart, TimeZone } from "../../domain/platform/text/BusinessDate.ts"
 export { type ExtensionPoint, extensionPoint } from "./ExtensionPoint.ts"
+export { type LiveFeed, liveFeed, type LiveFeedOptions } from "./LiveFeed.ts"
 export {
   type Outbound,
   outbound,
