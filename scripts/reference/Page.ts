@@ -40,12 +40,15 @@ const shapes: ReadonlyArray<readonly [name: string, title: string]> = [
   ["TableOptions", "Options of a table"],
   ["Column", "What a column can say"],
   ["TableHandle", "`db.table(t)`"],
+  ["GroupOptions", "Options of `group`"],
+  ["RawGroupOptions", "Options of a `group` of routes of bytes"],
   ["CommonOptions", "Options of every route"],
   ["RouteOptions", "Options of a route"],
   ["RawOptions", "Options of a route of bytes"],
   ["ResourceOptions", "Options of `resource`"],
   ["DueOptions", "Options of `dueTask`"],
   ["ModelOptions", "Options of `modelOf`"],
+  ["LiveFeedOptions", "Options of `liveFeed`"],
   ["OutboundOptions", "Options of `outbound`"],
   ["OutboundRequest", "Requests of `outbound`"]
 ]

@@ -6,7 +6,7 @@ import { createServer } from "node:http"
 import { EventTailer } from "../domain/platform/events/Events.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { authCallerLayer } from "../http/auth/AuthHttp.ts"
-import { docsRoutes, endpoints, endpointsOf, rootPage } from "../http/docs/Docs.ts"
+import { docsEndpoints, docsRoutes, endpoints, endpointsOf, rootPage } from "../http/docs/Docs.ts"
 import { formBytes } from "../http/media/MediaApi.ts"
 import { accessLayer } from "../http/middleware/AccessLayer.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
@@ -20,6 +20,7 @@ import { edge, routeTable } from "../http/server/Edge.ts"
 import { answerBrokenRequest } from "../http/server/Failure.ts"
 import { hostTest, originTest, proxyTest, TrustedOrigins } from "../http/server/Origins.ts"
 import { RateLimiting } from "../http/server/RateLimiting.ts"
+import { type RefusalShape, refusalShapes } from "../http/server/Refusals.ts"
 import { Draining, type Farewell } from "../http/server/RequestId.ts"
 import { InstalledPlugins } from "../plugins/kit/install/InstalledPlugins.ts"
 import type { BuiltRoute } from "../plugins/kit/routes/PluginRoute.ts"
@@ -89,11 +90,6 @@ const operatorApplication = HttpApiBuilder.layer(OperatorApi).pipe(
   Layer.provide(middleware)
 )
 
-const docs = [{ method: "GET", path: "/api/doc" }, { method: "GET", path: "/api/reference" }, {
-  method: "GET",
-  path: "/"
-}]
-
 /** Whose pages are trusted (spec §5). */
 const trustedOrigins = Layer.effect(
   TrustedOrigins,
@@ -127,9 +123,19 @@ const rpcSockets = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => RpcSockets.layerOf(deployment.server.rpc))
 )
 
-/** Which methods an address has, with those of plugins. */
-const methodsWith = (brought: ReadonlyArray<BuiltRoute>) =>
-  routeTable([...endpoints(), ...brought.map(({ described }) => described), ...rpcEndpoints, ...docs])
+interface Address {
+  readonly method: string
+  readonly path: string
+  readonly failed?: RefusalShape | undefined
+}
+
+/** Every address, with those of plugins. */
+const addressesWith = (brought: ReadonlyArray<BuiltRoute>): ReadonlyArray<Address> => [
+  ...endpoints(),
+  ...brought.map(({ described }) => described),
+  ...rpcEndpoints,
+  ...docsEndpoints
+]
 
 /**
  * What each request starts with. Routes bring the services that they were built with; Effect copies both sets to merge
@@ -143,7 +149,7 @@ const requestServices = (all: Context.Context<HttpServer.HttpServer | Scope.Scop
 /** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
 const served = (
   router: typeof coreApplication,
-  methodsOf: ReturnType<typeof routeTable>,
+  addresses: ReadonlyArray<Address>,
   brought: ReadonlyArray<BuiltRoute> = []
 ) =>
   Layer.unwrap(
@@ -159,7 +165,8 @@ const served = (
         isProxy: Option.getOrUndefined(Option.map(trustedProxy, proxyTest)),
         limiting: yield* RateLimiting,
         isOwnHost: hostTest(Option.getOrUndefined(auth.publicUrl), production),
-        methodsOf,
+        methodsOf: routeTable(addresses),
+        refusalShapeOf: refusalShapes(addresses),
         requestHeaders: brought.flatMap(({ described }) => Object.keys(described.headers ?? {})),
         bodyLimits: new Map([
           ["POST /api/media/upload", media.settings.maxUploadSize + formBytes],
@@ -196,9 +203,13 @@ const endStreams = Layer.effectDiscard(Effect.gen(function*() {
 export const serverLayer = endStreams.pipe(
   Layer.provideMerge(Layer.unwrap(Effect.map(InstalledPlugins, ({ routes: brought }) => {
     const [first, ...others] = brought
-    return served(first === undefined ? coreApplication : applicationWith(first, others), methodsWith(brought), brought)
+    return served(
+      first === undefined ? coreApplication : applicationWith(first, others),
+      addressesWith(brought),
+      brought
+    )
   })))
 )
 
 /** What operators ask a process that runs actors: health, readiness and metrics. */
-export const operatorServerLayer = served(operatorApplication, routeTable(endpointsOf(OperatorApi)))
+export const operatorServerLayer = served(operatorApplication, endpointsOf(OperatorApi))

@@ -10,6 +10,7 @@ import { OpensWithCartSecret } from "../middleware/Access.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import type { JsonObject } from "../openapi/Json.ts"
 import { type Operation, type Options, toOpenApi30 } from "../openapi/OpenApi30.ts"
+import { OwnRefusals } from "../server/Refusals.ts"
 
 /** The header of `OpensWithCartSecret`, as a parameter of the document. */
 const cartSecretParameter: JsonObject = {
@@ -46,6 +47,8 @@ interface DocumentedEndpoint {
   readonly rule: AccessRule | undefined
   /** Takes an `Idempotency-Key`. */
   readonly idempotent: boolean
+  /** Its refusals have another shape than the envelope. */
+  readonly ownRefusals: boolean
   /** A guest's cart secret opens it. */
   readonly opensWithCartSecret: boolean
 }
@@ -65,6 +68,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
         rule: Context.getOrUndefined(endpoint.annotations, Access),
         idempotent: endpoint.method !== "GET" && [...middleware].some(({ key }) => key === Idempotency.key) &&
           Context.getOrUndefined(endpoint.annotations, NeverRepeated) !== true,
+        ownRefusals: Context.getOrUndefined(endpoint.annotations, OwnRefusals) === true,
         opensWithCartSecret: Context.getOrUndefined(endpoint.annotations, OpensWithCartSecret) === true
       })
     }
@@ -85,6 +89,7 @@ export const documentOptions = (all = endpoints()): Options => {
   const found = ({ method, path }: Operation) => known.get(`${method} ${path}`)
   return {
     securitySchemes: securitySchemes("uc.session_token"),
+    hasOwnRefusals: (operation) => found(operation)?.ownRefusals === true,
     isPublic: (operation) => found(operation)?.rule?._tag === "Open",
     headersOf: (operation) => [
       ...(found(operation)?.opensWithCartSecret ? [cartSecretParameter] : []),
@@ -133,6 +138,9 @@ const staticDocument = Effect.fnUntraced(function*(document: unknown) {
     return takesGzip(request.headers["accept-encoding"]) ? packed : whole
   }
 })
+
+/** What `docsRoutes` and `rootPage` answer. */
+export const docsEndpoints = ["/api/doc", "/api/reference", "/"].map((path) => ({ method: "GET", path }))
 
 /**
  * The document and the explorer over it; the explorer's script is part of its page, so no outside host is asked. Both

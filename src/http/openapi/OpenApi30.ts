@@ -16,6 +16,8 @@ export interface Options {
   readonly securitySchemes?: JsonObject
   /** Operations that ask for no credentials. Default: none. */
   readonly isPublic?: (operation: Operation) => boolean
+  /** Operations whose refusals have another shape than their schemas say. Default: none. */
+  readonly hasOwnRefusals?: (operation: Operation) => boolean
   /** Header parameters that no schema of the endpoint names, because its middleware reads them. Default: none. */
   readonly headersOf?: (operation: Operation) => ReadonlyArray<JsonObject>
 }
@@ -87,7 +89,7 @@ const convertOperation = (operation: JsonObject, method: string, path: string, o
     tags: distinct(list(tags)),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(isObject(requestBody) ? { requestBody: convertBody(requestBody) } : {}),
-    responses: mapValues(responses, convertResponse),
+    responses: mapValues(responses, options.hasOwnRefusals?.(named) === true ? withoutShape : convertResponse),
     ...securityOf(list(security), named, options)
   }
 }
@@ -108,6 +110,10 @@ const convertResponse = (response: Json): Json => {
     ...(headers === undefined ? {} : { headers: mapValues(headers, convertSchemaOf) })
   }
 }
+
+/** A refusal in a shape that the document does not know: any content. */
+const withoutShape = (response: Json, status: string): Json =>
+  isObject(response) && Number(status) >= 400 ? without(response, "content") : convertResponse(response)
 
 /** Whether a schema of 3.0 admits null: as its type does, or as an alternative. */
 const admitsNull = (schema: Json | undefined): boolean =>

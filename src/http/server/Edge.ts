@@ -12,6 +12,7 @@ import {
   withClientAddress
 } from "./Origins.ts"
 import { type RateLimiting, secondsToWait, showsCredentials, standingHeaders } from "./RateLimiting.ts"
+import { type RefusalShape, reshaped } from "./Refusals.ts"
 import { CurrentRequest, type Farewell, type RequestFacts, RequestId, requestIdOf } from "./RequestId.ts"
 
 /** Upper bounds of the buckets of durations, in seconds. */
@@ -166,6 +167,8 @@ export interface EdgeOptions extends AnswerOptions {
   readonly methodsOf: (path: string) => ReadonlyArray<string>
   /** Request headers that routes of plugins read, which pages of trusted origins may send. */
   readonly requestHeaders?: ReadonlyArray<string>
+  /** The shape of the refusal of a request, maybe before a route was found for it; undefined: the envelope. */
+  readonly refusalShapeOf?: (request: Request, found: Route | undefined) => RefusalShape | undefined
   /** Body limits in bytes of single routes (`POST /path`), which enforce them while they read. */
   readonly bodyLimits?: ReadonlyMap<string, number>
 }
@@ -246,12 +249,17 @@ export const edge = <E, R>(
       return Effect.flatMap(
         limiting.leave(request, facts, own.status),
         (standing) =>
-          Effect.withFiberSucceed((fiber) => {
-            const response = standing.admitted ? own : refused
+          Effect.withFiber((fiber) => {
             const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
-            countRequest(route, response.status, (performance.now() - began) / 1_000)
             if (route !== undefined) nameSpan(fiber.context, route.path)
-            return [response, standing] as const
+            const whole = standing.admitted ? own : refused
+            // What a route made of bytes goes out as it is.
+            const isOwn = whole.status < 400 || (facts.isRaw === true && standing.admitted)
+            const shape = isOwn ? undefined : options.refusalShapeOf?.(request, route)
+            return Effect.map(shape === undefined ? Effect.succeed(whole) : reshaped(whole, shape), (response) => {
+              countRequest(route, response.status, (performance.now() - began) / 1_000)
+              return [response, standing] as const
+            })
           })
       )
     })

@@ -85,9 +85,18 @@ export {
   type OutboundStream
 } from "./outbound/OutboundTransport.ts"
 
+export type { Refusal, RefusalAnswer, RefusalShape } from "../../http/server/Refusals.ts"
+
 export { messageOf, serverSentEvents } from "../../http/events/ServerSentEvents.ts"
 export { ApiError, apiError, type DocumentedError, type ErrorAnswer } from "./routes/ApiError.ts"
-export { group, type Route, type RouteCall, type RouteShape } from "./routes/PluginRoute.ts"
+export {
+  group,
+  type GroupOptions,
+  type RawGroupOptions,
+  type Route,
+  type RouteCall,
+  type RouteShape
+} from "./routes/PluginRoute.ts"
 export { type CallOptions, rpcCall, rpcGroup, type ServedRpc, serveRpc } from "./routes/PluginRpc.ts"
 export type { RawAnswer, RawCall } from "./routes/RawRoute.ts"
 export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShape.ts"

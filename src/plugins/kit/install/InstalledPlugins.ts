@@ -11,7 +11,7 @@ import { together } from "../../../domain/platform/modules/Module.ts"
 import { ServiceRegistry } from "../../../domain/platform/modules/ServiceRegistry.ts"
 import { Tasks } from "../../../domain/platform/tasks/Task.ts"
 import type { Keyring, SecretsKey } from "../../../domain/webhooks/SecretEncryption.ts"
-import { endpoints } from "../../../http/docs/Docs.ts"
+import { docsEndpoints, endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import { conditionSql, isPath } from "../events/EventConditionRepo.ts"
@@ -170,7 +170,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const known = yield* knownScopes
     const [flaw] = [
       ...yield* pathFlaws(sql, all.flatMap(({ installed }) => Object.values(installed.onEvents))),
-      ...routeFlaws(routes, known, endpoints()),
+      ...routeFlaws(routes, known, [...endpoints(), ...docsEndpoints]),
       ...callFlaws(settings.deployment.plugins, known),
       ...conditionFlaws(settings.deployment, all.map(({ installed }) => installed))
     ]

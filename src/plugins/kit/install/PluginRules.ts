@@ -215,6 +215,19 @@ interface OwnedRoute {
 /** `/vendors/:id` and `/vendors/:vendorId` are one address. */
 const addressOf = (method: string, path: string): string => `${method} ${path.replace(/:[^/]+/g, ":")}`
 
+/** First words of addresses outside `/api` that the core has, or will have. */
+const coreWords = new Set(["admin", "api", "console", "health", "metrics", "rpc"])
+const pathForm = /^(\/(:\w+|[\w.~-]+))+$/
+
+/** What cannot be right about the address of a route: another form than words, or a place of the core. */
+const ofAddress = ({ outsideApi, path }: BuiltRoute["described"]): ReadonlyArray<string> => {
+  const [, first = "", second = ""] = path.toLowerCase().split("/")
+  if (!pathForm.test(path)) return [`has other signs than letters, digits, ".", "_", "~" and "-" in its path`]
+  if (outsideApi !== true) return second === "auth" ? [`stands in "/api/auth", which belongs to the core`] : []
+  if (first.startsWith(":")) return ["begins with a parameter, so it would answer for other addresses"]
+  return coreWords.has(first) ? [`stands in "/${first}", which belongs to the core`] : []
+}
+
 /**
  * What cannot be right about their routes: a missing access rule, an undeclared permission, an address
  * that is taken.
@@ -231,6 +244,10 @@ export const routeFlaws = (
     const { permission } = described
     return [
       ...(other === undefined ? [] : [`The route ${address} of plugin "${plugin}" belongs to ${other} already.`]),
+      ...ofAddress(described).map((flaw) => `The route ${address} of plugin "${plugin}" ${flaw}.`),
+      ...(described.failed === undefined || described.raw !== undefined
+        ? []
+        : [`The route ${address} of plugin "${plugin}" answers JSON in a group with \`failed\`: make it a raw route.`]),
       ...(ruleOf(described) === undefined
         ? [`Unclassified routes: ${address} of plugin "${plugin}" says neither auth, permission, admits nor public.`]
         : []),

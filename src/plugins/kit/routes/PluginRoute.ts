@@ -2,6 +2,7 @@ import { Context, Effect, Record, type Schema } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { type PageOf, pageOf, pageQuery, type PageRequest } from "../../../domain/platform/paging/Paging.ts"
+import type { RefusalShape } from "../../../http/server/Refusals.ts"
 import type { PluginCall } from "../PluginCall.ts"
 import { builtRaw, type OfRequest, type RawAnswer, type RawCall } from "./RawRoute.ts"
 import {
@@ -110,33 +111,74 @@ type QueryOf<Query extends QueryFields> = Schema.Struct<Query>["Type"]
 type HeadersOf<Headers extends HeaderFields> = Schema.Struct<Headers>["Type"]
 type ParamValues<Path extends string> = { readonly [Name in ParamsOf<Path>]: string }
 
-const prefixed = (prefix: string, path: string): `/${string}` => {
-  const base = prefix.startsWith("/api") ? prefix : `/api${prefix}`
+/** What all routes of a group have in common. */
+export interface GroupOptions {
+  /** Paths begin with the prefix alone, not with `/api`: `/.well-known/…`. Addresses of the core end the start. */
+  readonly outsideApi?: boolean
+}
+
+/** What all routes of a group of bytes have in common. */
+export interface RawGroupOptions extends GroupOptions {
+  /**
+   * The shape of every refusal: of access, limits, query and params, of `RouteError`s and of defects. For protocols that have
+   * one of their own.
+   */
+  readonly failed: RefusalShape
+}
+
+interface GroupOf extends GroupOptions, Partial<RawGroupOptions> {
+  readonly tag: string
+  readonly prefix: string
+}
+
+const prefixed = ({ outsideApi, prefix }: GroupOf, path: string): `/${string}` => {
+  const base = outsideApi === true || prefix.startsWith("/api") ? prefix : `/api${prefix}`
   return `/${`${base}/${path}`.split("/").filter((part) => part !== "").join("/")}`
 }
 
 const describe = <const Path extends string, Query extends QueryFields>(
-  tag: string,
-  prefix: string,
+  of: GroupOf,
   method: Method,
   path: Path,
   { params, query, ...options }: RouteOptions<Path, unknown, Query, unknown, HeaderFields>,
   isList: boolean
 ): Described => ({
   ...options,
-  tag,
+  tag: of.tag,
   method,
-  path: prefixed(prefix, path.replace(/\{(\w+)\}/g, ":$1")),
+  path: prefixed(of, path.replace(/\{(\w+)\}/g, ":$1")),
+  outsideApi: of.outsideApi,
+  failed: of.failed,
   isList,
   query: query ?? {},
   params: { ...params }
 })
 
-/**
- * A group of routes: a tag of the document and a prefix, to which `/api` is added (spec §2). Parameters of paths are
- * written `:id` and are UUIDs; POST answers 201, other methods 200; what a handler gives is wrapped in `{ data }`.
- */
-export const group = (tag: string, prefix: string) => {
+const rawRoutesOf = (of: GroupOf) => ({
+  /**
+   * A route of bytes, for webhooks, redirects, receipts and files: the handler gets the body and the headers as they
+   * came, and says status, headers and body of the answer. Access, limits and request id are those of other routes.
+   */
+  raw: <const Path extends string, R = never, Query extends QueryFields = {}>(
+    method: Method,
+    path: Path,
+    { accepts, idempotent, produces, ...options }: RawOptions<Path, Query>,
+    answer: (
+      call: RawCall<QueryOf<Query>, ParamValues<Path>>
+    ) => Effect.Effect<RawAnswer<R | OfRequest>, RouteError, R | OfRequest>
+  ): Route<Exclude<R, OfRequest>> => {
+    const raw = { ...(accepts && { accepts }), ...(produces && { produces }), ...(idempotent && { idempotent }) }
+    const described = { ...describe(of, method, path, options, false), raw }
+    return {
+      described,
+      build: (begun, services) =>
+        // The schemas of the endpoint are those that these types were read from.
+        builtRaw<R>(described, begun, services, (call) => answer(call as RawCall<QueryOf<Query>, ParamValues<Path>>))
+    }
+  }
+})
+
+const routesOf = (of: GroupOf) => {
   const method = (method: Method) =>
   <
     const Path extends string,
@@ -149,7 +191,7 @@ export const group = (tag: string, prefix: string) => {
     options: RouteOptions<Path, Input, Query, Success, Headers>
   ) =>
     shape<Input, QueryOf<Query>, ParamValues<Path>, Success, HeadersOf<Headers>>(
-      describe(tag, prefix, method, path, options, false)
+      describe(of, method, path, options, false)
     )
   return {
     get: method("GET"),
@@ -168,28 +210,21 @@ export const group = (tag: string, prefix: string) => {
       options: RouteOptions<Path, undefined, Query, Success, Headers>
     ) =>
       shape<undefined, QueryOf<Query>, ParamValues<Path>, PageOf<Success>, HeadersOf<Headers>>(
-        describe(tag, prefix, "GET", path, options, true)
+        describe(of, "GET", path, options, true)
       ),
-    /**
-     * A route of bytes, for webhooks, redirects, receipts and files: the handler gets the body and the headers as they
-     * came, and says status, headers and body of the answer. Access, limits and request id are those of other routes.
-     */
-    raw: <const Path extends string, R = never, Query extends QueryFields = {}>(
-      method: Method,
-      path: Path,
-      { accepts, idempotent, produces, ...options }: RawOptions<Path, Query>,
-      answer: (
-        call: RawCall<QueryOf<Query>, ParamValues<Path>>
-      ) => Effect.Effect<RawAnswer<R | OfRequest>, RouteError, R | OfRequest>
-    ): Route<Exclude<R, OfRequest>> => {
-      const raw = { ...(accepts && { accepts }), ...(produces && { produces }), ...(idempotent && { idempotent }) }
-      const described = { ...describe(tag, prefix, method, path, options, false), raw }
-      return {
-        described,
-        build: (begun, services) =>
-          // The schemas of the endpoint are those that these types were read from.
-          builtRaw<R>(described, begun, services, (call) => answer(call as RawCall<QueryOf<Query>, ParamValues<Path>>))
-      }
-    }
+    ...rawRoutesOf(of)
   }
 }
+
+interface Grouping {
+  /** With `failed`: routes of bytes alone, since JSON routes answer in the envelope. */
+  (tag: string, prefix: string, options: RawGroupOptions): ReturnType<typeof rawRoutesOf>
+  (tag: string, prefix: string, options?: GroupOptions): ReturnType<typeof routesOf>
+}
+
+/**
+ * A group of routes: a tag of the document and a prefix, to which `/api` is added (spec §2). Parameters of paths are
+ * written `:id` and are UUIDs; POST answers 201, other methods 200; what a handler gives is wrapped in `{ data }`.
+ */
+export const group: Grouping = (tag, prefix, options: GroupOptions | RawGroupOptions = {}) =>
+  routesOf({ tag, prefix, ...options })

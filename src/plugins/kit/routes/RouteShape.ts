@@ -8,6 +8,7 @@ import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
 import { Errors, parseOptions } from "../../../http/middleware/Errors.ts"
 import { Idempotency, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
+import { OwnRefusals, type RefusalShape } from "../../../http/server/Refusals.ts"
 import { type DocumentedError, errorSchema } from "./ApiError.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
@@ -123,6 +124,10 @@ export interface Described extends Guard {
   readonly success?: AnySchema | undefined
   readonly errors?: ReadonlyArray<DocumentedError> | undefined
   readonly rate?: "strict" | undefined
+  /** Its path is not one under `/api`. */
+  readonly outsideApi?: boolean | undefined
+  /** The shape of its refusals; absent: the envelope. */
+  readonly failed?: RefusalShape | undefined
   /** Of a route of bytes. */
   readonly raw?: Pick<RawOptions<string, QueryFields>, "accepts" | "idempotent" | "produces"> | undefined
 }
@@ -180,7 +185,8 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
   const once = route.raw === undefined || route.raw.idempotent === true
     ? rated
     : rated.annotateMerge(Context.make(NeverRepeated, true))
-  return rule === undefined ? once : once.annotateMerge(Context.make(Access, rule))
+  const shaped = route.failed === undefined ? once : once.annotateMerge(Context.make(OwnRefusals, true))
+  return rule === undefined ? shaped : shaped.annotateMerge(Context.make(Access, rule))
 }
 
 /** The body of a route, undefined without one. One that may be null may be left out, too. */
