@@ -30,9 +30,9 @@ export interface RequestedRefund {
 
 /**
  * Data of a plugin that must stay consistent with orders. All functions get orders of one organization, sorted by id,
- * and act as the system. A failure or defect rolls back the change of the order.
+ * and act as the system. A failure or defect rolls back the change of the order. `R` is what they need of the plugin's services.
  */
-export interface OrderProjection {
+export interface OrderProjection<R = never> {
   /**
    * The orders that it is about: those with a line of an entity in the table or of the type `entitiesIn`, and those with a row
    * in `ordersIn`, a table of the plugin. For others `created` is not called, nor `changed` when a checkout captures. Absent: all orders.
@@ -47,17 +47,17 @@ export interface OrderProjection {
   readonly created: (
     orders: ReadonlyArray<Order>,
     prefix: string
-  ) => Effect.Effect<StatementParts | undefined, never, CurrentActor>
+  ) => Effect.Effect<StatementParts | undefined, never, R | CurrentActor>
   /**
    * Runs in the transaction of every later change of an order's lines, money or status, and updates the projection to
    * the current state. Must be idempotent.
    */
-  readonly changed: (orderIds: ReadonlyArray<OrderId>) => Effect.Effect<void, never, CurrentActor>
+  readonly changed: (orderIds: ReadonlyArray<OrderId>) => Effect.Effect<void, never, R | CurrentActor>
   /**
    * Runs in the transaction of a refund that is requested, or of a cancellation, before it is written. A failure refuses it
    * with 422. Refunds that a provider reports have happened, and are not asked about.
    */
-  readonly refunding?: (refund: RequestedRefund) => Effect.Effect<void, ValidationFailed, CurrentActor>
+  readonly refunding?: (refund: RequestedRefund) => Effect.Effect<void, ValidationFailed, R | CurrentActor>
 }
 
 /** A table of a plugin with rows about orders, as `table` of the kit makes it; an index begins with `orderId`. */

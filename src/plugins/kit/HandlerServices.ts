@@ -1,4 +1,5 @@
 import { type Context, Effect } from "effect"
+import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 import { systemActor } from "../../domain/platform/access/Actor.ts"
 import type { AfterCall, BeforeCall, Hook, HookContext } from "../../domain/platform/hooks/Hook.ts"
 import type { Task } from "../../domain/platform/tasks/Task.ts"
@@ -34,6 +35,17 @@ export const hookWith = <R>(db: PluginDatabase, services: Context.Context<R>) =>
     return { ...hook, handler: after(hook.handler as After<object, object, R>) }
   }
 }
+
+/** The projection as orders call it: with the plugin's services. */
+export const projectionWith = <R>(services: Context.Context<R>) =>
+(
+  { changed, created, only, refunding }: OrderProjection<R>
+): OrderProjection => ({
+  ...(only && { only }),
+  ...(refunding && { refunding: (refund) => Effect.provideContext(refunding(refund), services) }),
+  created: (orders, prefix) => Effect.provideContext(created(orders, prefix), services),
+  changed: (orderIds) => Effect.provideContext(changed(orderIds), services)
+})
 
 /** The task as the queue runs it: with the plugin's call and services. */
 export const taskWith =

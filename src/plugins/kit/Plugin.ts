@@ -17,7 +17,7 @@ import type { SearchField } from "../../domain/search/SearchFields.ts"
 import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
-import { hookWith, taskWith } from "./HandlerServices.ts"
+import { hookWith, projectionWith, taskWith } from "./HandlerServices.ts"
 import { PluginContext, type PluginContextKey } from "./PluginContext.ts"
 import type { PluginHook } from "./PluginHook.ts"
 import type { PluginTask } from "./PluginTask.ts"
@@ -114,7 +114,9 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   /** What it keeps of orders and must be true together with them (`OrderProjection`). */
   readonly orderProjection?: (
     context: PluginContext
-  ) => OrderProjection | Effect.Effect<OrderProjection, never, NoInfer<Services | Used>>
+  ) =>
+    | OrderProjection<NoInfer<Services | Used>>
+    | Effect.Effect<OrderProjection<NoInfer<Services | Used>>, never, NoInfer<Services | Used>>
   /** Steps that it adds to the prices of lines (`LinePricing`). */
   readonly linePricing?: (
     context: PluginContext
@@ -255,6 +257,7 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
       const actors = together([...entities, ...workflows].map((one) => one.layer))
       const starts = Effect.provideContext(Effect.all(workflows.map(({ task }) => task)), cluster)
       const all = Layer.succeedContext(Context.merge(services, needs))
+      const projection = yield* given(manifest.orderProjection?.(context), services)
       return {
         id,
         rpc: manifest.rpc && { ...manifest.rpc, layer: Layer.provide(manifest.rpc.layer, all) },
@@ -268,7 +271,7 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
         routes,
         exported: exportedOf(own, exports),
         onEvents: Record.map(manifest.onEvents ?? {}, (one) => subscriptionWith(one, services)),
-        orderProjection: yield* given(manifest.orderProjection?.(context), services),
+        orderProjection: projection && projectionWith(services)(projection),
         linePricing: yield* given(manifest.linePricing?.(context), services),
         checkoutExtension: yield* given(manifest.checkoutExtension?.(context), services)
       }

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, PluginContext, type PluginDatabase } from "stoa/plugin"
+import { PluginContext, type PluginDatabase } from "stoa/plugin"
 import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
 
 /** What the functions of the plugin work with. */
@@ -17,10 +17,3 @@ export class Market extends Context.Service<Market, Works>()("stoa/plugins/marke
 
 /** Makes the effect one transaction. */
 export const inTransaction = <A, E, R>(work: Effect.Effect<A, E, R>) => Market.use(({ db }) => db.transaction(work))
-
-/** Gives an order projection, which is called without services, those of the plugin. */
-export const provided = Effect.map(
-  Market,
-  (market) => <A, E>(work: Effect.Effect<A, E, Market | CurrentActor>): Effect.Effect<A, E, CurrentActor> =>
-    Effect.provideService(work, Market, market)
-)

@@ -4,7 +4,7 @@ import { commissionTerms } from "../commissions/Commissions.ts"
 import { type CommissionTerms, plainTerms } from "../commissions/CommissionTerms.ts"
 import type { Posting } from "../ledger/Ledger.ts"
 import { post } from "../ledger/LedgerRepo.ts"
-import { Market, provided } from "../Market.ts"
+import { Market } from "../Market.ts"
 import { vendorEntities } from "../products/VendorProduct.ts"
 import { factsOfNew, type OrderFacts, readOrders } from "./OrderFactsRepo.ts"
 import { subOrders } from "./SubOrder.ts"
@@ -86,8 +86,8 @@ const created = Effect.fn("Reconcile.created")(function*(orders: ReadonlyArray<O
 })
 
 /** What vendors are owed is true together with the orders that it follows from (contract, plugins §1.3, §1.5). */
-export const subOrderProjection = Effect.map(provided, (provide): OrderProjection => ({
+export const subOrderProjection: OrderProjection<Market> = {
   only: { entitiesIn: vendorEntities, ordersIn: subOrders },
-  created: (orders, prefix) => provide(created(orders, prefix)),
-  changed: (orderIds) => provide(reconcile(orderIds))
-}))
+  created,
+  changed: reconcile
+}
