@@ -1,9 +1,9 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { group, json, resource, table, text } from "stoa/plugin"
-import { contractOf, createPluginTestApp } from "stoa/plugin/testing"
+import { boolean, definePlugin, group, integer, json, resource, table, text, Uuid, visibleRows } from "stoa/plugin"
+import { contractOf, createPluginTestApp, testAdminActor } from "stoa/plugin/testing"
 import { api, asAdmin, asAnonymous, asCustomer, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 import { contacts, supply } from "./Suppliers.ts"
 
@@ -155,7 +155,97 @@ describe("a resource of a plugin", () => {
     }
   }, 240_000)
 
-  plain("is refused where a column would have no value, or a filter cannot be one", () => {
+  plain(
+    "takes the bodies, answers and rows that its options declare, and leaves out what no one may write",
+    async () => {
+      const notes = table("board_notes", {
+        title: text,
+        shelf: text,
+        votes: integer.default(0),
+        isHidden: boolean.default(false)
+      })
+      const anybody = { public: "a test" }
+      const board = group("Board", "/board")
+      const open = visibleRows(notes, ["isHidden"], () => Effect.succeed({ isHidden: false }))
+      const Shown = Schema.Struct({ id: Uuid, label: Schema.String })
+      const plugin = definePlugin({
+        id: "board",
+        version: "1.0.0",
+        schema: () => [notes],
+        routes: () => [
+          ...resource(board, "/notes", notes, {
+            noun: "note",
+            read: anybody,
+            write: { auth: true },
+            filters: ["shelf"],
+            visible: open,
+            view: {
+              success: Shown,
+              show: (rows) => Effect.succeed(rows.map(({ id, shelf, title }) => ({ id, label: `${shelf}/${title}` })))
+            },
+            list: {
+              query: { least: Schema.optional(Schema.FiniteFromString) },
+              answer: ({ db, page, query: { least = 0 }, where }) =>
+                db.table(notes).page({ ...where, votes: { gte: least } }, page)
+            },
+            create: {
+              summary: "Write down a note",
+              allowed: anybody,
+              input: Schema.Struct({ words: Schema.Array(Schema.String) }),
+              answer: ({ db, input: { words: [title = "", shelf = ""] } }) => db.table(notes).insert({ title, shelf })
+            },
+            patch: {
+              input: Schema.Struct({ by: Schema.Int }),
+              success: notes.Row,
+              answer: ({ db, input: { by }, which }) => db.table(notes).update(which, { votes: by, isHidden: by < 0 })
+            },
+            remove: {
+              success: Schema.Struct({ gone: Schema.String }),
+              answer: ({ db, which }) => Effect.map(db.table(notes).delete(which), ({ title }) => ({ gone: title }))
+            }
+          }),
+          ...resource(board, "/all-notes", notes, { noun: "note", read: anybody })
+        ]
+      })
+      const test = await createPluginTestApp(plugin)
+      try {
+        const ask = async (method: string, path: string, body?: object) => {
+          const got = await test.app.request(method, `/api/board${path}`, { as: testAdminActor, ...(body && { body }) })
+          return [got.status, Object(got.body).data]
+        }
+        const [status, made] = await ask("POST", "/notes", { words: ["tea", "kitchen"] })
+        const path = `/notes/${made.id}`
+        assert.deepStrictEqual([status, made.label], [201, "kitchen/tea"])
+        assert.deepStrictEqual(await ask("GET", path), [200, made])
+        assert.strictEqual((await ask("POST", "/notes", { title: "tea" }))[0], 422)
+        const [, changed] = await ask("PATCH", path, { by: 3 })
+        assert.deepStrictEqual([changed.title, changed.votes], ["tea", 3])
+        assert.deepStrictEqual(await ask("GET", "/notes?least=3&shelf=kitchen"), [200, [made]])
+        assert.deepStrictEqual(await ask("GET", "/notes?least=4"), [200, []])
+        await ask("PATCH", path, { by: -1 })
+        for (const [method, body] of [["GET"], ["PATCH", { by: 1 }], ["DELETE"]] as const) {
+          assert.strictEqual((await ask(method, path, body))[0], 404, method)
+        }
+        assert.deepStrictEqual(await ask("GET", "/notes"), [200, []])
+        assert.strictEqual((await ask("GET", "/all-notes"))[1][0].title, "tea")
+        for (
+          const [method, to] of [["POST", "/all-notes"], ["PATCH", `/all-notes/${made.id}`], [
+            "DELETE",
+            `/all-notes/${made.id}`
+          ]] as const
+        ) {
+          assert.oneOf((await ask(method, to, method === "DELETE" ? undefined : {}))[0], [404, 405], method)
+        }
+        const other = await ask("POST", "/notes", { words: ["ink", "office"] })
+        assert.deepStrictEqual(await ask("DELETE", `/notes/${other[1].id}`), [200, { gone: "ink" }])
+      } finally {
+        await test.close()
+      }
+    },
+    120_000
+  )
+
+  plain("is refused where a column would have no value, a filter cannot be one, or a route has no callers", () => {
     const notes = table("supply_notes", { title: text, author: text, extra: json.nullable })
     const routes = group("Notes", "/notes")
     const allowed = { noun: "note", read: "notes:read", write: "notes:write" }
@@ -164,6 +254,10 @@ describe("a resource of a plugin", () => {
       `The resource "/notes" needs a \`create\` that fills in "author".`
     )
     assert.throws(() => resource(routes, "/notes", notes, { ...allowed, filters: ["extra"] }), "cannot be filtered")
+    assert.throws(
+      () => resource(routes, "/notes", notes, { noun: "note", read: "notes:read", remove: () => Effect.die("never") }),
+      "\"Delete a note\" needs `allowed`, or `write` of its resource."
+    )
     const ofContacts = resource(routes, "/contacts", contacts, { ...allowed, noun: "contact" })
     assert.strictEqual(ofContacts.length, 5)
   })

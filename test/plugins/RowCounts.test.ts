@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { boolean, definePlugin, oneOf, statements, table, text } from "stoa/plugin"
+import { boolean, definePlugin, group, listOf, oneOf, statements, table, text, uuid } from "stoa/plugin"
 import { ListTotalsRepo } from "../../src/domain/platform/paging/ListTotalsRepo.ts"
 import { migratePlugins } from "../../src/plugins/kit/install/PluginTables.ts"
 import type { Plugin } from "../../src/plugins/kit/Plugin.ts"
@@ -16,10 +16,21 @@ const tickets = table("support_tickets", {
   subject: text,
   status: oneOf(["open", "closed"]).default("open"),
   urgent: boolean.nullable,
-  queue: text.default("all")
-}, { counted: ["queue"] })
+  queue: text.fewValues.default("all"),
+  customerId: uuid.nullable
+})
 
-const manifest = { id: "support", version: "1.0.0", schema: () => [tickets] } as const
+const manifest = {
+  id: "support",
+  version: "1.0.0",
+  schema: () => [tickets],
+  routes: () => [
+    listOf(group("Support", "/support"), "/tickets", tickets, {
+      auth: true,
+      filters: ["status", "queue", "customerId", "urgent"]
+    })
+  ]
+} as const
 const support = definePlugin(manifest)
 
 const onFreshDatabase = <A, E>(work: Effect.Effect<A, E, SqlClient.SqlClient>) =>
@@ -46,7 +57,7 @@ const counted = (...filters: ReadonlyArray<Parameters<Tickets["count"]>[0]>) =>
 
 describe("rows of a plugin's table", () => {
   it.live(
-    "are counted by words, flags and named columns in any combination, before and after changes are folded",
+    "are counted by words, flags and filters of few values in any combination, before and after changes are folded",
     () =>
       onFreshDatabase(Effect.gen(function*() {
         yield* migratePlugins([support])
@@ -72,6 +83,7 @@ describe("rows of a plugin's table", () => {
           yield* again
         }
         assert.deepStrictEqual(yield* counted({ subject: "?" }), { counts: [4], read: true })
+        assert.deepStrictEqual(yield* counted({ customerId: null }), { counts: [4], read: true })
       }))
   )
 

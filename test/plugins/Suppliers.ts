@@ -82,7 +82,7 @@ export const supply = definePlugin({
       noun: "inquiry",
       read: { auth: true },
       write: { auth: true },
-      owned: ownedBy(inquiries, { user: "askedBy", staff: "supply:write" }),
+      visible: ownedBy(inquiries, { user: "askedBy", staff: "supply:write" }),
       search: ["item"],
       without: ["askedBy"],
       create: ({ actor, db, input }) => db.table(inquiries).insert({ ...input, askedBy: actor.userId ?? "" })

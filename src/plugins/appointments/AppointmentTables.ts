@@ -40,10 +40,6 @@ export const serviceTypes = table("appointment_service_types", {
   entityId: idOf(EntityId).existing("entity").nullable,
   metadata: json.default({})
 }, {
-  indexes: [
-    { columns: ["isActive", "createdAt"], descending: true },
-    { columns: ["mode", "createdAt"], descending: true }
-  ],
   checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" }
 })
 export type ServiceType = RowOf<typeof serviceTypes>
@@ -58,7 +54,7 @@ export const providers = table("appointment_providers", {
   timezone: text.default("UTC"),
   isActive: boolean.default(true),
   metadata: json.default({})
-}, { indexes: [{ columns: ["isActive", "createdAt"], descending: true }] })
+})
 export type Provider = RowOf<typeof providers>
 
 /** That a provider offers a service, in a time and for a price of their choice. */
@@ -141,11 +137,6 @@ export const bookings = table("appointment_bookings", {
     where: "status in ('provisional', 'confirmed')"
   }],
   indexes: [
-    { columns: ["startTime"], descending: true },
-    { columns: ["providerId", "startTime"], descending: true },
-    { columns: ["customerId", "startTime"], descending: true },
-    { columns: ["serviceTypeId", "startTime"], descending: true },
-    { columns: ["status", "startTime"], descending: true },
     { columns: ["remindAt"], where: "remind_at is not null" },
     { columns: ["autoCancelAt"], where: "auto_cancel_at is not null" },
     { columns: ["payBy"], where: "payment_status = 'pending'" },

@@ -16,7 +16,12 @@ const requireZone = (timezone: string | undefined) =>
 const shoppers = { public: "Shoppers choose what they book, and of whom." }
 const seesAll = (actor: Actor): boolean => holds(actor, admin) || holds(actor, manage)
 /** Others see what can be booked. */
-const shownTo = (actor: Actor) => seesAll(actor) ? {} : { isActive: true }
+const bookable = {
+  columns: ["isActive"],
+  seesAll: true,
+  isFew: true,
+  whereOf: ({ actor }: { readonly actor: Actor }) => Effect.succeed(seesAll(actor) ? {} : { isActive: true })
+} as const
 /** Addresses and logins of providers are for staff (contract §17.21). */
 const providerFor = (actor: Actor, one: Provider): Provider =>
   seesAll(actor) ? one : { ...one, email: null, phone: null, userId: null }
@@ -46,34 +51,25 @@ export const serviceRoutes = [
     write: admin,
     filters: ["isActive", "mode"],
     search: ["name"],
-    patch: false,
-    list: ({ actor, db, page, where }) => db.table(serviceTypes).page({ ...where, ...shownTo(actor) }, page),
-    get: ({ actor, db, which }) =>
-      db.table(serviceTypes).get(typeof which === "string" ? { id: which, ...shownTo(actor) } : which)
+    visible: bookable,
+    patch: {
+      description:
+        "All but its slug; what the body leaves out stays. 404 without it, 422 for a value that is not right.",
+      input: inputOf(serviceTypes, { optional: changeable }),
+      answer: ({ db, input, which }) => db.table(serviceTypes).update(which, input)
+    }
   }),
-  routes.patch("/services/:id", {
-    summary: "Change a service",
-    description: "All but its slug; what the body leaves out stays. 404 without it, 422 for a value that is not right.",
-    permission: admin,
-    input: inputOf(serviceTypes, { optional: changeable }),
-    success: serviceTypes.Row
-  }).handle(({ db, input, params }) => db.table(serviceTypes).update(params.id, input)),
   ...resource(routes, "/providers", providers, {
     noun: "provider",
     read: shoppers,
     write: admin,
     filters: ["isActive"],
     search: ["name"],
-    list: ({ actor, db, page, where }) =>
-      Effect.map(db.table(providers).page({ ...where, ...shownTo(actor) }, page), ({ items, ...rest }) => ({
-        ...rest,
-        items: items.map((one) => providerFor(actor, one))
-      })),
-    get: ({ actor, db, which }) =>
-      Effect.map(
-        db.table(providers).get(typeof which === "string" ? { id: which, ...shownTo(actor) } : which),
-        (one) => providerFor(actor, one)
-      ),
+    visible: bookable,
+    view: {
+      success: providers.Row,
+      show: (rows, { actor }) => Effect.succeed(rows.map((one) => providerFor(actor, one)))
+    },
     create: ({ db, input }) => Effect.andThen(requireZone(input.timezone), db.table(providers).insert(input)),
     patch: ({ db, input, which }) =>
       Effect.andThen(requireZone(input.timezone), db.table(providers).update(which, input))

@@ -36,10 +36,6 @@ export const waiting = table("appointment_waiting_list", {
 }, {
   unique: [{ columns: ["serviceTypeId", "customerId"], where: "status = 'waiting'" }],
   indexes: [
-    { columns: ["customerId", "createdAt"], descending: true },
-    { columns: ["providerId", "createdAt"], descending: true },
-    { columns: ["status", "createdAt"], descending: true },
-    { columns: ["serviceTypeId", "createdAt"], descending: true },
     { columns: ["serviceTypeId", "createdAt"], where: "status = 'waiting'" },
     { columns: ["offeredProviderId"], where: "status = 'offered'" },
     { columns: ["expiresAt"], where: "status in ('waiting', 'offered')" }
@@ -125,37 +121,32 @@ export const stopWaiting = ({ db }: Tools, { customerId, serviceTypeId, startTim
     latest: { gte: startTime }
   }, { status: "booked" })
 
-const own = ownedBy(waiting, { user: "customerId", staff: manage })
-
 /** The waiting list: each customer sees their places, staff all of them. */
 export const waitingListRoutes = (settings: AppointmentSettings) => [
   ...resource(routes, "/waiting-list", waiting, {
     noun: "place on the waiting list",
     read: booker,
     write: booker,
-    owned: own,
+    visible: ownedBy(waiting, { user: "customerId", staff: manage }),
     filters: ["status", "serviceTypeId", "providerId"],
+    create: {
+      summary: "Wait for a time to become free",
+      description:
+        "The first who waits is offered one that is cancelled, by mail, and it is held for them for a while. 409 when the customer waits for this service already, 422 when service or provider do not exist or `latest` is before `earliest`.",
+      input: inputOf(waiting, {
+        required: ["serviceTypeId", "customerName", "customerEmail", "earliest", "latest"],
+        optional: ["providerId"]
+      }),
+      answer: ({ actor, db, input }) =>
+        Effect.andThen(
+          requireEmail(input.customerEmail),
+          db.table(waiting).insert({ ...input, customerId: customerOf(actor), expiresAt: input.latest })
+        )
+    },
     patch: false,
-    create: false,
     remove: (call) =>
       call.db.transaction(
         Effect.tap(call.db.table(waiting).delete(call.which), (place) => offerNext(call, settings, place))
       )
-  }),
-  routes.post("/waiting-list", {
-    summary: "Wait for a time to become free",
-    description:
-      "The first who waits is offered one that is cancelled, by mail, and it is held for them for a while. 409 when the customer waits for this service already, 422 when service or provider do not exist or `latest` is before `earliest`.",
-    ...booker,
-    input: inputOf(waiting, {
-      required: ["serviceTypeId", "customerName", "customerEmail", "earliest", "latest"],
-      optional: ["providerId"]
-    }),
-    success: waiting.Row
-  }).handle(({ actor, db, input }) =>
-    Effect.andThen(
-      requireEmail(input.customerEmail),
-      db.table(waiting).insert({ ...input, customerId: customerOf(actor), expiresAt: input.latest })
-    )
-  )
+  })
 ]

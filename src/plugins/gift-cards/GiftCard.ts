@@ -28,7 +28,7 @@ const given = table("gift_cards", {
   codeDigest: text.unique(),
   lastFour: text,
   initialAmount: amount,
-  currency: text,
+  currency: text.fewValues,
   disabledAt: timestamp.nullable,
   /** Since its unit was given back, which ends it as long as the refund stands. */
   withdrawnAt: timestamp.nullable,
@@ -49,12 +49,8 @@ const given = table("gift_cards", {
 }, {
   unique: [{ columns: ["orderLineId", "unit"], where: "order_line_id is not null" }],
   indexes: [
-    { columns: ["purchaserId", "createdAt"], descending: true },
-    { columns: ["lastFour", "createdAt"], descending: true },
-    { columns: ["sourceOrderId", "createdAt"], descending: true },
     { columns: ["deliverAt"], where: "delivered_at is null" }
   ],
-  counted: ["currency"],
   checks: { worth: "initial_amount > 0" }
 })
 

@@ -5,14 +5,14 @@ import {
   CustomerId,
   FreeText,
   group,
+  listOf,
   Moment,
   notFound,
-  OrderId,
   ownedBy,
-  type PageOf,
   type RouteCall,
   StorableObject,
-  Text
+  Text,
+  type View
 } from "stoa/plugin"
 import {
   BalanceView,
@@ -41,8 +41,10 @@ const Code = FreeText.check(Schema.isBetweenLength(4, 30))
 class UnknownCode extends notFound("GiftCardCode", "No gift card has this code.") {}
 
 const shown = (card: Card) => Effect.map(DateTime.nowAsDate, (at) => cardView(card, at))
-const shownPage = (found: PageOf<Card>) =>
-  Effect.map(Effect.forEach(found.items, shown), (items) => ({ ...found, items }))
+const view: View<typeof cards, typeof CardView.Type> = {
+  success: CardView,
+  show: (rows) => Effect.map(DateTime.nowAsDate, (at) => rows.map((card) => cardView(card, at)))
+}
 const shownWithCode = ({ card, ...codes }: IssuedCard) => Effect.map(shown(card), (view) => ({ ...view, ...codes }))
 
 const Issue = Schema.Struct({
@@ -80,7 +82,6 @@ const balanceOf = Effect.fnUntraced(
 )
 
 const holders = "Who has the code may see what is on the card."
-const myCards = ownedBy(cards, { customer: "purchaserId" })
 
 export const giftCardRoutes = [
   routes.post("/", {
@@ -90,23 +91,18 @@ export const giftCardRoutes = [
     input: Issue,
     success: NewCardView
   }).handle(({ input }) => GiftCards.use(({ issue }) => Effect.flatMap(issue(input), shownWithCode))),
-  routes.list("/", {
+  listOf(routes, "/", cards, {
     summary: "List gift cards",
     permission,
-    query: {
-      status: Schema.optional(Schema.Literals(statuses)),
-      purchaserId: Schema.optional(CustomerId),
-      currency: Schema.optional(CurrencyCode),
-      lastFour: Schema.optional(Text),
-      sourceOrderId: Schema.optional(OrderId)
-    },
-    success: CardView
-  }).handle(({ db, page, query: { status, ...same } }) =>
-    Effect.gen(function*() {
-      const meant = status && ofStatus(status, yield* DateTime.nowAsDate)
-      return yield* shownPage(yield* db.table(cards).page({ ...same, ...meant }, page))
-    })
-  ),
+    filters: ["purchaserId", "currency", "lastFour", "sourceOrderId"],
+    query: { status: Schema.optional(Schema.Literals(statuses)), currency: Schema.optional(CurrencyCode) },
+    view,
+    answer: ({ db, page, query: { status }, where }) =>
+      Effect.flatMap(
+        DateTime.nowAsDate,
+        (now) => db.table(cards).page({ ...where, ...(status && ofStatus(status, now)) }, page)
+      )
+  }),
   routes.get("/:id", { summary: "Read a gift card with its transactions", permission, success: CardWithTransactions })
     .handle(({ db, params: { id } }) =>
       Effect.gen(function*() {
@@ -159,9 +155,10 @@ export const giftCardRoutes = [
     params: { code: Code },
     success: BalanceView
   }).handle((call) => balanceOf(call, call.params.code)),
-  group("Gift cards", "/me/gift-cards").list("/", {
+  listOf(group("Gift cards", "/me/gift-cards"), "/", cards, {
     summary: "List the gift cards of the customer",
     auth: true,
-    success: CardView
-  }).handle((call) => Effect.flatMap(call.db.use(myCards).page({}, call.page), shownPage))
+    visible: ownedBy(cards, { customer: "purchaserId" }),
+    view
+  })
 ]

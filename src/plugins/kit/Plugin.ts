@@ -18,6 +18,7 @@ import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
 import { hookWith, projectionWith, taskWith } from "./HandlerServices.ts"
+import { contextWith } from "./IdleContext.ts"
 import { PluginContext, type PluginContextKey } from "./PluginContext.ts"
 import type { PluginHook } from "./PluginHook.ts"
 import type { PluginTask } from "./PluginTask.ts"
@@ -83,6 +84,7 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly uses?: Tags<Used>
   /** Handlers of hooks (docs/plugins.md), appended in this order. */
   readonly hooks?: (context: PluginContext) => ReadonlyArray<PluginHook<NoInfer<Services | Used>>>
+  /** Called once more to declare them where nothing runs: services are for handlers, and lists do not depend on `config`. */
   readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services | Used>>>
   /** Calls for internal services, at `/rpc` (`rpcGroup`, `serveRpc`). */
   readonly rpc?: ServedRpc<NoInfer<Services | Used> | PluginNeeds>
@@ -168,6 +170,7 @@ export interface OptionRow {
 export interface Plugin extends Manifest {
   readonly version: string
   readonly requires: ReadonlyArray<string>
+  /** With the lists that show them. */
   readonly tables: ReadonlyArray<Table>
   readonly types: TypePolicies
   readonly events: ReadonlyArray<string>
@@ -214,6 +217,18 @@ const given = <A, Services>(
 ): Effect.Effect<A | undefined> =>
   Effect.isEffect(extension) ? Effect.provideContext(extension, services) : Effect.succeed(extension)
 
+/** Lists are the same in every deployment, so they are declared with none. */
+const anyDeployment = { defaultOrganizationId: "", defaultCurrency: "USD", environment: "production" } as const
+
+/** The tables of a manifest with the lists that show them, which its routes declare. */
+const listedTables = <Services, Used>({ routes, schema }: PluginManifest<Services, Used>): ReadonlyArray<Table> => {
+  const lists = (routes?.(contextWith(anyDeployment)) ?? []).flatMap(({ described }) => described.lists ?? [])
+  return Object.values(schema?.() ?? {}).map((table) => ({
+    ...table,
+    lists: lists.filter((one) => one.table === table.name)
+  }))
+}
+
 /** A plugin without a layer has no services, which is what the default of the type parameter says. */
 const noServices = Layer.empty as Layer.Layer<never, never, never>
 
@@ -231,7 +246,7 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
     version,
     requires: manifest.requires ?? [],
     permissions: manifest.permissions ?? [],
-    tables: Object.values(manifest.schema?.() ?? {}),
+    tables: listedTables(manifest),
     migrations: manifest.migrations ?? {},
     analyticsModels: manifest.analyticsModels ?? (() => []),
     types: manifest.types ?? {},

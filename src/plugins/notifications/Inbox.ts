@@ -1,13 +1,13 @@
 import { DateTime, Effect, Schema, Stream } from "effect"
 import {
-  type CurrentActor,
   CustomerId,
   fieldsOf,
   group,
+  listOf,
   messageOf,
   type PluginCall,
   serverSentEvents,
-  type Where
+  visibleRows
 } from "stoa/plugin"
 import { InboxFeed } from "./InboxFeed.ts"
 import { messages } from "./Log.ts"
@@ -16,15 +16,11 @@ const { body, createdAt, event, id, readAt, subject } = fieldsOf(messages)
 const Entry = Schema.Struct({ id, event, subject, body, createdAt, readAt })
 
 /** Messages in the inbox of the customer who asks; none for callers without a profile. */
-const inbox = ({ services }: Pick<PluginCall, "services">): Effect.Effect<
-  Where<typeof messages>,
-  never,
-  CurrentActor
-> =>
+const inbox = ({ services }: Pick<PluginCall, "services">) =>
   Effect.map(services.customers.existingProfile, (own) => ({
     customerId: { in: own === null ? [] : [CustomerId.make(own.id)] },
-    channel: "in_app",
-    status: "delivered"
+    channel: "in_app" as const,
+    status: "delivered" as const
   }))
 
 const routes = group("Notifications", "/me")
@@ -32,18 +28,15 @@ const auth = { auth: true }
 
 /** The inbox of a customer: what templates of the channel `in_app` say. */
 export const inboxRoutes = [
-  routes.list("/notifications", {
+  listOf(routes, "/notifications", messages, {
     ...auth,
     summary: "List one's messages, the newest first",
     query: { unread: Schema.optional(Schema.Literals(["true", "false"])) },
-    success: Entry
-  }).handle((call) =>
-    Effect.flatMap(inbox(call), (own) =>
-      call.db.table(messages).page(
-        { ...own, ...(call.query.unread === "true" ? { readAt: null } : {}) },
-        call.page
-      ))
-  ),
+    visible: visibleRows(messages, ["customerId", "channel", "status"], inbox),
+    view: { success: Entry, show: Effect.succeed },
+    answer: ({ db, page, query: { unread }, where }) =>
+      db.table(messages).page({ ...where, ...(unread === "true" ? { readAt: null } : {}) }, page)
+  }),
   routes.get("/notifications/unread", {
     ...auth,
     summary: "Count one's unread messages",

@@ -22,7 +22,7 @@ import { templates } from "./Templates.ts"
  */
 export const messages = table("notification_log", {
   channel: oneOf(channels),
-  event: text,
+  event: text.fewValues,
   category: text.nullable,
   eventId: uuid.nullable,
   templateId: uuid.references(templates).nullable,
@@ -44,17 +44,11 @@ export const messages = table("notification_log", {
   readAt: timestamp.nullable
 }, {
   changeLog: false,
-  counted: ["event"],
   unique: [{ columns: ["eventId", "recipient", "templateId"] }],
   indexes: [
     { columns: ["nextAt"], where: "status = 'queued' and group_id = id" },
     { columns: ["groupId"] },
-    { columns: ["customerId", "channel", "createdAt"], descending: true },
     { columns: ["customerId"], where: "channel = 'in_app' and status = 'delivered' and read_at is null" },
-    { columns: ["customerId", "createdAt"], descending: true },
-    { columns: ["channel", "createdAt"], descending: true },
-    { columns: ["event", "createdAt"], descending: true },
-    { columns: ["status", "createdAt"], descending: true },
     { columns: ["providerId", "adapterMessageId"] },
     { columns: ["createdAt"], where: "recipient is not null and status <> 'queued'" }
   ]
@@ -67,9 +61,5 @@ const admin = "notifications:admin"
 export const logRoutes = resource(group("Notifications", "/notifications"), "/log", messages, {
   noun: "message",
   read: admin,
-  write: admin,
-  filters: ["channel", "event", "status", "customerId"],
-  create: false,
-  patch: false,
-  remove: false
+  filters: ["channel", "event", "status", "customerId"]
 })

@@ -22,7 +22,7 @@ import { takeJob } from "./PrintRepo.ts"
 /** What printers print: queued → printing → printed, or failed (contract, plugins §8). */
 export const printJobs = table("notification_print_jobs", {
   type: oneOf(["receipt", "label", "sticker", "kot"]),
-  printerId: text,
+  printerId: text.fewValues,
   content: json,
   format: oneOf(["esc_pos", "star_line", "label"]).nullable,
   status: oneOf(["queued", "printing", "printed", "failed"]).default("queued"),
@@ -35,13 +35,7 @@ export const printJobs = table("notification_print_jobs", {
   messageId: uuid.unique().nullable
 }, {
   changeLog: false,
-  counted: ["printerId"],
-  indexes: [
-    { columns: ["printerId", "createdAt"], where: "status in ('queued', 'printing')" },
-    { columns: ["printerId", "createdAt"], descending: true },
-    { columns: ["status", "createdAt"], descending: true },
-    { columns: ["type", "createdAt"], descending: true }
-  ]
+  indexes: [{ columns: ["printerId", "createdAt"], where: "status in ('queued', 'printing')" }]
 })
 
 const printJob = machine(printJobs, {

@@ -20,9 +20,9 @@ export const templates = table("notification_templates", {
   event: text,
   channel: oneOf(channels),
   /** Language tag of the texts. */
-  locale: text.default("en"),
+  locale: text.fewValues.default("en"),
   /** What customers decline: "orders", "marketing". */
-  category: text.default("general"),
+  category: text.fewValues.default("general"),
   subject: text.nullable,
   bodyTemplate: longText,
   isActive: boolean.default(true),
@@ -34,13 +34,6 @@ export const templates = table("notification_templates", {
   printerId: text.nullable
 }, {
   unique: [{ columns: ["event", "channel", "locale"] }],
-  counted: ["locale", "category"],
-  indexes: [
-    { columns: ["channel", "createdAt"], descending: true },
-    { columns: ["locale", "createdAt"], descending: true },
-    { columns: ["category", "createdAt"], descending: true },
-    { columns: ["isActive", "createdAt"], descending: true }
-  ],
   checks: { has_printer: "channel <> 'print' or printer_id is not null" }
 })
 export type Template = RowOf<typeof templates>

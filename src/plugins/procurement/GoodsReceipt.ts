@@ -34,14 +34,6 @@ export const receipts = table("goods_received_notes", {
   decidedAt: timestamp.nullable,
   notes: longText.nullable,
   metadata: json.default({})
-}, {
-  counted: ["warehouseId"],
-  indexes: [
-    { columns: ["status", "createdAt"], descending: true },
-    { columns: ["poId", "createdAt"], descending: true },
-    { columns: ["supplierId", "createdAt"], descending: true },
-    { columns: ["warehouseId", "createdAt"], descending: true }
-  ]
 })
 
 const quantity = integerBetween(0, 2 * maxQuantity)

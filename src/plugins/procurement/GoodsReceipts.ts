@@ -193,28 +193,22 @@ export const goodsReceiptRoutes = (settings: ProcurementSettings) => [
     search: ["grnNumber", "notes"],
     machine: goodsReceipt,
     moves: { accept: false, acceptWithDiscrepancy: false, reject: false },
-    get: false,
-    create: false,
+    create: {
+      summary: "Receive goods of an order",
+      description:
+        "Quantities are in the unit of the order's line. Stock moves when it is accepted. 404 without the order; 422 " +
+        "INVALID_TRANSITION when nothing can be received of it, 422 for more than was ordered and a part of a stock unit.",
+      input: NewReceipt,
+      answer: (call) => call.db.transaction(receive(call, call.actor, settings, call.input))
+    },
+    get: {
+      success: Schema.Struct({ grn: receipts.Row, items: Schema.Array(receiptItems.Row) }),
+      answer: ({ db, params }) =>
+        Effect.map(db.use(goodsReceipts).get(params.id), ({ head, lines }) => ({ grn: head, items: lines }))
+    },
     patch: false,
     remove: false
   }),
-  routes.post("/grn", {
-    summary: "Receive goods of an order",
-    description:
-      "Quantities are in the unit of the order's line. Stock moves when it is accepted. 404 without the order; 422 " +
-      "INVALID_TRANSITION when nothing can be received of it, 422 for more than was ordered and a part of a stock unit.",
-    permission: create,
-    input: NewReceipt,
-    success: receipts.Row
-  }).handle((call) => call.db.transaction(receive(call, call.actor, settings, call.input))),
-  routes.get("/grn/:id", {
-    summary: "Get a goods receipt",
-    description: "404 without it.",
-    permission: read,
-    success: Schema.Struct({ grn: receipts.Row, items: Schema.Array(receiptItems.Row) })
-  }).handle(({ db, params }) =>
-    Effect.map(db.use(goodsReceipts).get(params.id), ({ head, lines }) => ({ grn: head, items: lines }))
-  ),
   routes.post("/grn/:id/accept", {
     summary: "Accept a goods receipt",
     description: `What was accepted is in stock with its cost, once. ${missing}`,

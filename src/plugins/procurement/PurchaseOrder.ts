@@ -46,12 +46,6 @@ export const orders = table("purchase_orders", {
   backOrderOf: uuid.nullable,
   metadata: json.default({})
 }, {
-  counted: ["warehouseId"],
-  indexes: [
-    { columns: ["status", "createdAt"], descending: true },
-    { columns: ["supplierId", "createdAt"], descending: true },
-    { columns: ["warehouseId", "createdAt"], descending: true }
-  ],
   checks: {
     totals: "grand_total = subtotal + tax_total and grand_total <= 9007199254740991",
     rate: "exchange_rate > 0"

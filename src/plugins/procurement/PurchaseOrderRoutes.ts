@@ -24,33 +24,29 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
     search: ["poNumber", "notes"],
     machine: purchaseOrder,
     moves: { approve: false, send: false, cancel: false, edit: false, receive: false, close: false },
-    get: false,
-    create: false,
-    patch: false,
+    create: {
+      summary: "Draft a purchase order",
+      description:
+        "Quantities and costs are those of a unit (`uomId`), by default the one the thing is bought in. 409 when the " +
+        "supplier is not active; 422 for what is unknown, a quantity that is no whole number of stock units, or a missing price.",
+      input: NewOrder,
+      answer: (call) => draft(call, call.actor, defaultCurrency, call.input)
+    },
+    get: {
+      success: Whole,
+      answer: ({ db, params }) =>
+        Effect.map(db.use(purchaseOrders).get(params.id), ({ head, lines }) => ({ po: head, items: lines }))
+    },
+    patch: {
+      summary: "Change a draft",
+      description:
+        `\`items\` replace all lines. ${missing} 409 for lines once the supplier sells in another currency; 422 ` +
+        "INVALID_TRANSITION when it is no draft.",
+      input: OrderPatch,
+      answer: (call) => call.db.transaction(change(call, defaultCurrency, call.params.id, call.input))
+    },
     remove: false
   }),
-  routes.post("/purchase-orders", {
-    summary: "Draft a purchase order",
-    description:
-      "Quantities and costs are those of a unit (`uomId`), by default the one the thing is bought in. 409 when the " +
-      "supplier is not active; 422 for what is unknown, a quantity that is no whole number of stock units, or a missing price.",
-    permission: create,
-    input: NewOrder,
-    success: orders.Row
-  }).handle((call) => draft(call, call.actor, defaultCurrency, call.input)),
-  routes.get(one, { summary: "Get a purchase order", description: missing, permission: read, success: Whole })
-    .handle(({ db, params }) =>
-      Effect.map(db.use(purchaseOrders).get(params.id), ({ head, lines }) => ({ po: head, items: lines }))
-    ),
-  routes.patch(one, {
-    summary: "Change a draft",
-    description:
-      `\`items\` replace all lines. ${missing} 409 for lines once the supplier sells in another currency; 422 ` +
-      "INVALID_TRANSITION when it is no draft.",
-    permission: create,
-    input: OrderPatch,
-    success: orders.Row
-  }).handle((call) => call.db.transaction(change(call, defaultCurrency, call.params.id, call.input))),
   routes.list("/back-orders", {
     summary: "List what is missing of orders that were received in part",
     permission: read,

@@ -37,13 +37,6 @@ export const reorderRules = table("reorder_rules", {
     { columns: ["entityId", "warehouseId"], where: "variant_id is null" },
     { columns: ["variantId", "warehouseId"], where: "variant_id is not null" }
   ],
-  counted: ["warehouseId"],
-  indexes: [
-    { columns: ["entityId", "createdAt"], descending: true },
-    { columns: ["warehouseId", "createdAt"], descending: true },
-    { columns: ["supplierId", "createdAt"], descending: true },
-    { columns: ["isActive", "createdAt"], descending: true }
-  ],
   checks: { target: "target_quantity >= min_quantity" }
 })
 

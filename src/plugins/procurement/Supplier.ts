@@ -32,16 +32,10 @@ export const suppliers = table("suppliers", {
   contactPhone: text.nullable,
   paymentTermsDays: integerBetween(0, 3_650).default(30),
   /** Of its prices and of orders to it. */
-  currency: text,
+  currency: text.fewValues,
   taxId: text.nullable,
   isActive: boolean.default(true),
   metadata: json.default({})
-}, {
-  counted: ["currency"],
-  indexes: [
-    { columns: ["isActive", "createdAt"], descending: true },
-    { columns: ["currency", "createdAt"], descending: true }
-  ]
 })
 export type Supplier = RowOf<typeof suppliers>
 
@@ -67,12 +61,6 @@ export const supplierItems = table("supplier_items", {
   validFrom: date.nullable,
   validTo: date.nullable
 }, {
-  indexes: [
-    { columns: ["entityId", "createdAt"] },
-    { columns: ["supplierId", "createdAt"] },
-    { columns: ["variantId", "createdAt"], descending: true },
-    { columns: ["isPreferred", "createdAt"], descending: true }
-  ],
   checks: { days: "valid_from is null or valid_to is null or valid_from <= valid_to" }
 })
 export type SupplierItem = RowOf<typeof supplierItems>
@@ -149,26 +137,20 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
       write,
       filters: ["isActive", "code", "currency"],
       search: ["name", "code"],
-      get: false,
-      create: false,
+      create: {
+        description: taken,
+        input: SupplierBody,
+        answer: ({ db, input }) => db.table(suppliers).insert(wholeSupplier(input, currency))
+      },
+      get: {
+        summary: "Get a supplier with its prices",
+        success: Schema.Struct({ supplier: suppliers.Row, items: Schema.Array(supplierItems.Row) }),
+        answer: ({ db, params }) =>
+          Effect.map(db.use(supplierWithItems).get(params.id), ({ head, lines }) => ({ supplier: head, items: lines }))
+      },
       patch: false,
       remove: false
     }),
-    routes.post("/suppliers", {
-      summary: "Create a supplier",
-      description: taken,
-      permission: write,
-      input: SupplierBody,
-      success: suppliers.Row
-    }).handle(({ db, input }) => db.table(suppliers).insert(wholeSupplier(input, currency))),
-    routes.get("/suppliers/:id", {
-      summary: "Get a supplier with its prices",
-      description: missing,
-      permission: read,
-      success: Schema.Struct({ supplier: suppliers.Row, items: Schema.Array(supplierItems.Row) })
-    }).handle(({ db, params }) =>
-      Effect.map(db.use(supplierWithItems).get(params.id), ({ head, lines }) => ({ supplier: head, items: lines }))
-    ),
     routes.put("/suppliers/:id", {
       summary: "Replace a supplier",
       description: `What the body leaves out is as in a new one. ${missing} ${taken}`,

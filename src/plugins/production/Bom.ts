@@ -36,10 +36,6 @@ export const boms = table("production_boms", {
   totalCost: amount.default(0)
 }, {
   unique: [{ columns: ["familyId"], where: "is_active" }, { columns: ["familyId", "version"] }],
-  indexes: [
-    { columns: ["entityId", "createdAt"], descending: true },
-    { columns: ["isActive", "createdAt"], descending: true }
-  ],
   checks: { makes_some: "yield_quantity > 0" }
 })
 export type Bom = RowOf<typeof boms>

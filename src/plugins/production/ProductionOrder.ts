@@ -48,14 +48,6 @@ export const orders = table("production_orders", {
   batchNumber: text.nullable,
   expiryDate: date.nullable,
   notes: longText.nullable
-}, {
-  counted: ["warehouseId"],
-  indexes: [
-    { columns: ["status", "createdAt"], descending: true },
-    { columns: ["bomId", "createdAt"], descending: true },
-    { columns: ["entityId", "createdAt"], descending: true },
-    { columns: ["warehouseId", "createdAt"], descending: true }
-  ]
 })
 export type ProductionOrder = RowOf<typeof orders>
 

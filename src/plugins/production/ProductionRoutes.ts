@@ -34,30 +34,30 @@ const Needed = Schema.Struct({
 })
 
 const bomRoutes = [
-  routes.list("/boms", {
-    summary: "List bills of material",
-    permission: read,
-    query: { entityId: Schema.optional(EntityId), isActive: Schema.optional(Schema.Literals(["true", "false"])) },
-    success: BomView
-  }).handle(({ db, page, query: { entityId, isActive } }) =>
-    db.table(boms).page({ entityId, ...(isActive && { isActive: isActive === "true" }) }, page).pipe(
-      Effect.map((found) => ({ ...found, items: found.items.map(bomView) }))
-    )
-  ),
-  routes.post("/boms", {
-    summary: "Create a bill of material",
-    description: refused,
-    permission: admin,
-    input: BomInput,
-    success: BomWithItems
-  }).handle(({ db, input }) => Effect.map(createBom(db, input), withItems)),
-  routes.get("/boms/:id", { summary: "Get a bill of material", permission: read, success: BomWithItems })
-    .handle(({ db, params: { id } }) =>
-      Effect.gen(function*() {
-        const bom = yield* db.table(boms).get(id)
-        return withItems({ ...bom, items: yield* itemsOf(db, bom.id) })
-      })
-    ),
+  ...resource(routes, "/boms", boms, {
+    noun: "bill of material",
+    read,
+    write: admin,
+    filters: ["entityId", "isActive"],
+    view: { success: BomView, show: (rows) => Effect.succeed(rows.map(bomView)) },
+    list: { summary: "List bills of material" },
+    create: {
+      description: refused,
+      input: BomInput,
+      success: BomWithItems,
+      answer: ({ db, input }) => Effect.map(createBom(db, input), withItems)
+    },
+    get: {
+      success: BomWithItems,
+      answer: ({ db, which }) =>
+        Effect.gen(function*() {
+          const bom = yield* db.table(boms).get(which)
+          return withItems({ ...bom, items: yield* itemsOf(db, bom.id) })
+        })
+    },
+    patch: false,
+    remove: false
+  }),
   routes.post("/boms/:id/items", {
     summary: "Add a line to a bill of material",
     description: `${refused} 422 INVALID_TRANSITION for a version that is not active.`,
@@ -116,25 +116,23 @@ const orderRoutes = resource(routes, "/orders", orders, {
   ],
   machine: productionOrder,
   moves: { start: false, complete: false, cancel: admin },
-  get: false,
+  create: ({ db, input }) => createOrder(db, input),
+  get: {
+    summary: "Get a production order with its consumption",
+    success: OrderWithConsumption,
+    answer: ({ db, which }) =>
+      Effect.gen(function*() {
+        const order = yield* db.table(orders).get(which)
+        return { ...order, consumption: (yield* consumptionOf(db, order.id)).map(consumptionView) }
+      })
+  },
   patch: false,
-  remove: false,
-  create: ({ db, input }) => createOrder(db, input)
+  remove: false
 })
 
 export const productionRoutes = [
   ...bomRoutes,
   ...orderRoutes,
-  routes.get("/orders/:id", {
-    summary: "Get a production order with its consumption",
-    permission: read,
-    success: OrderWithConsumption
-  }).handle(({ db, params: { id } }) =>
-    Effect.gen(function*() {
-      const order = yield* db.table(orders).get(id)
-      return { ...order, consumption: (yield* consumptionOf(db, order.id)).map(consumptionView) }
-    })
-  ),
   routes.raw("GET", "/orders/:id/pdf", {
     summary: "Print a production order",
     description: "With its materials: those of the recipe until it is completed, then those that it took.",

@@ -42,15 +42,6 @@ export const reviews = table("customer_reviews", {
   responseAt: timestamp.nullable
 }, {
   unique: [{ columns: ["customerId", "entityId"] }],
-  counted: ["rating"],
-  indexes: [
-    { columns: ["entityId", "isPublished", "createdAt"], descending: true },
-    { columns: ["entityId", "createdAt"] },
-    { columns: ["customerId", "createdAt"] },
-    { columns: ["status", "createdAt"] },
-    { columns: ["status", "rating", "createdAt"] },
-    { columns: ["status", "isVerified", "createdAt"] }
-  ],
   checks: { published: "is_published = (status = 'approved')" },
   changeLog: false
 })

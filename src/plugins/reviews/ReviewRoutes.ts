@@ -1,15 +1,16 @@
 import { Effect, Schema } from "effect"
 import {
   type Actor,
-  CustomerId,
   EntityId,
   group,
   holds,
   isAnonymous,
+  listOf,
   Moment,
-  type PageOf,
   type PluginCall,
-  Text
+  Text,
+  type Visible,
+  visibleRows
 } from "stoa/plugin"
 import { Summary, summaryOf } from "./Ratings.ts"
 import {
@@ -34,8 +35,40 @@ const authorOrModerator = {
 }
 const everybody = "Shoppers read reviews before they sign in; only published ones are shown."
 
-const shown = <E, R>(tools: Pick<PluginCall, "db">, found: Effect.Effect<PageOf<Review>, E, R>) =>
-  Effect.flatMap(found, (page) => Effect.map(withPhotos(tools, page.items), (items) => ({ ...page, items })))
+const show = (rows: ReadonlyArray<Review>, call: PluginCall) => withPhotos(call, rows)
+
+const Asked = Schema.Struct({
+  status: Schema.optional(
+    Schema.Literals(["pending", "approved", "rejected", "all"]).annotate({ description: "Default: pending." })
+  )
+})
+
+/** Moderators see one status at a time, so the indexes of the list begin with it. */
+const moderated: Visible<typeof reviews> = {
+  columns: ["status"],
+  seesAll: false,
+  isFew: false,
+  whereOf: ({ query }) => {
+    const { status = "pending" } = Schema.is(Asked)(query) ? query : {}
+    return Effect.succeed(status === "all" ? {} : { status })
+  }
+}
+
+/** The published reviews of an entity; 404 for one that the caller does not see. */
+const ofEntity = visibleRows(reviews, ["entityId", "isPublished"], ({ params, services }) => {
+  const entityId = EntityId.make(params["entityId"] ?? "")
+  return Effect.as(services.catalog.get(entityId, []), { entityId, isPublished: true })
+})
+
+/** The caller's reviews. */
+const mine = visibleRows(
+  reviews,
+  ["customerId"],
+  ({ services }) =>
+    Effect.map(services.customers.existingProfile, (profile) => ({
+      customerId: { in: profile === null ? [] : [profile.id] }
+    }))
+)
 
 const sorts = {
   newest: ["-createdAt"],
@@ -43,12 +76,6 @@ const sorts = {
   highest: ["-rating", "-createdAt"],
   lowest: ["rating", "-createdAt"]
 } as const
-
-const filters = {
-  rating: Schema.optional(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 5 }))),
-  isVerified: Schema.optional(Schema.Literals(["true", "false"]))
-}
-const flagOf = (text: "true" | "false" | undefined) => text && { isVerified: text === "true" }
 
 export const reviewRoutes = [
   routes.post("/", {
@@ -60,61 +87,41 @@ export const reviewRoutes = [
     input: NewReview,
     success: ReviewView
   }).handle((call) => submit(call, call.input)),
-  routes.list("/", {
+  listOf(routes, "/", reviews, {
     summary: "List reviews for moderators, the oldest first",
     permission: admin,
+    filters: ["rating", "isVerified", "entityId", "customerId"],
+    order: ["createdAt"],
+    visible: moderated,
     query: {
-      ...filters,
-      status: Schema.optional(
-        Schema.Literals(["pending", "approved", "rejected", "all"]).annotate({ description: "Default: pending." })
-      ),
-      entityId: Schema.optional(EntityId),
-      customerId: Schema.optional(CustomerId),
+      ...Asked.fields,
       search: Schema.optional(Text.annotate({ description: "A part of the title." })),
       from: Schema.optional(Moment.annotate({ description: "Written at this time or later." })),
       to: Schema.optional(Moment.annotate({ description: "Written before this time." }))
     },
-    success: ReviewView
-  }).handle((call) => {
-    const { customerId, entityId, from, isVerified, rating, search, status = "pending", to } = call.query
-    const where = {
-      rating,
-      entityId,
-      customerId,
-      ...(search && { title: { contains: search } }),
-      ...flagOf(isVerified),
-      ...(status !== "all" && { status }),
-      ...((from ?? to) && { createdAt: { ...(from && { gte: from }), ...(to && { lt: to }) } })
+    view: { success: ReviewView, show },
+    answer: ({ db, page, query: { from, search, to }, where }) => {
+      const text = search && { title: { contains: search } }
+      const written = (from ?? to) && { createdAt: { ...(from && { gte: from }), ...(to && { lt: to }) } }
+      return db.table(reviews).page({ ...where, ...text, ...written }, page, ["createdAt"])
     }
-    return shown(call, call.db.table(reviews).page(where, call.page, ["createdAt"]))
   }),
-  routes.list("/mine", { summary: "List the caller's reviews", permission: write, success: ReviewView }).handle((
-    call
-  ) =>
-    Effect.flatMap(
-      call.services.customers.existingProfile,
-      (profile) =>
-        shown(
-          call,
-          call.db.table(reviews).page({ customerId: { in: profile === null ? [] : [profile.id] } }, call.page)
-        )
-    )
-  ),
-  routes.list("/entity/:entityId", {
+  listOf(routes, "/mine", reviews, {
+    summary: "List the caller's reviews",
+    permission: write,
+    visible: mine,
+    view: { success: ReviewView, show }
+  }),
+  listOf(routes, "/entity/:entityId", reviews, {
     summary: "List the published reviews of an entity",
     description: "404 for an entity that the caller does not see.",
     public: everybody,
     params: { entityId: EntityId },
-    query: { ...filters, sort: Schema.optional(Schema.Literals(["newest", "helpful", "highest", "lowest"])) },
-    success: PublicReview
-  }).handle((call) => {
-    const { isVerified, rating, sort = "newest" } = call.query
-    const entityId = EntityId.make(call.params.entityId)
-    const where = { entityId, isPublished: true, rating, ...flagOf(isVerified) }
-    return Effect.andThen(
-      call.services.catalog.get(entityId, []),
-      shown(call, call.db.table(reviews).page(where, call.page, sorts[sort]))
-    )
+    filters: ["rating", "isVerified"],
+    visible: ofEntity,
+    query: { sort: Schema.optional(Schema.Literals(["newest", "helpful", "highest", "lowest"])) },
+    view: { success: PublicReview, show },
+    answer: ({ db, page, query: { sort = "newest" }, where }) => db.table(reviews).page(where, page, sorts[sort])
   }),
   routes.get("/entity/:entityId/summary", {
     summary: "Summarize the published ratings of an entity",

@@ -1,16 +1,5 @@
 import { Schema } from "effect"
-import {
-  type Actor,
-  CartId,
-  CustomerId,
-  date,
-  fieldsOf,
-  group,
-  holds,
-  isAnonymous,
-  Moment,
-  timestamp
-} from "stoa/plugin"
+import { type Actor, date, fieldsOf, group, holds, isAnonymous, Moment, resource, timestamp } from "stoa/plugin"
 import { releaseDue } from "./Releases.ts"
 import { admin, own, scheduledOrders, slots } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
@@ -19,6 +8,8 @@ import { setCapacity, Slot, slotsOn } from "./Slots.ts"
 
 const routes = group("Scheduled orders", "/scheduled-orders")
 const success = scheduledOrders.Row
+/** The latest first. */
+const order = ["-scheduledFor"] as const
 const missing = "404 without it, and for another one's."
 const state = "422 INVALID_TRANSITION from another state."
 
@@ -39,40 +30,41 @@ const reads = holder("scheduled-orders:read")
 
 /** What customers do with their scheduled orders, and staff with all (contract, plugins §9). */
 export const scheduleRoutes = (settings: ScheduleSettings) => [
-  routes.post("/", {
-    summary: "Schedule a cart",
-    description:
-      "Orders its items at that time, at the prices of that time, with this means of payment; again every `everyDays`, if it says so. Staff names the customer, others get 403. 404 for another one's cart, 409 when it is scheduled already or the slot is full, 422 for a time that cannot be.",
-    ...creates,
-    input: NewSchedule,
-    success
-  }).handle((call) => schedule(call, settings, call.actor, call.input)),
-  routes.list("/", {
-    summary: "List scheduled orders",
-    description: "Those of the customer, for staff all; the latest first.",
-    ...reads,
-    query: {
-      status: Schema.optional(fieldsOf(scheduledOrders).status),
-      customerId: Schema.optional(CustomerId),
-      cartId: Schema.optional(CartId.annotate({ description: "All repeats of one." })),
-      from: Schema.optional(Moment.annotate({ description: "The first moment that they are for." })),
-      to: Schema.optional(Moment.annotate({ description: "The last one." }))
+  ...resource(routes, "/", scheduledOrders, {
+    noun: "scheduled order",
+    read: reads,
+    write: creates,
+    filters: ["status", "customerId", "cartId"],
+    order,
+    visible: own,
+    list: {
+      summary: "List scheduled orders",
+      description: "Those of the customer, for staff all; the latest first. All repeats of an order have one cart.",
+      query: {
+        from: Schema.optional(Moment.annotate({ description: "The first moment that they are for." })),
+        to: Schema.optional(Moment.annotate({ description: "The last one." }))
+      },
+      answer: ({ db, page, query: { from, to }, where }) => {
+        const scheduledFor = { ...(from && { gte: from }), ...(to && { lte: to }) }
+        return db.table(scheduledOrders).page({ ...where, scheduledFor }, page, order)
+      }
     },
-    success
-  }).handle(({ page, query: { from, to, ...same }, ...call }) => {
-    const scheduledFor = { ...(from && { gte: from }), ...(to && { lte: to }) }
-    return call.db.use(own).page({ ...same, scheduledFor }, page, ["-scheduledFor"])
+    get: { description: missing, answer: ({ db, which }) => db.table(scheduledOrders).get(which) },
+    create: {
+      summary: "Schedule a cart",
+      description:
+        "Orders its items at that time, at the prices of that time, with this means of payment; again every `everyDays`, if it says so. Staff names the customer, others get 403. 404 for another one's cart, 409 when it is scheduled already or the slot is full, 422 for a time that cannot be.",
+      input: NewSchedule,
+      answer: (call) => schedule(call, settings, call.actor, call.input)
+    },
+    patch: {
+      description:
+        `Until it is placed; absent fields stay. 409 when the slot is full, 422 for a time that cannot be. ${missing} ${state}`,
+      input: Change,
+      answer: (call) => change(call, settings, call.params.id, call.input)
+    },
+    remove: false
   }),
-  routes.get("/:id", { summary: "Get a scheduled order", description: missing, ...reads, success })
-    .handle((call) => call.db.use(own).get(call.params.id)),
-  routes.patch("/:id", {
-    summary: "Change a scheduled order",
-    description:
-      `Until it is placed; absent fields stay. 409 when the slot is full, 422 for a time that cannot be. ${missing} ${state}`,
-    ...creates,
-    input: Change,
-    success
-  }).handle((call) => change(call, settings, call.params.id, call.input)),
   routes.post("/:id/cancel", {
     summary: "Cancel a scheduled order",
     description: `With all its repeats, also those that have failed. ${missing} ${state}`,

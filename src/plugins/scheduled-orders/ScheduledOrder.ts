@@ -74,12 +74,8 @@ export const scheduledOrders = table("scheduled_orders", {
       or every_days is null and status in ('processing', 'completed', 'failed')`
   }],
   indexes: [
-    { columns: ["scheduledFor"], descending: true },
-    { columns: ["customerId", "scheduledFor"], descending: true },
     { columns: ["slotStart"], where: "slot_start is not null and status not in ('cancelled', 'expired')" },
     { columns: ["dueAt"], where: "due_at is not null" },
-    { columns: ["cartId", "scheduledFor"], descending: true },
-    { columns: ["status", "scheduledFor"], descending: true },
     { columns: ["checkoutCartId"], where: "checkout_cart_id is not null" }
   ],
   checks: {

@@ -51,7 +51,12 @@ const conversionRoutes = resource(routes, "/conversions", conversions, {
   write,
   filters: ["fromUnitId", "toUnitId", "entityId"],
   create: ({ db, input }) => createConversion(db, input),
-  patch: false,
+  patch: {
+    summary: "Change the factor of a conversion",
+    description: "404 without it; 409 while units of an entity need it, or when others make its factor another one.",
+    input: inputOf(conversions, { optional: ["factor", "factorDecimal"] }),
+    answer: ({ db, input, params }) => changeConversion(db, params.id, input)
+  },
   remove: ({ db, which }) => removeConversion(db, which)
 })
 
@@ -71,13 +76,6 @@ const Converted = Schema.Struct({
 export const uomRoutes = [
   ...unitRoutes,
   ...conversionRoutes,
-  routes.patch("/conversions/:id", {
-    summary: "Change the factor of a conversion",
-    description: "404 without it; 409 while units of an entity need it, or when others make its factor another one.",
-    permission: write,
-    input: inputOf(conversions, { optional: ["factor", "factorDecimal"] }),
-    success: conversions.Row
-  }).handle(({ db, input, params: { id } }) => changeConversion(db, id, input)),
   routes.post("/convert", {
     summary: "Convert a quantity",
     description:

@@ -23,7 +23,6 @@ export const units = table("units_of_measure", {
   precision: integerBetween(0, 6).default(2)
 }, {
   unique: [{ columns: ["category"], where: "is_base_unit" }],
-  indexes: [{ columns: ["category", "createdAt"], descending: true }],
   checks: { code_length: "length(code) <= 20" }
 })
 export type Unit = RowOf<typeof units>
@@ -45,11 +44,6 @@ export const conversions = table("uom_conversions", {
   unique: [
     { columns: ["fromUnitId", "toUnitId"], where: "entity_id is null" },
     { columns: ["entityId", "fromUnitId", "toUnitId"], where: "entity_id is not null" }
-  ],
-  indexes: [
-    { columns: ["entityId", "createdAt"], descending: true },
-    { columns: ["fromUnitId", "createdAt"], descending: true },
-    { columns: ["toUnitId", "createdAt"], descending: true }
   ],
   checks: {
     above_zero: "factor_decimal > 0",

@@ -1,5 +1,5 @@
 import { boolean, idOf, oneOf, resource, table, text, WarehouseId } from "stoa/plugin"
-import { admin, newest, read, routes, someUnits } from "./Documents.ts"
+import { admin, read, routes, someUnits } from "./Documents.ts"
 
 /** Places within a warehouse. */
 export const bins = table("warehouse_bins", {
@@ -9,11 +9,7 @@ export const bins = table("warehouse_bins", {
   type: oneOf(["general", "cold", "frozen", "dry", "hazardous", "display"]).default("general"),
   isActive: boolean.default(true),
   capacity: someUnits.nullable
-}, {
-  counted: ["warehouseId"],
-  unique: [{ columns: ["warehouseId", "code"] }],
-  indexes: [newest("warehouseId"), newest("type"), newest("isActive")]
-})
+}, { unique: [{ columns: ["warehouseId", "code"] }] })
 
 export const binRoutes = resource(routes, "/bins", bins, {
   noun: "bin",

@@ -18,15 +18,11 @@ import { type StockLine, stockOf } from "./StockRepo.ts"
 export const routes = group("Warehouse", "/warehouse")
 export const [read, operate, admin] = ["warehouse:read", "warehouse:operate", "warehouse:admin"] as const
 
-/** Documents have a list and moves made of their tables; they are created and read with their lines. */
-export const listed = { read, write: operate, get: false, create: false, patch: false, remove: false } as const
+/** Documents are created and read with their lines, and only moved then. */
+export const kept = { read, write: operate, patch: false, remove: false } as const
 
 /** What the moves of documents need. */
 export type Tools = Pick<PluginCall, "db" | "services">
-
-/** The index of a list that is filtered by a column. */
-export const newest = <const Name extends string>(column: Name) =>
-  ({ columns: [column, "createdAt"], descending: true }) as const
 
 /** All lines of a document. */
 export const allLines = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const

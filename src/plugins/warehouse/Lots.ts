@@ -26,6 +26,7 @@ export const lots = table("warehouse_lots", {
   quantity: units
 }, {
   counted: false,
+  // Only lots with units left are listed and looked up: those that are empty are many, and expire first.
   indexes: [
     { columns: ["entityId", "warehouseId"], where: "quantity > 0" },
     { columns: ["warehouseId", "expiryDate", "createdAt"], where: "quantity > 0" },

@@ -30,12 +30,10 @@ import {
   goodsAt,
   goodsColumns,
   goodsIn,
+  kept,
   linesOf,
-  listed,
   namedLines,
-  newest,
   operate,
-  read,
   routes,
   type Tools,
   units
@@ -51,7 +49,7 @@ export const reconciliations = table("stock_reconciliations", {
   countedBy: text,
   approvedBy: text.nullable,
   countedAt: timestamp.nullable
-}, { counted: ["warehouseId"], indexes: [newest("status"), newest("warehouseId")] })
+})
 
 export const reconciliationItems = childOf(reconciliations, "reconciliationId", "reconciliation_items", {
   reconciliationId: uuid.references(reconciliations),
@@ -176,37 +174,32 @@ const Line = inputOf(reconciliationItems, {
 
 export const reconciliationRoutes = [
   ...resource(routes, "/reconciliations", reconciliations, {
-    ...listed,
+    ...kept,
     noun: "reconciliation",
     filters: ["status", "warehouseId"],
     search: ["reconciliationNumber"],
     machine: reconciliation,
-    moves: { approve: false, count: false }
+    moves: { approve: false, count: false },
+    create: {
+      description:
+        "Compares with what stock says now. 422 for an unknown warehouse and unknown goods; 409 for goods named twice.",
+      input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
+      answer: ({ actor, db, input: { items, warehouseId } }) =>
+        Effect.gen(function*() {
+          const head = { warehouseId, countedBy: authorOf(actor), countedAt: DateTime.toDateUtc(yield* DateTime.now) }
+          return (yield* db.use(reconciliationDocuments).create(head, yield* counted(db, warehouseId, items))).head
+        })
+    },
+    get: {
+      summary: "Get a reconciliation with its items",
+      success: Schema.Struct({ reconciliation: reconciliations.Row, items: Schema.Array(reconciliationItems.Row) }),
+      answer: ({ db, params }) =>
+        Effect.map(
+          db.use(reconciliationDocuments).get(params.id),
+          ({ head, lines }) => ({ reconciliation: head, items: lines })
+        )
+    }
   }),
-  routes.post("/reconciliations", {
-    summary: "Create a reconciliation",
-    description:
-      "Compares with what stock says now. 422 for an unknown warehouse and unknown goods; 409 for goods named twice.",
-    permission: operate,
-    input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
-    success: reconciliations.Row
-  }).handle(({ actor, db, input: { items, warehouseId } }) =>
-    Effect.gen(function*() {
-      const head = { warehouseId, countedBy: authorOf(actor), countedAt: DateTime.toDateUtc(yield* DateTime.now) }
-      return (yield* db.use(reconciliationDocuments).create(head, yield* counted(db, warehouseId, items))).head
-    })
-  ),
-  routes.get("/reconciliations/:id", {
-    summary: "Get a reconciliation with its items",
-    description: "404 without it.",
-    permission: read,
-    success: Schema.Struct({ reconciliation: reconciliations.Row, items: Schema.Array(reconciliationItems.Row) })
-  }).handle(({ db, params }) =>
-    Effect.map(
-      db.use(reconciliationDocuments).get(params.id),
-      ({ head, lines }) => ({ reconciliation: head, items: lines })
-    )
-  ),
   routes.post("/reconciliations/:id/count", {
     summary: "Count items of a reconciliation",
     description: "Compares them with what stock says now. 404 without it; 422 for others' items and when approved.",

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { fieldsOf, inputOf, type PluginDatabase, resource } from "stoa/plugin"
-import { admin, allLines, authorOf, goodsIn, linesOf, listed, namedLines, operate, read, routes } from "./Documents.ts"
+import { admin, allLines, authorOf, goodsIn, kept, linesOf, namedLines, operate, read, routes } from "./Documents.ts"
 import { warehouseNames } from "./StockRepo.ts"
 import {
   Arrival,
@@ -52,43 +52,38 @@ const paperOf = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
 
 export const transferRoutes = [
   ...resource(routes, "/transfers", transfers, {
-    ...listed,
+    ...kept,
     noun: "transfer",
     filters: ["status", "type", "fromWarehouseId", "toWarehouseId"],
     search: ["transferNumber"],
     machine: transfer,
-    moves: { approve: admin, dispatch: false, receive: false }
+    moves: { approve: admin, dispatch: false, receive: false },
+    create: {
+      description: "422 for unknown warehouses and goods, and for two warehouses that are the same.",
+      input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
+      answer: ({ actor, db, input: { items, ...head } }) =>
+        Effect.gen(function*() {
+          yield* goodsIn(db, head.fromWarehouseId, items)
+          return (yield* db.use(transferDocuments).create({ ...head, requestedBy: authorOf(actor) }, items)).head
+        })
+    },
+    get: {
+      summary: "Get a transfer with its items, their lots and what is missing",
+      success: Schema.Struct({
+        transfer: transfers.Row,
+        items: Schema.Array(transferItems.Row),
+        lots: Schema.Array(transferLots.Row),
+        discrepancies: Schema.Array(discrepancies.Row)
+      }),
+      answer: ({ db, params: { id } }) =>
+        Effect.gen(function*() {
+          const { head, lines } = yield* db.use(transferDocuments).get(id)
+          const lots = yield* db.table(transferLots).list({ transferId: id }, allLines)
+          const missing = yield* db.table(discrepancies).list({ transferId: id }, allLines)
+          return { transfer: head, items: lines, lots, discrepancies: missing }
+        })
+    }
   }),
-  routes.post("/transfers", {
-    summary: "Create a transfer",
-    description: "422 for unknown warehouses and goods, and for two warehouses that are the same.",
-    permission: operate,
-    input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
-    success: transfers.Row
-  }).handle(({ actor, db, input: { items, ...head } }) =>
-    Effect.gen(function*() {
-      yield* goodsIn(db, head.fromWarehouseId, items)
-      return (yield* db.use(transferDocuments).create({ ...head, requestedBy: authorOf(actor) }, items)).head
-    })
-  ),
-  routes.get("/transfers/:id", {
-    summary: "Get a transfer with its items, their lots and what is missing",
-    description: "404 without it.",
-    permission: read,
-    success: Schema.Struct({
-      transfer: transfers.Row,
-      items: Schema.Array(transferItems.Row),
-      lots: Schema.Array(transferLots.Row),
-      discrepancies: Schema.Array(discrepancies.Row)
-    })
-  }).handle(({ db, params: { id } }) =>
-    Effect.gen(function*() {
-      const { head, lines } = yield* db.use(transferDocuments).get(id)
-      const lots = yield* db.table(transferLots).list({ transferId: id }, allLines)
-      const missing = yield* db.table(discrepancies).list({ transferId: id }, allLines)
-      return { transfer: head, items: lines, lots, discrepancies: missing }
-    })
-  ),
   routes.raw(
     "GET",
     "/transfers/:id/pdf",

@@ -17,7 +17,7 @@ import {
   uuid,
   WarehouseId
 } from "stoa/plugin"
-import { allLines, givenFor, goodsAt, goodsColumns, newest, someUnits, type Tools, units } from "./Documents.ts"
+import { allLines, givenFor, goodsAt, goodsColumns, someUnits, type Tools, units } from "./Documents.ts"
 import { Lots } from "./Lots.ts"
 
 /** Goods that go from one warehouse to another. */
@@ -34,8 +34,6 @@ export const transfers = table("stock_transfers", {
   notes: longText.nullable,
   metadata: json.default({})
 }, {
-  counted: ["fromWarehouseId", "toWarehouseId"],
-  indexes: [newest("status"), newest("type"), newest("fromWarehouseId"), newest("toWarehouseId")],
   checks: { two_warehouses: "from_warehouse_id <> to_warehouse_id" }
 })
 

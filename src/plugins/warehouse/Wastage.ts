@@ -24,11 +24,8 @@ import {
   goodsAt,
   goodsColumns,
   goodsIn,
+  kept,
   linesOf,
-  listed,
-  newest,
-  operate,
-  read,
   routes,
   someUnits,
   type Tools
@@ -45,7 +42,7 @@ export const wastageNotes = table("wastage_notes", {
   approvedBy: text.nullable,
   totalCost: amount,
   notes: longText.nullable
-}, { counted: ["warehouseId"], indexes: [newest("status"), newest("type"), newest("warehouseId")] })
+})
 
 export const wastageItems = childOf(wastageNotes, "noteId", "wastage_note_items", {
   noteId: uuid.references(wastageNotes),
@@ -111,35 +108,31 @@ const Line = inputOf(wastageItems, {
 
 export const wastageRoutes = [
   ...resource(routes, "/wastage", wastageNotes, {
-    ...listed,
+    ...kept,
     noun: "wastage note",
     filters: ["status", "type", "warehouseId"],
     search: ["noteNumber"],
     machine: wastage,
-    moves: { approve: false }
+    moves: { approve: false },
+    create: {
+      description: "422 for an unknown warehouse and unknown goods.",
+      input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
+      answer: ({ actor, db, input: { items, ...head } }) =>
+        Effect.gen(function*() {
+          yield* goodsIn(db, head.warehouseId, items)
+          const totalCost = yield* costOf(items.map(({ quantity, unitCost }) => ({ units: quantity, unitCost })))
+          const lines = items.map((item) => ({ ...item, totalCost: item.quantity * item.unitCost }))
+          return (yield* db.use(wastageDocuments).create({ ...head, totalCost, recordedBy: authorOf(actor) }, lines))
+            .head
+        })
+    },
+    get: {
+      summary: "Get a wastage note with its items",
+      success: Schema.Struct({ note: wastageNotes.Row, items: Schema.Array(wastageItems.Row) }),
+      answer: ({ db, params }) =>
+        Effect.map(db.use(wastageDocuments).get(params.id), ({ head, lines }) => ({ note: head, items: lines }))
+    }
   }),
-  routes.post("/wastage", {
-    summary: "Create a wastage note",
-    description: "422 for an unknown warehouse and unknown goods.",
-    permission: operate,
-    input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
-    success: wastageNotes.Row
-  }).handle(({ actor, db, input: { items, ...head } }) =>
-    Effect.gen(function*() {
-      yield* goodsIn(db, head.warehouseId, items)
-      const totalCost = yield* costOf(items.map(({ quantity, unitCost }) => ({ units: quantity, unitCost })))
-      const lines = items.map((item) => ({ ...item, totalCost: item.quantity * item.unitCost }))
-      return (yield* db.use(wastageDocuments).create({ ...head, totalCost, recordedBy: authorOf(actor) }, lines)).head
-    })
-  ),
-  routes.get("/wastage/:id", {
-    summary: "Get a wastage note with its items",
-    description: "404 without it.",
-    permission: read,
-    success: Schema.Struct({ note: wastageNotes.Row, items: Schema.Array(wastageItems.Row) })
-  }).handle(({ db, params }) =>
-    Effect.map(db.use(wastageDocuments).get(params.id), ({ head, lines }) => ({ note: head, items: lines }))
-  ),
   routes.post("/wastage/:id/approve", {
     summary: "Approve a wastage note",
     description:

@@ -5,7 +5,9 @@ import type { InstalledPlugin, Plugin } from "../Plugin.ts"
 import { isErrorAnswer } from "../routes/ApiError.ts"
 import type { BuiltRoute } from "../routes/PluginRoute.ts"
 import { ruleOf } from "../routes/RouteShape.ts"
+import { equalColumns } from "../tables/Listing.ts"
 import type { Table } from "../tables/Table.ts"
+import { columnFacts } from "../tables/TableRowsRepo.ts"
 
 /** What of the core plugins may not take for themselves. */
 export interface CoreNames {
@@ -175,9 +177,12 @@ export const callFlaws = (
     ])
   )
 
-const isLookedUpBy = ({ columns, options: { indexes = [], unique = [] } }: Table, column: string): boolean =>
-  columns[column]?.facts.uniqueness !== undefined ||
-  [...unique, ...indexes].some(({ columns: [first], where }) => first === column && where === undefined)
+const isLookedUpBy = (table: Table, column: string): boolean => {
+  const { columns, lists = [], options: { indexes = [], unique = [] } } = table
+  return columns[column]?.facts.uniqueness !== undefined ||
+    [...unique, ...indexes].some(({ columns: [first], where }) => first === column && where === undefined) ||
+    lists.some((one) => equalColumns(one, (name) => columnFacts(table, name)).some(([first]) => first === column))
+}
 
 /**
  * What cannot be right about conditions of hooks, order projections and events (`entitiesIn`, `ordersIn`, `rowsIn`):

@@ -27,6 +27,10 @@ export interface DocumentRows<H, L, Parent extends string, Numbered extends stri
   /** 404. */
   readonly get: (which: Which<H>) => Effect.Effect<DocumentRow<H, L>, NotFound, CurrentActor>
   /** A page of documents with their lines, which one statement reads. */
+  /** These heads with their lines, for the view of a list or a resource. */
+  readonly of: (
+    heads: ReadonlyArray<RowOf<H>>
+  ) => Effect.Effect<ReadonlyArray<DocumentRow<H, L>>, never, CurrentActor>
   readonly page: (
     where: Where<H>,
     page: PageRequest,
@@ -87,6 +91,7 @@ export const document = <
         const [whole] = yield* linesOf(db, [found])
         return whole ?? { head: found, lines: [] }
       }),
+      of: (heads) => linesOf(db, heads),
       page: Effect.fn("Documents.page")(function*(where, page, order) {
         const found = yield* db.table(head).page(where, page, order)
         return { ...found, items: yield* linesOf(db, found.items) }

@@ -7,6 +7,7 @@ import { profileOf } from "../tables/ProfileRepo.ts"
 import type { ColumnsOf, RowOf, Table } from "../tables/Table.ts"
 import type { OrderOf } from "../tables/TableHandle.ts"
 import type { Where, Which } from "../tables/TableWhereRepo.ts"
+import type { Visible } from "./Visible.ts"
 
 type Name<T> = keyof ColumnsOf<T> & keyof RowOf<T> & string
 
@@ -31,7 +32,7 @@ export interface OwnedRows<T> {
 }
 
 /** Rows of a table by their owners. */
-export interface Owned<T> extends Usable<OwnedRows<T>> {}
+export interface Owned<T> extends Usable<OwnedRows<T>>, Visible<T> {}
 
 /**
  * Shows each customer (`customer`: a column with the id of a customer's profile) or user (`user`: one with the id of a
@@ -50,6 +51,10 @@ export const ownedBy = <T extends Table>(table: T, { customer, staff, user }: Ow
     return { [String(customer ?? user)]: { in: id === undefined ? [] : [id] } } as Where<T>
   })
   return {
+    columns: [String(customer ?? user)],
+    seesAll: staff !== undefined,
+    isFew: true,
+    whereOf: ({ db }) => whereOn(db),
     on: (db) => {
       const where = whereOn(db)
       const which: OwnedRows<T>["which"] = (id) => Effect.map(where, (own): Which<T> => ({ ...own, id }))

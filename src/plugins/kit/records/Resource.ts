@@ -1,67 +1,30 @@
-import { Effect, Record, type Schema } from "effect"
+import { Effect, Predicate, Record, type Schema, Struct } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
-import type { PageOf } from "../../../domain/platform/paging/Paging.ts"
+import type { PluginCall } from "../PluginCall.ts"
 import type { group, Route, RouteCall } from "../routes/PluginRoute.ts"
-import type { AnySchema, Guard } from "../routes/RouteShape.ts"
+import type { AnySchema, Guard, QueryFields } from "../routes/RouteShape.ts"
 import type { RouteError } from "../routes/RouteTools.ts"
-import type { ChangeOf, ColumnsOf, GivenOf, NewRowOf, RowOf, Table } from "../tables/Table.ts"
-import type { OrderOf } from "../tables/TableHandle.ts"
-import type { Where, Which } from "../tables/TableWhereRepo.ts"
-import { type InputOf, inputOf } from "./InputOf.ts"
+import type { ChangeOf, NewRowOf, RowOf, Table } from "../tables/Table.ts"
+import { inputOf } from "./InputOf.ts"
+import { type AnyView, listOf, type ListOptions, viewOf } from "./ListOf.ts"
 import type { Machine } from "./Machine.ts"
-import type { Owned } from "./OwnedBy.ts"
-import { type FilterOf, listQuery, listWhere, type SearchOf } from "./ResourceQuery.ts"
-
-type NameOf<T> = keyof ColumnsOf<T> & string
-
-/** Who may ask: a permission, or what a route says otherwise (`auth`, `admits`, `public`). */
-type Allowed = string | Guard
-
-/** False leaves a route out; a handler answers in place of the table's handle. */
-type Answer<Call, A, R> = false | ((call: Call) => Effect.Effect<A, RouteError, R | CurrentActor>)
-
-type Call<Input> = RouteCall<Input, unknown, unknown>
-type PathCall<Input> = RouteCall<Input, unknown, { readonly id: string }>
-/** `where`: the rows that the query means and the actor may see. */
-type ListCall<T> = Call<undefined> & { readonly where: Where<T> }
-/** `which`: the row of the path, if the actor may see it. */
-type RowCall<T, Input = undefined> = Call<Input> & { readonly which: Which<T> }
-
-type CreateOf<T, Left extends NameOf<T>> = InputOf<
-  T,
-  Exclude<GivenOf<T> & NameOf<T>, Left>,
-  Exclude<NameOf<T>, GivenOf<T> | Left>
->["Type"]
-type PatchOf<T, Left extends NameOf<T>> = InputOf<T, never, Exclude<NameOf<T>, Left>>["Type"]
-
-/** What the routes of a table are; `List` to `Remove` are what their handlers need of the plugin's services. */
-export interface ResourceOptions<T, Left extends NameOf<T>, Move extends string, List, Get, Create, Patch, Remove> {
-  /** What a row is called: "purchase order". */
-  readonly noun: string
-  /** Who may list and get. */
-  readonly read: Allowed
-  /** Who may create, patch, delete and move. */
-  readonly write: Allowed
-  /** Columns that are parameters of the list: `?status=open`. */
-  readonly filters?: ReadonlyArray<FilterOf<T>>
-  /** Columns of texts in which `?search=` looks. It reads all rows of the organization. */
-  readonly search?: ReadonlyArray<SearchOf<T>>
-  /** Default: the newest first. */
-  readonly order?: OrderOf<T>
-  /** Columns that bodies do not name: the plugin fills them in. */
-  readonly without?: ReadonlyArray<Left>
-  /** Rows belong to customers or users: the list shows each their rows, others are 404. */
-  readonly owned?: Owned<T>
-  /** Adds `POST …/:id/<move>` for each move; bodies do not name the columns that it writes. */
-  readonly machine?: Machine<T, Move>
-  /** Who may make a move, where that is not `write`; false leaves its route out. */
-  readonly moves?: { readonly [K in NoInfer<Move>]?: Allowed | false }
-  readonly list?: Answer<ListCall<T>, PageOf<RowOf<T>>, List>
-  readonly get?: Answer<RowCall<T>, RowOf<T>, Get>
-  readonly create?: Answer<Call<CreateOf<T, Left>>, RowOf<T>, Create>
-  readonly patch?: Answer<RowCall<T, PatchOf<T, Left>>, RowOf<T>, Patch>
-  readonly remove?: Answer<RowCall<T>, RowOf<T>, Remove>
-}
+import type {
+  Allowed,
+  CreateOf,
+  CreateRoute,
+  GetRoute,
+  ListRoute,
+  NameOf,
+  NewCall,
+  Own,
+  PatchOf,
+  PatchRoute,
+  RemoveRoute,
+  ResourceOptions,
+  RowCall,
+  Said
+} from "./ResourceOptions.ts"
+import type { Visible } from "./Visible.ts"
 
 const guardOf = (allowed: Allowed): Guard => typeof allowed === "string" ? { permission: allowed } : allowed
 
@@ -92,54 +55,6 @@ const leftOut = <T, Left extends NameOf<T>, Move extends string>(
   { machine, without = [] }: { readonly machine?: Machine<T, Move>; readonly without?: ReadonlyArray<Left> }
 ): ReadonlySet<string> => new Set<string>([...without, ...moved(machine)])
 
-/** What of the options the shapes of routes need. */
-interface ShapeOptions {
-  readonly noun: string
-  readonly read: Allowed
-  readonly write: Allowed
-  readonly filters?: ReadonlyArray<string>
-  readonly search?: ReadonlyArray<string>
-}
-
-/** The routes of a table without what answers them. */
-const shapesOf = <T extends Table>(
-  routes: ReturnType<typeof group>,
-  path: `/${string}`,
-  table: T,
-  { filters = [], noun, read, search = [], write }: ShapeOptions,
-  left: ReadonlySet<string>
-) => {
-  const names = Object.keys(table.columns).filter((name) => !left.has(name))
-  // A row stays with the one it belongs to.
-  const changed = names.filter((name) => name !== table.parent?.column)
-  // The row of a table is what its columns say, which the compiler does not see of any table.
-  const success = table.Row as Schema.Codec<RowOf<T>, unknown>
-  const [reading, writing] = [{ ...guardOf(read), success }, { ...guardOf(write), success }]
-  const [one, a, missing, refused] = [`${path}/:id` as const, article(noun), "404 without it.", refusals(table)]
-  const many = path.slice(path.lastIndexOf("/") + 1).replaceAll("-", " ")
-  return {
-    list: routes.list(path, { ...reading, summary: `List ${many}`, query: listQuery(table, filters, search) }),
-    get: routes.get(one, { ...reading, summary: `Get ${a}`, description: missing }),
-    create: routes.post(path, {
-      ...writing,
-      summary: `Create ${a}`,
-      description: refused,
-      input: inputOf(table, { without: [...left] }) as AnySchema
-    }),
-    patch: routes.patch(one, {
-      ...writing,
-      summary: `Change ${a}`,
-      description: `What the body leaves out stays. ${missing} ${refused}`,
-      input: inputOf(table, { optional: changed }) as AnySchema
-    }),
-    remove: routes.delete(one, {
-      ...writing,
-      summary: `Delete ${a}`,
-      description: `${missing} 409 when other rows refer to it.`
-    })
-  }
-}
-
 /** A column that no body names and that has no default needs a handler that fills it in. */
 const refuseGap = (path: string, { columns }: Table, left: ReadonlySet<string>): void => {
   const gap = [...left].find((name) =>
@@ -148,33 +63,154 @@ const refuseGap = (path: string, { columns }: Table, left: ReadonlySet<string>):
   if (gap !== undefined) throw new Error(`The resource "${path}" needs a \`create\` that fills in "${gap}".`)
 }
 
-/** One of the routes: its shape with what answers it; none where it is left out. */
-const answered = <Call, A, R>(
-  given: Answer<Call, A, R> | undefined,
-  usual: (call: Call) => Effect.Effect<A, RouteError, CurrentActor>,
-  route: (answer: (call: Call) => Effect.Effect<A, RouteError, R | CurrentActor>) => Route<Exclude<R, CurrentActor>>
-): ReadonlyArray<Route<Exclude<R, CurrentActor>>> => given === false ? [] : [route(given ?? usual)]
+type PathCall<Input> = RouteCall<Input, unknown, { readonly id: string }>
+
+/** A handler of a call that answers with a row. */
+type RowHandler<Call, T, R = never> = (call: Call) => Effect.Effect<RowOf<T>, RouteError, R | CurrentActor>
+
+/** What a route is where its option says nothing else. */
+interface Usual<Call, T> extends Required<Pick<Said, "description" | "summary">> {
+  readonly allowed: Allowed | undefined
+  readonly own: { readonly answer: RowHandler<Call, T> }
+}
+
+type RouteTerms = Guard & Omit<Said, "allowed"> & { readonly success: AnySchema }
+
+/** A route before it has a handler. */
+type Shape<Asked> = (terms: RouteTerms) => {
+  readonly handle: <Needs>(
+    answer: (call: Asked) => Effect.Effect<unknown, RouteError, Needs | CurrentActor>
+  ) => Route<Exclude<Needs, CurrentActor>>
+}
+
+/** Makes the routes of a resource, which show rows in a view, of their options or the usual terms; none of `false`. */
+const routeWith = <T, Show>({ show, success }: AnyView<T, Show>) =>
+<Asked, Call extends PluginCall, A, R, See>(
+  option: false | RowHandler<Call, T, R> | Own<Call, RowOf<T>, A, R> | undefined,
+  usual: Usual<Call, T>,
+  shape: Shape<Asked>,
+  callOf: (asked: Asked) => Effect.Effect<Call, RouteError, See | CurrentActor>
+): ReadonlyArray<Route<Exclude<R | Show | See, CurrentActor>>> => {
+  if (option === false) return []
+  const own: Own<Call, RowOf<T>, A, R> = typeof option === "function" ? { answer: option } : option ?? usual.own
+  const { description = usual.description, summary = usual.summary } = own
+  const allowed = own.allowed ?? usual.allowed
+  if (allowed === undefined) throw new Error(`"${summary}" needs \`allowed\`, or \`write\` of its resource.`)
+  const answer = (call: Call): Effect.Effect<unknown, RouteError, R | Show | CurrentActor> =>
+    own.success === undefined
+      ? Effect.flatMap(own.answer(call), (row) => Effect.map(show([row], call), ([one]) => one))
+      : own.answer(call)
+  const terms = { ...guardOf(allowed), description, summary, success: own.success ?? success }
+  return [
+    shape(own.errors === undefined ? terms : { ...terms, errors: own.errors })
+      .handle((asked) => Effect.flatMap(callOf(asked), answer))
+  ]
+}
+
+/** The schema of a body: what the option of its route says, or these columns. */
+const bodyOf = <Input>(option: unknown, columns: () => unknown): Schema.Codec<Input, unknown> =>
+  // The types of bodies are read from these schemas, which the compiler does not see of any table.
+  (Predicate.hasProperty(option, "input") ? option.input : columns()) as Schema.Codec<Input, unknown>
+
+/** What the routes of a table are without options: they answer as its handle does. */
+const usualsOf = <T extends Table, New, Change>(
+  table: T,
+  { noun, read, write }: { readonly noun: string; readonly read: Allowed; readonly write?: Allowed }
+): {
+  readonly get: Usual<RowCall<T>, T>
+  readonly create: Usual<NewCall<New>, T>
+  readonly patch: Usual<RowCall<T, Change>, T>
+  readonly remove: Usual<RowCall<T>, T>
+} => {
+  const [a, missing, refused] = [article(noun), "404 without it.", refusals(table)]
+  return {
+    get: {
+      allowed: read,
+      summary: `Get ${a}`,
+      description: missing,
+      own: { answer: ({ db, which }) => db.table(table).get(which) }
+    },
+    create: {
+      allowed: write,
+      summary: `Create ${a}`,
+      description: refused,
+      own: { answer: ({ db, input }) => db.table(table).insert(input as NewRowOf<T>) }
+    },
+    patch: {
+      allowed: write,
+      summary: `Change ${a}`,
+      description: `What the body leaves out stays. ${missing} ${refused}`,
+      own: { answer: ({ db, input, which }) => db.table(table).update(which, input as ChangeOf<T>) }
+    },
+    remove: {
+      allowed: write,
+      summary: `Delete ${a}`,
+      description: `${missing} 409 when other rows refer to it.`,
+      own: { answer: ({ db, which }) => db.table(table).delete(which) }
+    }
+  }
+}
+
+/** Adds the row that a call is about. */
+const rowCallOf =
+  <T, See>(visible: Visible<T, See> | undefined) =>
+  <Input>(call: PathCall<Input>): Effect.Effect<RowCall<T, Input>, RouteError, See | CurrentActor> =>
+    visible === undefined
+      ? Effect.succeed(Object.assign(call, { which: call.params.id }))
+      : Effect.map(visible.whereOf(call), (own) => Object.assign(call, { which: { ...own, id: call.params.id } }))
+
+/** The list of a resource, unless it is left out. */
+const listRoute = <
+  T extends Table,
+  Left extends NameOf<T>,
+  Move extends string,
+  See,
+  Shown,
+  Show,
+  Query extends QueryFields,
+  List
+>(
+  routes: ReturnType<typeof group>,
+  path: `/${string}`,
+  table: T,
+  options: ResourceOptions<T, Left, Move, See, Shown, Show>,
+  own: ListRoute<T, Query, List>["list"]
+) => {
+  if (own === false) return []
+  const { allowed = options.read, ...list } = typeof own === "function" ? { answer: own } : own ?? {}
+  const shown: ListOptions<T, `/${string}`, Query, See, Shown, Show, List> = {
+    summary: `List ${path.slice(path.lastIndexOf("/") + 1).replaceAll("-", " ")}`,
+    ...guardOf(allowed),
+    ...Struct.pick(options, ["filters", "order", "search", "view", "visible"]),
+    ...list
+  }
+  return [listOf(routes, path, table, shown)]
+}
 
 /** `POST …/:id/<move>` for each move of a machine. */
-const moveRoutes = <T extends Table, Move extends string>(
+const moveRoutes = <T extends Table, Move extends string, Show, See>(
   routes: ReturnType<typeof group>,
   path: string,
-  machine: Machine<T, Move>,
+  machine: Machine<T, Move> | undefined,
   allowedFor: (move: Move) => Allowed | false,
-  whichOf: (call: PathCall<unknown>) => Effect.Effect<Which<T>, never, CurrentActor>
+  view: AnyView<T, Show>,
+  ofRow: <Input>(call: PathCall<Input>) => Effect.Effect<RowCall<T, Input>, RouteError, See | CurrentActor>
 ) =>
-  Record.keys(machine.moves).flatMap((move) => {
+  machine === undefined ? [] : Record.keys(machine.moves).flatMap((move) => {
     const allowed = allowedFor(move)
     if (allowed === false) return []
     const { from, to } = machine.moves[move]
-    return [
-      routes.post(`${path}/:id/${pathOfMove(move)}`, {
-        ...guardOf(allowed),
+    return routeWith(view)<PathCall<undefined>, RowCall<T>, never, never, See>(
+      undefined,
+      {
+        allowed,
         summary: `Move ${article(machine.noun)} to ${to}`,
         description: `404 without it; 422 INVALID_TRANSITION when its ${machine.column} is not ${from.join(" or ")}.`,
-        success: machine.table.Row as Schema.Codec<RowOf<T>, unknown>
-      }).handle((call) => Effect.flatMap(whichOf(call), (which) => call.db.use(machine).move(move, which)))
-    ]
+        own: { answer: ({ db, which }: RowCall<T>) => db.use(machine).move(move, which) }
+      },
+      (terms) => routes.post(`${path}/:id/${pathOfMove(move)}`, terms),
+      ofRow<undefined>
+    )
   })
 
 /**
@@ -185,62 +221,70 @@ export const resource = <
   T extends Table,
   const Left extends NameOf<T> = never,
   Move extends string = never,
+  See = never,
+  Shown = RowOf<T>,
+  Show = never,
+  Query extends QueryFields = {},
   List = never,
+  Whole = never,
   Get = never,
+  New = CreateOf<T, Left>,
+  Made = never,
   Create = never,
+  Change = PatchOf<T, Left>,
+  Changed = never,
   Patch = never,
+  Gone = never,
   Remove = never
 >(
   routes: ReturnType<typeof group>,
   path: `/${string}`,
   table: T,
-  options: ResourceOptions<T, Left, Move, List, Get, Create, Patch, Remove>
-): ReadonlyArray<Route<Exclude<List | Get | Create | Patch | Remove, CurrentActor>>> => {
-  const { machine, order, owned, search = [] } = options
+  options:
+    & ResourceOptions<T, Left, Move, See, Shown, Show>
+    & ListRoute<T, Query, List>
+    & GetRoute<T, Whole, Get>
+    & CreateRoute<T, New, Made, Create>
+    & PatchRoute<T, Change, Changed, Patch>
+    & RemoveRoute<T, Gone, Remove>
+): ReadonlyArray<Route<Exclude<See | Show | List | Get | Create | Patch | Remove, CurrentActor>>> => {
+  const { get, list, machine, visible, write } = options
+  const usually = write === undefined ? false : undefined
+  const { create = usually, patch = usually, remove = usually } = options
   const left = leftOut(options)
-  if (options.create === undefined) refuseGap(path, table, left)
-  const shapes = shapesOf(routes, path, table, options, left)
-  const whichOf = (call: PathCall<unknown>): Effect.Effect<Which<T>, never, CurrentActor> =>
-    owned === undefined ? Effect.succeed(call.params.id) : call.db.use(owned).which(call.params.id)
-  const ofRow = <Input, R>(answer: (call: RowCall<T, Input>) => Effect.Effect<RowOf<T>, RouteError, R>) =>
-  // The body is what the columns say that the types of the options are read from.
-  (call: PathCall<unknown>) =>
-    Effect.flatMap(whichOf(call), (which) => answer(Object.assign(call, { which }) as RowCall<T, Input>))
+  if (create === undefined) refuseGap(path, table, left)
+  const newBody = bodyOf<New>(create, () => inputOf(table, { without: [...left] }))
+  // A row stays with the one it belongs to.
+  const changed = Object.keys(table.columns).filter((name) => !left.has(name) && name !== table.parent?.column)
+  const change = bodyOf<Change>(patch, () => inputOf(table, { optional: changed }))
+  const [one, usual, view] = [
+    `${path}/:id` as const,
+    usualsOf<T, New, Change>(table, options),
+    viewOf(table, options.view)
+  ]
+  const [route, ofRow] = [routeWith(view), rowCallOf(visible)]
 
   return [
-    ...answered(
-      options.list,
-      ({ db, page, where }) => db.table(table).page(where, page, order),
-      (answer) =>
-        shapes.list.handle((call) =>
-          Effect.flatMap(owned === undefined ? Effect.succeed({}) : call.db.use(owned).where, (own) => {
-            const where = { ...listWhere(table, search, call.query), ...own }
-            return answer(Object.assign(call, { where }))
-          })
-        )
+    ...listRoute(routes, path, table, options, list),
+    ...route<PathCall<undefined>, RowCall<T>, Whole, Get, See>(get, usual.get, (said) => routes.get(one, said), ofRow),
+    ...route<NewCall<New>, NewCall<New>, Made, Create, never>(
+      create,
+      usual.create,
+      (said) => routes.post(path, { ...said, input: newBody }),
+      Effect.succeed
     ),
-    ...answered(
-      options.get,
-      ({ db, which }) => db.table(table).get(which),
-      (answer) => shapes.get.handle(ofRow(answer))
+    ...route<PathCall<Change>, RowCall<T, Change>, Changed, Patch, See>(
+      patch,
+      usual.patch,
+      (said) => routes.patch(one, { ...said, input: change }),
+      ofRow
     ),
-    ...answered(
-      options.create,
-      ({ db, input }) => db.table(table).insert(input as NewRowOf<T>),
-      (answer) => shapes.create.handle((call) => answer(call as Call<CreateOf<T, Left>>))
+    ...route<PathCall<undefined>, RowCall<T>, Gone, Remove, See>(
+      remove,
+      usual.remove,
+      (said) => routes.delete(one, said),
+      ofRow
     ),
-    ...answered(
-      options.patch,
-      ({ db, input, which }) => db.table(table).update(which, input as ChangeOf<T>),
-      (answer) => shapes.patch.handle(ofRow(answer))
-    ),
-    ...answered(
-      options.remove,
-      ({ db, which }) => db.table(table).delete(which),
-      (answer) => shapes.remove.handle(ofRow(answer))
-    ),
-    ...(machine === undefined
-      ? []
-      : moveRoutes(routes, path, machine, (move) => options.moves?.[move] ?? options.write, whichOf))
+    ...moveRoutes(routes, path, machine, (move) => options.moves?.[move] ?? write ?? false, view, ofRow)
   ]
 }

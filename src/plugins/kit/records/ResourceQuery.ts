@@ -24,20 +24,18 @@ const Flag = Schema.Literals(["true", "false"]).pipe(
   })
 )
 
-const WholeNumber = Schema.FiniteFromString.check(
-  Schema.isInt(),
-  Schema.isBetween({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
-)
+const wholeNumber = ([minimum, maximum]: NonNullable<Facts["bounds"]>) =>
+  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
 
 /** A value of the column, or an entry of its list, as a text of the query. */
-const valueSchema = ({ among, digits, form, kind }: Facts): Schema.Codec<unknown, string> | undefined => {
+const valueSchema = ({ among, bounds, digits, form, kind }: Facts): Schema.Codec<unknown, string> | undefined => {
   if (among !== undefined) return Schema.Literals(among)
   switch (kind) {
     case "bool":
       return Flag
     case "int4":
     case "int8":
-      return WholeNumber
+      return wholeNumber(bounds ?? [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
     case "uuid":
       return Uuid
     case "timestamptz":
@@ -72,14 +70,16 @@ export const listQuery = (table: Table, filters: ReadonlyArray<string>, search: 
 /** The rows that a query means. */
 export const listWhere = <T extends Table>(
   table: T,
+  filters: ReadonlyArray<string>,
   search: ReadonlyArray<string>,
-  { search: text, ...filters }: Readonly<Record<string, unknown>>
+  query: Readonly<Record<string, unknown>>
 ): Where<T> => {
   const where: Record<string, unknown> = Object.fromEntries(
-    Object.entries(filters).filter(([, value]) => value !== undefined).map(([name, value]) =>
-      [name, columnFacts(table, name).isList ? { has: value } : value] as const
+    filters.filter((name) => query[name] !== undefined).map((name) =>
+      [name, columnFacts(table, name).isList ? { has: query[name] } : query[name]] as const
     )
   )
+  const text = query["search"]
   const isSearch = search.length > 0 && typeof text === "string" && text !== ""
   // The names are columns of the table, by the types of the filters.
   return (isSearch ? { ...where, or: search.map((name) => ({ [name]: { contains: text } })) } : where) as Where<T>

@@ -9,6 +9,7 @@ import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
 import { Errors, parseOptions } from "../../../http/middleware/Errors.ts"
 import { Idempotency, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
 import { OwnRefusals, type RefusalShape } from "../../../http/server/Refusals.ts"
+import type { Listing } from "../tables/Listing.ts"
 import { type DocumentedError, errorSchema } from "./ApiError.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
@@ -68,6 +69,8 @@ export interface RouteOptions<
   readonly input?: Schema.Codec<Input, unknown>
   /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
   readonly success?: Schema.Codec<Success, unknown>
+  /** The table whose rows a list shows, for its indexes and counters; `listOf` says it. */
+  readonly lists?: Listing
 }
 
 /** What a route of bytes is, beside its method and path. */
@@ -113,6 +116,7 @@ export interface Described extends Guard {
   readonly method: Method
   readonly path: `/${string}`
   readonly isList: boolean
+  readonly lists?: Listing | undefined
   readonly summary?: string | undefined
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined

@@ -35,6 +35,8 @@ export interface Facts {
   /** Values the database admits; absent: all of the kind. */
   readonly among: ReadonlyArray<string> | undefined
   readonly bounds: readonly [minimum: number, maximum: number] | undefined
+  /** An organization has few different values of it (`fewValues`). */
+  readonly isFew: boolean
   /** A regular expression that texts meet. */
   readonly form: string | undefined
   /** Of a decimal: how many digits it has, and how many of them after the point. */
@@ -53,6 +55,7 @@ export const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
   existing: undefined,
   among: undefined,
   bounds: undefined,
+  isFew: false,
   form: undefined,
   digits: undefined,
   ...rest
@@ -105,6 +108,14 @@ export class Column<A, E, Given extends boolean = true> {
   /** The time of the transaction when an insert does not name it; for `timestamp`. */
   get defaultNow(): Column<A, E, false> {
     return new Column(this.schema, { ...this.facts, fallback: "now()" }, this.sent)
+  }
+
+  /**
+   * An organization has few different values, such as currencies: rows are counted by each where a list is filtered by it, so
+   * that the total of the list reads no rows. `oneOf`, `boolean` and ids of warehouses are so by themselves.
+   */
+  get fewValues(): Column<A, E, Given> {
+    return new Column(this.schema, { ...this.facts, isFew: true }, this.sent)
   }
 
   /** A value is unique in the organization, or in the complete service. A second one is 409. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../../../domain/platform/ids/Id.ts"
+import { Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
 import { FreeText, ofForm, StorableObject, Text } from "../../../domain/platform/text/Storable.ts"
 import { isDay, Moment, Time } from "../../../domain/platform/text/Time.ts"
 import { Column, plain, SecretColumn } from "./Column.ts"
@@ -35,8 +35,12 @@ export const boolean = new Column(Schema.Boolean, plain("bool"))
 /** An id of a row of the plugin's (`references`). */
 export const uuid = new Column(Uuid, plain("uuid"))
 
+/** Kinds of records that an organization has few of: rows are counted by their ids. */
+const fewRecords: ReadonlySet<unknown> = new Set([WarehouseId])
+
 /** An id of a record of the core: `idOf(OrderId)`. */
-export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) => new Column(id, plain("uuid"))
+export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) =>
+  new Column(id, plain("uuid", { isFew: fewRecords.has(id) }))
 
 /** A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. */
 export const timestamp = new Column(Time, plain("timestamptz"), Moment)

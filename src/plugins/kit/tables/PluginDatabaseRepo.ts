@@ -34,13 +34,13 @@ export const pluginDatabase = (
   { keyring, sql }: Process,
   { events, id, tables }: Owner
 ): PluginDatabase => {
-  const own = new Set(tables.map(({ name }) => name))
+  const lists = new Map(tables.map((table) => [table.name, table.lists]))
   const announced = new Set(events)
   const db: PluginDatabase = {
     plugin: id,
     table: (table) => {
-      if (!own.has(table.name)) throw notOwn(id, table.name)
-      return tableHandle({ sql, plugin: id, keyring }, table)
+      if (!lists.has(table.name)) throw notOwn(id, table.name)
+      return tableHandle({ sql, plugin: id, keyring, lists: lists.get(table.name) }, table)
     },
     use: ({ on }) => on(db),
     transaction: <A, E, R>(work: Effect.Effect<A, E, R>) =>

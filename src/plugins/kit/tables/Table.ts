@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Uuid } from "../../../domain/platform/ids/Id.ts"
 import { Time } from "../../../domain/platform/text/Time.ts"
 import type { AnyColumn, Column } from "./Column.ts"
+import type { Listing } from "./Listing.ts"
 
 /** Columns by the names that code and API know them by, in camel case. */
 export type Columns = Readonly<Record<string, AnyColumn>>
@@ -12,17 +13,14 @@ export interface TableOptions<Name extends string = string> {
   readonly unique?: ReadonlyArray<IndexColumns<Name>>
   /** Ranges of which no two overlap, such as bookings of one court; a second one is 409. */
   readonly excluding?: ReadonlyArray<Exclusion<Name>>
-  /** Columns that are looked up together, after the organization. */
+  /** Columns that code looks up together, after the organization. Lists get the indexes of their filters by themselves. */
   readonly indexes?: ReadonlyArray<IndexColumns<Name>>
   /** Conditions in SQL that each row meets, by name: `{ adds_up: "payout = subtotal - commission" }`. */
   readonly checks?: Readonly<Record<string, string>>
   /** False: changes have no entries in the change log, because entries of another table cover them. */
   readonly changeLog?: boolean
-  /**
-   * Columns of few different values that lists are filtered by, beside `oneOf` and `boolean`: the database keeps count of
-   * their rows, so that a total reads none. False: no list shows the table, and writes save the counting.
-   */
-  readonly counted?: ReadonlyArray<Name> | false
+  /** False: no list shows the table, so that writes save counting its rows. */
+  readonly counted?: false
 }
 
 type NameOf<C> = (keyof C & string) | "id" | "createdAt" | "updatedAt"
@@ -78,6 +76,8 @@ export interface Table<C extends Columns = Columns, Kind extends "organization" 
   /** Of a child table: the table it belongs to, and the column that says to which row. */
   readonly parent: { readonly table: Table; readonly column: string } | undefined
   readonly options: TableOptions
+  /** Lists of the plugin's routes that show it; a plugin knows them (`Plugin.tables`). */
+  readonly lists?: ReadonlyArray<Listing>
   readonly Row: Schema.Codec<Row<C, Kind>, unknown>
 }
 

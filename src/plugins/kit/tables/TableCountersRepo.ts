@@ -4,7 +4,9 @@ import { totalOf } from "../../../domain/platform/paging/ListTotalsRepo.ts"
 import { countedBy } from "../../../domain/platform/paging/migrations.ts"
 import { decoding } from "../../../domain/platform/records/Rows.ts"
 import { sqlType } from "./Column.ts"
+import { hasFewValues } from "./Listing.ts"
 import { columnName, type Table } from "./Table.ts"
+import { columnFacts } from "./TableRowsRepo.ts"
 import { digestOf } from "./TableSql.ts"
 import { isTest, whereSql } from "./TableWhereRepo.ts"
 import type { Values } from "./TableWritesRepo.ts"
@@ -15,13 +17,15 @@ import type { Values } from "./TableWritesRepo.ts"
  */
 
 /** These columns; undefined: no one counts the rows. A child's rows have no organization: the index of their parent counts. */
-const countedColumns = ({ columns, kind, options: { counted = [] } }: Table): ReadonlyArray<string> | undefined => {
-  if (kind === "child" || counted === false) return undefined
-  const few = Object.keys(columns).filter((name) => {
+const countedColumns = (table: Table): ReadonlyArray<string> | undefined => {
+  const { columns, kind, lists = [], options } = table
+  if (kind === "child" || options.counted === false) return undefined
+  const words = Object.keys(columns).filter((name) => {
     const facts = columns[name]?.facts
     return facts?.isList === false && (facts.among !== undefined || facts.kind === "bool")
   })
-  return [...new Set([...few, ...counted])]
+  const asked = lists.flatMap(({ filters, visible }) => [...filters, ...visible.columns])
+  return [...new Set([...words, ...asked.filter((name) => hasFewValues(columnFacts(table, name)))])]
 }
 
 /** Whether these columns are all that a filter looks at. */

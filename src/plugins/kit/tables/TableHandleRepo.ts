@@ -10,6 +10,7 @@ import type {
 import { newId } from "../../../domain/platform/ids/Id.ts"
 import { refusedBy, sqlStates } from "../../../domain/platform/records/Constraints.ts"
 import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
+import type { Listing } from "./Listing.ts"
 import { columnName, type RowOf, type Table } from "./Table.ts"
 import { notInState, RowNotFound, type TableHandle } from "./TableHandle.ts"
 import { readsOf, whichOf } from "./TableReadsRepo.ts"
@@ -27,6 +28,8 @@ export interface HandleTools {
   readonly plugin: string
   /** For secrets. */
   readonly keyring: Keyring | undefined
+  /** Lists that show the table. */
+  readonly lists?: ReadonlyArray<Listing> | undefined
 }
 
 /** A handle's parts share these. */
@@ -143,7 +146,10 @@ const upsertOf = <T extends Table>(
   })
 
 /** Rows of a table of a plugin's. */
-export const tableHandle = <T extends Table>({ keyring, plugin, sql }: HandleTools, table: T): TableHandle<T> => {
+export const tableHandle = <T extends Table>(
+  { keyring, lists, plugin, sql }: HandleTools,
+  table: T
+): TableHandle<T> => {
   const read = rowReader(table)
   const parts: Parts<T> = {
     sql,
@@ -174,7 +180,7 @@ export const tableHandle = <T extends Table>({ keyring, plugin, sql }: HandleToo
   })
   const [inserts, updates] = [insertsOf(parts), updatesOf(parts)]
   return {
-    ...readsOf<T>(parts, parts.rowOf),
+    ...readsOf<T>(parts, parts.rowOf, lists),
     insert: inserts.insert,
     insertMany: inserts.insertMany,
     upsert: upsertOf(parts, inserts, updates),

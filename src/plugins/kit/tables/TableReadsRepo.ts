@@ -3,6 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { nextCursorOf, pageParts } from "../../../domain/platform/paging/CursorRepo.ts"
 import type { PageOf, PageRequest } from "../../../domain/platform/paging/Paging.ts"
+import type { Listing } from "./Listing.ts"
 import type { RowOf, Table } from "./Table.ts"
 import { countedTotal } from "./TableCountersRepo.ts"
 import { RowNotFound } from "./TableHandle.ts"
@@ -31,7 +32,11 @@ interface ListOptions {
 export const whichOf = (which: string | object): Values => typeof which === "string" ? { id: which } : { ...which }
 
 /** Reads of a table. */
-export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Values) => RowOf<T>) => {
+export const readsOf = <T extends Table>(
+  { sql, table }: Context,
+  toRow: (row: Values) => RowOf<T>,
+  lists: ReadonlyArray<Listing> = []
+) => {
   const read = Effect.fnUntraced(function*(
     where: object,
     order: ReadonlyArray<string>,
@@ -56,7 +61,7 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
   const count = Effect.fnUntraced(function*(where: object) {
     const { organizationId } = yield* CurrentActor
     const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
-    const total = countedTotal(sql, table, organizationId, { ...where }) ??
+    const total = countedTotal(sql, { ...table, lists }, organizationId, { ...where }) ??
       sql`(select count(*) from ${sql(table.name)} t where ${all})`
     const [row] = yield* sql`select ${total} as total`
     return Number(row?.["total"] ?? 0)

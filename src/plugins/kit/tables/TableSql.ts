@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto"
 import { type AnyColumn, type ColumnKind, quoted, sqlType } from "./Column.ts"
+import { equalColumns, type Listing } from "./Listing.ts"
 import { columnName, type IndexColumns, type Table } from "./Table.ts"
+import { columnFacts } from "./TableRowsRepo.ts"
 
 /** Whose table it is by the database: the organizations that every tenant's rows refer to. */
 const organizations = "organizations"
@@ -131,9 +133,34 @@ const listing = (table: Table): ReadonlyArray<NamedSql> =>
     sql: `create index ${named(table.name, "listed")} on ${table.name} (organization_id, created_at desc, id desc)`
   }]
 
+/** The order of a list as columns of an index, from the largest first: an index is read from either end. */
+const orderOf = ({ order }: Listing): ReadonlyArray<readonly [column: string, isDescending: boolean]> => {
+  const columns = order.map((name) => name.startsWith("-") ? [name.slice(1), true] as const : [name, false] as const)
+  const isMirrored = columns[0]?.[1] === false
+  return columns.map(([name, isDescending]) => [columnName(name), isDescending !== isMirrored])
+}
+
+/** Indexes of lists: rows that are equal in a filter come in the list's order, the id where they are the same in it. */
+const listIndexes = (table: Table): ReadonlyArray<NamedIndex> =>
+  table.kind === "child" ? [] : (table.lists ?? []).flatMap((one) => {
+    const order = orderOf(one)
+    const isListed = order.length === 1 && order[0]?.[0] === "created_at"
+    return equalColumns(one, (name) => columnFacts(table, name)).filter(({ length }) => length > 0 || !isListed).map(
+      (equal) => {
+        const own = equal.map(columnName)
+        const rest = order.filter(([column]) => !own.includes(column))
+        const ordered = rest.map(([column, isDescending]) => isDescending ? column : `${column}_asc`)
+        const name = named(table.name, ...own, ...ordered, "id", "idx")
+        const all = ["organization_id", ...own, ...rest.map(([column, desc]) => desc ? `${column} desc` : column)]
+        return { name, sql: `create index ${name} on ${table.name} (${all.join(", ")}, id desc)` }
+      }
+    )
+  })
+
 /** All indexes of a table, by name. */
 export const indexesOf = (table: Table): ReadonlyArray<NamedIndex> => [
   ...listing(table),
+  ...listIndexes(table),
   ...Object.entries(table.columns).flatMap(([name, column]) => [
     ...uniqueColumn(table, name, column),
     ...referring(table, name, column)
