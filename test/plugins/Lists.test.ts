@@ -68,7 +68,7 @@ const library = (options: TableOptions<Name> = {}, isListed = true) =>
           listOf(routes, "/shown-loans", loans, {
             auth: true,
             filters: ["stars", "note"],
-            visible: visibleRows(loans, ["shown"], () => Effect.succeed({ shown: true }))
+            visible: visibleRows(["shown"], () => Effect.succeed({ shown: true }))
           })
         ]
         : []

@@ -166,7 +166,7 @@ describe("a resource of a plugin", () => {
       })
       const anybody = { public: "a test" }
       const board = group("Board", "/board")
-      const open = visibleRows(notes, ["isHidden"], () => Effect.succeed({ isHidden: false }))
+      const open = visibleRows(["isHidden"], () => Effect.succeed({ isHidden: false }))
       const Shown = Schema.Struct({ id: Uuid, label: Schema.String })
       const plugin = definePlugin({
         id: "board",

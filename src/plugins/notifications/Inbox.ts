@@ -32,7 +32,7 @@ export const inboxRoutes = [
     ...auth,
     summary: "List one's messages, the newest first",
     query: { unread: Schema.optional(Schema.Literals(["true", "false"])) },
-    visible: visibleRows(messages, ["customerId", "channel", "status"], inbox),
+    visible: visibleRows(["customerId", "channel", "status"], inbox),
     view: { success: Entry, show: Effect.succeed },
     answer: ({ db, page, query: { unread }, where }) =>
       db.table(messages).page({ ...where, ...(unread === "true" ? { readAt: null } : {}) }, page)

@@ -55,14 +55,13 @@ const moderated: Visible<typeof reviews> = {
 }
 
 /** The published reviews of an entity; 404 for one that the caller does not see. */
-const ofEntity = visibleRows(reviews, ["entityId", "isPublished"], ({ params, services }) => {
+const ofEntity = visibleRows(["entityId", "isPublished"], ({ params, services }) => {
   const entityId = EntityId.make(params["entityId"] ?? "")
   return Effect.as(services.catalog.get(entityId, []), { entityId, isPublished: true })
 })
 
 /** The caller's reviews. */
 const mine = visibleRows(
-  reviews,
   ["customerId"],
   ({ services }) =>
     Effect.map(services.customers.existingProfile, (profile) => ({

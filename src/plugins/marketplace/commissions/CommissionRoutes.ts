@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Amount, group, inputOf, invalid, Uuid } from "stoa/plugin"
+import { Amount, group, inputOf, invalid, resource, Uuid } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { vendors } from "../vendors/Vendor.ts"
 import { checkRule, commissionRules } from "./CommissionRule.ts"
@@ -46,26 +46,28 @@ const update = Effect.fn("CommissionRules.update")(function*(id: string, change:
 
 const g = group("Marketplace commissions", "/marketplace")
 const permission = "marketplace:admin"
-const success = commissionRules.Row
 
 /** The rules by which the store takes its share (contract, plugins §1.4, §1.6). */
 export const commissionRoutes = [
-  g.list("/commission-rules", { summary: "List commission rules, the highest priority first", permission, success })
-    .handle(({ db, page }) => db.table(commissionRules).page({}, page, ["-priority", "-createdAt"])),
-  g.post("/commission-rules", { summary: "Make a commission rule", permission, input: NewRule, success })
-    .handle(({ input }) => create(input)),
-  g.patch("/commission-rules/:id", {
-    summary: "Change a commission rule; null opens a bound",
-    permission,
-    input: RuleChange,
-    success
-  }).handle(({ input, params }) => update(params.id, input)),
-  g.delete("/commission-rules/:id", {
-    summary: "Delete a commission rule",
-    description: "Lines that were sold under it keep their terms.",
-    permission,
-    success: Schema.Struct({ deleted: Schema.Literal(true) })
-  }).handle(({ db, params }) => Effect.as(db.table(commissionRules).delete(params.id), { deleted: true as const })),
+  ...resource(g, "/commission-rules", commissionRules, {
+    noun: "commission rule",
+    read: permission,
+    write: permission,
+    order: ["-priority", "-createdAt"],
+    list: { summary: "List commission rules, the highest priority first" },
+    get: false,
+    create: { summary: "Make a commission rule", input: NewRule, answer: ({ input }) => create(input) },
+    patch: {
+      summary: "Change a commission rule; null opens a bound",
+      input: RuleChange,
+      answer: ({ input, params }) => update(params.id, input)
+    },
+    remove: {
+      description: "Lines that were sold under it keep their terms.",
+      success: Schema.Struct({ deleted: Schema.Literal(true) }),
+      answer: ({ db, which }) => Effect.as(db.table(commissionRules).delete(which), { deleted: true as const })
+    }
+  }),
   g.post("/commission-rules/preview", {
     summary: "Say which commission a sale would have",
     permission,

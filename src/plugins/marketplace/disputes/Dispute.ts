@@ -52,7 +52,7 @@ export const disputes = table("marketplace_disputes", {
   resolvedAt: timestamp.nullable
 }, {
   unique: [{ columns: ["subOrderId"], where: "status <> 'resolved'" }],
-  indexes: [{ columns: ["status", "deadlineAt"] }, { columns: ["subOrderId", "createdAt"] }]
+  indexes: [{ columns: ["status", "deadlineAt"] }]
 })
 export type DisputeRow = RowOf<typeof disputes>
 

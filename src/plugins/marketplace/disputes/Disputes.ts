@@ -1,5 +1,5 @@
-import { DateTime, Effect, Schema } from "effect"
-import { CurrentActor, forbidden, group, invalid, InvalidTransition, Uuid } from "stoa/plugin"
+import { DateTime, Effect } from "effect"
+import { CurrentActor, forbidden, group, invalid, InvalidTransition, resource } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { buyerOf, pageOfParty, partyTo, shownToParties } from "../parties/Parties.ts"
 import { chooseAll, choosePart } from "../refunds/RefundChoice.ts"
@@ -98,25 +98,32 @@ const success = disputes.Row
 const permission = "marketplace:admin"
 
 export const disputeRoutes = [
-  g.post("/", { auth: true, summary: "Open a dispute about a sub-order, as its buyer", input: NewDispute, success })
-    .handle(({ input }) => openDispute(input)),
-  g.list("/", {
-    auth: true,
-    summary: "List disputes: one's own, all for operators",
-    query: { status: Schema.optional(disputes.columns.status.schema), subOrderId: Schema.optional(Uuid) },
-    success
-  }).handle(({ page, query }) => pageOfParty(disputes, "party", query, page)),
-  g.get("/:id", { auth: true, summary: "Read a dispute", success }).handle(({ db, params }) =>
-    shownToParties(db.table(disputes).get(params.id))
-  ),
+  ...resource(g, "/", disputes, {
+    noun: "dispute",
+    read: { auth: true },
+    write: { auth: true },
+    filters: ["status", "subOrderId"],
+    list: {
+      summary: "List disputes: one's own, all for operators",
+      answer: (call) => pageOfParty(disputes, "party", call)
+    },
+    get: ({ db, which }) => shownToParties(db.table(disputes).get(which)),
+    create: {
+      summary: "Open a dispute about a sub-order, as its buyer",
+      input: NewDispute,
+      answer: ({ input }) => openDispute(input)
+    },
+    patch: false,
+    remove: false,
+    machine: dispute,
+    moves: { escalate: permission, resolve: false }
+  }),
   g.post("/:id/respond", {
     auth: true,
     summary: "Add to a dispute what its buyer, its vendor or an operator has to say",
     input: Answer,
     success
   }).handle(({ input, params }) => answerDispute(params.id, input)),
-  g.post("/:id/escalate", { permission, summary: "Escalate a dispute", success })
-    .handle(({ db, params }) => db.use(dispute).move("escalate", params.id)),
   g.post("/:id/resolve", {
     permission,
     summary: "Resolve a dispute, giving the customer back what was decided",

@@ -1,8 +1,9 @@
 import { Effect, Schema } from "effect"
-import { group, longText, machine, oneOf, type PluginDatabase, table, timestamp, uuid } from "stoa/plugin"
+import { group, listOf, longText, machine, oneOf, type PluginDatabase, table, timestamp, uuid } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { owners, ownVendor } from "../parties/VendorPortal.ts"
-import { announceApproval, ofVendor, vendors, WebAddress } from "../vendors/Vendor.ts"
+import { ofKnownOwnVendor, ofVendor } from "../parties/VendorRows.ts"
+import { announceApproval, vendors, WebAddress } from "../vendors/Vendor.ts"
 
 const types = ["business_license", "tax_form", "bank_proof", "identity", "other"] as const
 
@@ -15,7 +16,7 @@ export const vendorDocuments = table("marketplace_vendor_documents", {
   reviewerNotes: longText.nullable,
   uploadedAt: timestamp.defaultNow,
   reviewedAt: timestamp.nullable
-}, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })
+})
 
 /** A document is judged once (contract, plugins §1.2). */
 const vendorDocument = machine(vendorDocuments, {
@@ -88,14 +89,18 @@ const judge = Effect.fn("VendorDocuments.judge")(
 const g = group("Marketplace vendors", "/marketplace")
 const own = group("Marketplace vendor portal", "/marketplace")
 const success = vendorDocuments.Row
-const admin = { permission: "marketplace:admin", success }
+const permission = "marketplace:admin"
+const admin = { permission, success }
 
 /** What a judge may add; a request without a body is one without notes. */
 const Notes = Schema.NullOr(Schema.Struct({ notes: Schema.optional(longText.schema) }))
 
 export const documentRoutes = [
-  g.list("/vendors/:id/documents", { ...admin, summary: "List documents of a vendor" })
-    .handle(({ db, page, params: { id } }) => ofVendor(db, id, db.table(vendorDocuments).page({ vendorId: id }, page))),
+  listOf(g, "/vendors/:id/documents", vendorDocuments, {
+    permission,
+    summary: "List documents of a vendor",
+    visible: ofVendor
+  }),
   g.post("/vendors/:id/documents", { ...admin, summary: "Hand in a document for a vendor", input: NewDocument })
     .handle(({ input, params }) => handIn(params.id, input)),
   g.post("/vendors/:id/documents/:docId/approve", {
@@ -105,11 +110,11 @@ export const documentRoutes = [
   }).handle(({ input, params }) => judge(params, "approve", input?.notes)),
   g.post("/vendors/:id/documents/:docId/reject", { ...admin, summary: "Reject a document", input: Notes })
     .handle(({ input, params }) => judge(params, "reject", input?.notes)),
-  own.list("/vendor/me/documents", { ...owners, summary: "List own documents", success })
-    .handle(({ actor, db, page }) => {
-      const vendorId = ownVendor(actor)
-      return ofVendor(db, vendorId, db.table(vendorDocuments).page({ vendorId }, page))
-    }),
+  listOf(own, "/vendor/me/documents", vendorDocuments, {
+    ...owners,
+    summary: "List own documents",
+    visible: ofKnownOwnVendor
+  }),
   own.post("/vendor/me/documents", { ...owners, summary: "Hand in a document", input: NewDocument, success })
     .handle(({ actor, input }) => handIn(ownVendor(actor), input))
 ]

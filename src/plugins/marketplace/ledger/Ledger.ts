@@ -57,7 +57,6 @@ export const adjustments = table("marketplace_adjustments", {
   amountCents: amount,
   reason: longText
 }, {
-  indexes: [{ columns: ["vendorId", "createdAt"], descending: true }],
   checks: { not_nothing: "amount_cents <> 0" }
 })
 

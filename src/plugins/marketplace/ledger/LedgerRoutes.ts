@@ -1,8 +1,9 @@
 import { Effect, Schema } from "effect"
-import { CurrencyCode, FreeText, group } from "stoa/plugin"
+import { CurrencyCode, FreeText, group, listOf } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
-import { ofVendor, vendors } from "../vendors/Vendor.ts"
+import { ofVendor } from "../parties/VendorRows.ts"
+import { vendors } from "../vendors/Vendor.ts"
 import { balancesOf, CurrencyBalance } from "./BalanceRepo.ts"
 import { adjustments, ledgerEntries } from "./Ledger.ts"
 import { post } from "./LedgerRepo.ts"
@@ -82,11 +83,9 @@ export const ledgerRoutes = [
     input: NewAdjustment,
     success: adjustments.Row
   }).handle(({ input, params }) => adjust(params.id, input)),
-  g.list("/vendors/:id/adjustments", {
+  listOf(g, "/vendors/:id/adjustments", adjustments, {
     summary: "List adjustments of a vendor",
     permission,
-    success: adjustments.Row
-  }).handle(({ db, page, params }) =>
-    ofVendor(db, params.id, db.table(adjustments).page({ vendorId: params.id }, page))
-  )
+    visible: ofVendor
+  })
 ]

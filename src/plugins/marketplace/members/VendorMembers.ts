@@ -1,8 +1,9 @@
 import { Effect, Schema } from "effect"
-import { group, invalid, notFound, oneOf, type RowOf, table, Text, text, Uuid, uuid } from "stoa/plugin"
+import { group, invalid, listOf, notFound, oneOf, type RowOf, table, Text, text, Uuid, uuid } from "stoa/plugin"
 import { Market } from "../Market.ts"
-import { owners, ownVendor, vendorRoles } from "../parties/VendorPortal.ts"
-import { ofVendor, vendors } from "../vendors/Vendor.ts"
+import { owners, vendorRoles } from "../parties/VendorPortal.ts"
+import { ofKnownOwnVendor, ofVendor } from "../parties/VendorRows.ts"
+import { vendors } from "../vendors/Vendor.ts"
 
 class OneWayToName extends invalid("OneWayToName", "userId", "Name a person by either userId or email.") {}
 class PersonNotFound extends notFound("Person", "The store knows no such person.") {}
@@ -12,7 +13,7 @@ export const vendorMembers = table("marketplace_vendor_members", {
   vendorId: uuid.references(vendors),
   userId: text.unique(),
   role: oneOf(vendorRoles).default("staff")
-}, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })
+})
 
 type Role = RowOf<typeof vendorMembers>["role"]
 
@@ -37,10 +38,7 @@ const addMember = Effect.fn("VendorMembers.add")(
 )
 
 /** A member of a vendor, as a path names it. */
-interface OfVendor {
-  readonly id: string
-  readonly memberId: string
-}
+type OfVendor = Readonly<Record<"id" | "memberId", string>>
 
 /** Changes a person's role; their sessions have it at once. 404. */
 const changeMember = Effect.fn("VendorMembers.change")(
@@ -60,11 +58,15 @@ const removeMember = Effect.fn("VendorMembers.remove")(function*({ id: vendorId,
 })
 
 const g = group("Marketplace vendors", "/marketplace")
-const admin = { permission: "marketplace:admin", success: vendorMembers.Row }
+const permission = "marketplace:admin"
+const admin = { permission, success: vendorMembers.Row }
 
 export const memberRoutes = [
-  g.list("/vendors/:id/members", { ...admin, summary: "List people who act for a vendor" })
-    .handle(({ db, page, params: { id } }) => ofVendor(db, id, db.table(vendorMembers).page({ vendorId: id }, page))),
+  listOf(g, "/vendors/:id/members", vendorMembers, {
+    permission,
+    summary: "List people who act for a vendor",
+    visible: ofVendor
+  }),
   g.post("/vendors/:id/members", {
     ...admin,
     summary: "Let a person act for a vendor, named by id or by confirmed address",
@@ -77,12 +79,9 @@ export const memberRoutes = [
   }).handle(({ input, params }) => changeMember(params, input.role)),
   g.delete("/vendors/:id/members/:memberId", { ...admin, summary: "Let a person act for a vendor no more" })
     .handle(({ params }) => removeMember(params)),
-  group("Marketplace vendor portal", "/marketplace").list("/vendor/me/members", {
+  listOf(group("Marketplace vendor portal", "/marketplace"), "/vendor/me/members", vendorMembers, {
     ...owners,
     summary: "List people who act for the own vendor",
-    success: vendorMembers.Row
-  }).handle(({ actor, db, page }) => {
-    const vendorId = ownVendor(actor)
-    return ofVendor(db, vendorId, db.table(vendorMembers).page({ vendorId }, page))
+    visible: ofKnownOwnVendor
   })
 ]

@@ -5,13 +5,13 @@ import {
   forbidden,
   holds,
   isSignedIn,
+  type ListCall,
   notFound,
-  type PageRequest,
   type Table,
   type Where
 } from "stoa/plugin"
 import { Market } from "../Market.ts"
-import { type Ownership, ownership, type OwnFilter, ownRows } from "./PartyRepo.ts"
+import { type Ownership, ownership, ownRows } from "./PartyRepo.ts"
 import { mayForVendor } from "./VendorPortal.ts"
 
 class SubOrderNotFound extends notFound("SubOrder", "Not found.") {}
@@ -74,15 +74,13 @@ export const shownToParties = <Row extends { readonly subOrderId: string }, E, R
  * the actor's vendor sells, even where the actor may see more.
  */
 export const pageOfParty = Effect.fn("Parties.page")(
-  function*<T extends Table>(table: T, as: "seller" | "party", filter: OwnFilter, page: PageRequest) {
+  function*<T extends Table>(table: T, as: "seller" | "party", { page, where }: Pick<ListCall<T>, "page" | "where">) {
     const { db } = yield* Market
     const actor = yield* CurrentActor
-    // Tables that hang on sub-orders have the columns of the filter.
-    const where = (filter: object) => filter as Where<T>
-    if (as === "party" && readsAll(actor)) return yield* db.table(table).page(where(filter), page)
+    if (as === "party" && readsAll(actor)) return yield* db.table(table).page(where, page)
     // Rows of one's own are found by their owners first, and then read as the handle gives them.
-    const { ids, total } = yield* db.use(ownRows)(actor, as, table, filter, page)
-    const items = ids.length === 0 ? [] : yield* db.table(table).list(where({ id: { in: ids } }))
+    const { ids, total } = yield* db.use(ownRows)(actor, as, table, { ...where }, page)
+    const items = ids.length === 0 ? [] : yield* db.table(table).list({ id: { in: ids } } as Where<T>)
     return { ...page, items, total }
   }
 )

@@ -27,12 +27,6 @@ export type Ownership = typeof Ownership.Type
 const owners = rowsOf(Ownership)
 const pages = rowsOf(Schema.Struct({ total: Schema.Int, ids: Schema.Array(Schema.String) }))
 
-/** Rows to look for among one's own; a column that is undefined does not filter. */
-export interface OwnFilter {
-  readonly subOrderId?: string | undefined
-  readonly status?: string | undefined
-}
-
 const userOf = (actor: Actor): string | null => isSignedIn(actor) ? actor.userId : null
 const vendorOf = ({ vendorId }: Actor): string | null => vendorId !== null && isUuid(vendorId) ? vendorId : null
 
@@ -70,15 +64,15 @@ export const ownRows = statement(
     actor: Actor,
     as: "seller" | "party",
     { name }: Table,
-    { status, subOrderId }: OwnFilter,
+    { status, subOrderId }: Readonly<Record<string, unknown>>,
     page: PageRequest
   ) {
     const where = sql.and([
       sql`t.organization_id = ${organizationId}`,
       // An array is looked up in the index however the planner estimates it.
       sql`t.sub_order_id = any(array(${(as === "seller" ? orderedSubOrders : ownSubOrders)(sql, actor)}))`,
-      ...(status === undefined ? [] : [sql`t.status = ${status}`]),
-      ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${subOrderId}::uuid`])
+      ...(status === undefined ? [] : [sql`t.status = ${String(status)}`]),
+      ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${String(subOrderId)}::uuid`])
     ])
     const [found] = yield* pages(sql`select (select count(*) from ${sql(name)} t where ${where}) as total,
       array(select t.id from ${sql(name)} t where ${where}

@@ -46,10 +46,7 @@ export const payouts = table("marketplace_vendor_payouts", {
   askedUntil: timestamp.nullable,
   metadata: json.default({})
 }, {
-  indexes: [{ columns: ["vendorId", "createdAt"], descending: true }, { columns: ["status", "createdAt"] }, {
-    columns: ["status", "dueAt"],
-    where: "due_at is not null"
-  }],
+  indexes: [{ columns: ["status", "dueAt"], where: "due_at is not null" }],
   checks: { positive: "net_amount > 0 and amount = net_amount" }
 })
 

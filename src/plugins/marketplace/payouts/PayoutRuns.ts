@@ -1,9 +1,10 @@
 import { DateTime, Effect, Schema } from "effect"
-import { conflict, FreeText, group, invalid, newId, notFound, Text, Uuid } from "stoa/plugin"
+import { conflict, FreeText, group, invalid, listOf, newId, notFound, resource, Text, Uuid } from "stoa/plugin"
 import type { Account } from "../ledger/Ledger.ts"
 import { lockAccount, post } from "../ledger/LedgerRepo.ts"
 import { inTransaction, Market } from "../Market.ts"
-import { ownVendor, portal } from "../parties/VendorPortal.ts"
+import { portal } from "../parties/VendorPortal.ts"
+import { ofOwnVendor } from "../parties/VendorRows.ts"
 import { vendors } from "../vendors/Vendor.ts"
 import { amountsOf, payout, payouts } from "./Payout.ts"
 import { manualPayouts } from "./PayoutAdapter.ts"
@@ -140,20 +141,16 @@ const retryPayout = Effect.fn("Payouts.retry")(function*(id: string) {
 })
 
 const g = group("Marketplace payouts", "/marketplace")
-const success = payouts.Row
-const admin = { permission: "marketplace:admin", success }
-const status = Schema.optional(payouts.columns.status.schema)
+const permission = "marketplace:admin"
+const admin = { permission, success: payouts.Row }
 
 export const payoutRoutes = [
-  g.list("/payouts", { ...admin, summary: "List payouts", query: { vendorId: Schema.optional(Uuid), status } })
-    .handle(({ db, page, query }) => db.table(payouts).page(query, page)),
-  g.get("/payouts/:id", { ...admin, summary: "Read a payout" })
-    .handle(({ db, params }) => db.table(payouts).get(params.id)),
+  ...resource(g, "/payouts", payouts, { noun: "payout", read: permission, filters: ["vendorId", "status"] }),
   g.post("/payouts/run", {
     summary: "Pay vendors",
     description:
       "Pays out what is due to the named vendors, or to all approved ones. `force`: also less than their minimum.",
-    permission: "marketplace:admin",
+    permission,
     input: Schema.NullOr(RunRequest),
     success: Schema.Array(
       Schema.Struct({ vendorId: Uuid, payoutId: Uuid, netAmount: Schema.Int, currency: Schema.String })
@@ -172,6 +169,10 @@ export const payoutRoutes = [
     description: "The amount is part of the vendor's balance again.",
     input: Schema.Struct({ reason: FreeText.check(Schema.isBetweenLength(1, 2_000)) })
   }).handle(({ input, params }) => failPayout(params.id, input.reason)),
-  g.list("/vendor/me/payouts", { ...portal, summary: "List own payouts", query: { status }, success })
-    .handle(({ actor, db, page, query }) => db.table(payouts).page({ ...query, vendorId: ownVendor(actor) }, page))
+  listOf(g, "/vendor/me/payouts", payouts, {
+    ...portal,
+    summary: "List own payouts",
+    filters: ["status"],
+    visible: ofOwnVendor
+  })
 ]

@@ -39,7 +39,7 @@ export const returns = table("marketplace_return_requests", {
   deadlineAt: timestamp.nullable,
   requestedAt: timestamp.defaultNow,
   resolvedAt: timestamp.nullable
-}, { indexes: [{ columns: ["status", "deadlineAt"] }, { columns: ["subOrderId", "createdAt"] }] })
+}, { indexes: [{ columns: ["status", "deadlineAt"] }] })
 
 export const returnMachine = machine(returns, {
   noun: "return",

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { Amount, type ChangeOf, type CurrentActor, group, invalid, type OrderId, Text, Uuid } from "stoa/plugin"
+import { Amount, type ChangeOf, type CurrentActor, group, invalid, listOf, resource, Text } from "stoa/plugin"
 import { said } from "../disputes/Dispute.ts"
 import { inTransaction, Market } from "../Market.ts"
 import { buyerOf, pageOfParty, sellerOf, shownToParties, type Standing, vendorOf } from "../parties/Parties.ts"
@@ -20,12 +20,14 @@ class MoreThanGoods extends invalid(
  * Goods on their way back, from the request to the refund (contract, plugins §1.2, §1.6, §1.9): each step by whom it is for.
  */
 
-const unitsOf = Effect.fnUntraced(function*({ lineItems, subOrderId }: typeof NewReturn.Type, orderId: OrderId) {
-  const { db } = yield* Market
-  const claimed = yield* db.use(claimedUnits)(subOrderId)
-  const { lines } = yield* leftOf({ orderId, subOrderId })
-  return yield* returnedUnits(lineItems, lines, claimed)
-})
+const unitsOf = Effect.fnUntraced(
+  function*({ lineItems, subOrderId }: typeof NewReturn.Type, orderId: Standing["orderId"]) {
+    const { db } = yield* Market
+    const claimed = yield* db.use(claimedUnits)(subOrderId)
+    const { lines } = yield* leftOf({ orderId, subOrderId })
+    return yield* returnedUnits(lineItems, lines, claimed)
+  }
+)
 
 /**
  * Asks for a return, as the buyer: 422 unless the sub-order was delivered within the window, and for units that it does
@@ -108,50 +110,54 @@ const refundReturn = Effect.fn("Returns.refund")(function*(id: string) {
 })
 
 const g = group("Marketplace returns", "/marketplace")
-const success = returns.Row
-const query = { status: Schema.optional(returns.columns.status.schema), subOrderId: Schema.optional(Uuid) }
+const own = { ...sellers, success: returns.Row }
+const party = { auth: true, success: returns.Row }
 
 export const returnRoutes = [
-  g.post("/returns", {
-    auth: true,
-    summary: "Ask to send goods of a sub-order back, as its buyer",
-    input: NewReturn,
-    success
-  }).handle(({ input }) => requestReturn(input)),
-  g.list("/returns", { auth: true, summary: "List returns: one's own, all for operators", query, success })
-    .handle(({ page, query }) => pageOfParty(returns, "party", query, page)),
-  g.get("/returns/:id", { auth: true, summary: "Read a return", success }).handle(({ db, params }) =>
-    shownToParties(db.table(returns).get(params.id))
-  ),
+  ...resource(g, "/returns", returns, {
+    noun: "return",
+    read: { auth: true },
+    write: { auth: true },
+    filters: ["status", "subOrderId"],
+    list: {
+      summary: "List returns: one's own, all for operators",
+      answer: (call) => pageOfParty(returns, "party", call)
+    },
+    get: ({ db, which }) => shownToParties(db.table(returns).get(which)),
+    create: {
+      summary: "Ask to send goods of a sub-order back, as its buyer",
+      input: NewReturn,
+      answer: ({ input }) => requestReturn(input)
+    },
+    patch: false,
+    remove: false
+  }),
   g.post("/returns/:id/ship-back", {
-    auth: true,
+    ...party,
     summary: "Say that approved goods are on their way back, as their buyer",
-    input: Schema.Struct({ trackingNumber: Text }),
-    success
+    input: Schema.Struct({ trackingNumber: Text })
   }).handle(({ input, params }) => shipBack(params.id, input)),
-  g.post("/returns/:id/receive", {
-    auth: true,
-    summary: "Say that goods came back, as their vendor or an operator",
-    success
-  }).handle(({ params }) => receiveReturn(params.id)),
+  g.post("/returns/:id/receive", { ...party, summary: "Say that goods came back, as their vendor or an operator" })
+    .handle(({ params }) => receiveReturn(params.id)),
   g.post("/returns/:id/refund", {
-    auth: true,
-    summary: "Give the customer back what the goods cost or what was agreed, as their vendor or an operator",
-    success
+    ...party,
+    summary: "Give the customer back what the goods cost or what was agreed, as their vendor or an operator"
   }).handle(({ params }) => refundReturn(params.id)),
-  g.list("/vendor/me/returns", { ...portal, summary: "List returns of the own vendor", query, success })
-    .handle(({ page, query }) => pageOfParty(returns, "seller", query, page)),
+  listOf(g, "/vendor/me/returns", returns, {
+    ...portal,
+    summary: "List returns of the own vendor",
+    filters: ["status", "subOrderId"],
+    answer: (call) => pageOfParty(returns, "seller", call)
+  }),
   g.post("/vendor/me/returns/:id/approve", {
-    ...sellers,
+    ...own,
     summary: "Approve a return",
     description: "What the vendor offers for it; absent: what the goods cost. 0: it is taken back for nothing.",
-    input: Schema.Struct({ refundAmountCents: Schema.optional(Amount) }),
-    success
+    input: Schema.Struct({ refundAmountCents: Schema.optional(Amount) })
   }).handle(({ input, params }) => approveReturn(params.id, input.refundAmountCents ?? null)),
   g.post("/vendor/me/returns/:id/reject", {
-    ...sellers,
+    ...own,
     summary: "Reject a return",
-    input: Schema.Struct({ notes: Schema.optional(said) }),
-    success
+    input: Schema.Struct({ notes: Schema.optional(said) })
   }).handle(({ input, params }) => rejectReturn(params.id, { vendorNotes: input.notes ?? null }))
 ]

@@ -9,6 +9,7 @@ import {
   integerBetween,
   invalid,
   isSignedIn,
+  listOf,
   longText,
   notFound,
   oneOf,
@@ -17,12 +18,14 @@ import {
   Text,
   text,
   timestamp,
-  uuid
+  uuid,
+  visibleRows
 } from "stoa/plugin"
 import { said } from "../disputes/Dispute.ts"
 import { Market } from "../Market.ts"
 import { ownVendor, portal, sellers } from "../parties/VendorPortal.ts"
-import { ofVendor, vendors } from "../vendors/Vendor.ts"
+import { ofOwnVendor, ofVendor } from "../parties/VendorRows.ts"
+import { vendors } from "../vendors/Vendor.ts"
 import { purchaseOf } from "./ReviewRepo.ts"
 
 /** What buyers say of a vendor (contract, plugins §1.1). */
@@ -40,10 +43,6 @@ export const reviews = table("marketplace_vendor_reviews", {
   unique: [
     { columns: ["orderId", "vendorId"] },
     { columns: ["customerId", "vendorId"], where: "order_id is null" }
-  ],
-  indexes: [
-    { columns: ["vendorId", "status", "createdAt"], descending: true },
-    { columns: ["vendorId", "createdAt"], descending: true }
   ]
 })
 
@@ -102,6 +101,11 @@ const respondToReview = Effect.fn("Reviews.respond")(
   }
 )
 
+const published = visibleRows(
+  ["vendorId", "status"],
+  (call) => Effect.map(ofVendor.whereOf(call), (own) => ({ ...own, status: "published" as const }))
+)
+
 const g = group("Marketplace reviews", "/marketplace")
 const success = reviews.Row
 const permission = "marketplace:admin"
@@ -109,10 +113,11 @@ const permission = "marketplace:admin"
 export const reviewRoutes = [
   g.post("/vendors/:id/reviews", { auth: true, summary: "Review a vendor that delivered", input: NewReview, success })
     .handle(({ input, params }) => writeReview(params.id, input)),
-  g.list("/vendors/:id/reviews", { auth: true, summary: "List the published reviews of a vendor", success })
-    .handle(({ db, page, params: { id } }) =>
-      ofVendor(db, id, db.table(reviews).page({ vendorId: id, status: "published" }, page))
-    ),
+  listOf(g, "/vendors/:id/reviews", reviews, {
+    auth: true,
+    summary: "List the published reviews of a vendor",
+    visible: published
+  }),
   g.patch("/reviews/:id", { permission, summary: "Publish, hide or flag a review", input: Moderation, success })
     .handle(({ db, input, params }) => db.table(reviews).update(params.id, input)),
   g.patch("/vendors/:id/reviews/:reviewId", {
@@ -121,12 +126,12 @@ export const reviewRoutes = [
     input: Moderation,
     success
   }).handle(({ db, input, params }) => db.table(reviews).update({ id: params.reviewId, vendorId: params.id }, input)),
-  g.list("/vendor/me/reviews", {
+  listOf(g, "/vendor/me/reviews", reviews, {
     ...portal,
     summary: "List the reviews of the own vendor, also those that are not published",
-    query: { status: Schema.optional(reviews.columns.status.schema) },
-    success
-  }).handle(({ actor, db, page, query }) => db.table(reviews).page({ ...query, vendorId: ownVendor(actor) }, page)),
+    filters: ["status"],
+    visible: ofOwnVendor
+  }),
   g.post("/vendor/me/reviews/:id/respond", {
     ...sellers,
     summary: "Answer a review of the own vendor; a second answer takes the place of the first",

@@ -58,11 +58,6 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   metadata: json.default({})
 }, {
   unique: [{ columns: ["orderId", "vendorId"] }],
-  indexes: [
-    { columns: ["vendorId", "createdAt"], descending: true },
-    { columns: ["vendorId", "status", "createdAt"], descending: true },
-    { columns: ["status", "createdAt"], descending: true }
-  ],
   checks: {
     adds_up: "payout_amount = subtotal - refunded_amount - commission_amount",
     refunds_within: "refunded_amount between 0 and subtotal"

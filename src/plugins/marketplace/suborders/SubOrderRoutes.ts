@@ -1,17 +1,21 @@
 import { Schema } from "effect"
-import { type Actor, FreeText, group, OrderId, Uuid } from "stoa/plugin"
+import { type Actor, FreeText, group, listOf, resource } from "stoa/plugin"
 import { ownVendor, portal, sellers } from "../parties/VendorPortal.ts"
+import { ofOwnVendor } from "../parties/VendorRows.ts"
 import { Parcel } from "./Parcels.ts"
 import { SubOrder, subOrders } from "./SubOrder.ts"
 import { forceSubOrder, moveSubOrder } from "./SubOrderMoves.ts"
-import { cancelSubOrder, listSubOrders, readSubOrder } from "./SubOrders.ts"
+import { cancelSubOrder, readSubOrder, subOrderView } from "./SubOrders.ts"
 
 const g = group("Marketplace sub-orders", "/marketplace")
 const success = SubOrder
-const admin = { permission: "marketplace:admin", success }
+const permission = "marketplace:admin"
 const status = subOrders.columns.status.schema
 
 const Reason = FreeText.check(Schema.isMaxLength(2_000))
+
+/** What its vendor does with a sub-order. */
+const step = { ...sellers, success }
 
 /** A sub-order of the vendor that the actor acts for; another one's is 404. */
 const own = ({ actor, params }: { readonly actor: Actor; readonly params: { readonly subOrderId: string } }) => ({
@@ -20,14 +24,16 @@ const own = ({ actor, params }: { readonly actor: Actor; readonly params: { read
 })
 
 export const subOrderRoutes = [
-  g.list("/sub-orders", {
-    ...admin,
-    summary: "List sub-orders",
-    query: { orderId: Schema.optional(OrderId), vendorId: Schema.optional(Uuid), status: Schema.optional(status) }
-  }).handle(({ page, query }) => listSubOrders(query, page)),
-  g.get("/sub-orders/:id", { ...admin, summary: "Read a sub-order" }).handle(({ params }) => readSubOrder(params.id)),
+  ...resource(g, "/sub-orders", subOrders, {
+    noun: "sub-order",
+    read: permission,
+    filters: ["orderId", "vendorId", "status"],
+    view: subOrderView,
+    list: { summary: "List sub-orders" }
+  }),
   g.patch("/sub-orders/:id/status", {
-    ...admin,
+    permission,
+    success,
     summary: "Move a sub-order to another status",
     description:
       "To any status but out of delivered and cancelled (422). Cancelling gives the customer the money of its lines back.",
@@ -37,34 +43,30 @@ export const subOrderRoutes = [
       ? cancelSubOrder(params.id, reason ?? "Cancelled by the store.")
       : forceSubOrder(params.id, status)
   ),
-  g.list("/vendor/me/orders", {
+  listOf(g, "/vendor/me/orders", subOrders, {
     ...portal,
     summary: "List the own sub-orders",
-    query: { status: Schema.optional(status) },
-    success
-  }).handle(({ actor, page, query }) => listSubOrders({ ...query, vendorId: ownVendor(actor) }, page)),
+    filters: ["status"],
+    visible: ofOwnVendor,
+    view: subOrderView
+  }),
   g.get("/vendor/me/orders/:subOrderId", { ...portal, summary: "Read an own sub-order", success })
     .handle((call) => readSubOrder(own(call))),
-  g.post("/vendor/me/orders/:subOrderId/confirm", { ...sellers, summary: "Confirm a pending sub-order", success })
+  g.post("/vendor/me/orders/:subOrderId/confirm", { ...step, summary: "Confirm a pending sub-order" })
     .handle((call) => moveSubOrder(own(call), "confirmed")),
-  g.post("/vendor/me/orders/:subOrderId/process", {
-    ...sellers,
-    summary: "Begin to prepare a confirmed sub-order",
-    success
-  }).handle((call) => moveSubOrder(own(call), "processing")),
+  g.post("/vendor/me/orders/:subOrderId/process", { ...step, summary: "Begin to prepare a confirmed sub-order" })
+    .handle((call) => moveSubOrder(own(call), "processing")),
   g.post("/vendor/me/orders/:subOrderId/ship", {
-    ...sellers,
+    ...step,
     summary: "Say that a sub-order is on its way",
     description: "Makes a fulfillment of the order of what of it is not sent yet. 422 while the order is not paid.",
-    input: Parcel,
-    success
+    input: Parcel
   }).handle((call) => moveSubOrder(own(call), "shipped", call.input)),
-  g.post("/vendor/me/orders/:subOrderId/deliver", { ...sellers, summary: "Say that a sub-order has arrived", success })
+  g.post("/vendor/me/orders/:subOrderId/deliver", { ...step, summary: "Say that a sub-order has arrived" })
     .handle((call) => moveSubOrder(own(call), "delivered")),
   g.post("/vendor/me/orders/:subOrderId/cancel", {
-    ...sellers,
+    ...step,
     summary: "Cancel a sub-order; the customer gets the money of its lines back",
-    input: Schema.Struct({ reason: Reason.check(Schema.isMinLength(1)) }),
-    success
+    input: Schema.Struct({ reason: Reason.check(Schema.isMinLength(1)) })
   }).handle((call) => cancelSubOrder(own(call), call.input.reason))
 ]

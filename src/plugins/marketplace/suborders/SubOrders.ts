@@ -7,9 +7,8 @@ import {
   type DocumentRow,
   HookRefusal,
   InvalidTransition,
-  type PageRequest,
   type RowOf,
-  type Where,
+  type View,
   type Which
 } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
@@ -17,7 +16,7 @@ import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { chooseAll, isSpent } from "../refunds/RefundChoice.ts"
 import { leftOf, permitted, settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
 import { reconcile } from "./Reconcile.ts"
-import { type SubOrder, subOrderLines, subOrders, type SubOrderStatus } from "./SubOrder.ts"
+import { SubOrder, subOrderLines, subOrders, type SubOrderStatus } from "./SubOrder.ts"
 
 const documents = document({ head: subOrders, lines: subOrderLines })
 
@@ -30,10 +29,10 @@ export const toSubOrder = (
 export const readSubOrder = (which: Which<typeof subOrders>) =>
   Market.use(({ db }) => Effect.map(db.use(documents).get(which), toSubOrder))
 
-export const listSubOrders = Effect.fn("SubOrders.page")(function*(where: Where<typeof subOrders>, page: PageRequest) {
-  const found = yield* (yield* Market).db.use(documents).page(where, page)
-  return { ...found, items: found.items.map(toSubOrder) }
-})
+export const subOrderView: View<typeof subOrders, SubOrder> = {
+  success: SubOrder,
+  show: (rows, { db }) => Effect.map(db.use(documents).of(rows), (all) => all.map(toSubOrder))
+}
 
 /**
  * How a vendor moves its part of an order (contract, plugins §1.2): `processing` may be left out. What was handed over to

@@ -18,7 +18,8 @@ import {
   Text,
   text,
   timestamp,
-  uuid
+  uuid,
+  type View
 } from "stoa/plugin"
 
 export const tiers = ["standard", "silver", "gold", "platinum"] as const
@@ -55,7 +56,7 @@ export const vendors = table("marketplace_vendors", {
   storeConnectionUrl: longText.nullable,
   lastSyncAt: timestamp.nullable,
   syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected")
-}, { indexes: [{ columns: ["status", "createdAt"], descending: true }] })
+})
 
 /** Fields of a vendor that no response shows: the bank account, and keys of the vendor's shop. */
 export const vendorSecrets = table("marketplace_vendor_secrets", {
@@ -84,10 +85,6 @@ export class VendorNotFound extends notFound("Vendor", "Vendor not found.") {}
 
 export type VendorRow = RowOf<typeof vendors>
 
-/** Work about a vendor of the organization; 404 for another one. */
-export const ofVendor = <A, E, R>(db: PluginDatabase, vendorId: string, work: Effect.Effect<A, E, R>) =>
-  Effect.andThen(db.table(vendors).get(vendorId), work)
-
 /** A vendor as the API shows it (contract, plugins §1.1). Its address is called by both of its names. */
 export const VendorView = Schema.Struct({
   ...fieldsOf(vendors),
@@ -96,6 +93,11 @@ export const VendorView = Schema.Struct({
 export type VendorView = typeof VendorView.Type
 
 export const toView = (row: VendorRow): VendorView => ({ ...row, contactEmail: row.email })
+
+export const vendorView: View<typeof vendors, VendorView> = {
+  success: VendorView,
+  show: (rows) => Effect.succeed(rows.map(toView))
+}
 
 /** Tells webhooks and readers of the change log, in the caller's transaction (contract, plugins §1.8). */
 export const announceApproval = (db: PluginDatabase, row: VendorRow) =>

@@ -1,15 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import {
-  type ChangeOf,
-  Conflict,
-  conflict,
-  forbidden,
-  FreeText,
-  group,
-  invalid,
-  newId,
-  type PageRequest
-} from "stoa/plugin"
+import { type ChangeOf, Conflict, conflict, forbidden, FreeText, group, invalid, newId, resource } from "stoa/plugin"
 import { missingDocuments } from "../documents/VendorDocuments.ts"
 import { inTransaction, Market } from "../Market.ts"
 import { managers, mayForVendor, ownVendor, portal } from "../parties/VendorPortal.ts"
@@ -26,7 +16,8 @@ import {
   type VendorRow,
   vendors,
   vendorSecrets,
-  VendorView
+  VendorView,
+  vendorView
 } from "./Vendor.ts"
 
 /** 409 for a slug that another vendor has. */
@@ -39,27 +30,6 @@ class DocumentsMissing extends invalid(
   (names: string) => `documents are not approved yet: ${names}.`,
   "documents_missing"
 ) {}
-
-const { status, tier } = vendors.columns
-
-/** Which vendors are asked for; `search` is found without regard to case. */
-const VendorFilter = Schema.Struct({
-  status: Schema.optional(status.schema),
-  tier: Schema.optional(tier.schema),
-  search: Schema.optional(FreeText.annotate({ description: "A part of the name or the address." }))
-})
-
-const listVendors = Effect.fn("Vendors.list")(
-  function*({ search = "", ...where }: typeof VendorFilter.Type, page: PageRequest) {
-    const { db } = yield* Market
-    const or = search === "" ? undefined : [{ name: { contains: search } }, { email: { contains: search } }]
-    const found = yield* db.table(vendors).page({ ...where, or }, page)
-    return { ...found, items: found.items.map(toView) }
-  }
-)
-
-/** 404. */
-const readVendor = (id: string) => Market.use(({ db }) => Effect.map(db.table(vendors).get(id), toView))
 
 /**
  * Writes what was sent: the vendor's row by `write`, and what is shown nowhere aside. When its bank account was given is seen
@@ -103,17 +73,17 @@ const createVendor = Effect.fn("Vendors.create")(function*({ name, slug, ...sent
       holdbackDays: open.holdbackDays ?? settings.defaultHoldbackDays
     }).pipe(Effect.catchIf(Schema.is(Conflict), () => new VendorSlugTaken(address))))
   if (isApproved) yield* announceApproval(db, made)
-  return toView(made)
+  return made
 }, inTransaction)
 
 /** Changes what is named; 404. */
 const changeVendor = Effect.fn("Vendors.change")((id: string, sent: typeof VendorChange.Type) =>
-  Market.use(({ db }) => Effect.map(written(sent, (open) => db.table(vendors).update(id, open)), toView))
+  Market.use(({ db }) => written(sent, (open) => db.table(vendors).update(id, open)))
 )
 
 /** The same by the vendor's own people. 403 for the bank account of a vendor that is suspended. */
 const changeOwnVendor = Effect.fn("Vendors.changeOwn")(function*(id: string, sent: typeof OwnVendorChange.Type) {
-  if (sent.bankAccount === undefined) return yield* changeVendor(id, sent)
+  if (sent.bankAccount === undefined) return toView(yield* changeVendor(id, sent))
   const { db } = yield* Market
   // The condition is the update's: a vendor that is being suspended at this moment does not slip through.
   const row = yield* written(sent, (open) => db.table(vendors).update(id, open, { status: { not: "suspended" } })).pipe(
@@ -142,23 +112,33 @@ const moveVendor = (name: "reject" | "suspend" | "reinstate", id: string, change
 
 const g = group("Marketplace vendors", "/marketplace")
 const own = group("Marketplace vendor portal", "/marketplace")
-const admin = { permission: "marketplace:admin", success: VendorView }
+const permission = "marketplace:admin"
+const admin = { permission, success: VendorView }
 
 /** Routes of the store over its vendors, and of vendors over themselves (contract, plugins §1.6). */
 export const vendorRoutes = [
-  g.list("/vendors", {
-    ...admin,
-    summary: "List vendors",
-    query: VendorFilter.fields
-  }).handle(({ page, query }) => listVendors(query, page)),
-  g.post("/vendors", { ...admin, summary: "Add a vendor; it is pending until it is approved", input: NewVendor })
-    .handle(({ input }) => createVendor(input)),
-  g.get("/vendors/:id", { ...admin, summary: "Read a vendor" }).handle(({ params }) => readVendor(params.id)),
-  g.patch("/vendors/:id", {
-    ...admin,
-    summary: "Change a vendor; bank account and keys of its shop are kept and never shown",
-    input: VendorChange
-  }).handle(({ input, params }) => changeVendor(params.id, input)),
+  ...resource(g, "/vendors", vendors, {
+    noun: "vendor",
+    read: permission,
+    write: permission,
+    filters: ["status", "tier"],
+    search: ["name", "email"],
+    view: vendorView,
+    list: {
+      query: { search: Schema.optional(FreeText.annotate({ description: "A part of the name or the address." })) }
+    },
+    create: {
+      summary: "Add a vendor; it is pending until it is approved",
+      input: NewVendor,
+      answer: ({ input }) => createVendor(input)
+    },
+    patch: {
+      summary: "Change a vendor; bank account and keys of its shop are kept and never shown",
+      input: VendorChange,
+      answer: ({ input, params }) => changeVendor(params.id, input)
+    },
+    remove: false
+  }),
   g.post("/vendors/:id/approve", { ...admin, summary: "Approve a pending vendor" })
     .handle(({ params }) => approveVendor(params.id)),
   g.post("/vendors/:id/reject", { ...admin, summary: "Reject a pending vendor", input: Refusal })
@@ -173,7 +153,7 @@ export const vendorRoutes = [
   g.post("/vendors/:id/reinstate", { ...admin, summary: "Let a suspended vendor sell again" })
     .handle(({ params }) => moveVendor("reinstate", params.id, { suspensionReason: null, suspendedAt: null })),
   own.get("/vendor/me", { ...portal, summary: "Read the own vendor", success: VendorView })
-    .handle(({ actor }) => readVendor(ownVendor(actor))),
+    .handle(({ actor, db }) => Effect.map(db.table(vendors).get(ownVendor(actor)), toView)),
   own.patch("/vendor/me", {
     ...managers,
     summary: "Change what the own vendor says of itself, and its bank account, which is not shown",

@@ -71,8 +71,8 @@ const indexed = (db: PluginDatabase, vendorId: string) => {
   const [rows, account] = [db.table(payouts), { vendorId, currency: "USD" }]
   const newest = db.table(ledgerEntries).list({ vendorId }, { limit: 50, order: ["-createdAt", "-entryNumber"] })
   return [
-    [rows.page({ vendorId }, page), "marketplace_vendor_payouts_vendor_id_created_at_idx"],
-    [rows.page({ status: "failed" }, page), "marketplace_vendor_payouts_status_created_at_idx"],
+    [rows.page({ vendorId }, page), "marketplace_vendor_payouts_vendor_id_created_at_id_idx"],
+    [rows.page({ status: "failed" }, page), "marketplace_vendor_payouts_status_created_at_id_idx"],
     [rows.page({}, page), "marketplace_vendor_payouts_listed"],
     [newest, "marketplace_vendor_balances_vendor_id_created_at_idx"],
     [db.use(balancesOf)(vendorId), openBalances],
@@ -83,7 +83,7 @@ const indexed = (db: PluginDatabase, vendorId: string) => {
       openBalances
     ],
     [db.use(claimTransfers)(50, 1_000), "marketplace_vendor_payouts_status_due_at_"],
-    [overdueDeliveries(db, daysAgo(4)), "marketplace_vendor_sub_orders_status_created_at_idx"]
+    [overdueDeliveries(db, daysAgo(4)), "marketplace_vendor_sub_orders_status_created_at_id_idx"]
   ] as const
 }
 
