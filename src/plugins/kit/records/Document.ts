@@ -26,11 +26,11 @@ export interface DocumentRows<H, L, Parent extends string, Numbered extends stri
   ) => Effect.Effect<DocumentRow<H, L>, Conflict | ValidationFailed, CurrentActor>
   /** 404. */
   readonly get: (which: Which<H>) => Effect.Effect<DocumentRow<H, L>, NotFound, CurrentActor>
-  /** A page of documents with their lines, which one statement reads. */
   /** These heads with their lines, for the view of a list or a resource. */
   readonly of: (
     heads: ReadonlyArray<RowOf<H>>
   ) => Effect.Effect<ReadonlyArray<DocumentRow<H, L>>, never, CurrentActor>
+  /** A page of documents with their lines, which one statement reads. */
   readonly page: (
     where: Where<H>,
     page: PageRequest,
