@@ -14,6 +14,7 @@ import { StoreSettings } from "../domain/platform/settings/StoreSettings.ts"
 import { JobSettings } from "../domain/platform/tasks/JobSettings.ts"
 import { ensureOrganization } from "../domain/platform/tenancy/OrganizationRepo.ts"
 import { LinePricings } from "../domain/pricing/LinePricing.ts"
+import { PersonalRecords } from "../domain/privacy/PersonalRecords.ts"
 import { SearchFields } from "../domain/search/SearchFields.ts"
 import { SearchSettings } from "../domain/search/SearchQuery.ts"
 import { updateForFields } from "../domain/search/SearchUpdates.ts"
@@ -69,6 +70,7 @@ const deploymentLayer = (settings: AppSettings) => {
     mediaAdapters(settings),
     HealthContributors.layer,
     OrderProjections.layer,
+    PersonalRecords.layer,
     LinePricings.layer,
     SearchFields.layer,
     CheckoutExtensions.layer,

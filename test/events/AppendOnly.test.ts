@@ -65,10 +65,20 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
           sql`update outbox_events set ip = null, user_agent = null, ${sql.literal(set)}
             where position = 1`
         )))
-      for (const set of [`payload = '{"n": 9}'`, "actor_id = 'x'", "position = 9"]) {
+      const refused = [
+        `payload = '{"n": 9}'`,
+        `payload = payload || '{"added": null}'`,
+        "payload = payload - 'n'",
+        "payload = 'null'",
+        "before = '{}'",
+        "actor_id = 'x'",
+        "position = 9"
+      ]
+      for (const set of refused) {
         assert.strictEqual(yield* redaction(set), "the change log only grows: UPDATE of outbox_events is refused", set)
       }
       assert.strictEqual(yield* redaction("payload = outbox_anonymous(payload)"), "done")
+      assert.strictEqual(yield* redaction("payload = outbox_blanked(payload, array['n'])"), "done")
       const truncated = yield* answerTo(sql`truncate outbox_events`)
       assert.strictEqual(truncated, "the change log only grows: TRUNCATE of outbox_events is refused")
     }))

@@ -12,10 +12,11 @@ import { CartId, type CustomerId, OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { columnOf, columnsOf } from "../platform/records/Table.ts"
 import { GivenBack, HandedOver, IssuedDocument, OrdersOpen, WrittenNote } from "./PersonalData.ts"
+import { personalRecords } from "./PersonalRecords.ts"
 
 /** Exports and erases what the database holds about a person (docs/customers.md). */
 export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/domain/privacy/PersonalDataRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => {
+  make: Effect.map(Effect.all([SqlClient.SqlClient, personalRecords]), ([sql, records]) => {
     /** The records of a customer's orders: four statements for any number of orders; the newest `limit` of each kind. */
     const orderRecords = Effect.fn("PersonalDataRepo.orderRecords")(function*(customerId: CustomerId, limit: number) {
       const organization = yield* currentOrganization
@@ -38,7 +39,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
 
     /**
      * Erases the person behind a profile in one transaction: deletes addresses, notes and groups, and redacts profile,
-     * orders, carts and change log entries. Emits `customers.update` with the rest, which it returns. 404; 409 with the
+     * orders, carts, rows of plugins and change log entries. Emits `customers.update` with the rest, which it returns. 404; 409 with the
      * numbers of open orders while something is still to be paid or shipped or a checkout is under way.
      */
     const erase = Effect.fn("PersonalDataRepo.erase")(
@@ -46,6 +47,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
         // The change log entry of the erasure drops the origin as well.
         const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
         const { organizationId } = actor
+        yield* records.takeTurns
         const [profile] = yield* customers.rows(sql)`select ${sql.literal(customers.columns())} from customers
           where id = ${customerId}::uuid and organization_id = ${organizationId} and erased_at is null for update`
         if (profile === undefined) return yield* new CustomerNotFound()
@@ -59,6 +61,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
         const others = yield* recordsOf(sql, actor, orderIds)
         const redaction = { organizationId, customerId, orderIds, cartIds, others, actorId }
         yield* redactChangeLog(sql, redaction)
+        const erased = yield* records.erase({ customerId, userId: profile.userId, orderIds })
         const left: Customer = {
           ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
           createdAt: profile.createdAt
@@ -66,7 +69,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
         // Of the previous profile, keep only the login, which the change log stores as the actor anyway.
         const { groupIds, updatedAt, userId } = profile
         const about = { entityType: "customer", entityId: customerId } as const
-        const counts = { ...own, orders: orderIds.length, carts: cartIds.length }
+        const counts = { ...erased, ...own, orders: orderIds.length, carts: cartIds.length }
         const changes: ReadonlyArray<Change> = [
           { ...about, type: "customers.update", payload: left, before: { ...left, userId, groupIds, updatedAt } },
           { ...about, type: "customers.erase", payload: counts, before: counts }

@@ -142,6 +142,20 @@ export const bookings = table("appointment_bookings", {
     { columns: ["payBy"], where: "payment_status = 'pending'" },
     { columns: ["orderId"], where: "order_id is not null" }
   ],
+  // Without a time for it no reminder is sent.
+  personal: {
+    of: { user: "customerId" },
+    onErase: [
+      "customerName",
+      "customerEmail",
+      "customerPhone",
+      "notes",
+      "cancellationReason",
+      "metadata",
+      "remindAt"
+    ],
+    keeps: ["currency"]
+  },
   checks: {
     order: "start_time < end_time and blocked_from <= start_time and end_time <= blocked_until"
   }

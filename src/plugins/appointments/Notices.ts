@@ -102,7 +102,8 @@ export const notify = Effect.fn("Notices.notify")(function*(
     readonly until?: Date
   }
 ) {
-  if (!services.mail.isOn) return
+  // A customer who was erased has no address.
+  if (!services.mail.isOn || email === "") return
   const provider = yield* db.table(providers).find(providerId)
   const service = yield* db.table(serviceTypes).find(serviceTypeId)
   yield* services.mail.send(notices[name], {

@@ -40,6 +40,7 @@ export const waiting = table("appointment_waiting_list", {
     { columns: ["offeredProviderId"], where: "status = 'offered'" },
     { columns: ["expiresAt"], where: "status in ('waiting', 'offered')" }
   ],
+  personal: { of: { user: "customerId" }, onErase: "delete" },
   checks: {
     order: "earliest <= latest",
     offer: "status <> 'offered' or num_nulls(offered_provider_id, offered_start, held_from, held_until) = 0"

@@ -51,6 +51,11 @@ const given = table("gift_cards", {
   indexes: [
     { columns: ["deliverAt"], where: "delivered_at is null" }
   ],
+  personal: {
+    of: "purchaserId",
+    onErase: ["recipientEmail", "senderName", "personalMessage", "metadata"],
+    keeps: ["codeDigest", "lastFour", "currency"]
+  },
   checks: { worth: "initial_amount > 0" }
 })
 

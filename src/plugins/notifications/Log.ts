@@ -44,6 +44,7 @@ export const messages = table("notification_log", {
   readAt: timestamp.nullable
 }, {
   changeLog: false,
+  personal: { exempt: "The task notifications/forget erases messages, and ends those that still wait." },
   unique: [{ columns: ["eventId", "recipient", "templateId"] }],
   indexes: [
     { columns: ["nextAt"], where: "status = 'queued' and group_id = id" },

@@ -26,7 +26,11 @@ export const preferences = table("notification_preferences", {
   isEnabled: boolean.default(true),
   /** Token of a device, or another address than that of the profile. */
   destination: text.nullable
-}, { unique: [{ columns: ["customerId", "category", "channel"] }], counted: false })
+}, {
+  unique: [{ columns: ["customerId", "category", "channel"] }],
+  counted: false,
+  personal: { of: "customerId", onErase: "delete" }
+})
 export type Preference = RowOf<typeof preferences>
 
 /** What a customer said about a category on a channel, the more exact first. */

@@ -43,7 +43,8 @@ export const reviews = table("customer_reviews", {
 }, {
   unique: [{ columns: ["customerId", "entityId"] }],
   checks: { published: "is_published = (status = 'approved')" },
-  changeLog: false
+  changeLog: false,
+  personal: { exempt: "Reviews.forget deletes reviews with their photos, and corrects the sums." }
 })
 export type Review = RowOf<typeof reviews>
 
@@ -61,7 +62,8 @@ export const votes = childOf(reviews, "reviewId", "customer_review_votes", {
 }, {
   unique: [{ columns: ["reviewId", "customerId"] }],
   indexes: [{ columns: ["customerId"] }],
-  changeLog: false
+  changeLog: false,
+  personal: { exempt: "Reviews.forget takes votes back, and corrects the sums." }
 })
 
 /** How many published reviews of an entity give how many stars; changed in the transaction of each review. */

@@ -35,7 +35,8 @@ export const requests = table("customer_review_requests", {
 }, {
   indexes: [{ columns: ["dueAt"], where: "due_at is not null" }, { columns: ["customerId"] }],
   changeLog: false,
-  counted: false
+  counted: false,
+  personal: { exempt: "A row has ids and times only, and keeps an order from being asked about twice." }
 })
 
 export const requestMail = mailTemplate({

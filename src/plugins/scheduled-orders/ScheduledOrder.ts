@@ -81,7 +81,8 @@ export const scheduledOrders = table("scheduled_orders", {
   checks: {
     address: "order_type <> 'delivery' or delivery_address is not null or status not in ('scheduled', 'paused')"
   },
-  changeLog: false
+  changeLog: false,
+  personal: { exempt: "The task scheduled-orders/forget cancels open orders before it erases them." }
 })
 export type ScheduledOrder = RowOf<typeof scheduledOrders>
 

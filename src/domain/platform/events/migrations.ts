@@ -173,6 +173,51 @@ const refusals = [
   `create trigger outbox_cursors_truncate before truncate on outbox_cursors execute function outbox_refuse()`
 ]
 
+/** Lets a redaction blank the columns that a plugin's table declares personal, beside the keys of the core. */
+const blanking = [
+  `create function outbox_blanked(doc jsonb, keys text[]) returns jsonb language plpgsql immutable as $$
+    begin
+      return case jsonb_typeof(doc)
+        when 'object' then (select coalesce(jsonb_object_agg(key, case
+            when key = any(keys) then 'null'::jsonb else outbox_blanked(value, keys) end), '{}') from jsonb_each(doc))
+        when 'array' then (select coalesce(jsonb_agg(outbox_blanked(value, keys) order by n), '[]')
+          from jsonb_array_elements(doc) with ordinality x(value, n))
+        else doc end;
+    end $$`,
+  // The keys are unknown here, so the trigger checks the outcome: values inside of a document may only become null.
+  `create function outbox_only_blanks(old_doc jsonb, new_doc jsonb) returns boolean language plpgsql immutable as $$
+    begin
+      return case
+        when old_doc = new_doc then true
+        when jsonb_typeof(old_doc) = 'object' and jsonb_typeof(new_doc) = 'object' then not exists (
+          select 1 from jsonb_each(old_doc) o full join jsonb_each(new_doc) n on n.key = o.key
+          where o.key is null or n.key is null
+            or n.value <> 'null' and not outbox_only_blanks(o.value, n.value))
+        when jsonb_typeof(old_doc) = 'array' and jsonb_typeof(new_doc) = 'array' then
+          jsonb_array_length(old_doc) = jsonb_array_length(new_doc) and not exists (
+            select 1 from jsonb_array_elements(old_doc) with ordinality o(value, place)
+              join jsonb_array_elements(new_doc) with ordinality n(value, place) using (place)
+            where n.value <> 'null' and not outbox_only_blanks(o.value, n.value))
+        else false end;
+    end $$`,
+  `create function outbox_is_redacted(old_doc jsonb, new_doc jsonb) returns boolean language sql immutable as $$
+    select new_doc is not distinct from old_doc
+      or coalesce(outbox_only_blanks(outbox_anonymous(old_doc), new_doc) or outbox_only_blanks(old_doc, new_doc), false)
+  $$`,
+  `create or replace function outbox_change() returns trigger language plpgsql as $$
+    begin
+      if coalesce(current_setting('stoa.outbox_redaction', true), '') = 'on' and row(${
+    kept("new")
+  }) is not distinct from row(${kept("old")})
+        and outbox_is_redacted(old.payload, new.payload) and outbox_is_redacted(old.before, new.before)
+        and new.ip is null and new.user_agent is null then
+        return new;
+      end if;
+      raise exception 'the change log only grows: % of % is refused', tg_op, tg_table_name
+        using errcode = 'restrict_violation';
+    end $$`
+]
+
 /** The change log (ADR 6): append-only by its triggers. */
 export const migrations = {
   "0001_events": statements(...tables, ...anonymous, ...redaction, ...refusals),
@@ -218,5 +263,6 @@ export const migrations = {
       end $$`,
     `create trigger outbox_events_written after insert on outbox_events for each statement
       execute function outbox_written()`
-  )
+  ),
+  "0005_blanked_columns": statements(...blanking)
 }

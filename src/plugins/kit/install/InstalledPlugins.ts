@@ -147,7 +147,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
       const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
       const installed = yield* plugin.install({ cluster, context, required: Context.mergeAll(...required) })
       exported.set(plugin.id, installed.exported)
-      yield* register(plugin.id, installed)
+      yield* register(plugin, installed)
       const subscriptions = Object.entries(installed.onEvents).map(([key, subscription]): Subscription => ({
         slug: subscriptionOf(plugin.id, key),
         concerns: subscription.only && conditionSql(sql, subscription.only),

@@ -6,6 +6,7 @@ import { isErrorAnswer } from "../routes/ApiError.ts"
 import type { BuiltRoute } from "../routes/PluginRoute.ts"
 import { ruleOf } from "../routes/RouteShape.ts"
 import { equalColumns } from "../tables/Listing.ts"
+import { personalOf } from "../tables/PersonalTables.ts"
 import type { Table } from "../tables/Table.ts"
 import { columnFacts } from "../tables/TableRowsRepo.ts"
 
@@ -74,6 +75,21 @@ const ofModels = ({ analyticsModels, id, tables }: Plugin): ReadonlyArray<string
     parent === undefined && tables.some(({ kind, name }) => kind === "child" && name === table)
   ).map(({ name, table }) =>
     `Plugin "${id}": the analytics model "${name}" needs \`parent\`, because rows of "${table}" name no organization.`
+  )
+
+/** Rows that an erasure deletes are kept by no other row. */
+const ofPersonal = ({ id, tables }: Plugin): ReadonlyArray<string> =>
+  tables.flatMap(({ columns, name }) =>
+    Object.entries(columns).flatMap(([column, { facts: { reference } }]) => {
+      const other = tables.find((one) => one.name === reference?.table)
+      const personal = other && personalOf(other)
+      return reference?.onDelete === "restrict" && personal !== undefined && personal.blanked === undefined
+        ? [
+          `Plugin "${id}": column "${column}" of table "${name}" refers to "${personal.table.name}" with "restrict", so ` +
+          "the erasure of a customer could not delete that row. Refer to it with \"cascade\" or \"set null\"."
+        ]
+        : []
+    })
   )
 
 /** The languages of a mail are tags as programs write them. */
@@ -146,6 +162,7 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
   ...plugins.flatMap(ofMails),
   ...plugins.flatMap(ofModels),
+  ...plugins.flatMap(ofPersonal),
   ...doubles(plugins, "The mail template", ({ mailTemplates }) => mailTemplates.map(({ name }) => name)),
   ...plugins.flatMap(({ entities, id }) => ofNames(id, "entity", entities)),
   ...plugins.flatMap(({ id, workflows }) => ofNames(id, "workflow", workflows)),

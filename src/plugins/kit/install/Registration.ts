@@ -1,16 +1,20 @@
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { CheckoutExtensions } from "../../../domain/checkout/CheckoutExtension.ts"
 import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
 import { type PaymentAdapter, PaymentAdapters } from "../../../domain/payments/PaymentAdapter.ts"
 import { Hooks } from "../../../domain/platform/hooks/Hooks.ts"
 import { type Task, Tasks } from "../../../domain/platform/tasks/Task.ts"
 import { LinePricings } from "../../../domain/pricing/LinePricing.ts"
+import { PersonalRecords } from "../../../domain/privacy/PersonalRecords.ts"
 import { type SearchField, SearchFields } from "../../../domain/search/SearchFields.ts"
 import { usualFacets } from "../../../domain/search/SearchQuery.ts"
 import { RateAdapters } from "../../../domain/shipping/RateAdapter.ts"
 import { TaxAdapters } from "../../../domain/tax/TaxAdapter.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
-import type { InstalledPlugin } from "../Plugin.ts"
+import type { InstalledPlugin, Plugin } from "../Plugin.ts"
+import { retentionOf } from "../records/Retention.ts"
+import { personalRecordsOf } from "../tables/PersonalRowsRepo.ts"
 
 const fieldForm = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -25,6 +29,7 @@ export const registration = Effect.gen(function*() {
     CheckoutExtensions,
     SearchFields
   ])
+  const [people, sql] = yield* Effect.all([PersonalRecords, SqlClient.SqlClient])
   /** Whose a task or a search field is, by its slug or name. */
   const owners = new Map<string, string>()
   const taken = (what: string, plugin: string, owner: string) =>
@@ -58,10 +63,14 @@ export const registration = Effect.gen(function*() {
     yield* fields.register(field)
   })
 
-  return Effect.fnUntraced(function*(plugin: string, installed: InstalledPlugin) {
+  return Effect.fnUntraced(function*(owner: Plugin, installed: InstalledPlugin) {
+    const plugin = owner.id
     yield* hooks.register(installed.hooks)
-    yield* Effect.forEach(installed.tasks, (task) => addTask(plugin, task), { discard: true })
+    yield* Effect.forEach([...installed.tasks, ...retentionOf(sql, owner)], (task) => addTask(plugin, task), {
+      discard: true
+    })
     yield* Effect.forEach(installed.paymentMethods, (one) => addPaymentMethod(plugin, one), { discard: true })
+    yield* people.register(personalRecordsOf(sql, owner))
     yield* taxes.register(installed.taxAdapters)
     yield* rates.register(installed.shippingAdapters)
     yield* Effect.forEach(installed.searchDocuments, (one) => addSearchField(plugin, one), { discard: true })

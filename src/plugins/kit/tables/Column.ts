@@ -32,6 +32,8 @@ export interface Facts {
   readonly reference: Reference | undefined
   /** The kind of record of the core that the organization must have when the id is written. */
   readonly existing: CoreRecord | undefined
+  /** The kind of record of the core whose id it has (`idOf`), looked up or not. */
+  readonly record: CoreRecord | undefined
   /** Values the database admits; absent: all of the kind. */
   readonly among: ReadonlyArray<string> | undefined
   readonly bounds: readonly [minimum: number, maximum: number] | undefined
@@ -53,6 +55,7 @@ export const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
   uniqueness: undefined,
   reference: undefined,
   existing: undefined,
+  record: undefined,
   among: undefined,
   bounds: undefined,
   isFew: false,

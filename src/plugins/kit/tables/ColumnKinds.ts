@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
+import { CustomerId, OrderId, Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
 import { FreeText, ofForm, StorableObject, Text } from "../../../domain/platform/text/Storable.ts"
 import { isDay, Moment, Time } from "../../../domain/platform/text/Time.ts"
-import { Column, plain, SecretColumn } from "./Column.ts"
+import { Column, type CoreRecord, plain, SecretColumn } from "./Column.ts"
 
 /** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */
 export const text = new Column(Text, plain("text"))
@@ -38,9 +38,12 @@ export const uuid = new Column(Uuid, plain("uuid"))
 /** Kinds of records that an organization has few of: rows are counted by their ids. */
 const fewRecords: ReadonlySet<unknown> = new Set([WarehouseId])
 
+/** Ids by which rows are about a customer (`personal`). */
+const people = new Map<unknown, CoreRecord>([[CustomerId, "customer"], [OrderId, "order"]])
+
 /** An id of a record of the core: `idOf(OrderId)`. */
 export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) =>
-  new Column(id, plain("uuid", { isFew: fewRecords.has(id) }))
+  new Column(id, plain("uuid", { isFew: fewRecords.has(id), record: people.get(id) }))
 
 /** A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. */
 export const timestamp = new Column(Time, plain("timestamptz"), Moment)

@@ -10,9 +10,10 @@ import { whereSql } from "./TableWhereRepo.ts"
 const Place = Schema.Struct({ id: Schema.String, organizationId: Schema.String })
 export type Place = typeof Place.Type
 
-const places = rowsOf(Place)
+export const places = rowsOf(Place)
 
-const parentOf = (sql: SqlClient.SqlClient, { parent }: Table) =>
+/** What tells the organization of rows `t`. */
+export const parentOf = (sql: SqlClient.SqlClient, { parent }: Table) =>
   parent === undefined
     ? { join: sql.literal(""), organization: sql.literal("t.organization_id") }
     : {

@@ -3,6 +3,7 @@ import { Uuid } from "../../../domain/platform/ids/Id.ts"
 import { Time } from "../../../domain/platform/text/Time.ts"
 import type { AnyColumn, Column } from "./Column.ts"
 import type { Listing } from "./Listing.ts"
+import { checkPersonal, type Personal } from "./Personal.ts"
 
 /** Columns by the names that code and API know them by, in camel case. */
 export type Columns = Readonly<Record<string, AnyColumn>>
@@ -21,6 +22,11 @@ export interface TableOptions<Name extends string = string> {
   readonly changeLog?: boolean
   /** False: no list shows the table, so that writes save counting its rows. */
   readonly counted?: false
+  /**
+   * Rows are about customers: what their erasure, or time, does to them and to their entries of the change log. A table that
+   * names customers and erases nothing says why: `{ exempt: "…" }`.
+   */
+  readonly personal?: Personal<Name>
 }
 
 type NameOf<C> = (keyof C & string) | "id" | "createdAt" | "updatedAt"
@@ -147,7 +153,7 @@ export const table = <const C extends Columns>(
 ): Table<C, "organization"> => {
   check(name, columns)
   const fields = { ...added, organizationId: Schema.String, ...schemasOf(columns), updatedAt: Time }
-  return {
+  return checkPersonal({
     name,
     kind: "organization",
     columns,
@@ -155,7 +161,7 @@ export const table = <const C extends Columns>(
     options,
     // The fields are made of the columns that the type is made of.
     Row: Schema.Struct(fields) as Schema.Codec<unknown, unknown> as Schema.Codec<Row<C, "organization">, unknown>
-  }
+  })
 }
 
 /** A child table, and the column that names its parent. */
@@ -178,7 +184,7 @@ export const childOf = <const C extends Columns, const Key extends keyof C & str
   if (columns[column]?.facts.reference?.table !== parent.name) {
     throw new Error(`Table "${name}": column "${column}" has to say \`uuid.references(…)\` of "${parent.name}".`)
   }
-  return {
+  return checkPersonal({
     name,
     kind: "child",
     columns,
@@ -188,7 +194,7 @@ export const childOf = <const C extends Columns, const Key extends keyof C & str
       Row<C, "child">,
       unknown
     >
-  }
+  })
 }
 
 /** `suspendedAt` as the database has it: `suspended_at`. */

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto"
 import { type AnyColumn, type ColumnKind, quoted, sqlType } from "./Column.ts"
 import { equalColumns, type Listing } from "./Listing.ts"
+import { blankOf } from "./Personal.ts"
+import { personalOf } from "./PersonalTables.ts"
 import { columnName, type IndexColumns, type Table } from "./Table.ts"
 import { columnFacts } from "./TableRowsRepo.ts"
 
@@ -157,8 +159,26 @@ const listIndexes = (table: Table): ReadonlyArray<NamedIndex> =>
     )
   })
 
+/** An SQL condition: one of the columns that are blanked has a value. */
+export const unblanked = ({ columns }: Table, blanked: ReadonlyArray<string>, alias = ""): string =>
+  blanked.flatMap((name) => {
+    const facts = columns[name]?.facts
+    return facts === undefined ? [] : [`${alias}${columnName(name)} is distinct from ${blankOf(facts)}`]
+  }).join(" or ")
+
+/** The order in which rows of all organizations have been kept long enough (`keepDays`). */
+const keeping = (table: Table): ReadonlyArray<NamedSql> => {
+  const personal = personalOf(table)
+  if (personal?.keepDays === undefined) return []
+  const { blanked, since } = personal
+  const only = blanked === undefined ? "" : ` where ${unblanked(table, blanked)}`
+  const name = named(table.name, columnName(since), ...(only === "" ? [] : [digestOf(only)]), "kept")
+  return [{ name, sql: `create index ${name} on ${table.name} (${columnName(since)})${only}` }]
+}
+
 /** All indexes of a table, by name. */
 export const indexesOf = (table: Table): ReadonlyArray<NamedIndex> => [
+  ...keeping(table),
   ...listing(table),
   ...listIndexes(table),
   ...Object.entries(table.columns).flatMap(([name, column]) => [

@@ -25,10 +25,11 @@ const dataOf = ({ body }: TestAnswer): Readonly<Record<string, unknown>> => {
 
 const textOf = (record: Readonly<Record<string, unknown>>, name: string): string => String(record[name])
 
+/** Numbers what all builders of a process make, so that no two of one service make the same. */
+let made = 0
+
 /** Builders over a running service; a request that fails ends the test with the response. */
 export const buildersOf = ({ app }: Pick<PluginTestApp, "app">): Builders => {
-  let made = 0
-
   const post = async (path: string, request: TestRequest) => {
     const answer = await app.request("POST", path, request)
     if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)

@@ -3,17 +3,13 @@ import * as Arbitrary from "effect/Arbitrary"
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import { type Described, nameOf } from "../routes/RouteShape.ts"
+import { erasure } from "./ErasureChecks.ts"
+import type { PluginCheck } from "./PluginCheck.ts"
 import type { PluginTestApp, TestRequest } from "./PluginTestApp.ts"
 import { type SampleRows, sampleRows } from "./SampleRows.ts"
 import { inOrganization, testAdminActor, testNoPermActor } from "./TestActors.ts"
 
-export type { SampleRows }
-
-/** A check that every plugin has to pass, for the test runner of its author: `it(check.name, check.run)`. */
-export interface PluginCheck {
-  readonly name: string
-  readonly run: () => Promise<void>
-}
+export type { PluginCheck, SampleRows }
 
 /** Routes of bytes run for each request, unless they say otherwise. */
 const isRepeated = ({ raw }: Described): boolean => raw !== undefined && raw.idempotent !== true
@@ -48,11 +44,14 @@ const permissions = ({ app, routes }: PluginTestApp): ReadonlyArray<PluginCheck>
     }
   }))
 
+/** The organization of the sample rows. */
+const owner = "org_contract_owner"
+
 /** Rows of one organization, looked for by the admin of another. */
-const tenants = (app: PluginTestApp, samples: SampleRows): PluginCheck => ({
+const tenants = (app: PluginTestApp, rows: () => Promise<ReadonlyMap<string, string>>): PluginCheck => ({
   name: "no route shows or changes a row of another organization",
   run: async () => {
-    const ids = [...(await sampleRows(app, "org_contract_owner", samples)).values()]
+    const ids = [...(await rows()).values()]
     const outsider = inOrganization("org_contract_other", testAdminActor)
     await app.db.query("insert into organizations (id, slug, name) values ($1, $1, $1) on conflict do nothing", [
       "org_contract_other"
@@ -137,20 +136,23 @@ const idempotency = ({ app, routes }: PluginTestApp): ReadonlyArray<PluginCheck>
   }))
 
 /**
- * What every plugin has to do, checked by its manifest: rows of other organizations, permissions, pages, nonsense and
- * repeated requests. `samples` are values for tables with conditions that the columns do not tell; `bodies` how many
- * bodies each route is sent.
+ * What every plugin has to do, checked by its manifest: rows of other organizations, permissions, pages, nonsense,
+ * repeated requests and the erasure of customers. `samples` are values for tables with conditions that the columns do not
+ * tell; `bodies` how many bodies each route is sent.
  */
 export const contractOf = (
   app: PluginTestApp,
   { bodies = 15, samples = {} }: { readonly bodies?: number; readonly samples?: SampleRows } = {}
 ): ReadonlyArray<PluginCheck> => {
+  let made: ReturnType<typeof sampleRows> | undefined
+  const rows = () => made ??= sampleRows(app, owner, samples)
   const ending = { ...app, routes: app.routes.filter(hasEnd) }
   return [
     ...permissions(app),
-    tenants(ending, samples),
+    tenants(ending, rows),
     ...paging(ending),
     ...fuzz(ending, bodies),
-    ...idempotency(ending)
+    ...idempotency(ending),
+    ...erasure(app, owner, rows)
   ]
 }

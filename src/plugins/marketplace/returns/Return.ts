@@ -39,7 +39,10 @@ export const returns = table("marketplace_return_requests", {
   deadlineAt: timestamp.nullable,
   requestedAt: timestamp.defaultNow,
   resolvedAt: timestamp.nullable
-}, { indexes: [{ columns: ["status", "deadlineAt"] }] })
+}, {
+  indexes: [{ columns: ["status", "deadlineAt"] }],
+  personal: { of: "customerId", onErase: ["description", "vendorNotes", "trackingNumber"] }
+})
 
 export const returnMachine = machine(returns, {
   noun: "return",

@@ -43,7 +43,8 @@ export const reviews = table("marketplace_vendor_reviews", {
   unique: [
     { columns: ["orderId", "vendorId"] },
     { columns: ["customerId", "vendorId"], where: "order_id is null" }
-  ]
+  ],
+  personal: { of: "customerId", onErase: ["title", "body", "vendorResponse"] }
 })
 
 /** What a buyer says of a vendor. `customerId` is not read: it is the caller. */

@@ -1,0 +1,52 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
+import type { CustomerId, OrderId } from "../platform/ids/Id.ts"
+
+/** A person who is being erased. */
+export interface ErasedPerson {
+  readonly customerId: CustomerId
+  /** Their login; null for a profile without one. */
+  readonly userId: string | null
+  readonly orderIds: ReadonlyArray<OrderId>
+}
+
+/** Rows about people that a plugin keeps. All functions run in the transaction of an erasure and act as the system. */
+export interface PersonalRecordsOf {
+  /** Takes the turns of its tables. Runs before the transaction locks any row. */
+  readonly takeTurns: Effect.Effect<void, never, CurrentActor>
+  /** Erases the person, also from the change log. Returns how many rows it deleted or blanked, by kind of record. */
+  readonly erase: (person: ErasedPerson) => Effect.Effect<Readonly<Record<string, number>>, never, CurrentActor>
+}
+
+const emptyRecords = () => {
+  const all: Array<PersonalRecordsOf> = []
+
+  const asSystem = <A>(work: Effect.Effect<A, never, CurrentActor>) =>
+    Effect.flatMap(
+      CurrentActor,
+      ({ organizationId }) => Effect.provideService(work, CurrentActor, systemActor(organizationId))
+    )
+
+  return {
+    /** Adds the records of a plugin while the process starts. */
+    register: (records: PersonalRecordsOf) => Effect.sync(() => void all.push(records)),
+    takeTurns: asSystem(Effect.suspend(() => Effect.forEach(all, ({ takeTurns }) => takeTurns, { discard: true }))),
+    erase: (person: ErasedPerson): Effect.Effect<Readonly<Record<string, number>>, never, CurrentActor> =>
+      asSystem(Effect.forEach(all, ({ erase }) => erase(person))).pipe(
+        Effect.map((counts) => Object.assign({}, ...counts))
+      )
+  }
+}
+
+/** Records of plugins that an erasure covers (`personal` of a table, docs/plugins.md). */
+export class PersonalRecords extends Context.Service<PersonalRecords>()("stoa/domain/privacy/PersonalRecords", {
+  make: Effect.sync(emptyRecords)
+}) {
+  static readonly layer = Layer.effect(PersonalRecords, PersonalRecords.make)
+}
+
+/** The records of this process; none if a repository is built alone, as in some tests. */
+export const personalRecords: Effect.Effect<PersonalRecords["Service"]> = Effect.flatMap(
+  Effect.serviceOption(PersonalRecords),
+  Option.match({ onNone: () => PersonalRecords.make, onSome: Effect.succeed })
+)

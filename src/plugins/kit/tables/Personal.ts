@@ -1,0 +1,95 @@
+import type { AnyColumn, CoreRecord, Facts } from "./Column.ts"
+
+/** How a table says that its rows are about customers, and when what they say of them goes. */
+export interface PersonalRows<Name extends string = string> {
+  /**
+   * The column that says about whom: a customer or an order of theirs (`existing` or `idOf` of the column), or `{ user }`: the
+   * id of a login. A child table may leave it out: its rows are about the customer of their parent.
+   */
+  readonly of?: Name | { readonly user: Name }
+  /** Deletes the rows of an erased customer, or blanks these columns: null, their default, or an empty text or list. */
+  readonly onErase: "delete" | readonly [Name, ...ReadonlyArray<Name>]
+  /** Columns of texts that say nothing of a person, such as a currency: they stay. */
+  readonly keeps?: ReadonlyArray<Name>
+  /** Does the same to every row after so many days, counted from `since`. */
+  readonly keepDays?: number
+  /** A column with a time. Default `createdAt`. */
+  readonly since?: Name
+}
+
+/** Why the kit erases nothing of a table that names customers. */
+export interface NotPersonal {
+  readonly exempt: string
+}
+
+export type Personal<Name extends string = string> = PersonalRows<Name> | NotPersonal
+
+/** About whom a row is. */
+export interface Subject {
+  readonly kind: "customer" | "order" | "user"
+  readonly column: string
+}
+
+/** The kind of record of the core that a column names. */
+export const namedRecord = ({ existing, record }: Facts): CoreRecord | undefined => existing ?? record
+
+/** An SQL expression for a column without a value; undefined: it cannot be without one. */
+export const blankOf = ({ among, fallback, form, isList, kind, nullable, uniqueness }: Facts): string | undefined => {
+  if (nullable) return "null"
+  if (fallback !== undefined) return fallback
+  if (isList) return "'{}'"
+  return kind === "text" && (among ?? form ?? uniqueness) === undefined ? "''" : undefined
+}
+
+type Columns = Readonly<Record<string, AnyColumn>>
+
+/** What of a table a declaration is about. */
+interface Declaring {
+  readonly name: string
+  readonly kind: "organization" | "child"
+  readonly columns: Columns
+  readonly options: { readonly personal?: Personal }
+}
+
+/** About whom the rows are by a column. */
+export const subjectOf = (columns: Columns, of: PersonalRows["of"]): Subject | undefined => {
+  if (of === undefined) return undefined
+  if (typeof of !== "string") return { kind: "user", column: of.user }
+  const facts = columns[of]?.facts
+  const kind = facts === undefined ? undefined : namedRecord(facts)
+  return kind === "customer" || kind === "order" ? { kind, column: of } : undefined
+}
+
+/** The declaration of a table of which the kit erases something. */
+export const declared = ({ options: { personal } }: Pick<Declaring, "options">): PersonalRows | undefined =>
+  personal === undefined || "exempt" in personal ? undefined : personal
+
+/** Refuses a declaration that cannot be carried out, where the table is written. */
+export const checkPersonal = <T extends Declaring>(table: T): T => {
+  const personal = declared(table)
+  if (personal === undefined) return table
+  const { keepDays, of, onErase, since = "createdAt" } = personal
+  const { columns, kind, name } = table
+  const refuse = (what: string) => {
+    throw new Error(`Table "${name}": ${what}`)
+  }
+  if (of === undefined && kind === "organization") refuse("`personal` needs `of`, the column that names the customer.")
+  if (of !== undefined && subjectOf(columns, of) === undefined) {
+    refuse(
+      `column "${String(of)}" names neither a customer nor an order. Say \`existing("customer")\`, ` +
+        "`idOf(CustomerId)`, `idOf(OrderId)`, or `of: { user }` for the id of a login."
+    )
+  }
+  const unclear = onErase === "delete" ? [] : onErase.filter((column) => {
+    const facts = columns[column]?.facts
+    return facts === undefined || blankOf(facts) === undefined
+  })
+  if (unclear.length > 0) refuse(`column "${unclear[0]}" cannot be blanked. Make it nullable or give it a default.`)
+  if (since !== "createdAt" && columns[since]?.facts.kind !== "timestamptz") {
+    refuse(`"${since}" is no column of a time.`)
+  }
+  if (keepDays !== undefined && !(Number.isInteger(keepDays) && keepDays > 0)) {
+    refuse("`keepDays` must be a whole number of days above 0.")
+  }
+  return table
+}

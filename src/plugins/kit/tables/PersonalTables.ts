@@ -1,0 +1,44 @@
+import { declared, namedRecord, type Subject, subjectOf } from "./Personal.ts"
+import type { Table } from "./Table.ts"
+
+/** What a table declares, as the kit carries it out. */
+export interface PersonalTable {
+  readonly table: Table
+  /** Absent: the customer of the parent. */
+  readonly subject: Subject | undefined
+  /** The columns to blank; absent: rows are deleted. */
+  readonly blanked: ReadonlyArray<string> | undefined
+  readonly keepDays: number | undefined
+  readonly since: string
+}
+
+/** The columns whose values a redaction removes from the change log. */
+export const redactedKeys = ({ blanked, subject, table }: PersonalTable): ReadonlyArray<string> =>
+  blanked ?? Object.keys(table.columns).filter((name) => {
+    const facts = table.columns[name]?.facts
+    return name !== subject?.column && facts?.reference === undefined && facts?.among === undefined
+  })
+
+/** What the kit carries out for a table; undefined for one that is not personal. */
+export const personalOf = (table: Table): PersonalTable | undefined => {
+  const personal = declared(table)
+  if (personal === undefined) {
+    const goesAlong = table.parent !== undefined && table.options.personal === undefined &&
+      declared(table.parent.table)?.onErase === "delete"
+    return goesAlong
+      ? { table, subject: undefined, blanked: undefined, keepDays: undefined, since: "createdAt" }
+      : undefined
+  }
+  const { keepDays, of, onErase, since = "createdAt" } = personal
+  const blanked = onErase === "delete" ? undefined : onErase
+  return { table, subject: subjectOf(table.columns, of), blanked, keepDays, since }
+}
+
+/** Columns that name customers of a table that does not say what their erasure does to it. */
+export const undeclared = ({ columns, options: { personal } }: Table): ReadonlyArray<string> =>
+  personal !== undefined
+    ? []
+    : Object.keys(columns).filter((name) => {
+      const facts = columns[name]?.facts
+      return facts !== undefined && namedRecord(facts) === "customer"
+    })
