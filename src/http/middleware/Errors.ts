@@ -14,7 +14,7 @@ import {
   UnsupportedMediaType,
   ValidationFailed
 } from "../../domain/platform/errors/ApiErrors.ts"
-import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { bodyIssuesOf } from "../../domain/platform/text/Issues.ts"
 import { bodyCheckOf } from "./BodyCheck.ts"
 
 /**
@@ -46,7 +46,7 @@ const recorded = (
 ): Effect.Effect<never, BadRequest | ValidationFailed | Types.unhandled> => {
   if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
-  const issues = issuesOf(error.cause)
+  const issues = bodyIssuesOf(error.cause)
   return error.kind === "Payload" && issues[0]?.message === malformedJson
     ? Effect.fail(BadRequest.of("Malformed JSON in request body."))
     : Effect.fail(ValidationFailed.issues(issues))

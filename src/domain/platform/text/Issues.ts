@@ -1,5 +1,6 @@
 import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
+import { nearestWord } from "./NearestWord.ts"
 
 /** Maximum number of issues of one value, as many as an error response shows. */
 const maxIssues = 50
@@ -53,28 +54,43 @@ const filterText = (issue: SchemaIssue.Filter): string | undefined => {
 const typeText = ({ ast }: SchemaIssue.InvalidType | SchemaIssue.AnyOf): string =>
   annotated(ast.annotations, "message") ?? `Expected ${wanted(ast)}`
 
+/** Words the refusal of an unknown key, by its path and the object that it is in. */
+type KeyIssue = (path: ReadonlyArray<string>, ast: SchemaAST.AST) => Issue
+
+const unknownKeyIssue: KeyIssue = (path, ast) => {
+  const known = ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+  const meant = nearestWord(path.at(-1) ?? "", known)
+  const name = path.join(".")
+  const hint = meant === undefined ? "Leave it out." : `Did you mean "${meant}"?`
+  return { path: name, message: `${name} is not a known field. ${hint}`, code: "unknown_key" }
+}
+
 const collect = (
   issue: SchemaIssue.Issue,
   path: ReadonlyArray<PropertyKey>,
   found: Array<Issue>,
+  unknownKey: KeyIssue | undefined,
   instead?: string
 ): void => {
   if (found.length >= maxIssues) return
   const add = (message: string) => void found.push({ path: path.map(String).join("."), message, code: "invalid" })
   switch (issue._tag) {
     case "Filter":
-      return collect(issue.issue, path, found, instead ?? filterText(issue))
+      return collect(issue.issue, path, found, unknownKey, instead ?? filterText(issue))
     case "Encoding":
-      return collect(issue.issue, path, found, instead)
+      return collect(issue.issue, path, found, unknownKey, instead)
     case "Pointer":
-      return collect(issue.issue, [...path, ...issue.path], found, instead)
+      return collect(issue.issue, [...path, ...issue.path], found, unknownKey, instead)
     case "Composite":
-      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
+      return issue.issues.forEach((inner) => collect(inner, path, found, unknownKey, instead))
     case "AnyOf":
       if (issue.issues.length === 0) return add(instead ?? typeText(issue))
-      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
+      return issue.issues.forEach((inner) => collect(inner, path, found, unknownKey, instead))
     case "InvalidType":
       return add(instead ?? typeText(issue))
+    case "UnexpectedKey":
+      if (unknownKey !== undefined) return void found.push(unknownKey(path.map(String), issue.ast))
+      return add(instead ?? SchemaIssue.defaultLeafHook(issue))
     default:
       return add(instead ?? SchemaIssue.defaultLeafHook(issue))
   }
@@ -83,7 +99,14 @@ const collect = (
 /** The issues of a value, field by field, as the API reports them (contract §0.1). */
 export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
   const found: Array<Issue> = []
-  collect(issue, [], found)
+  collect(issue, [], found, undefined)
+  return found
+}
+
+/** The same for the body of a request, where unknown fields have a code and the name that was probably meant. */
+export const bodyIssuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
+  const found: Array<Issue> = []
+  collect(issue, [], found, unknownKeyIssue)
   return found
 }
 

@@ -251,7 +251,7 @@ export const resource = <
   const { get, list, machine, visible, write } = options
   const usually = write === undefined ? false : undefined
   const { create = usually, patch = usually, remove = usually } = options
-  const left = leftOut(options)
+  const [left, { strict }] = [leftOut(options), table.options]
   if (create === undefined) refuseGap(path, table, left)
   const newBody = bodyOf<New>(create, () => inputOf(table, { without: [...left] }))
   // A row stays with the one it belongs to.
@@ -270,13 +270,13 @@ export const resource = <
     ...route<NewCall<New>, NewCall<New>, Made, Create, never>(
       create,
       usual.create,
-      (said) => routes.post(path, { ...said, input: newBody }),
+      (said) => routes.post(path, { ...said, input: newBody, strict }),
       Effect.succeed
     ),
     ...route<PathCall<Change>, RowCall<T, Change>, Changed, Patch, See>(
       patch,
       usual.patch,
-      (said) => routes.patch(one, { ...said, input: change }),
+      (said) => routes.patch(one, { ...said, input: change, strict }),
       ofRow
     ),
     ...route<PathCall<undefined>, RowCall<T>, Gone, Remove, See>(

@@ -1,5 +1,5 @@
 import { Context, Option, Schema, SchemaGetter } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, judgedBy, open } from "../../../domain/platform/access/AccessRule.ts"
 import { type Actor, holds, isAnonymous } from "../../../domain/platform/access/Actor.ts"
 import { Uuid } from "../../../domain/platform/ids/Id.ts"
@@ -67,6 +67,8 @@ export interface RouteOptions<
   readonly headers?: Headers
   /** Shape of the body; without one a body is not read. One that may be null (`Schema.NullOr`) may be left out. */
   readonly input?: Schema.Codec<Input, unknown>
+  /** Refuses unknown fields of the body with 422 `unknown_key`. Default: they are ignored. Records such as `metadata` stay free. */
+  readonly strict?: boolean | undefined
   /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
   readonly success?: Schema.Codec<Success, unknown>
   /** The table whose rows a list shows, for its indexes and counters; `listOf` says it. */
@@ -120,6 +122,7 @@ export interface Described extends Guard {
   readonly summary?: string | undefined
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined
+  readonly strict?: boolean | undefined
   readonly query: QueryFields
   /** Absent: it reads none. */
   readonly headers?: HeaderFields | undefined
@@ -173,6 +176,8 @@ const partsOf = (route: Described) => ({
   error: (route.errors ?? []).map(errorSchema)
 })
 
+const strictBody = Context.make(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
+
 const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Context.Context<never>) => Endpoint }>(
   endpoint: Endpoint,
   route: Described
@@ -183,9 +188,10 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
     ...(route.description === undefined ? {} : { description: route.description }),
     identifier: nameOf(route).replace(/[^a-zA-Z0-9]+/g, "_")
   }))
+  const strict = route.strict === true ? described.annotateMerge(strictBody) : described
   const rated = route.rate === undefined
-    ? described
-    : described.annotateMerge(Context.make(RouteRate, `strict:${nameOf(route)}`))
+    ? strict
+    : strict.annotateMerge(Context.make(RouteRate, `strict:${nameOf(route)}`))
   const once = route.raw === undefined || route.raw.idempotent === true
     ? rated
     : rated.annotateMerge(Context.make(NeverRepeated, true))

@@ -22,6 +22,8 @@ export interface TableOptions<Name extends string = string> {
   readonly changeLog?: boolean
   /** False: no list shows the table, so that writes save counting its rows. */
   readonly counted?: false
+  /** Bodies of its `resource` refuse unknown fields with 422 `unknown_key`. Routes of your own say `strict` themselves. */
+  readonly strict?: boolean
   /**
    * Rows are about customers: what their erasure, or time, does to them and to their entries of the change log. A table that
    * names customers and erases nothing says why: `{ exempt: "…" }`.
