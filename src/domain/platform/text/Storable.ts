@@ -17,7 +17,7 @@ const maxNameLength = 200
 const maxRemarkLength = 10_000
 const maxWordingLength = 100_000
 const maxAddressLength = 2_048
-const shopperBytes = 16_384
+export const shopperBytes = 16_384
 
 /** A short text, or an id or code created elsewhere; can be empty. */
 export const ShortText = FreeText.check(Schema.isMaxLength(maxShortLength))
@@ -103,8 +103,10 @@ export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check
 /** A free-form object of at most so many bytes of JSON. */
 export const objectUpTo = (bytes: number) =>
   StorableObject.check(
-    Schema.makeFilter((value: object) =>
-      new TextEncoder().encode(JSON.stringify(value)).length <= bytes || `must be at most ${bytes} bytes of JSON`
+    Schema.makeFilter(
+      (value: object) =>
+        new TextEncoder().encode(JSON.stringify(value)).length <= bytes || `must be at most ${bytes} bytes of JSON`,
+      { maxBytes: bytes }
     )
   )
 

@@ -9,6 +9,7 @@ import { equalColumns } from "../tables/Listing.ts"
 import { personalOf } from "../tables/PersonalTables.ts"
 import type { Table } from "../tables/Table.ts"
 import { columnFacts } from "../tables/TableRowsRepo.ts"
+import { boundFlaws } from "./BodyBounds.ts"
 
 /** What of the core plugins may not take for themselves. */
 export interface CoreNames {
@@ -252,7 +253,7 @@ const ofAddress = ({ outsideApi, path }: BuiltRoute["described"]): ReadonlyArray
 
 /**
  * What cannot be right about their routes: a missing access rule, an undeclared permission, an address
- * that is taken.
+ * that is taken, a body without limits.
  */
 export const routeFlaws = (
   routes: ReadonlyArray<OwnedRoute>,
@@ -260,7 +261,7 @@ export const routeFlaws = (
   core: ReadonlyArray<{ readonly method: string; readonly path: string }>
 ): ReadonlyArray<string> => {
   const owners = new Owners(core.map(({ method, path }) => addressOf(method, path)))
-  return routes.flatMap(({ plugin, route: { described } }) => {
+  const found = routes.flatMap(({ plugin, route: { described } }) => {
     const address = `${described.method} ${described.path}`
     const other = owners.take(addressOf(described.method, described.path), `plugin "${plugin}"`)
     const { permission } = described
@@ -286,4 +287,5 @@ export const routeFlaws = (
       )
     ]
   })
+  return [...found, ...boundFlaws(routes)]
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { CustomerId, OrderId, Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
-import { FreeText, ofForm, StorableObject, Text } from "../../../domain/platform/text/Storable.ts"
+import { FreeText, objectUpTo, ofForm, shopperBytes, Text } from "../../../domain/platform/text/Storable.ts"
 import { isDay, Moment, Time } from "../../../domain/platform/text/Time.ts"
 import { Column, type CoreRecord, plain, SecretColumn } from "./Column.ts"
 
@@ -48,10 +48,15 @@ export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) =>
 /** A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. */
 export const timestamp = new Column(Time, plain("timestamptz"), Moment)
 
-/** Any JSON object. */
-export const json = new Column(StorableObject, plain("jsonb"))
+const jsonUpTo = (bytes: number) => new Column(objectUpTo(bytes), plain("jsonb"))
 
-/** JSON of this shape. Rows are read without decoding, because only this schema writes them. */
+/** Any JSON object of up to 16 kB, as much as shoppers may send; `json.upTo(bytes)` has another limit. */
+export const json = Object.assign(jsonUpTo(shopperBytes), { upTo: jsonUpTo })
+
+/**
+ * JSON of this shape, which limits each text, list and record in it where callers without a permission send it. Rows are
+ * read without decoding, because only this schema writes them.
+ */
 export const jsonOf = <A, E>(schema: Schema.Codec<A, E>) => new Column(schema, plain("jsonb"))
 
 /**

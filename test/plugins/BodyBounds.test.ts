@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import {
+  FreeText,
+  group,
+  inputOf,
+  json,
+  jsonOf,
+  list,
+  longText,
+  oneOf,
+  StorableObject,
+  table,
+  Text,
+  text,
+  timestamp,
+  Uuid
+} from "stoa/plugin"
+import { boundFlaws } from "../../src/plugins/kit/install/BodyBounds.ts"
+import type { AnySchema } from "../../src/plugins/kit/routes/RouteShape.ts"
+
+const routes = group("Open", "/open")
+
+const flawsOf = (input: AnySchema, guard: object = { auth: true }) =>
+  boundFlaws([{
+    plugin: "open",
+    route: routes.post("/things", { ...guard, input }).handle(() => Effect.succeed(null))
+  }])
+
+/** The fields that the sentences name. */
+const fieldsIn = (input: AnySchema) => flawsOf(input).map((flaw) => /no limit for "([^"]*)"/.exec(flaw)?.[1])
+
+describe("the body of a route without a permission", () => {
+  it("is refused at the start for a text, list or record of any size, by a sentence with route and field", () => {
+    assert.deepStrictEqual(flawsOf(Schema.Struct({ note: FreeText })), [
+      "The route POST /api/open/things of plugin \"open\" asks for no permission, and its body has no limit for \"note\". " +
+      "Use `Text`, `json`, `Schema.isMaxLength` or `Schema.isMaxProperties`."
+    ])
+    const Item = Schema.Struct({ name: Schema.String, sizes: Schema.Array(Schema.Int) })
+    assert.deepStrictEqual(
+      fieldsIn(Schema.Struct({
+        items: Schema.Array(Item).check(Schema.isMaxLength(5)),
+        tags: Schema.NullOr(Schema.Array(Text)),
+        metadata: Schema.optional(StorableObject),
+        anything: Schema.Unknown,
+        either: Schema.Union([Schema.Int, Schema.String])
+      })),
+      ["items[].name", "items[].sizes", "tags", "metadata", "anything", "either"]
+    )
+  })
+
+  it("is accepted with columns of the kit and other limits", () => {
+    const rows = table("open_rows", {
+      name: text,
+      about: longText.nullable,
+      kind: oneOf(["a", "b"]),
+      at: timestamp,
+      tags: list(text).default([]),
+      metadata: json.default({}),
+      large: json.upTo(100_000).nullable,
+      pair: jsonOf(Schema.Struct({ one: Text, two: Schema.Int }))
+    })
+    assert.deepStrictEqual(flawsOf(inputOf(rows)), [])
+    assert.deepStrictEqual(
+      flawsOf(Schema.Struct({
+        id: Uuid,
+        code: Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/)),
+        counts: Schema.Record(Text, Schema.Int).check(Schema.isMaxProperties(10))
+      })),
+      []
+    )
+  })
+
+  it("needs limits only where callers need no permission", () => {
+    const input = Schema.Struct({ note: FreeText })
+    assert.deepStrictEqual(flawsOf(input, { permission: "open:write" }), [])
+    for (const guard of [{ public: "a test" }, { admits: { rule: () => true, missing: "open:write" } }]) {
+      assert.strictEqual(flawsOf(input, guard).length, 1)
+    }
+  })
+
+  it("is refused with 422 for an object beyond its bytes", () => {
+    const decode = Schema.decodeUnknownResult(json.upTo(20).schema)
+    assert.strictEqual(decode({ a: "12345678901" })._tag, "Success")
+    assert.strictEqual(decode({ a: "12345678901234" })._tag, "Failure")
+  })
+})
