@@ -48,7 +48,7 @@ export type ServiceType = RowOf<typeof serviceTypes>
 export const providers = table("appointment_providers", {
   userId: text.nullable,
   name: text,
-  bio: longText.nullable,
+  bio: longText.nullable.forPeople,
   email: text.nullable,
   phone: text.nullable,
   timezone: text.default("UTC"),

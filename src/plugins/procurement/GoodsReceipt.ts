@@ -29,7 +29,7 @@ export const receipts = table("goods_received_notes", {
   warehouseId: idOf(WarehouseId),
   receivedBy: text,
   status: oneOf(["draft", "inspecting", "accepted", "accepted_with_discrepancy", "rejected"]).default("draft"),
-  receivedAt: timestamp.defaultNow,
+  receivedAt: timestamp.defaultNow.forPeople,
   decidedBy: text.nullable,
   decidedAt: timestamp.nullable,
   notes: longText.nullable,

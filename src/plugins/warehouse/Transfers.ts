@@ -32,7 +32,7 @@ export const transfers = table("stock_transfers", {
   dispatchedAt: timestamp.nullable,
   receivedAt: timestamp.nullable,
   notes: longText.nullable,
-  metadata: json.default({})
+  metadata: json.default({}).forPeople
 }, {
   checks: { two_warehouses: "from_warehouse_id <> to_warehouse_id" }
 })

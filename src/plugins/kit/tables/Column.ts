@@ -108,6 +108,11 @@ export class Column<A, E, Given extends boolean = true> {
     return new Column(this.schema, { ...this.facts, fallback: literal(this.facts, value) }, this.sent)
   }
 
+  /** Kept and shown for people only: no code reads it. `test/architecture/PluginEffects.test.ts` refuses others without effect. */
+  get forPeople(): this {
+    return this
+  }
+
   /** The time of the transaction when an insert does not name it; for `timestamp`. */
   get defaultNow(): Column<A, E, false> {
     return new Column(this.schema, { ...this.facts, fallback: "now()" }, this.sent)

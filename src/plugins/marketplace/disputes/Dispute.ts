@@ -48,7 +48,7 @@ export const disputes = table("marketplace_disputes", {
   evidence: jsonOf(Schema.Array(Evidence)).default([]),
   resolvedBy: text.nullable,
   deadlineAt: timestamp.nullable,
-  openedAt: timestamp.defaultNow,
+  openedAt: timestamp.defaultNow.forPeople,
   resolvedAt: timestamp.nullable
 }, {
   unique: [{ columns: ["subOrderId"], where: "status <> 'resolved'" }],

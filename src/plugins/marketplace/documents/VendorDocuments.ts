@@ -14,7 +14,7 @@ export const vendorDocuments = table("marketplace_vendor_documents", {
   fileUrl: longText,
   status: oneOf(["pending", "approved", "rejected"]).default("pending"),
   reviewerNotes: longText.nullable,
-  uploadedAt: timestamp.defaultNow,
+  uploadedAt: timestamp.defaultNow.forPeople,
   reviewedAt: timestamp.nullable
 })
 

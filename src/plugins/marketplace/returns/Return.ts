@@ -37,7 +37,7 @@ export const returns = table("marketplace_return_requests", {
   trackingNumber: text.nullable,
   /** When the vendor has to have answered. */
   deadlineAt: timestamp.nullable,
-  requestedAt: timestamp.defaultNow,
+  requestedAt: timestamp.defaultNow.forPeople,
   resolvedAt: timestamp.nullable
 }, {
   indexes: [{ columns: ["status", "deadlineAt"] }],

@@ -52,9 +52,9 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   availableAt: timestamp.nullable,
   /** A dispute is open: nothing of it is paid out. */
   onHold: boolean.default(false),
-  externalOrderId: text.nullable,
-  externalOrderUrl: text.nullable,
-  externalSyncStatus: oneOf(["pending", "synced", "failed"]).default("pending"),
+  externalOrderId: text.nullable.forPeople,
+  externalOrderUrl: text.nullable.forPeople,
+  externalSyncStatus: oneOf(["pending", "synced", "failed"]).default("pending").forPeople,
   metadata: json.default({})
 }, {
   unique: [{ columns: ["orderId", "vendorId"] }],

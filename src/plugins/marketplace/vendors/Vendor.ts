@@ -33,8 +33,8 @@ export const vendors = table("marketplace_vendors", {
   description: longText.nullable,
   logoUrl: longText.nullable,
   bannerUrl: longText.nullable,
-  contactPhone: text.nullable,
-  taxId: text.nullable,
+  contactPhone: text.nullable.forPeople,
+  taxId: text.nullable.forPeople,
   businessAddress: json.nullable,
   /** When its bank account was given last: the account itself is shown nowhere, and who changed it the audit trail tells. */
   bankAccountChangedAt: timestamp.nullable,
@@ -52,10 +52,10 @@ export const vendors = table("marketplace_vendors", {
   payoutMinimumCents: amount.default(5000),
   holdbackDays: integerBetween(0, 365).default(7),
   metadata: json.default({}),
-  storeConnectionProvider: oneOf(["shopify", "woocommerce"]).nullable,
+  storeConnectionProvider: oneOf(["shopify", "woocommerce"]).nullable.forPeople,
   storeConnectionUrl: longText.nullable,
-  lastSyncAt: timestamp.nullable,
-  syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected")
+  lastSyncAt: timestamp.nullable.forPeople,
+  syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected").forPeople
 })
 
 /** Fields of a vendor that no response shows: the bank account, and keys of the vendor's shop. */
