@@ -18,7 +18,7 @@ import { planOf } from "./QueryPlan.ts"
 
 class ModelHidden extends forbidden("ModelHidden", (name: string) => `The model ${name} is not for you.`) {}
 
-/** Analytics of a store: counts, sums and averages by groups (spec §4 Analytics; contract, platform §11). */
+/** Counts, sums and averages of a store by groups (spec §4 Analytics; contract, platform §11). */
 export class Analytics extends Context.Service<Analytics>()("stoa/domain/analytics/Analytics", {
   make: Effect.gen(function*() {
     const models = yield* AnalyticsModels
@@ -26,9 +26,7 @@ export class Analytics extends Context.Service<Analytics>()("stoa/domain/analyti
     const repo = yield* AnalyticsRepo
     const visibleIn = (scope: Scope) => models.filter(({ model }) => rulesFor(model, scope) !== undefined)
 
-    /**
-     * The models in the caller's scope, with their members. 401 without credentials, 403 for a caller without a scope.
-     */
+    /** The models in the caller's scope. 401 without credentials, 403 without a scope. */
     const meta = Effect.map(Effect.flatMap(CurrentActor, scopeFor), (scope): AnalyticsMeta => {
       const recorded = visibleIn(scope).map(({ model, source }) => ({
         name: model.name,
@@ -46,8 +44,8 @@ export class Analytics extends Context.Service<Analytics>()("stoa/domain/analyti
     })
 
     /**
-     * The rows of a query, limited to the caller's organization and scope. 422 lists every unknown name with the valid
-     * ones; 403 for a model outside of the scope; 503 for a timeout. Amounts are in minor units.
+     * Rows in the caller's scope; amounts in minor units. 422 for unknown names, 403 for a model outside of the scope,
+     * 503 for a timeout.
      */
     const query = Effect.fn("Analytics.query")(function*(asked: AnalyticsQuery) {
       const actor = yield* CurrentActor
@@ -55,7 +53,7 @@ export class Analytics extends Context.Service<Analytics>()("stoa/domain/analyti
       const visible = visibleIn(scope).map(({ model }) => model)
       yield* mustSee(models.map(({ model }) => model), visible, asked.measures)
       const plan = yield* Effect.fromResult(planOf(asked, visible, DateTime.toDateUtc(yield* DateTime.now)))
-      // Filter by profile, not login: orders reference the profile. A login without a profile has no rows.
+      // Orders reference the profile, not the login. A login without a profile has no rows.
       const profile = scope._tag === "Customer" ? yield* customers.existingProfile : null
       const rows = yield* repo.rows(plan, {
         organizationId: actor.organizationId,
@@ -77,7 +75,6 @@ const scopeFor = (actor: Actor): Effect.Effect<Scope, Unauthorized | Forbidden> 
   return scope === undefined ? Effect.fail(refusalOf(actor, readsAll)) : Effect.succeed(scope)
 }
 
-/** 403 for an existing model outside of the caller's scope. */
 const mustSee = (
   all: ReadonlyArray<AnalyticsModel>,
   visible: ReadonlyArray<AnalyticsModel>,

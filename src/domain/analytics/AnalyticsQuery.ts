@@ -12,22 +12,17 @@ import {
 import { AnyJson, ShortText } from "../platform/text/Storable.ts"
 import { presetForms } from "./TimeRange.ts"
 
-/** Granularities of time (spec §4 Analytics). */
 export const granularities = ["day", "week", "month", "year"] as const
 export type Granularity = typeof granularities[number]
 
-/** Rows of a result: the default `limit` and its bounds (contract, platform §11). */
 export const rowLimit = { usual: 100, least: 1, most: 1000 } as const
 
-/** Maximum members of a query: each is a column of the statement. */
 export const queryLimits = { measures: 50, dimensions: 20, timeDimensions: 10, segments: 20, order: 50 } as const
 
-/** Maximum entries of a list that later checks limit further (`filterLimits` and others), with a better message. */
 const maxEntries = 1_000
 
 const names = (most: number) => Schema.Array(ShortText).check(Schema.isMaxLength(most))
 
-/** Maximum unknown properties that an error lists. */
 const maxUnknown = 10
 
 /** An object of exactly these fields: ignoring a misspelt property would widen the result. */
@@ -55,7 +50,7 @@ const TimeDimension = strict({
   )
 })
 
-/** The body of `POST /api/analytics/query` (spec §4 Analytics). All names have the form `Model.member`. */
+/** The body of `POST /api/analytics/query`; names have the form `Model.member`. */
 export const AnalyticsQuery = strict({
   measures: names(queryLimits.measures).annotate({ description: "What to add up; all of one model, at least one." }),
   dimensions: Schema.optionalKey(
@@ -79,14 +74,11 @@ export const AnalyticsQuery = strict({
 }).annotate({ identifier: "AnalyticsQuery" })
 export type AnalyticsQuery = typeof AnalyticsQuery.Type
 
-/** A value of a row: amounts and counts as numbers, time buckets as their label, times in ISO 8601. */
 const Value = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null])
 
-/** A row by its members: `{ "Orders.status": "confirmed", "Orders.revenue": 12900 }`. */
 export const AnalyticsRow = Schema.Record(Schema.String, Value)
 export type AnalyticsRow = typeof AnalyticsRow.Type
 
-/** The response to a query: the query as sent, its rows, and its model. */
 export const AnalyticsResult = Schema.Struct({
   query: AnalyticsQuery,
   rows: Schema.Array(AnalyticsRow),
@@ -100,7 +92,6 @@ const memberLists = {
   segments: Schema.Array(Schema.String)
 }
 
-/** The caller's queryable models, and all their members as flat lists. */
 export const AnalyticsMeta = Schema.Struct({
   models: Schema.Array(
     Schema.Struct({ name: Schema.String, source: Schema.Literals([...modelSources]), ...memberLists })
@@ -109,19 +100,16 @@ export const AnalyticsMeta = Schema.Struct({
 }).annotate({ identifier: "AnalyticsMeta" })
 export type AnalyticsMeta = typeof AnalyticsMeta.Type
 
-/** Collects the errors of a query, to report all at once. */
 export interface Refusals {
   readonly issues: ReadonlyArray<Issue>
   readonly refuse: (path: string, message: string, code?: string) => void
 }
 
-/** An empty list of errors. */
 export const noRefusals = (): Refusals => {
   const issues: Array<Issue> = []
   return { issues, refuse: (path, message, code = "invalid") => void issues.push({ path, message, code }) }
 }
 
-/** All members that a query of a model can name, by `Model.member`. */
 export interface Members {
   readonly measures: ReadonlyMap<string, Measure>
   readonly dimensions: ReadonlyMap<string, Dimension>
@@ -131,7 +119,6 @@ export interface Members {
 const named = <A>(model: AnalyticsModel, members: Readonly<Record<string, A>>): ReadonlyArray<readonly [string, A]> =>
   Object.entries(members).map(([name, member]) => [memberOf(model, name), member])
 
-/** The members of a model, with the dimensions of joined models in the caller's scope. */
 export const membersIn = (model: AnalyticsModel, visible: ReadonlyArray<AnalyticsModel>): Members => {
   const joined = (model.joins ?? []).flatMap((join) => visible.filter(({ name }) => name === join.model))
   return {
@@ -141,10 +128,8 @@ export const membersIn = (model: AnalyticsModel, visible: ReadonlyArray<Analytic
   }
 }
 
-/** Lists the valid names in the error for an unknown one. */
 export const listed = (names: Iterable<string>): string => [...names].join(", ") || "none"
 
-/** The model of the query's measures; undefined, after reporting the reason, where they do not share one. */
 export const modelAsked = (
   measures: ReadonlyArray<string>,
   visible: ReadonlyArray<AnalyticsModel>,

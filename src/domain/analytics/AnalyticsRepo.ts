@@ -13,28 +13,21 @@ class SumTooLarge extends invalid(
   "too_large"
 ) {}
 
-/** Limits of the queries of a process. */
 export interface AnalyticsLimits {
   /** Milliseconds per query, including the wait for a connection; then 503. */
   readonly timeoutMs: number
-  /** Concurrent queries of one process: others wait. Orders use other connections. */
   readonly connections: number
 }
 
-/** Defaults of the deployment. */
 export const defaultAnalytics: AnalyticsLimits = { timeoutMs: 10_000, connections: 2 }
 
-/** Query limits of the deployment. */
 export class AnalyticsSettings
   extends Context.Service<AnalyticsSettings, AnalyticsLimits>()("stoa/domain/analytics/AnalyticsSettings")
 {
   static readonly layerOf = (limits: AnalyticsLimits) => Layer.succeed(AnalyticsSettings, limits)
 }
 
-/**
- * The client for queries: read-only, with a separate time limit and few connections, so that reports do not take the
- * connections of orders. Tests and tools run without it.
- */
+/** A read-only client with few connections, so that reports do not take those of orders. */
 export class AnalyticsSql
   extends Context.Service<AnalyticsSql, SqlClient.SqlClient>()("stoa/domain/analytics/AnalyticsSql")
 {}
@@ -43,7 +36,7 @@ const tooSlow = Unavailable.of("The query takes too long. Ask for a shorter time
 
 const hasTimedOut = ({ reason }: SqlError.SqlError): boolean => reason._tag === "StatementTimeoutError"
 
-/** A number beyond the exact range of JSON clients is an error and never rounded: it may be an amount of money. */
+/** Fails beyond the exact range of JSON numbers: it may be an amount of money. */
 const numberOf = (member: string, value: unknown): Effect.Effect<number | null, SumTooLarge> => {
   if (value === null) return Effect.succeed(null)
   const number = Number(value)
@@ -69,14 +62,13 @@ const rowOf = Effect.fnUntraced(function*({ groups, measures }: QueryPlan, row: 
   return out
 })
 
-/** Reads the rows of queries over the client for queries, or the default client without one. */
 export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain/analytics/AnalyticsRepo", {
   make: Effect.gen(function*() {
     const { timeoutMs } = yield* AnalyticsSettings
     const sql = Option.getOrElse(yield* Effect.serviceOption(AnalyticsSql), () => undefined) ??
       (yield* SqlClient.SqlClient)
 
-    /** One statement. 503 at the deployment's time limit, 422 when a sum exceeds exact integers. */
+    /** 503 at the time limit, 422 when a sum exceeds exact integers. */
     const rows = Effect.fn("AnalyticsRepo.rows")(function*(plan: QueryPlan, reach: Reach) {
       // Not prepared: nearly every text is different, and each is planned for its values.
       const found = yield* statementOf(sql, plan, reach).unprepared.pipe(
@@ -93,7 +85,6 @@ export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain
   static readonly layer = Layer.effect(AnalyticsRepo, AnalyticsRepo.make)
 }
 
-/** A query with all members of a model. */
 const wholePlan = (model: AnalyticsModel): QueryPlan => ({
   model,
   measures: Object.entries(model.measures).map(([name, measure]) => [memberOf(model, name), measure]),
@@ -109,19 +100,14 @@ const wholePlan = (model: AnalyticsModel): QueryPlan => ({
   limit: 1
 })
 
-/** The database's message, `column orders.total does not exist`: names without values, for the operator. */
 const wordsOf = ({ reason }: SqlError.SqlError): string => {
   const { cause } = reason
   return cause instanceof Error ? cause.message : reason.message ?? reason._tag
 }
 
-/** Marks that the models of plugins and of the deployment were checked against the tables. */
 export class ModelCheck extends Context.Service<ModelCheck, true>()("stoa/domain/analytics/ModelCheck") {}
 
-/**
- * Plans a query of all members of each model outside of the core, so that a misspelt column or a table without
- * `organization_id` stops the startup instead of failing the first query.
- */
+/** Plans a query of all members of each model outside of the core: a misspelt column stops the startup. */
 export const modelCheckLayer = Layer.effect(
   ModelCheck,
   Effect.gen(function*() {

@@ -11,7 +11,6 @@ import type { Condition, FilterValue, Test } from "./QueryFilter.ts"
 import type { Group, QueryPlan } from "./QueryPlan.ts"
 import type { TimeRange } from "./TimeRange.ts"
 
-/** The rows that a statement may read: those of one organization, limited by the rules of the caller's scope. */
 export interface Reach {
   readonly organizationId: string
   readonly rules: ReadonlyArray<ScopeRule>
@@ -30,7 +29,6 @@ const castOf: Readonly<Record<DimensionType, string>> = {
   boolean: "boolean"
 }
 
-/** A model's expression, cast to its declared type. A cast to the same type costs nothing. */
 const expressionOf = (
   sql: Sql,
   { sql: text, type }: { readonly sql: string; readonly type: DimensionType }
@@ -56,7 +54,6 @@ const aggregateOf = ({ decimals, filter, sql: text, type }: Measure): string => 
         : `coalesce(round((sum(${text})${only})::numeric, ${decimals}), 0)`
     case "avg":
       return `coalesce(round((avg(${text})${only})::numeric, ${decimals ?? 0}), 0)`
-    // Without rows, minimum and maximum are null.
     case "min":
     case "max":
       return `${type}((${text})::numeric)${only}`
@@ -65,7 +62,6 @@ const aggregateOf = ({ decimals, filter, sql: text, type }: Measure): string => 
 
 const comparison = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const
 
-/** Values are sent as parameters, and cast to the declared type of their member. */
 const textOf = (value: FilterValue): string => value instanceof Date ? value.toISOString() : String(value)
 
 const liesIn = (sql: Sql, subject: Fragment, { from, until, withEnd }: TimeRange): Fragment =>
@@ -74,7 +70,7 @@ const liesIn = (sql: Sql, subject: Fragment, { from, until, withEnd }: TimeRange
     ...until === undefined ? [] : [sql`${subject} ${sql.literal(withEnd ? "<=" : "<")} ${until}::timestamptz`]
   ])
 
-/** A test of a missing value counts as false, so that negations keep such rows. */
+/** A missing value counts as false: negations keep such rows. */
 const testOf = (sql: Sql, subject: Fragment, type: DimensionType, test: Test): Fragment => {
   switch (test._tag) {
     case "IsSet":
@@ -127,7 +123,6 @@ const tablesOf = (sql: Sql, { joins = [], parent, table }: AnalyticsModel, reach
     )
   ])
 
-/** The condition of a scope, with parameters for its ids. */
 const ruleOf = (sql: Sql, { filter }: ScopeRule, reach: Reach): Fragment =>
   sql`(${
     sql.join("", false)(
@@ -142,11 +137,10 @@ const groupOf = (sql: Sql, { dimension, granularity }: Group): Fragment =>
     ? expressionOf(sql, dimension)
     : sql`date_trunc(${sql.literal(`'${granularity}'`)}, ${expressionOf(sql, dimension)} at time zone 'UTC')`
 
-/** Labels of buckets are formatted after aggregation: once per bucket and not per row. */
+/** Labels are formatted after aggregation: once per bucket and not per row. */
 const labelOf = (sql: Sql, { granularity }: Group, column: Fragment): Fragment =>
   granularity === undefined ? column : sql`to_char(${column}, ${sql.literal(`'${labels[granularity]}'`)})`
 
-/** Measures of the result, and those that only its filters use. */
 const measuresOf = ({ measures, ofGroups }: QueryPlan): ReadonlyMap<string, Measure> => {
   const tested = (condition: Condition): ReadonlyArray<readonly [string, Measure]> =>
     condition._tag !== "Test"
@@ -158,9 +152,8 @@ const measuresOf = ({ measures, ofGroups }: QueryPlan): ReadonlyMap<string, Meas
 }
 
 /**
- * The single statement of a query. Its text consists of the model's expressions and constants; client input only
- * becomes a parameter or selects one of them. Columns are `g0`, `g1`, … for the groups and `m0`, `m1`, … for the
- * measures, in the order of the plan.
+ * The statement of a query. Client input only becomes a parameter or selects an expression of the model. Columns are
+ * `g0`, … for groups and `m0`, … for measures, in the order of the plan.
  */
 export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
   const { groups, limit, model, ofGroups, ofRows, order, segments } = plan

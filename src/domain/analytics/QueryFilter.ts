@@ -5,7 +5,6 @@ import { momentNamed, rangeBetween, type TimeRange } from "./TimeRange.ts"
 /** A filter value of its member's type; numbers sent as text stay text, to keep their precision. */
 export type FilterValue = string | number | boolean | Date
 
-/** A test of a row or a group. A missing value passes only the test for absence and negations. */
 export type Test =
   | { readonly _tag: "IsOneOf"; readonly values: ReadonlyArray<FilterValue>; readonly negated: boolean }
   | { readonly _tag: "Contains"; readonly texts: ReadonlyArray<string> }
@@ -13,12 +12,10 @@ export type Test =
   | { readonly _tag: "IsSet"; readonly negated: boolean }
   | { readonly _tag: "LiesIn"; readonly range: TimeRange }
 
-/** Limits of a filter tree: depth of groups, filters and groups in total, values in total. */
 const filterLimits = { depth: 10, filters: 200, values: 1000 } as const
 
 const every = ["string", "number", "time", "boolean"] as const
 
-/** The operators and the types each applies to (spec §4 Analytics). */
 const operators: Readonly<Record<string, ReadonlyArray<DimensionType>>> = {
   equals: every,
   notEquals: every,
@@ -36,7 +33,6 @@ const operators: Readonly<Record<string, ReadonlyArray<DimensionType>>> = {
   notSet: every
 }
 
-/** A filter as sent, its member, and its path in the query. */
 interface SentTest {
   readonly path: string
   readonly operator: unknown
@@ -44,7 +40,6 @@ interface SentTest {
   readonly type: DimensionType
 }
 
-/** Counts the filters and values of a query. */
 interface Counted {
   filters: number
   values: number
@@ -125,7 +120,6 @@ const rangeOf = ({ path, values }: SentTest, { refuse }: Refusals): TimeRange | 
   return undefined
 }
 
-/** The test of a filter; undefined for an invalid one, after reporting the reason. */
 const testOf = (sent: SentTest, refusals: Refusals, counted: Counted): Test | undefined => {
   const operator = operatorOf(sent, refusals)
   if (operator === undefined) return undefined
@@ -145,12 +139,10 @@ const testOf = (sent: SentTest, refusals: Refusals, counted: Counted): Test | un
   return undefined
 }
 
-/** The subject of a test: a dimension of the rows, or a measure of their groups. */
 export type Subject =
   | { readonly _tag: "Dimension"; readonly member: string; readonly sql: string; readonly type: DimensionType }
   | { readonly _tag: "Measure"; readonly member: string; readonly measure: Measure }
 
-/** A resolved filter of a query. */
 export type Condition =
   | { readonly _tag: "And" | "Or"; readonly conditions: ReadonlyArray<Condition> }
   | { readonly _tag: "Test"; readonly subject: Subject; readonly test: Test }
@@ -197,7 +189,6 @@ const filterOf = (path: string, sent: unknown, reading: Reading, depth: number):
   const { counted, refuse } = reading
   counted.filters++
   if (counted.filters > filterLimits.filters) {
-    // Reported once; entries beyond the limit are not validated.
     if (counted.filters === filterLimits.filters + 1) {
       refuse(path, `there may be ${filterLimits.filters} filters at most`, "too_many")
     }
@@ -226,17 +217,15 @@ const isAbout = (tag: Subject["_tag"], condition: Condition): boolean =>
     ? condition.subject._tag === tag
     : condition.conditions.every((one) => isAbout(tag, one))
 
-/** Tests of rows, and tests of groups. */
 export interface Filters {
   readonly ofRows: ReadonlyArray<Condition>
   readonly ofGroups: ReadonlyArray<Condition>
 }
 
-/** Splits groups of `and`, since dimensions are tested before aggregation and measures after it. */
+/** Splits groups of `and`: dimensions are tested before aggregation and measures after it. */
 const parts = (condition: Condition): ReadonlyArray<Condition> =>
   condition._tag === "And" ? condition.conditions.flatMap(parts) : [condition]
 
-/** Resolves the filters of a query and reports what is wrong with them. */
 export const filtersOf = (sent: ReadonlyArray<unknown>, members: Members, { issues, refuse }: Refusals): Filters => {
   const reading: Reading = { members, issues, refuse, counted: { filters: 0, values: 0 } }
   const ofRows: Array<Condition> = []

@@ -16,28 +16,23 @@ import {
 import { type Condition, filtersOf } from "./QueryFilter.ts"
 import { momentNamed, presetForms, presetRange, rangeBetween, type TimeRange } from "./TimeRange.ts"
 
-/** A group column of the result; a time bucket with a granularity. */
 export interface Group {
   readonly member: string
   readonly dimension: Dimension
   readonly granularity: Granularity | undefined
 }
 
-/** A resolved query, from which the statement is built. */
 export interface QueryPlan {
   readonly model: AnalyticsModel
   readonly measures: ReadonlyArray<readonly [member: string, measure: Measure]>
   readonly groups: ReadonlyArray<Group>
-  /** Tests of rows, and tests of groups. */
   readonly ofRows: ReadonlyArray<Condition>
   readonly ofGroups: ReadonlyArray<Condition>
-  /** Conditions of the model that the query applies. */
   readonly segments: ReadonlyArray<string>
   readonly order: ReadonlyArray<readonly [member: string, direction: "asc" | "desc"]>
   readonly limit: number
 }
 
-/** The members of these names, each once. */
 const membersOf = <A>(
   kind: "measure" | "dimension" | "segment",
   sent: ReadonlyArray<string>,
@@ -100,7 +95,6 @@ const timeOf = (
   }
 }
 
-/** A row has one value per name. */
 const namedOnce = (groups: ReadonlyArray<Group>, { refuse }: Refusals): ReadonlyArray<Group> => {
   const twice = groups.find(({ member }, n) => groups.findIndex((one) => one.member === member) !== n)
   if (twice !== undefined) refuse("timeDimensions", `"${twice.member}" is grouped by twice`)
@@ -121,12 +115,11 @@ const orderOf = (
     return []
   })
 
-/** Groups without an explicit order sort by time and then by the others, so that a limit is deterministic. */
+/** Groups without an explicit order sort by time, then by the others: a limit is deterministic. */
 const usualOrder = (groups: ReadonlyArray<Group>): QueryPlan["order"] =>
   groups.toSorted((a, b) => Number(a.granularity === undefined) - Number(b.granularity === undefined))
     .map(({ member }) => [member, "asc"])
 
-/** Clamps a number to its bounds and truncates it to an integer (contract, platform §11). */
 const limitOf = (sent: number = rowLimit.usual): number =>
   Math.min(Math.max(Math.trunc(sent), rowLimit.least), rowLimit.most)
 
@@ -145,10 +138,7 @@ const resolved = (query: AnalyticsQuery, model: AnalyticsModel, members: Members
   return { model, measures, groups, ofRows, ofGroups: filters.ofGroups, segments, order, limit: limitOf(query.limit) }
 }
 
-/**
- * Resolves a query against the models in the caller's scope; fails with every unknown name and the valid ones. Date
- * presets are relative to `now`.
- */
+/** Resolves a query in the caller's scope; fails with every unknown name. Date presets are relative to `now`. */
 export const planOf = (
   query: AnalyticsQuery,
   visible: ReadonlyArray<AnalyticsModel>,

@@ -5,7 +5,6 @@ export interface TimeRange {
   readonly withEnd: boolean
 }
 
-/** The presets of a `dateRange`, for messages and documents (contract, platform §11). */
 export const presetForms = "today, yesterday, this week, last week, this month, last month, this quarter, " +
   "last quarter, this year, last year, last N days, last N weeks, last N months, last N quarters, last N years, " +
   "Q1 2026 (to Q4 of any year), all time"
@@ -16,7 +15,6 @@ const at = (year: number, month: number, day: number): Date => new Date(Date.UTC
 
 const midnight = (moment: Date): Date => at(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate())
 
-/** The start of the unit that contains a time, in UTC; weeks start on Monday. */
 const beginOf = (moment: Date, unit: Unit): Date => {
   const [year, month] = [moment.getUTCFullYear(), moment.getUTCMonth()]
   if (unit === "day") return midnight(moment)
@@ -39,12 +37,11 @@ const unitAt = (from: Date, unit: Unit): TimeRange => ({ from, until: shifted(fr
 const isUnit = (text: string | undefined): text is Unit =>
   text === "day" || text === "week" || text === "month" || text === "quarter" || text === "year"
 
-/** Maximum count of `last N …`. */
 const mostUnits = 1000
 
 /**
- * The range of a preset, in UTC; undefined for an unknown one. `last N units` includes today, so that today's orders
- * count in the last 7 days; `last month` is the previous calendar month.
+ * The range of a preset, in UTC; undefined for an unknown one. `last N units` includes today; `last month` is the
+ * previous calendar month.
  */
 export const presetRange = (preset: string, now: Date): TimeRange | undefined => {
   const text = preset.trim().toLowerCase().replace(/\s+/g, " ")
@@ -69,7 +66,6 @@ const lastUnits = (text: string, now: Date): TimeRange | undefined => {
   return { from: shifted(tomorrow, named, -units), until: tomorrow, withEnd: false }
 }
 
-/** A time, and whether only its day was given. */
 export interface NamedMoment {
   readonly moment: Date
   readonly isDay: boolean
@@ -87,7 +83,6 @@ export const momentNamed = (text: string): NamedMoment | undefined => {
   return Number.isNaN(moment.getTime()) ? undefined : { moment, isDay: time === undefined }
 }
 
-/** A range between two times: an end given as a day includes that day; for a time, `withEnd` decides. */
 export const rangeBetween = (from: NamedMoment, to: NamedMoment, withEnd: boolean): TimeRange =>
   to.isDay
     ? { from: from.moment, until: shifted(to.moment, "day", 1), withEnd: false }
