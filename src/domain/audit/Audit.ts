@@ -7,9 +7,8 @@ import { Time } from "../platform/text/Time.ts"
 const Json = Schema.Record(Schema.String, Schema.Unknown)
 
 /**
- * A change of one record (contract, platform §10): the event, the record before and after it, the actor, the request
- * and its origin. `position` is its place in the organization's chain, null until the relay assigns it. Secrets are
- * removed, and lists of more than ten are replaced by their length.
+ * A change of one record (contract, platform §10). `position` is its place in the organization's chain, null until the
+ * relay assigns it.
  */
 export const AuditEntry = Schema.Struct({
   id: Uuid,
@@ -40,7 +39,7 @@ export interface AuditFilter {
   readonly to?: Date | undefined
 }
 
-/** Short event names of older clients, and the events they match (contract §0.6). */
+/** Short event names of older clients (contract §0.6). */
 const aliases: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["created", ["catalog.create", "orders.create", "customers.create", "pricing.create", "promotions.create"]],
   ["updated", ["catalog.update", "customers.update", "pricing.update", "promotions.update"]],
@@ -48,10 +47,8 @@ const aliases: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["adjusted", ["inventory.afterAdjust"]]
 ])
 
-/** The event names that an `event` filter matches. */
 export const eventsNamed = (event: string): ReadonlyArray<string> => aliases.get(event) ?? [event]
 
-/** Maximum length of a list in an entry. */
 const maxListLength = 10
 
 const shorten = (value: unknown): unknown => {
@@ -59,15 +56,11 @@ const shorten = (value: unknown): unknown => {
   return typeof value === "object" && value !== null ? shortened(value) : value
 }
 
-/** A record in the audit trail: lists of more than ten are replaced by their length. */
 export const shortened = (record: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, shorten(value)]))
 
 /** The audit trail (spec §4 Audit, contract, platform §10). */
 export class Audit extends Context.Service<Audit, {
-  /**
-   * A page of entries, newest first; includes changes as soon as they are committed. `event` is a name, or one of the
-   * short forms of older clients.
-   */
+  /** A page of entries, newest first; includes changes as soon as they are committed. */
   readonly list: (filter: AuditFilter, page: PageRequest) => Effect.Effect<PageOf<AuditEntry>, never, CurrentActor>
 }>()("stoa/domain/audit/Audit") {}

@@ -23,7 +23,6 @@ const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditF
   ])
 }
 
-/** Reads the change log as the audit trail. */
 export const auditLayer = Layer.effect(
   Audit,
   Effect.map(SqlClient.SqlClient, (sql) => {
@@ -34,7 +33,6 @@ export const auditLayer = Layer.effect(
       const mine = matching(sql, organization, filter)
       const isUnfiltered = Object.values(filter).every((value) => value === undefined)
       const { cursor, slice } = pageParts(sql, page, { time: "e.created_at", id: "e.id" })
-      // An entry that was purged has none after it.
       const after = page.cursor === undefined
         ? sql`true`
         : sql`(created_at, entry_number) < (${page.cursor.at}::timestamptz, (
