@@ -4,33 +4,28 @@ import { changeLogRows, isoTime } from "../platform/events/ChangeLogRepo.ts"
 import type { AuditedType, Subject } from "../platform/events/Event.ts"
 
 /**
- * Change log entries of a table's rows. SQL texts over `r`, the row after the change (or the deleted one), and `w`, the
- * row before it. Only listed columns are recorded, so secrets stay out. An erasure does not search these entries, so a
- * user's name, address and picture appear only as changed.
+ * Change log entries of a table's rows: SQL over `r`, the row after the change (or the deleted one), and `w`, the row
+ * before. Only listed columns are recorded; an erasure does not search these entries, so personal data appears only as
+ * changed.
  */
 interface Telling {
   readonly entityType: Subject
   readonly entityId: string
   readonly record: (row: string) => string
-  /** The actor, where the row names them; else the signed-in user. */
   readonly actorId?: string
-  /** The organization of the entry; absent: that of the request. */
   readonly organizationId?: string
   readonly created: AuditedType
-  /** The event of an updated row, as an SQL text; null where it is not recorded. */
+  /** The event of an updated row; null where it is not recorded. */
   readonly updated: string
-  /** Fields that an update lists when they changed, besides those in the record. */
   readonly named?: ReadonlyArray<readonly [field: string, column: string]>
-  /** Absent: a removal is part of another change, which is recorded. */
   readonly deleted?: AuditedType
-  /** Which removals are recorded; the others only clean up expired rows. */
   readonly deletedIf?: string
 }
 
 const differ = (...columns: ReadonlyArray<string>): string =>
   columns.map((column) => `r.${column} is distinct from w.${column}`).join(" or ")
 
-/** The row's user: only they can change it here, and a user who signs in or up is not signed in yet. */
+/** A user who signs in or up is not signed in yet: the actor is the row's user. */
 const ofUser = { entityType: "user", entityId: "r.user_id::text", actorId: "r.user_id::text" } as const
 
 const users: Telling = {
@@ -64,7 +59,7 @@ const sessions: Telling = {
   deletedIf: "r.expires_at > now()"
 }
 
-/** Sign-in methods. Each sign-in renews provider tokens, so only a password counts as a change. */
+/** Each sign-in renews provider tokens, so only a password counts as a change. */
 const accounts: Telling = {
   ...ofUser,
   record: (row) => `jsonb_build_object('userId', ${row}.user_id, 'providerId', ${row}.provider_id)`,
@@ -149,7 +144,6 @@ const changedFields = ({ named = [] }: Telling): string =>
       named.map(([field, column]) => `case when ${differ(column)} then '${field}' end`).join(", ")
     }], null))`
 
-/** The operation on the rows of an entry. */
 export type RowChange = "created" | "updated" | "deleted"
 
 const changeOf = (telling: Telling, change: RowChange) => {
@@ -171,10 +165,8 @@ const changeOf = (telling: Telling, change: RowChange) => {
 }
 
 /**
- * A part `, recorded as (…)` of the statement that changes rows of an auth table, which writes the change log entries.
- * So a change without an entry is impossible, and no transaction stays open around better-auth while it hashes
- * passwords. The statement names the changed rows `r` and the rows before an update `w`. Empty where nothing is
- * recorded.
+ * The part `, recorded as (…)` of a statement on an auth table, over its parts `r` and `w`. No change is without an
+ * entry, and no transaction stays open while better-auth hashes passwords. Empty where nothing is recorded.
  */
 export const recordedChange = (sql: SqlClient.SqlClient, actor: Actor, table: string, change: RowChange) => {
   const telling = tellings.get(table)
@@ -186,7 +178,6 @@ export const recordedChange = (sql: SqlClient.SqlClient, actor: Actor, table: st
   })`
 }
 
-/** Inserts a row of columns with its change log entry, and returns the stored row. */
 export const insertRecorded = (
   sql: SqlClient.SqlClient,
   actor: Actor,

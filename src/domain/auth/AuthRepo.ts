@@ -5,7 +5,6 @@ import { CurrentActor } from "../platform/access/Actor.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { insertRecorded, recordedChange } from "./AuthChangeLogRepo.ts"
 
-/** Rows of a store still reference it. */
 const isInUse = (error: unknown): boolean => JSON.stringify(error)?.includes("\"23503\"") === true
 
 const ending = (sql: SqlClient.SqlClient) => {
@@ -23,21 +22,14 @@ const ending = (sql: SqlClient.SqlClient) => {
       return gone.length
     }, Effect.orDie)
   return {
-    /**
-     * Ends all sessions of a user, with a change log entry for each; a trigger invalidates them in every process.
-     * Idempotent.
-     */
     endSessions: end("sessions"),
-    /** Deletes all API keys of a user in the same way. */
     endKeys: end("api_keys"),
-    /** Deletes expired sessions in a batch; returns how many. */
     purgeSessions: purge("sessions"),
-    /** Deletes expired links, codes and challenges in the same way. */
     purgeVerifications: purge("verifications")
   }
 }
 
-/** All SQL of authentication besides better-auth's and the verification of credentials and addresses. */
+/** Statements of authentication besides those of better-auth. */
 export class AuthRepo extends Context.Service<AuthRepo>()("stoa/domain/auth/AuthRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
     ...ending(sql),
@@ -47,30 +39,22 @@ export class AuthRepo extends Context.Service<AuthRepo>()("stoa/domain/auth/Auth
       yield* sql`update user_accounts set password = ${fresh}, updated_at = now()
           where provider_id = 'credential' and password = ${old}`
     }, Effect.orDie),
-    /**
-     * Uses up the code of an authenticator's period, and all earlier codes. False when it was used before; of several
-     * concurrent calls one returns true.
-     */
+    /** Uses up the code of an authenticator's period, and all earlier codes; of concurrent calls one returns true. */
     spendCode: Effect.fn("AuthRepo.spendCode")(function*(userId: string, period: number) {
       const rows = yield* sql`update two_factors set last_period = ${period}
           where user_id = ${userId}::uuid and (last_period is null or last_period < ${period}) returning 1`
       return rows.length > 0
     }, Effect.orDie),
-    /** The user's role there; undefined without a membership. */
     roleOf: Effect.fn("AuthRepo.roleOf")(function*(userId: string, organizationId: string) {
       const rows = yield* decoding(sql, Schema.Struct({ role: Schema.String }))`select role from members
           where organization_id = ${organizationId} and user_id = ${userId}::uuid`
       return rows[0]?.role
     }, Effect.orDie),
-    /**
-     * Deletes an organization with its memberships and invitations, and records it in the change log, in one
-     * statement. False when other rows reference it: a store cannot be deleted.
-     */
     removeEmpty: Effect.fn("AuthRepo.removeEmpty")(function*(organizationId: string) {
       const removal = sql`with r as (delete from organizations where id = ${organizationId} returning *)${
         recordedChange(sql, yield* CurrentActor, "organizations", "deleted")
       } select 1`
-      // Behind a savepoint, so that the transaction continues after a foreign key error.
+      // Behind a savepoint: the transaction continues after a foreign key error.
       const removed = Effect.as(sql.withTransaction(removal), true)
       return yield* Effect.catch(removed, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
     }, Effect.orDie)
@@ -79,16 +63,13 @@ export class AuthRepo extends Context.Service<AuthRepo>()("stoa/domain/auth/Auth
   static readonly layer = Layer.effect(AuthRepo, AuthRepo.make)
 }
 
-/** A user whose address may be verified. */
 const Unproven = Schema.Struct({
   email: Schema.String,
   name: Schema.String,
   verified: Schema.Boolean,
-  /** Digest of the nonce of the browser that signed up; null without a browser, or once it is used. */
   signUpBrowser: Schema.NullOr(Schema.String)
 })
 
-/** All SQL of address verification. */
 export class EmailVerificationRepo
   extends Context.Service<EmailVerificationRepo>()("stoa/domain/auth/EmailVerificationRepo", {
     make: Effect.gen(function*() {
@@ -116,9 +97,8 @@ export class EmailVerificationRepo
           return rows[0]
         }, Effect.orDie),
         /**
-         * Marks an address as verified and ends all sessions, once; false where it was verified. With the hash of a new
-         * password it also removes every other way to act as the user: passwords, linked accounts, second factors, keys
-         * and pending verifications.
+         * Verifies an address and ends all sessions, once; false where it was verified. A new password's hash also
+         * removes every other way to act as the user.
          */
         verify: Effect.fn("EmailVerificationRepo.verify")(
           function*(userId: string, email: string, newPassword: string | undefined) {
@@ -146,21 +126,18 @@ export class EmailVerificationRepo
   static readonly layer = Layer.effect(EmailVerificationRepo, EmailVerificationRepo.make)
 }
 
-/** The length of a password hash. */
 const hash = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`
 
-/** Rolls back the changes. */
 class Undone extends Data.TaggedError("Undone") {}
 
 /**
- * Statements like those of better-auth, for a user who does not exist (`layers/auth/Auth.ts`). They join the caller's
- * transaction, which must roll them back.
+ * Statements like those of better-auth, for a user who does not exist (`layers/auth/Auth.ts`). The caller's transaction
+ * must roll them back.
  */
 export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo>()("stoa/domain/auth/AuthDecoyRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const made = (table: string, row: Readonly<Record<string, unknown>>) =>
       Effect.flatMap(CurrentActor, (actor) => insertRecorded(sql, actor, table, row))
-    /** Writes a user and their password. */
     const newAccount = Effect.suspend(() => {
       const id = randomUUID()
       return Effect.andThen(
@@ -169,16 +146,13 @@ export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo>()("stoa/domain
       )
     })
     return {
-      /** Looks up the accounts of a user. */
       account: Effect.suspend(() =>
         Effect.asVoid(sql`select * from user_accounts where user_id = ${randomUUID()}::uuid limit 100`)
       ),
       newAccount: Effect.asVoid(newAccount),
-      /** Looks up a link's token. */
       token: Effect.suspend(() =>
         Effect.asVoid(sql`select * from verifications where identifier = ${randomUUID()} limit 1`)
       ),
-      /** Writes a link's token. */
       newToken: Effect.suspend(() =>
         Effect.asVoid(
           made("verifications", {
@@ -189,8 +163,8 @@ export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo>()("stoa/domain
         )
       ),
       /**
-       * Runs changes and rolls them back to a savepoint. The surrounding transaction commits, so that the database
-       * waits for its disk as for a real change.
+       * Rolls changes back to a savepoint. The surrounding transaction commits: the database waits for its disk as for
+       * a real change.
        */
       undone: (work: Effect.Effect<unknown, SqlError.SqlError, CurrentActor>) => {
         const inner = sql.withTransaction(Effect.andThen(work, Effect.fail(new Undone())))

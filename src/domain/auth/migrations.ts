@@ -2,10 +2,9 @@ import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
 
 /**
- * Notifies every process that cached credentials are out of date (`listen auth_changed`). The payload names them: `s`
- * and the SHA-256 of a session's token in hexadecimal, `k` and the stored hash of an API key, `u` and the id of a user
- * (or of a membership's user), `o` and the id of an organization. Never a token. Other modules with cached tables use
- * the channel too, with a prefix and a colon.
+ * Notifies every process that cached credentials are out of date (`listen auth_changed`). Payloads: `s` and the SHA-256
+ * of a session's token, `k` and the hash of an API key, `u` and a user id, `o` and an organization id. Other modules
+ * use a prefix and a colon.
  */
 const notify = (name: string, payload: string) =>
   `create function ${name}() returns trigger language plpgsql as $$
@@ -17,9 +16,8 @@ const notify = (name: string, payload: string) =>
 const sessionKey = "'s' || old.token"
 
 /**
- * Users, their sessions and credentials, memberships of organizations and API keys (contract, platform §3, §4 and §6).
- * better-auth reads and writes these tables through `layers/auth/AuthAdapter.ts`; a test compares them with its schema.
- * Comments below name the columns that better-auth does not have.
+ * Users, credentials, memberships and API keys (contract, platform §3, §4 and §6). better-auth writes these tables
+ * through `layers/auth/AuthAdapter.ts`; comments name the columns that it does not have.
  */
 export const migrations = {
   "0001_auth": statements(
@@ -53,7 +51,6 @@ export const migrations = {
     )`,
     `create index sessions_user on sessions (user_id)`,
     `create index sessions_age on sessions (expires_at)`,
-    // Sign-in methods: provider_id 'credential' is the password, others are social sign-in.
     `create table user_accounts (
       id uuid primary key default gen_random_uuid(),
       account_id text not null,
@@ -71,7 +68,6 @@ export const migrations = {
       unique (provider_id, account_id)
     )`,
     `create index user_accounts_user on user_accounts (user_id)`,
-    // Single-use values that expire: password resets, states of social sign-in, two-factor challenges.
     `create table verifications (
       id uuid primary key default gen_random_uuid(),
       identifier text not null,
@@ -154,7 +150,7 @@ export const migrations = {
     `create index api_keys_organization on api_keys (organization_id, created_at desc)`,
     notify("notify_session", sessionKey),
     `create trigger sessions_updated after update on sessions for each row execute function notify_session()`,
-    // Expired rows had no effect any more, so their removal, often of many, sends no notification.
+    // Expired rows had no effect any more: their removal sends no notification.
     `create trigger sessions_deleted after delete on sessions for each row when (old.expires_at > now())
       execute function notify_session()`,
     notify("notify_api_key", "'k' || old.key"),
@@ -176,7 +172,7 @@ export const migrations = {
     `create trigger organizations_changed after insert or update or delete on organizations for each row
       execute function notify_organization()`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view users_read as
       select id, name, email, email_verified
