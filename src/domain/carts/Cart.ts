@@ -15,7 +15,6 @@ const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 /** `checking_out` while a checkout has claimed the cart; `checked_out` once it became an order (contract §2). */
 export const CartStatus = Schema.Literals(["active", "checking_out", "merged", "checked_out", "abandoned"])
 
-/** One sellable of a cart; `unitPriceSnapshot` is the price captured at add time, checkout always prices again. */
 export const CartLine = Schema.Struct({
   id: CartLineId,
   cartId: CartId,
@@ -48,7 +47,6 @@ export type Cart = typeof Cart.Type
 /** A new cart. Only this response has the secret, which a guest sends in `x-cart-secret`. */
 export const CreatedCart = Schema.Struct({ ...fields, secret: Schema.String }).annotate({ identifier: "CreatedCart" })
 
-/** Body of a new cart; the currency never changes. */
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
   customerId: maybe(CustomerId),
@@ -56,11 +54,11 @@ export const NewCart = Schema.Struct({
 })
 export type NewCart = typeof NewCart.Type
 
-/** Body of a new line. The client's price counts only when the store resolves none. */
+/** The client's price counts only when the store resolves none. */
 export const NewCartLine = Schema.Struct({ ...SentLine.fields, unitPriceSnapshot: Schema.optional(Amount) })
 export type NewCartLine = typeof NewCartLine.Type
 
-/** Body of a change of a line; absent fields stay. Its metadata makes it the line that it is, and never changes. */
+/** Absent fields stay. The metadata identifies the line and never changes. */
 export const CartLineChange = Schema.Struct({
   quantity: Schema.optional(Quantity),
   notes: maybe(LineNotes)
@@ -72,17 +70,14 @@ export const CartLineChange = Schema.Struct({
 export type CartLineChange = typeof CartLineChange.Type
 
 const stored = {
-  /** SHA-256 of the secret; the secret itself is not stored. */
   secretHash: Schema.String,
   /** Increases with every write, and fences writers that read an older state. */
   version: Schema.Int
 }
 
-/** The cart without its lines, as its entity keeps it. */
 export const CartState = Schema.Struct({ cart: Schema.Struct(fields), ...stored })
 export type CartState = typeof CartState.Type
 
-/** The cart and what only its writers see, as one row. */
 const CartRow = Schema.Struct({ ...fields, ...stored })
 export type CartRow = typeof CartRow.Type
 
@@ -93,15 +88,12 @@ export const toState = (row: CartRow): CartState => ({
   ...Struct.pick(row, Struct.keys(stored))
 })
 
-/** A stored cart with its lines in the order they were added. */
 export interface StoredCart extends CartState {
   readonly lines: ReadonlyArray<CartLine>
 }
 
-/** The cart as the API shows it. */
 export const toCart = ({ cart, lines }: StoredCart): Cart => ({ ...cart, lineItems: lines })
 
-/** Result of a reorder; `itemsFailed` names items by title. */
 export const Reorder = Schema.Struct({
   cartId: CartId,
   itemsAdded: Schema.Int,
@@ -111,7 +103,6 @@ export const Reorder = Schema.Struct({
 export class CartNotFound extends notFound("Cart", "Cart not found.") {}
 export class CartNotActive extends invalid("CartNotActive", "", "Cart is not active.", "cart_not_active") {}
 
-/** Who accesses a cart: the actor, their customer profile and the hash of the cart secret they sent. */
 export interface CartVisitor {
   readonly actor: Actor
   readonly customerId: CustomerId | null
@@ -119,8 +110,8 @@ export interface CartVisitor {
 }
 
 /**
- * Admits the cart's owner, visitors with its secret, staff with the permission for guests' carts, and `*:*` (contract
- * §2). Others get 404, as for an unknown cart.
+ * Admits the owner, visitors with the secret, staff with the permission for guests' carts, and `*:*` (contract §2).
+ * Others get 404.
  */
 export const admit = <State extends CartState>(
   state: State | undefined,
@@ -140,22 +131,18 @@ export const changeable = <State extends CartState>(state: State, now: Date): Re
     ? Result.succeed(state)
     : Result.fail(new CartNotActive())
 
-/** The newer of the cached state and the state in a message. */
 export const newer = (cached: CartState | undefined, sent: CartState | undefined): CartState | undefined =>
   sent !== undefined && (cached === undefined || cached.version < sent.version) ? sent : cached
 
-/** A new cart secret: 192 random bits. It alone gives access to a guest's cart. */
+/** 192 random bits; they alone give access to a guest's cart. */
 export const newCartSecret = (): string => randomBytes(24).toString("base64url")
 
-/** The stored hash of a secret: a copy of the database opens no cart. */
 export const hashCartSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex")
 
-/** An item that is about to be added, as hooks see it. */
 export interface AddedItem extends NewCartLine {
   readonly cartId: CartId
 }
 
-/** A new quantity of a line, as hooks see it. */
 export interface QuantityChange {
   readonly cartId: CartId
   readonly itemId: CartLineId

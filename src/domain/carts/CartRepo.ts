@@ -29,7 +29,6 @@ const cartRow = { columns: carts.columns("r"), row: carts.row(`i."row"`) }
 /** The changed line, or why nothing changed; `stale`: the cart changed meanwhile. */
 export type LineWrite = CartLine | "no-line" | "too-many" | "full" | "stale"
 
-/** A cart to insert and its actor. */
 interface Created {
   readonly state: CartState
   readonly actor: Actor
@@ -46,7 +45,6 @@ const changedLine = (line: LineRow | null): CartLine | "stale" => line === null 
 
 const addedLine = ({ fits, line }: AddRow): CartLine | "full" | "stale" => fits ? changedLine(line) : "full"
 
-/** Creates and reads carts, and ends old ones. */
 export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/CartRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -75,17 +73,13 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   }, Effect.orDie)
 
   return {
-    /** A cart with its lines. Undefined when the organization has no such cart. */
     find: Effect.fn("CartRepo.find")((cartId: CartId) => read(cartId)),
-    /** A cart with one of its lines. Undefined like `find`. */
     findWithLine: Effect.fn("CartRepo.findWithLine")((cartId: CartId, lineId: CartLineId) =>
       read(cartId, sql` and l.id = ${lineId}::uuid`)
     ),
-    /** A cart without its lines. Undefined like `find`. */
     state: Effect.fn("CartRepo.state")(function*(cartId: CartId) {
       return yield* cartState(sql, yield* currentOrganization, cartId)
     }, Effect.orDie),
-    /** The newest `limit` carts of a customer with their lines, newest first, in one statement. */
     ofCustomer: Effect.fn("CartRepo.ofCustomer")(function*(customerId: CustomerId, limit: number) {
       const found = yield* cartsWithLines(
         sql,
@@ -95,8 +89,8 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       return found.map(toCart)
     }, Effect.orDie),
     /**
-     * A cart, whether an item can be added to it and what that costs, in one statement for all adds that wait. Show it
-     * only to admitted visitors. Undefined like `find`.
+     * A cart, whether an item can be added to it and its price, in one statement for all waiting adds. Show it only to
+     * admitted visitors.
      */
     offer: Effect.fn("CartRepo.offer")(function*(item: Omit<WantedItem, "organization">) {
       return (yield* looking({ ...item, organization: yield* currentOrganization })).offer
@@ -123,22 +117,17 @@ const inserts = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   })
 
   return {
-    /** Inserts a new cart. */
     insert: Effect.fn("CartRepo.insert")(function*(state: CartState) {
       yield* inserting({ state, actor: yield* CurrentActor })
     }, Effect.orDie)
   }
 })
 
-/**
- * Changes of lines. Each is one statement fenced by the cart's version and status. When another writer, a checkout or
- * the expiry came first, nothing is written, and the result says so.
- */
+/** Each change is one statement, fenced by the cart's version and status. */
 const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLines: number) {
   const adding = yield* GroupCommit.make<AddedLine, CartLine | "full" | "stale">({
     name: "carts.add",
     together: (adds) => {
-      // Parallel adds to one cart, and two entities of it after a partition; each uses a separate statement.
       const first = new Map(adds.map((add) => [add.line.cartId, add] as const).reverse())
       const chosen = adds.filter((add) => first.get(add.line.cartId) === add)
       return Effect.map(addStatement(sql, chosen, maxLines, "skip locked"), (rows) => {
@@ -181,14 +170,12 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLin
   })
 
   return {
-    /** Adds a line, or increases the quantity of an equal line and takes the newer price. `full` at the limit of lines. */
-    addLine: add(true),
     /**
-     * Like `addLine`, but takes no turn: `stale` also while another request changes the cart, and where the database
-     * refused the statement that it shared with others.
+     * Adds a line, or increases the quantity of an equal line and takes the newer price. `full` at the limit of lines.
      */
+    addLine: add(true),
+    /** Like `addLine`, but takes no turn: `stale` also while another request changes the cart. */
     addLineUnlessBusy: add(false),
-    /** Sets the quantity, the notes or both. */
     changeLine: Effect.fn("CartRepo.changeLine")(
       (from: CartState, lineId: CartLineId, { notes, quantity }: CartLineChange) => {
         const noted = notes === undefined ? sql`l.notes` : sql`${notes}::text`
@@ -198,7 +185,6 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLin
       },
       Effect.orDie
     ),
-    /** Removes a line and returns it. */
     removeLine: Effect.fn("CartRepo.removeLine")(
       (from: CartState, lineId: CartLineId) =>
         write(from, lineId, "cart.removeItem", sql`delete from cart_lines l using cart`),
@@ -207,16 +193,14 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLin
   }
 })
 
-/** Scheduled jobs, at most 1,000 carts per call; they return how many. */
+/** At most 1,000 carts per call; they return how many. */
 const jobs = (sql: SqlClient.SqlClient) => ({
-  /** Marks expired active carts abandoned. */
   abandonExpired: sql`update carts set status = 'abandoned', version = version + 1, updated_at = now()
     where id = any(array(select id from carts where status = 'active' and expires_at <= now()
       order by expires_at limit 1000 for update skip locked)) returning 1`.pipe(
     Effect.map((rows) => rows.length),
     Effect.orDie
   ),
-  /** Deletes carts that ended and expired this long ago. */
   purgeEnded: Effect.fn("CartRepo.purgeEnded")(function*(olderThanDays: number) {
     const rows = yield* sql`delete from carts where id = any(array(select id from carts
       where status <> 'active' and status <> 'checking_out'

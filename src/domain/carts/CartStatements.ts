@@ -11,20 +11,16 @@ import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
 import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
 import { lineDetails } from "./Line.ts"
 
-/** A line as `lineJson` reads it. */
 export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
 
-/** SQL of a row of `cart_lines` as the API shows the line. */
 export const lineJson = (row: string, of = jsonOf) => of(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
 
-/** Made once, as these statements run with every request. */
 const lineOf = { read: lineJson("l", orderedJsonOf), l: lineJson("l"), o: lineJson("o"), line: lineJson("line") }
 const cartColumns = carts.columns("c")
 const added = { names: cartLines.names, columns: cartLines.columns("r"), row: cartLines.row("i.line") }
 
 export const toLine = (row: LineRow): CartLine => ({ ...row, addedAt: new Date(row.addedAt) })
 
-/** The carts `c` that pass a condition, with their lines that pass `filter`, oldest first. */
 export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fragment, filter?: Statement.Fragment) =>
   Effect.map(
     sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select ${sql.literal(cartColumns)},
@@ -36,7 +32,6 @@ export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fr
     (rows) => rows.map((row): StoredCart => ({ ...toState(row), lines: row.lines.map(toLine) }))
   )
 
-/** A cart without its lines. */
 export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId: CartId) =>
   Effect.map(
     sql<CartRow>`select ${sql.literal(cartColumns)} from carts c
@@ -44,18 +39,15 @@ export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId
     ([row]) => row && toState(row)
   )
 
-/** A cart, what decides whether an item can be added to it, and what decides the item's price there. */
 export interface OfferRow extends CartRow, CandidateRow {
   readonly n: number
   readonly groupIds: ReadonlyArray<string> | null
   readonly isPublic: boolean | null
   readonly hasVariants: boolean
   readonly variantFound: boolean
-  /** Of the entity. */
   readonly inTables?: InTables
 }
 
-/** An item that somebody wants to add to a cart. */
 export interface WantedItem {
   readonly organization: string
   readonly cart: CartId
@@ -71,7 +63,7 @@ const priced = candidatesSql({
   now: "i.now"
 })
 
-/** Carts and items. Conditions use ids and scalar subqueries: on a young table the planner would scan it for a join. */
+/** Conditions use ids and scalar subqueries: on a young table the planner would scan it for a join. */
 export const offerStatement = (
   sql: SqlClient.SqlClient,
   wanted: ReadonlyArray<WantedItem>,
@@ -92,16 +84,14 @@ export const offerStatement = (
     from i join carts c on c.id = i.cart and c.organization_id = i.organization ${sql.literal(priced.joins)}
     where c.id = any(array(select cart from i))`
 
-/** A line to add to a cart that its sender read in this state. */
 export interface AddedLine {
   readonly from: CartState
   readonly line: CartLine
   readonly actor: Actor
-  /** Whether it waits for other changes of its cart. Else they make it stale. */
   readonly waits: boolean
 }
 
-/** Outcome of an add. `line` is null when the cart has changed, or has too many lines. */
+/** `line` is null when the cart has changed, or has too many lines. */
 export interface AddRow {
   readonly n: number
   readonly line: LineRow | null
@@ -119,7 +109,6 @@ const toInput = ({ actor, from: { cart, version }, line }: AddedLine, n: number)
   work: actor.executionId ?? null
 })
 
-/** `mergedLine`, and the newer price, for the conflict of an insert into a table. */
 const merged = (table: string, identity: string) =>
   `on conflict (${identity}) do update set ${
     [
@@ -131,7 +120,6 @@ const merged = (table: string, identity: string) =>
     ].join(", ")
   } returning ${added.names}`
 
-/** Inserts the lines of `input` whose cart has `changed`; lines with metadata go into a table of theirs (migrations.ts). */
 const inserts = `plain as (insert into cart_lines (organization_id, ${added.names})
       select i.organization, ${added.columns}
       from input i join changed m on m.n = i.n, ${added.row} r where r.metadata = '{}'
@@ -143,8 +131,7 @@ const inserts = `plain as (insert into cart_lines (organization_id, ${added.name
     line as (select * from plain union all select * from distinguished)`
 
 /**
- * Whether the cart of a `locked` row has fewer lines than `most`, or the line of its `input`. The snapshot may be older
- * than the lock; the fence excludes carts that changed meanwhile. The limit keeps larger carts of older versions cheap.
+ * Tests the limit of lines. The snapshot may be older than the lock; the fence excludes carts that changed meanwhile.
  */
 const fits = (sql: SqlClient.SqlClient, most: number) =>
   sql`(select count(*) from (select from cart_lines l where l.cart_id = k.id limit ${most}::int) held) < ${most}::int
@@ -153,9 +140,9 @@ const fits = (sql: SqlClient.SqlClient, most: number) =>
         limit 1), false)`
 
 /**
- * Adds lines to carts, at most one to each, fenced by the version that the sender read. A row is missing when the cart
- * was locked and skipped. Locks carts in id order. Conditions use `any(array(...))`, because on a young table the
- * planner would scan it for a join.
+ * Adds at most one line per cart, fenced by the version that the sender read. A row is missing when the cart was locked
+ * and skipped. Locks carts in id order. Conditions use `any(array(...))`, because on a young table the planner would
+ * scan it for a join.
  */
 export const addStatement = (
   sql: SqlClient.SqlClient,
@@ -185,10 +172,9 @@ export const addStatement = (
     select k.n, p.fits, case when l.id is not null then ${sql.literal(lineOf.l)} end as line
     from locked k join input i on i.n = k.n join capacity p on p.n = k.n left join line l on l.cart_id = i.cart`
 
-/** SQLSTATE of a number out of range: only a quantity is added up. */
 export const isTooMany = (error: SqlError.SqlError): boolean => refusalOf(error).state === sqlStates.outOfRange
 
-/** The part `change` of a cart's line, fenced: the part `cart` has a row only when the fence held. */
+/** Changes a line, fenced: the part `cart` has a row only when the fence held. */
 export const changeLineStatement = (
   sql: SqlClient.SqlClient,
   { cart, version }: CartState,

@@ -42,12 +42,11 @@ class LargeMetadata
 class NotPriced extends invalid("NotPriced", "metadata", (reason: string) => reason, "not_priced") {}
 export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
 
-/** A line to add; its cart gives it the currency. */
 export type LineToAdd = Omit<CartLine, "cartId" | "currency">
 
 type Refused = NotFound | ValidationFailed | Conflict | Unavailable
 
-/** Sends changes to the cart's actor, which makes them one at a time; `seen` is the cart as the sender read it. */
+/** Makes changes in the cart's actor, one at a time; `seen` is the cart as the sender read it. */
 export class CartActor extends Context.Service<CartActor, {
   readonly addLine: (
     cartId: CartId,
@@ -70,7 +69,6 @@ export class CartActor extends Context.Service<CartActor, {
   ) => Effect.Effect<CartLine, Refused>
 }>()("stoa/domain/carts/CartActor") {}
 
-/** 404 for an entity that the actor may not see and an unknown variant, 422 for a missing variant (contract §2). */
 const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: VariantId | null) => {
   if (offer === undefined) return undefined
   if (offer.isPublic === null || !(offer.isPublic || seesUnpublished(actor))) return new EntityNotFound()
@@ -78,7 +76,6 @@ const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: Variant
   return offer.hasVariants ? new VariantRequired() : undefined
 }
 
-/** Whether the offer for one line is that for the other. */
 const isOfSame = (line: ChosenLine, other: ChosenLine): boolean =>
   line.entityId === other.entityId && line.variantId === other.variantId
 
@@ -99,7 +96,6 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
     const customers = yield* Customers
     const settings = yield* StoreSettings
 
-    /** The visitor of the current request. */
     const visitor = Effect.gen(function*() {
       const actor = yield* CurrentActor
       return {
@@ -109,7 +105,6 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       }
     })
 
-    /** Creates a cart. Staff may name its customer; for a shopper it is always their profile. */
     const create = Effect.fn("Carts.create")(function*(input: NewCart) {
       const actor = yield* CurrentActor
       const named = actsForShop(actor) ? input.customerId ?? null : null
@@ -139,20 +134,16 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       }
     )
 
-    /** A cart with its lines; 404 also for visitors who may not read it. */
+    /** 404 also for visitors who may not read it. */
     const get = Effect.fn("Carts.get")(function*(cartId: CartId) {
       const cart = yield* admitted(yield* repo.find(cartId), "cart:read")
       const now = DateTime.toDateUtc(yield* DateTime.now)
-      // An expired active cart reads as abandoned before the scheduled job marks it (contract §2).
       return cart.cart.status === "active" && cart.cart.expiresAt <= now
         ? { ...cart, cart: { ...cart.cart, status: "abandoned" as const } }
         : cart
     })
 
-    /**
-     * A cart with the line to change. 404 for visitors who may not change it, 422 when it is not active or has
-     * expired.
-     */
+    /** 404 for visitors who may not change it, 422 when it is not active or has expired. */
     const toChange = Effect.fn("Carts.toChange")(function*(cartId: CartId, lineId: CartLineId) {
       const cart = yield* admitted(yield* repo.findWithLine(cartId, lineId), "cart:update")
       return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
@@ -164,7 +155,7 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
   static readonly layer = Layer.effect(Carts, Carts.make)
 }
 
-/** Changes of lines: reads and hooks come before the actor's turn, which is one rule and one statement. */
+/** Reads and hooks come before the actor's turn, which is one rule and one statement. */
 const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   visitor: Effect.Effect<CartVisitor, E, R>,
   toChange: (cartId: CartId, lineId: CartLineId) => Effect.Effect<StoredCart, E2, R2>
@@ -172,7 +163,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   const [cartActor, hooks, repo] = yield* Effect.all([CartActor, Hooks, CartRepo])
   const [linePricing, priceIn] = [yield* linePricings, yield* offeredPrice]
 
-  /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
+  /** Invented ids must not start entities. */
   const findLine = Effect.fnUntraced(function*(cartId: CartId, itemId: CartLineId) {
     const { lines: [line], ...seen } = yield* toChange(cartId, itemId)
     return line === undefined ? yield* new LineNotFound() : { line, seen }
@@ -187,7 +178,6 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
         repo.offer({ cart: cartId, entity: entityId, variant: variantId, now: addedAt })
       const wanted = chosenLine(sent)
       const first = yield* offerOf(wanted)
-      // Refuse here already, so that a refusal costs no turn of the entity.
       const admitted = yield* Effect.fromResult(admit(first && toState(first), sender, "cart:update"))
       const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
       // Hooks must not run for visitors who may not change the cart.

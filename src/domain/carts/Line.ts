@@ -4,9 +4,8 @@ import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, objectUpTo } from "../platform/text/Storable.ts"
 
 /**
- * What a line says from its cart to its order: cart lines, priced lines, what hooks see, order lines, files and their
- * statements derive from it. A field is declared here, with a column in `cart_lines` and one in `order_lines`. Lines are
- * also stored in JSON (contract §12), so a new field has a default for those without it.
+ * The fields of a line from cart to order. A new field needs a column in `cart_lines` and `order_lines`, and a default:
+ * lines are also stored in JSON (contract §12).
  */
 export const Line = Schema.Struct({
   entityId: EntityId,
@@ -19,29 +18,23 @@ export const Line = Schema.Struct({
   metadata: Schema.Record(Schema.String, Schema.Unknown).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
 })
 
-/** The part that a buyer chooses. The catalog adds the rest when the line is priced. */
 export const ChosenLine = Line.mapFields(Struct.omit(["entityType", "sku", "title"]))
 export type ChosenLine = typeof ChosenLine.Type
 
-/** Quantity of a line in a request (contract §2). */
 export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
 
-/** A remark about a line in a request (contract, plugins §17.1). */
 export const LineNotes = FreeText.check(Schema.isMaxLength(500)).annotate({
   description:
     "A remark about the line, such as \"no onions\". The same line added again keeps it, unless it has another.",
   examples: ["No onions"]
 })
 
-/** The key of an order line's metadata that holds the discount by staff. */
 const reserved = "manualDiscount"
 
 const BoundedMetadata = objectUpTo(4_096)
 
-/** Whether metadata is small enough for a line; hooks, plugins and lines of imported orders bring more than requests. */
 export const isBoundedMetadata = Schema.is(BoundedMetadata)
 
-/** What distinguishes a line from others of the same product, in a request (contract, plugins §17.1). */
 const LineMetadata = BoundedMetadata.check(
   Schema.makeFilter((metadata: object) => !Object.hasOwn(metadata, reserved) || `must not have the key ${reserved}`)
 ).annotate({
@@ -51,7 +44,6 @@ const LineMetadata = BoundedMetadata.check(
   examples: [{ modifiers: [{ name: "Bacon" }] }]
 })
 
-/** A chosen line in a request. */
 export const SentLine = Schema.Struct({
   entityId: EntityId,
   variantId: maybe(VariantId),
@@ -61,7 +53,6 @@ export const SentLine = Schema.Struct({
 })
 export type SentLine = typeof SentLine.Type
 
-/** The line of a request, or of a plugin's hook that changed it. */
 export const chosenLine = ({ entityId, metadata, notes, quantity, variantId }: SentLine): ChosenLine => ({
   entityId,
   variantId: variantId ?? null,
@@ -70,20 +61,18 @@ export const chosenLine = ({ entityId, metadata, notes, quantity, variantId }: S
   metadata: metadata ?? {}
 })
 
-/** The metadata of an order line as its buyer chose it. */
 export const chosenMetadata = ({ metadata }: Pick<ChosenLine, "metadata">): ChosenLine["metadata"] =>
   Struct.omit(metadata, [reserved])
 
-/** Equal lines are one line, in a cart and in a staff request at the catalog's price (contract, plugins §17.1). */
+/** Equal lines are one line (contract, plugins §17.1). */
 export const isSameLine = (line: ChosenLine, other: ChosenLine): boolean =>
   line.entityId === other.entityId && line.variantId === other.variantId && Equal.equals(line.metadata, other.metadata)
 
-/** What equal lines keep of the first one, unless the second one says it too; not what makes them equal, and not the quantity. */
 export const lineDetails = Struct.keys(
   Struct.omit(ChosenLine.fields, ["entityId", "variantId", "quantity", "metadata"])
 )
 
-/** A line with the quantity and the details of an equal one. `CartStatements.ts` has the same rule in SQL. */
+/** Merges an equal line. `CartStatements.ts` has the same rule in SQL. */
 export const mergedLine = <L extends ChosenLine>(line: L, added: ChosenLine): L => ({
   ...line,
   ...Object.fromEntries(lineDetails.flatMap((field) => added[field] === null ? [] : [[field, added[field]]])),

@@ -18,12 +18,8 @@ export const migrations = {
       updated_at timestamptz not null default now()
     ) with (fillfactor = 70)`,
     `create index carts_expiry on carts (expires_at) where status = 'active'`,
-    // On the same column, so that a new version of a cart updates no index.
     `create index carts_ended on carts (expires_at) where status <> 'active'`,
-    // For a customer's export and erasure.
     `create index carts_customer on carts (organization_id, customer_id) where customer_id is not null`,
-    // Clustered by cart, which deletes its lines. Rows have the organization, so that statements need no join to check
-    // it.
     `create table cart_lines (
       id uuid primary key,
       organization_id text not null,
@@ -41,7 +37,7 @@ export const migrations = {
     `create unique index cart_lines_sellable on cart_lines (cart_id, entity_id, variant_id) nulls not distinct`,
     `create index cart_lines_entity on cart_lines (organization_id, entity_id)`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view cart_lines_read as
       select id, organization_id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, notes,
@@ -51,10 +47,9 @@ export const migrations = {
       select id, organization_id, customer_id, status, currency, email, metadata, expires_at, created_at, updated_at
       from carts`
   ),
-  // Lines of one sellable that differ by their metadata. They are a separate table, because version 0.2.0 writes with `on
-  // conflict (cart_id, entity_id, variant_id)`, which needs the unique index of exactly these columns. What reads, updates
-  // or deletes `cart_lines` does so here too; inserts choose (`addStatement`). A hash, because an index entry holds less
-  // than 4 kB; a column, so that an erasure may clear the metadata of lines that differ by nothing else.
+  // Lines of one sellable that differ by metadata. A separate table, because version 0.2.0 writes with `on conflict
+  // (cart_id, entity_id, variant_id)`, which needs exactly that unique index. A hash, because an index entry holds less
+  // than 4 kB; a column, so that an erasure may clear the metadata.
   "0003_lines_with_metadata": statements(
     `create table cart_lines_with_metadata (
       metadata_hash text not null,
