@@ -25,7 +25,7 @@ class DraftNotFound
   extends notFound("Draft", (locale: string) => `No draft of locale '${locale}' waits for approval.`)
 {}
 
-/** Localized attributes of entities, one row per entity and locale, and their drafts, at most one each. */
+/** Localized attributes of entities, one row per entity and locale, and their drafts. */
 export class AttributesRepo extends Context.Service<AttributesRepo>()("stoa/domain/catalog/AttributesRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
     put: makePut(sql),
@@ -39,7 +39,6 @@ export class AttributesRepo extends Context.Service<AttributesRepo>()("stoa/doma
 
 const ofEntity = { organizationId: "n.organization_id", entityId: "n.id" }
 
-/** The values of the texts without the title. */
 const textsOf = (sql: SqlClient.SqlClient, sent: AttributesChange | undefined) => ({
   subtitle: sql`${sent?.subtitle}`,
   description: sql`${sent?.description}`,
@@ -50,7 +49,6 @@ const textsOf = (sql: SqlClient.SqlClient, sent: AttributesChange | undefined) =
 
 const asJson = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
 
-/** The CTE that writes the attributes of the entity in the CTE `made`; writes no row without attributes. */
 export const attributesInsert = (sql: SqlClient.SqlClient, input: NewAttributes | undefined) =>
   sql`insert into entity_attributes ${
     attributes.insert(sql, {
@@ -65,10 +63,8 @@ export const attributesInsert = (sql: SqlClient.SqlClient, input: NewAttributes 
 
 const { status: _, ...storedFields } = Attributes.fields
 
-/** Stored attributes as the API shows them: an SQL text over a row. */
 const attributesJson = (row: string) => jsonOf(storedFields, row)
 
-/** The event of changed attributes shows the entity with them, like a read that includes them. */
 const changeEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
   changeLogRows(sql, actor, {
     type: "catalog.update",
@@ -80,7 +76,6 @@ const changeEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "touched x join written w on w.entity_id = x.id join entity o on o.id = x.id"
   })
 
-/** The event of deleted locales shows the entity before it with their attributes. */
 const deletionEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
   changeLogRows(sql, actor, {
     type: "catalog.update",
@@ -92,7 +87,6 @@ const deletionEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "x join locked o on o.id = x.id"
   })
 
-/** The entity before a write, after it if it changed, and the row of the locale before; null for a new locale. */
 const PutRow = Schema.Struct({
   existed: Schema.Boolean,
   old: CatalogEntity,
@@ -101,12 +95,9 @@ const PutRow = Schema.Struct({
 })
 
 /**
- * Inserts or merges. 404, and 422 for the first write of a locale without title. A write without a change emits no event
- * and returns undefined; else the entity after the change and before it, and the fields that changed.
- *
- * The conflict branch merges into the newest version of the row and writes only the given fields, so that parallel
- * writes of different fields keep each other's values. PostgreSQL checks NOT NULL before the conflict, so the proposed
- * row borrows the existing title.
+ * Inserts or merges; undefined without a change. 404, and 422 for the first write of a locale without title.
+ * Writes only the given fields: parallel writes of different fields keep each other's values. PostgreSQL checks NOT
+ * NULL before the conflict, so the proposed row borrows the existing title.
  */
 const makePut = (sql: SqlClient.SqlClient) =>
   Effect.fn("AttributesRepo.put")(function*(entityId: EntityId, locale: string, change: AttributesChange) {
@@ -151,7 +142,6 @@ const makePut = (sql: SqlClient.SqlClient) =>
     return existed || isNew ? undefined : yield* new TitleMissing()
   }, Effect.catchTag("SqlError", Effect.die))
 
-/** Deletes the attributes of all other locales. */
 const makeKeepOnly = (sql: SqlClient.SqlClient) =>
   Effect.fn("AttributesRepo.keepOnly")(
     function*(entityId: EntityId, locales: ReadonlyArray<string>) {
@@ -170,16 +160,11 @@ const makeKeepOnly = (sql: SqlClient.SqlClient) =>
 
 const attributeFields = ["title", "subtitle", "description", "richDescription", "seoTitle", "seoDescription"] as const
 
-/** The given fields with a new value; absent fields were null. */
 const changedFields = (old: Readonly<Record<string, unknown>>, change: AttributesChange) =>
   attributeFields.filter((field) =>
     field in change && !Equal.equals(old[String.camelToSnake(field)] ?? null, change[field] ?? null)
   )
 
-/**
- * The conflict branch: overwrites the given fields only if the statement has read the previous row, so that it can report
- * what changed, and only if a value differs.
- */
 const merge = (sql: SqlClient.SqlClient, change: AttributesChange) => {
   const given = attributeFields.filter((field) => field in change).map(String.camelToSnake)
   return sql.literal(
@@ -191,20 +176,18 @@ const merge = (sql: SqlClient.SqlClient, change: AttributesChange) => {
   )
 }
 
-/** A draft in the change log; no draft is recorded as one without changes. */
 const draftJson = (row: string, changes = `${row}.changes`) =>
   `jsonb_build_object('id', ${row}.entity_id, 'locale', ${row}.locale, 'changes', ${changes})`
 
 const nothing = "'{}'::jsonb"
 
 const makeDrafts = (sql: SqlClient.SqlClient) => {
-  /** Merges the fields into the existing draft. 404, and 422 for the first write of a locale without title. */
   const saveDraft = Effect.fn("AttributesRepo.saveDraft")(
     function*(entityId: EntityId, locale: string, change: AttributesChange) {
       const actor = yield* CurrentActor
       const { status: _, ...changes } = change
-      // Lock the entity like every write of attributes, so that approvals and drafts of a locale run one after the other.
-      // The insert joins the old draft, which is therefore read before it is written.
+      // Lock the entity: approvals and drafts of a locale run one after the other. The insert joins the old draft,
+      // which is therefore read before it is written.
       const [row] = yield* decoding(
         sql,
         Schema.Struct({ saved: Schema.Boolean })
@@ -243,7 +226,6 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
     Effect.catchTag("SqlError", Effect.die)
   )
 
-  /** Inside a transaction: locks the entity and deletes the draft. 404 when there is none. */
   const takeDraft = Effect.fn("AttributesRepo.takeDraft")(function*(entityId: EntityId, locale: string) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from catalog_entities
@@ -253,7 +235,6 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
     return row?.changes ?? (yield* new DraftNotFound(locale))
   }, Effect.catchTag("SqlError", Effect.die))
 
-  /** Deletes the draft. 404 when there is none. */
   const rejectDraft = Effect.fn("AttributesRepo.rejectDraft")(function*(entityId: EntityId, locale: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with deleted as (delete from entity_attribute_drafts
@@ -278,7 +259,6 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
 
 const draftColumns = columnsOf(AttributesDraft.fields, "d", { slug: "e.slug" })
 
-/** Oldest first. */
 const makeDraftList = (sql: SqlClient.SqlClient) =>
   Effect.fn("AttributesRepo.listDrafts")(function*(page: PageRequest) {
     const organization = yield* currentOrganization

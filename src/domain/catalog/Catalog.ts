@@ -13,8 +13,8 @@ class EntityInUse
 {}
 
 /**
- * Changes of catalog entities (contract §1.2). Each emits `catalog.create`, `.update` or `.delete` with the change and
- * runs the hooks of the same names and their `catalog.<type>.…` forms.
+ * Changes of catalog entities (contract §1.2). Each emits `catalog.create`, `.update` or `.delete` and runs the hooks
+ * of the same names.
  */
 export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Catalog", {
   make: Effect.gen(function*() {
@@ -24,8 +24,8 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
     const hooks = yield* Hooks
 
     /**
-     * Creates an entity with attributes and custom fields. 409 when another entity has the slug or the value of a unique
-     * field, 422 for invalid custom fields and when a hook refuses, 403 for an approval that the actor may not give.
+     * Creates an entity. 409 for a taken slug or unique field, 422 for invalid custom fields and when a hook refuses,
+     * 403 for an approval that the actor may not give.
      */
     const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
       const general = yield* hooks.before("catalog.beforeCreate", input)
@@ -60,7 +60,9 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
       yield* hooks.after(`catalog.${entity.type}.afterDelete`, entity)
     })
 
-    /** Merges into the attributes of a locale or its draft. 404, 422 for the first write without title, 403 as above. */
+    /**
+     * Merges into the attributes of a locale or its draft. 404, 422 for the first write without title, 403 as above.
+     */
     const setAttributes = Effect.fn("Catalog.setAttributes")(
       function*(id: EntityId, locale: string, change: AttributesChange) {
         if ((yield* changes.approvalStatus(change.status)) === "draft") {
@@ -73,7 +75,6 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
     return {
       create,
       update: (id: EntityId, change: EntityChange) => update(id, change),
-      /** Makes the entity active, visible and published now, from any status. Repeatable. */
       publish: (id: EntityId) => update(id, { status: "active", isVisible: true }, true),
       archive: (id: EntityId) => update(id, { status: "archived" }),
       discontinue: (id: EntityId) => update(id, { status: "discontinued" }),
@@ -98,7 +99,6 @@ export class Drafts extends Context.Service<Drafts>()("stoa/domain/catalog/Draft
       return yield* repo.put(id, locale, yield* repo.takeDraft(id, locale))
     })
 
-    /** Publishes the draft like any change of attributes. 404 when there is none. */
     const approve = Effect.fn("Drafts.approve")(function*(id: EntityId, locale: string) {
       yield* changes.afterAttributes(locale, yield* transaction.run(applied(id, locale)))
     })

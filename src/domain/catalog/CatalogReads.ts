@@ -14,16 +14,12 @@ class LocaleNotFound extends notFound("Locale", (locale: string) => `Locale '${l
 class UnknownCategory extends invalid("Category", "category", "No such category.", "not_found") {}
 class UnknownBrand extends invalid("Brand", "brand", "No such brand.", "not_found") {}
 
-/** How to read attributes: with the fallback locales, without drafts. */
 interface AttributesOptions {
   readonly fallback?: boolean
   readonly approvedOnly?: boolean
 }
 
-/**
- * Reads of the catalog (contract §1.2). What an actor may not see is 404 and left out of lists. A read takes one statement
- * with all its expansions; a list one, plus one with a category or brand filter.
- */
+/** Reads the catalog (contract §1.2). Invisible entities are 404 and left out of lists. */
 export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/catalog/CatalogReads", {
   make: Effect.gen(function*() {
     const repo = yield* EntityRepo
@@ -39,7 +35,7 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
     })
 
     // No span here and in `EntityRepo.findById`: on this hot path two spans took a fifth of the time.
-    /** With a `locale`, attributes are those of the first locale of its chain that has any (docs/catalog.md). */
+    /** With a `locale`, attributes are those of the first locale of its chain that has any. */
     const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>, locale?: string) {
       const options = locale === undefined ? { include } : { include, locale }
       const request: EntityRead = isUuid<EntityId>(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
@@ -48,7 +44,6 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
       const actor = yield* CurrentActor
       if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* new EntityNotFound()
       const { entity, inTables } = found
-      // The read determines the type, so hooks of a type can refuse but no longer change the request.
       yield* hooks.before(`catalog.${entity.type}.beforeRead`, read, { inTables })
       yield* hooks.after("catalog.afterRead", entity, read, { inTables })
       yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read, { inTables })
@@ -80,7 +75,6 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
       return { ...page, items: page.items.map((view) => shownTo(actor, view)) }
     })
 
-    /** Catalog staff get the draft if there is one, unless they ask for the approved text. */
     const attributes = Effect.fn("CatalogReads.attributes")(
       function*(id: EntityId, locale: string, options: AttributesOptions = {}) {
         const actor = yield* CurrentActor
@@ -99,7 +93,6 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
   static readonly layer = Layer.effect(CatalogReads, CatalogReads.make)
 }
 
-/** What the actor may see of attributes, prices and stock. */
 const viewFor = Effect.fnUntraced(function*(locale: string | undefined, settings: CatalogSettings["Service"]) {
   const actor = yield* CurrentActor
   const buyer = {

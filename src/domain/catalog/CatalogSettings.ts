@@ -3,11 +3,10 @@ import type { TypePolicies } from "./TypePolicy.ts"
 
 /** What a deployment decides about its catalog. */
 export interface CatalogDefaults {
-  /** The last fallback of every locale. */
   readonly defaultLocale: string
   /** Fallbacks by locale, best first; they precede the default. */
   readonly localeFallbacks: Readonly<Record<string, ReadonlyArray<string>>>
-  /** Whether attributes written without the permission `catalog:approve` become a draft that waits for approval. */
+  /** Attributes written without `catalog:approve` become a draft. */
   readonly approveLocales: boolean
   /** How goods of a type are sold. */
   readonly types: TypePolicies
@@ -20,7 +19,6 @@ export const defaultCatalog: CatalogDefaults = {
   types: {}
 }
 
-/** The settings of this process. */
 export class CatalogSettings extends Context.Service<CatalogSettings, CatalogDefaults>()(
   "stoa/domain/catalog/CatalogSettings"
 ) {
@@ -28,18 +26,16 @@ export class CatalogSettings extends Context.Service<CatalogSettings, CatalogDef
     Layer.succeed(CatalogSettings, { ...defaultCatalog, ...settings })
 }
 
-/** Limits the locales that a read looks up. */
 const maxLocales = 16
 
-/** A locale and its more general forms: `zh-Hant-TW`, `zh-Hant`, `zh`. */
 const widened = (locale: string): ReadonlyArray<string> => {
   const parts = locale.split("-")
   return parts.map((_, n) => parts.slice(0, parts.length - n).join("-"))
 }
 
 /**
- * The locales to look up, best first: the requested one and its more general forms, the configured fallbacks of each and
- * their more general forms, then the default locale.
+ * The locales to look up, best first: the requested one, the configured fallbacks, each with its more general forms,
+ * then the default.
  */
 export const localeChain = (
   locale: string,

@@ -7,7 +7,6 @@ import { Attributes, AttributesDraft } from "./Entity.ts"
 import { PublishingSchedule } from "./schedules/Schedule.ts"
 import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
-/** The rows of records that the API shows without their organization. */
 const organizationId = Schema.String
 
 export const storedCategories = new Table("categories", Schema.Struct({ ...Category.fields, organizationId }), {
@@ -20,7 +19,7 @@ export const storedOptionValues = new Table("option_values", Schema.Struct({ ...
   unset: ["metadata"]
 })
 
-/** The row of a variant; `combination` is the key of its option values. */
+/** `combination` is the key of the option values. */
 const StoredVariant = Schema.Struct({
   ...Struct.omit(Variant.fields, ["optionValueIds"]),
   combination: Schema.String
@@ -59,7 +58,6 @@ const BrandLink = Schema.Struct({ organizationId, entityId: EntityId, brandId: B
 
 export const brandLinks = new Table("entity_brands", BrandLink, { unset: ["sortOrder"] })
 
-/** The value of a custom field of an entity. */
 const FieldValue = Schema.Struct({
   organizationId,
   entityId: EntityId,

@@ -6,13 +6,10 @@ import { Time } from "../platform/text/Time.ts"
 
 export class EntityNotFound extends notFound("CatalogEntity", "Catalog entity not found.") {}
 
-/** A client-chosen identifier, unique per kind of record within an organization. */
 export const Slug = keyText(255)
 
-/** A locale, for example `en` or `de-CH` (spec §2: a path segment). */
 export const Locale = keyText(64)
 
-/** Position among siblings, smallest first. */
 export const SortOrder = Schema.Int.check(Schema.isInt32())
 
 /** Any status may follow any other (spec §3). Shoppers see `active` and visible entities only. */
@@ -42,7 +39,6 @@ export const CatalogEntity = Schema.Struct({
 }).annotate({ identifier: "CatalogEntity" })
 export type CatalogEntity = typeof CatalogEntity.Type
 
-/** Shoppers see approved attributes only; a draft shows them as they will be once it is approved. */
 export const ApprovalStatus = Schema.Literals(["approved", "draft"])
 export type ApprovalStatus = typeof ApprovalStatus.Type
 
@@ -71,19 +67,17 @@ const wording = {
   richDescription: Schema.optional(AnyJson),
   seoTitle: optionalText,
   seoDescription: optionalText,
-  /** Whether shoppers see them at once; the store decides when absent (docs/catalog.md). */
+  /** Absent: the store decides. */
   status: Schema.optional(ApprovalStatus)
 }
 
-/** Attributes of a new entity; `locale` defaults to `en`. */
 export const NewAttributes = Schema.Struct({ locale: Schema.optional(Locale), title: Wording, ...wording })
 export type NewAttributes = typeof NewAttributes.Type
 
-/** Body of PUT attributes: absent keys keep their value, null clears. The first write of a locale needs a title. */
+/** Absent keys keep their value, null clears. The first write of a locale needs a title. */
 export const AttributesChange = Schema.Struct({ title: Schema.optional(Wording), ...wording })
 export type AttributesChange = typeof AttributesChange.Type
 
-/** A draft of the attributes of a locale that waits for approval: the changed fields and who proposed them. */
 export const AttributesDraft = Schema.Struct({
   entityId: EntityId,
   slug: Schema.String,
@@ -94,13 +88,12 @@ export const AttributesDraft = Schema.Struct({
 }).annotate({ identifier: "EntityAttributesDraft" })
 export type AttributesDraft = typeof AttributesDraft.Type
 
-/** Values of custom fields by name; the definitions of the type constrain them (docs/catalog.md). */
 const CustomFields = Schema.optional(StorableObject)
 
 export const EntityType = keyText(100)
 export const TaxClass = keyText(100)
 
-/** Body of a new entity. `status` defaults to `draft`; an `active` entity is visible and published at once. */
+/** `status` defaults to `draft`; an `active` entity is visible and published at once. */
 export const NewEntity = Schema.Struct({
   type: EntityType,
   slug: Slug,
@@ -115,8 +108,8 @@ export const NewEntity = Schema.Struct({
 export type NewEntity = typeof NewEntity.Type
 
 /**
- * Body of a change: absent keys keep their value, also within `customFields`. Null clears a custom field or the tax class.
- * `metadata` replaces the object.
+ * Absent keys keep their value, also within `customFields`. Null clears a custom field or the tax class. `metadata`
+ * replaces the object.
  */
 export const EntityChange = Schema.Struct({
   slug: Schema.optional(Slug),

@@ -16,10 +16,7 @@ import { policyOf } from "./TypePolicy.ts"
 
 class NotApprover extends forbidden("Approval", "Permission 'catalog:approve' is required.") {}
 
-/**
- * The steps of every change of an entity: by a request, a restored revision or a schedule. Before-hooks run before the
- * first write, after-hooks after the last.
- */
+/** The steps of every change of an entity. Before-hooks run before the first write, after-hooks after the last. */
 export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain/catalog/EntityChanges", {
   make: Effect.gen(function*() {
     const repo = yield* EntityRepo
@@ -29,10 +26,7 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
     const settings = yield* CatalogSettings
     const hooks = yield* Hooks
 
-    /**
-     * Runs the before-hooks; 422 when one refuses. Returns the change after them, and the previous entity if a hook
-     * needs it: hooks of a type do, which costs a statement only if there are such hooks.
-     */
+    /** Runs the before-hooks; 422 when one refuses. Reads the previous entity only if a hook needs it. */
     const beforeUpdate = Effect.fnUntraced(function*(id: EntityId, sent: EntityChange) {
       const general = yield* hooks.before("catalog.beforeUpdate", sent, { entityId: id })
       if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
@@ -41,7 +35,6 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
       return { change, old }
     })
 
-    /** Runs the after-hooks. */
     const afterUpdate = Effect.fnUntraced(function*(entity: CatalogEntity, old?: CatalogEntity, extra?: Extra) {
       yield* hooks.after("catalog.afterUpdate", entity, old, extra)
       yield* hooks.after(`catalog.${entity.type}.afterUpdate`, entity, old, extra)
@@ -51,7 +44,6 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
       return yield* repo.update(id, change, yield* fields.ofExisting(id, { ...sent }, change.replacesFields === true))
     })
 
-    /** Writes the entity and validates its custom fields if they are written. */
     const write = Effect.fnUntraced(function*(id: EntityId, change: EntityWrite) {
       const written = change.customFields === undefined
         ? repo.update(id, change)
@@ -59,7 +51,6 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
       return (yield* written) ?? (yield* new EntityNotFound())
     })
 
-    /** Runs the after-hooks of attributes, if they have changed. */
     const afterAttributes = Effect.fnUntraced(
       function*(locale: string, written: Effect.Success<ReturnType<typeof attributes.put>>) {
         if (written === undefined) return
@@ -68,7 +59,6 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
       }
     )
 
-    /** The status of attributes that the actor writes; 403 when they request an approval that they may not give. */
     const approvalStatus = Effect.fnUntraced(function*(requested: ApprovalStatus | undefined) {
       const mayApprove = !settings.approveLocales || holds(yield* CurrentActor, "catalog:approve")
       if (requested === "approved" && !mayApprove) return yield* new NotApprover()
@@ -104,12 +94,9 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
   static readonly layer = Layer.effect(EntityChanges, EntityChanges.make)
 }
 
-/** Hooks that need the previous entity: those of its type, and those that compare. */
 const needsOldRow = /^catalog\.(.+\.beforeUpdate|(.+\.)?afterUpdate)$/
 
-/** Validates the custom fields of every entity write against the definitions of its type (docs/catalog.md). */
 const fieldValidation = (repo: EntityFieldRepo["Service"]) => {
-  /** Issues of references that name no entity of the organization, or one of another type. */
   const referenceIssues = Effect.fnUntraced(function*(
     definitions: ReadonlyArray<FieldDefinition>,
     after: FieldsByName,
@@ -159,7 +146,7 @@ const fieldValidation = (repo: EntityFieldRepo["Service"]) => {
     }
   )
 
-  /** `hasFields`: whether a new entity of this type has fields; if so, call `ofNew` inside a transaction. */
+  /** Call `ofNew` inside a transaction, if the type has fields. */
   return { hasFields: repo.hasFields, ofNew, ofExisting }
 }
 

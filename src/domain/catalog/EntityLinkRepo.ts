@@ -34,20 +34,16 @@ const tables = {
   }
 } as const
 
-/** Records that entities link to. */
 type LinkTarget = keyof typeof tables
 
-/** Links of entities to categories and brands. Linking never creates an end (contract §12.3, 24). */
 export class EntityLinkRepo extends Context.Service<EntityLinkRepo>()("stoa/domain/catalog/EntityLinkRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
   static readonly layer = Layer.effect(EntityLinkRepo, EntityLinkRepo.make)
 }
 
-/** Whether the organization has each end of a link. */
 const LinkEnds = Schema.Struct({ entity: Schema.Boolean, target: Schema.Boolean })
 
-/** Change log entries of links belong to the history of the entity. */
 const entry = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what: "link" | "unlink") => {
   const { column, field, targets } = tables[target]
   const link = `jsonb_build_object('entityId', x.entity_id, '${field}', x.${column})`
@@ -62,13 +58,13 @@ const entry = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what:
 }
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Idempotent. 404 for an unknown end. */
   const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: EntityId, targetId: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     const { insertion, links, Missing, targets } = tables[target]
     // Key share waits for a concurrent deletion of the target, which is then not found, instead of a foreign key error.
-    // The entity gets the lock of every other writer: the search index serializes them, and a weaker lock could deadlock.
+    // The entity gets the lock of every other writer: the search index serializes them, and a weaker lock could
+    // deadlock.
     const rows = yield* decoding(sql, LinkEnds)`with e as (
         select id, organization_id from catalog_entities where id = ${entityId}::uuid and organization_id = ${organization}
         for no key update),
@@ -81,7 +77,6 @@ const make = (sql: SqlClient.SqlClient) => {
     if (!rows[0].target) return yield* new Missing()
   }, Effect.catchTag("SqlError", Effect.die))
 
-  /** 404 when they are not linked. */
   const unlink = Effect.fn("EntityLinkRepo.unlink")(
     function*(target: LinkTarget, entityId: EntityId, targetId: string) {
       const actor = yield* CurrentActor

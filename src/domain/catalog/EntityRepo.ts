@@ -23,14 +23,11 @@ class FieldValueTaken extends conflict(
   (names: string) => `Another entity has this value already, which must be unique: ${names}.`
 ) {}
 
-/** A change. `publish` updates `publishedAt` even if the entity was active before. */
 export interface EntityWrite extends EntityChange {
   readonly publish?: boolean
-  /** `customFields` replaces all values; fields that the type no longer has are ignored. */
   readonly replacesFields?: boolean
 }
 
-/** Entities by id or slug. Every write emits its event in the same statement. */
 export class EntityRepo extends Context.Service<EntityRepo>()("stoa/domain/catalog/EntityRepo", {
   make: Effect.gen(function*() {
     const [sql, address] = [yield* SqlClient.SqlClient, yield* MediaAddress]
@@ -66,7 +63,6 @@ const makeReads = (
   }
 }
 
-/** The event of the rows of the CTE `source`, with the custom fields if they are written too. */
 const entityEvent = (
   sql: SqlClient.SqlClient,
   actor: Actor,
@@ -97,7 +93,6 @@ const orConflict = ({ definitions }: Pick<FieldWrite, "definitions"> = { definit
       )
   })
 
-/** The new column values of the row in `old`. A change to `active` also makes the entity visible and published. */
 const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
   const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
   return sql`select coalesce(${change.slug}, slug) as slug, coalesce(${change.status}, status) as status,
@@ -119,7 +114,6 @@ export interface CompleteEntity extends NewEntity {
   readonly manageInventory: boolean
 }
 
-/** `fields`: the custom fields to write (`EntityChanges`). */
 const makeWrites = (sql: SqlClient.SqlClient) => {
   const create = Effect.fn("EntityRepo.create")(function*(input: CompleteEntity, fields?: FieldWrite) {
     const actor = yield* CurrentActor
@@ -144,11 +138,9 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
       ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "made")},`}
       event as (${entityEvent(sql, actor, "catalog.create", "made", undefined, fields)})
       select ${sql.literal(entities.columns("made"))} from made`.pipe(Effect.catchTag("SqlError", orConflict(fields)))
-    // A successful insert returns its row.
     return rows[0] as CatalogEntity
   })
 
-  /** The row after the change; undefined when there is no such entity. */
   const update = Effect.fn("EntityRepo.update")(function*(id: EntityId, change: EntityWrite, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const rows = yield* entities.rows(sql)`with old as materialized (select * from catalog_entities
@@ -175,7 +167,6 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
 /** `entity` is null when it is used, or when another request deleted it in between. */
 const Removal = Schema.Struct({ used: Schema.Boolean, entity: Schema.NullOr(CatalogEntity) })
 
-/** Deletes the entity and its parts unless carts, orders or stock movements refer to it; undefined for an unknown id. */
 const makeRemove = (sql: SqlClient.SqlClient) =>
   Effect.fn("EntityRepo.remove")(function*(id: EntityId) {
     const actor = yield* CurrentActor

@@ -11,24 +11,19 @@ import { CatalogEntity } from "./Entity.ts"
 import type { EntityQuery, EntitySort, EntityView, Expansions, Include } from "./EntityView.ts"
 import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 
-/** The ids of a category and a brand; null when the organization has no such record. */
 interface FilterIds {
   readonly category: CategoryId | null
   readonly brand: BrandId | null
-  /** The category and its descendants, if requested. */
   readonly descendants: ReadonlyArray<CategoryId> | null
 }
 
-/** A query with the ids of category and brand. `publicOnly` limits shoppers to published entities. */
 export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "descendants" | "locale"> {
   readonly view: ExpansionView
-  /** Entities in any of these categories; null for no filter. */
   readonly categoryIds: ReadonlyArray<CategoryId> | null
   readonly brandId: BrandId | null
   readonly publicOnly: boolean
 }
 
-/** An entity with the expansions that were selected with it. */
 interface EntityRow extends CatalogEntity {
   readonly expansions?: Expansions
   readonly inTables?: InTables
@@ -36,7 +31,6 @@ interface EntityRow extends CatalogEntity {
 
 const toView = ({ expansions, inTables: _, ...entity }: EntityRow): EntityView => ({ ...entity, ...expansions })
 
-/** SQL of who has rows about the entity `e`. */
 const inTablesOf = (sql: SqlClient.SqlClient, tables: EntityTables["Service"]) =>
   sql.literal(tables.column("e.organization_id", "array[e.id]"))
 
@@ -44,7 +38,6 @@ export const entities = new Table("catalog_entities", CatalogEntity, {
   unset: ["sourceStoreId", "createdAt", "updatedAt"]
 })
 
-/** An entity as the API shows it: an SQL text over a row of `catalog_entities`. */
 export const entityJson = (row: string) =>
   jsonOf(CatalogEntity.fields, row, {
     createdAt: isoTime(`${row}.created_at`),
@@ -56,14 +49,13 @@ const columns = entities.columns("e")
 
 const sortColumns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const
 
-/** Breaks ties by id in the same direction, so that one index serves both. */
+/** Breaks ties by id in the same direction: one index serves both. */
 const orderBy = (sort: EntitySort): string => {
   const direction = sort.ascending ? "asc" : "desc"
   const column = `e.${sortColumns[sort.field]} ${direction}`
   return `order by ${sort.field === "slug" ? column : `${column}, e.id ${direction}`}`
 }
 
-/** The entity for which `where` holds, with its expansions. No span, see `CatalogReads.get`. `address`: `MediaAddress`. */
 export const entityRead = (sql: SqlClient.SqlClient, address: string, tables: EntityTables["Service"]) =>
   Effect.fnUntraced(
     function*(where: Statement.Fragment, include: ReadonlyArray<Include>, view: ExpansionView) {
@@ -75,7 +67,6 @@ export const entityRead = (sql: SqlClient.SqlClient, address: string, tables: En
     }
   )
 
-/** The ids of a category and a brand by id or slug. */
 export const filterIds = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, { brand, category, descendants }: Partial<EntityQuery>) {
     const organization = yield* currentOrganization
@@ -95,7 +86,6 @@ export const filterIds = Effect.fnUntraced(
   }
 )
 
-/** The page of a list with its total and the requested expansions, in one statement. */
 export const entityPage = (sql: SqlClient.SqlClient, address: string, tables: EntityTables["Service"]) => {
   const matching = (organization: string, filter: EntityFilter) => {
     const clauses = [sql`e.organization_id = ${organization}`]
@@ -105,7 +95,8 @@ export const entityPage = (sql: SqlClient.SqlClient, address: string, tables: En
     if (filter.status !== undefined) clauses.push(sql`e.status = ${filter.status}`)
     const [one, ...others] = filter.categoryIds ?? []
     if (one !== undefined) {
-      // Collect the entities of many categories first: PostgreSQL would plan a join as if it matched most of the catalog.
+      // Collect the entities of many categories first: PostgreSQL would plan a join as if it matched most of the
+      // catalog.
       clauses.push(
         others.length === 0
           ? sql`exists (select 1 from entity_categories l where l.entity_id = e.id and l.category_id = ${one}::uuid)`

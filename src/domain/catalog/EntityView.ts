@@ -10,10 +10,9 @@ import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
 const amount = Schema.Finite
 
-/** ISO 8601 with milliseconds and Z, formatted by the database: expansions go into the response unchanged. */
+/** The database formats ISO 8601 with milliseconds and Z: expansions go into the response unchanged. */
 const IsoTime = Schema.String.annotate({ format: "date-time" })
 
-/** A category of an entity with its link. */
 const LinkedCategory = Schema.Struct({
   entityId: EntityId,
   categoryId: CategoryId,
@@ -22,7 +21,6 @@ const LinkedCategory = Schema.Struct({
   ...Struct.pick(Category.fields, ["parentId", "metadata"])
 }).annotate({ identifier: "LinkedCategory" })
 
-/** A brand of an entity with its link. */
 const LinkedBrand = Schema.Struct({
   entityId: EntityId,
   brandId: BrandId,
@@ -40,7 +38,6 @@ const LinkedMedia = Schema.Struct({
   contentType: Schema.String
 }).annotate({ identifier: "LinkedMedia" })
 
-/** Stock of the entity or a variant: per warehouse for staff, in total for shoppers. */
 const LinkedStock = Schema.Struct({
   warehouseId: Schema.optional(WarehouseId),
   variantId: Schema.NullOr(VariantId),
@@ -54,7 +51,6 @@ const LinkedStock = Schema.Struct({
     + "variant: what all active warehouses have available, and neither `warehouseId`, `onHand` nor `reserved`."
 })
 
-/** A price of the entity or a variant; amounts in minor units of `currency`. */
 const LinkedPrice = Schema.Struct({
   id: PriceId,
   currency: Schema.String,
@@ -91,12 +87,10 @@ const expansions = {
 
 const Expansions = Schema.Struct(expansions)
 export type Expansions = typeof Expansions.Type
-/** A part of an entity that a request can include. */
 export type Include = keyof Expansions
 
 /**
- * An entity as reads return it, with keys for the requested expansions only. Hooks of plugins (`catalog.afterRead`,
- * `catalog.afterList`) add `marketplace` (contract, plugins §1.3), or what they say under their ids to `extensions`.
+ * An entity with the requested expansions. Hooks of plugins add `marketplace` (contract, plugins §1.3) or `extensions`.
  */
 export const EntityView = Schema.Struct({
   ...CatalogEntity.fields,
@@ -113,8 +107,7 @@ export type EntityView = typeof EntityView.Type
 const names = Struct.keys(expansions)
 
 /**
- * The `include` parameter: a comma list; unknown names are ignored (contract §1.1). The fixed order keeps the number of
- * different statements small.
+ * Parses `include`: unknown names are ignored (contract §1.1). The fixed order keeps the number of statements small.
  */
 export const includesOf = (text: string | undefined): ReadonlyArray<Include> => {
   if (text === undefined) return []
@@ -122,36 +115,28 @@ export const includesOf = (text: string | undefined): ReadonlyArray<Include> => 
   return names.filter((name) => requested.has(name))
 }
 
-/** A read of one entity; before-hooks may change it (contract §0.5). */
 export interface EntityRead {
   readonly id?: EntityId
   readonly slug?: string
-  /** With a `locale`, attributes of the first locale of its chain that has any, instead of all. */
   readonly options: { readonly include: ReadonlyArray<Include>; readonly locale?: string | undefined }
 }
 
-/** Filters and order of a list of entities (contract §1.2, GET /catalog/entities). */
 export interface EntityQuery extends PageRequest {
   readonly type?: string | undefined
-  /** An unknown status matches nothing. */
   readonly status?: string | undefined
   /** Id or slug; 422 for an unknown one. */
   readonly category?: string | undefined
-  /** Include entities of the descendants of `category`. */
   readonly descendants?: boolean | undefined
-  /** Id or slug; 422 for an unknown one. */
   readonly brand?: string | undefined
   readonly sort: EntitySort
-  /** Attributes of the first locale of its chain that has any, instead of all. */
   readonly locale?: string | undefined
   readonly include: ReadonlyArray<Include>
-  /** Only these entities; set by the hook `catalog.beforeList`, never by a request. */
+  /** Set by the hook `catalog.beforeList`, never by a request. */
   readonly ids?: ReadonlyArray<EntityId> | undefined
 }
 
 const sortFields = ["createdAt", "updatedAt", "slug"] as const
 
-/** The order of a list of entities; ties are broken by id. */
 export interface EntitySort {
   readonly field: typeof sortFields[number]
   readonly ascending: boolean
@@ -159,10 +144,7 @@ export interface EntitySort {
 
 class UnknownSort extends invalid("Sort", "sort", "must be createdAt, updatedAt or slug, with :asc or :desc") {}
 
-/**
- * The `sort` parameter, `field:direction`: newest first when absent, any direction but `asc` descends, 422 for a field
- * that cannot be sorted by (contract §1.2).
- */
+/** Parses `field:direction`: newest first when absent, 422 for a field that cannot be sorted by (contract §1.2). */
 export const sortOf = (text: string | undefined): Effect.Effect<EntitySort, UnknownSort> => {
   if (text === undefined || text === "") return Effect.succeed({ field: "createdAt", ascending: false })
   const [name, direction] = text.split(":")
@@ -172,17 +154,12 @@ export const sortOf = (text: string | undefined): Effect.Effect<EntitySort, Unkn
     : Effect.succeed({ field, ascending: direction === "asc" })
 }
 
-/** Categories to assign to an entity, by ids or slugs. */
 export interface Categorized {
-  /** Null for an entity that an import is about to create. */
   readonly entityId: EntityId | null
-  /** Slugs of the categories to assign; an import creates missing ones. */
   readonly categories: ReadonlyArray<string>
-  /** Other fields of the entity in an import; null where it has none. */
   readonly metadata: Readonly<Record<string, unknown>> | null
 }
 
-/** Entities that a batch of an import created and changed, within its transaction. */
 export interface ImportedEntities {
   readonly created: ReadonlyArray<CatalogEntity>
   readonly updated: ReadonlyArray<{ readonly entity: CatalogEntity; readonly old: CatalogEntity }>

@@ -6,8 +6,8 @@ import type { Include } from "./EntityView.ts"
 import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
 /*
- * Each expansion is a JSON array that PostgreSQL builds with the entity row `e`: one index look-up per entity, inside the
- * statement that reads the page. Reads rows of other modules, writes none.
+ * PostgreSQL builds each expansion as JSON inside the statement that reads the page. Reads rows of other modules,
+ * writes none.
  */
 const approved = { status: "'approved'" }
 const words = jsonOf(Attributes.fields, "a", approved)
@@ -17,7 +17,6 @@ const attributes = `(select coalesce(json_agg(${
 } order by a.locale), '[]')
   from entity_attributes a where a.entity_id = e.id)`
 
-/** Attributes with their drafts, for catalog staff. */
 const withDrafts = `select coalesce(a.locale, d.locale) as locale, case when d.id is null then ${words}
     when a.id is null then jsonb_build_object('id', d.id, 'entityId', d.entity_id, 'locale', d.locale, 'title', '',
       'subtitle', null, 'description', null, 'richDescription', null, 'seoTitle', null, 'seoDescription', null)
@@ -28,19 +27,13 @@ const withDrafts = `select coalesce(a.locale, d.locale) as locale, case when d.i
 
 const approvedOnly = `select a.locale, ${words} as shown from entity_attributes a where a.entity_id = e.id`
 
-/** What the caller may see of expansions. */
 export interface ExpansionView {
-  /** Attributes with drafts. */
   readonly drafts: boolean
-  /** Attributes of the first of these locales that has any; undefined for all. */
   readonly locales: ReadonlyArray<string> | undefined
-  /** Stock per warehouse instead of availability over all warehouses. */
   readonly warehouses: boolean
-  /** All prices, or those that apply to this buyer now. */
   readonly prices: "all" | PriceBuyer
 }
 
-/** The user with their customer groups, null for a visitor, and the time of the read. */
 export interface PriceBuyer {
   readonly organizationId: string
   readonly userId: string | null
@@ -80,7 +73,6 @@ const levels = `(select coalesce(json_agg(json_build_object('warehouseId', s.war
     order by s.variant_id nulls first, s.warehouse_id), '[]')
   from stock_levels_read s where s.organization_id = e.organization_id and s.entity_id = e.id)`
 
-/** Units available of the entity and its variants; like carts, without inactive warehouses. */
 const availability = `(select coalesce(json_agg(json_build_object('variantId', s.variant_id, 'available', s.available)
     order by s.variant_id nulls first), '[]')
   from (select s.variant_id, sum(s.on_hand - s.reserved)::int8 as available
@@ -112,7 +104,6 @@ const optionTypes = `(select coalesce(json_agg(${
 } order by t.sort_order, t.id), '[]')
   from option_types t where t.entity_id = e.id)`
 
-/** Media of the entity without those of its variants. `address` is the base URL of files. */
 const media = (address: string) =>
   `(select coalesce(json_agg(json_build_object('mediaAssetId', l.media_asset_id, 'role', l.role,
     'sortOrder', l.sort_order, 'variantId', l.variant_id, 'url', '${address.replaceAll("'", "''")}' || m.storage_key,
@@ -133,7 +124,6 @@ const selections: Readonly<Record<Exclude<Include, "attributes" | "media" | "inv
   customFields
 }
 
-/** The column `expansions` of a statement that selects entities as `e`; empty without includes. `address`: `MediaAddress`. */
 export const expansionColumn = (
   sql: SqlClient.SqlClient,
   address: string,

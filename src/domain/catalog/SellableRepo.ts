@@ -4,7 +4,6 @@ import { currentOrganization } from "../platform/access/Actor.ts"
 import { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 
-/** An entity with the options of its variants. */
 const NamedEntity = Schema.Struct({
   id: EntityId,
   slug: Schema.String,
@@ -25,10 +24,8 @@ const NamedVariant = Schema.Struct({
   slug: Schema.String
 })
 
-/** Looks up sellable items by slug and SKU. */
 export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/catalog/SellableRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
-    /** Entities by slug, variants by SKU. */
     named: Effect.fn("SellableRepo.named")(function*(slugs: ReadonlyArray<string>, skus: ReadonlyArray<string>) {
       const organization = yield* currentOrganization
       const entities = yield* decoding(

@@ -8,8 +8,7 @@ import { type NamedEntity, SellableRepo } from "./SellableRepo.ts"
 const Label = keyText(255)
 
 /**
- * How a file names a sellable item: a variant by SKU, or by the slug of its entity and its options; an entity by slug. A
- * slug next to a SKU must be that of its entity.
+ * Names a variant by SKU or by slug and options, an entity by slug. A slug next to a SKU must be that of its entity.
  */
 export const sellableFields = {
   slug: maybe(Slug),
@@ -20,7 +19,6 @@ export const sellableFields = {
 const SellableName = Schema.Struct(sellableFields)
 export type SellableName = typeof SellableName.Type
 
-/** The ids of a sellable item. */
 export interface Sellable {
   readonly entityId: EntityId
   readonly variantId: VariantId | null
@@ -42,7 +40,6 @@ export const sellableKey = ({ options, sku, slug }: SellableName): string =>
 /** Resolves the sellable items that files name. */
 export class Sellables extends Context.Service<Sellables>()("stoa/domain/catalog/Sellables", {
   make: Effect.map(SellableRepo, (repo) => ({
-    /** In the order of the names, in two statements; a string is the error of that name. */
     find: Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
       const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
       return names.map((name): FoundSellable | string => {

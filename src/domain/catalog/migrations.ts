@@ -4,12 +4,11 @@ import { fieldTables } from "./fields/EntityFieldRepo.ts"
 import { revisionTables } from "./revisions/RevisionRepo.ts"
 
 /**
- * The guard of the tree: no statement can close a cycle or use a parent of another organization. It runs after the
- * statement, so that rows of one statement see one another, and under the lock of the organization's tree, so that the
- * second of two moves that would close a cycle together sees the first. A new row has no children and needs no lock.
- *
- * Lock order (`CategoryRepo`, `CategoryTreeRepo`): first `categories:<organization>`, then rows, parents before siblings,
- * siblings by id. A statement that locks rows before this lock can deadlock; PostgreSQL then aborts one of the two.
+ * Refuses cycles and parents of another organization. Runs after the statement, so that its rows see one another, and
+ * under the lock of the tree, so that the second of two moves sees the first. A new row has no children and needs no
+ * lock.
+ * Lock order: first `categories:<organization>`, then rows, parents before siblings, siblings by id. A statement that
+ * locks rows before this lock can deadlock.
  */
 const guard = `create function categories_guard() returns trigger language plpgsql as $$
   declare
@@ -34,7 +33,6 @@ const guard = `create function categories_guard() returns trigger language plpgs
     return null;
   end $$`
 
-/** The trigger, and the index for reading children in order. */
 const categoryGuard: ReadonlyArray<string> = [
   guard,
   `create trigger categories_guard after insert or update of parent_id on categories for each row
@@ -42,7 +40,6 @@ const categoryGuard: ReadonlyArray<string> = [
   `create index categories_siblings on categories (organization_id, parent_id, sort_order, slug)`
 ]
 
-/** Keeps `catalog_totals` in step with one kind of statement. Writes rows in key order, so writers cannot deadlock. */
 const totalsTrigger = (operation: string, rows: string, tables: string): ReadonlyArray<string> => [
   `create function catalog_totals_on_${operation}() returns trigger language plpgsql as $$
     begin
@@ -57,7 +54,7 @@ const totalsTrigger = (operation: string, rows: string, tables: string): Readonl
     referencing ${tables} for each statement execute function catalog_totals_on_${operation}()`
 ]
 
-/** Drafts hold only the fields they change, so that a draft is never a stale copy. */
+/** Drafts hold only the fields they change: a draft is never a stale copy. */
 const draftTables: ReadonlyArray<string> = [
   `create table entity_attribute_drafts (
     id uuid not null,
@@ -72,7 +69,6 @@ const draftTables: ReadonlyArray<string> = [
   `create index entity_attribute_drafts_queue on entity_attribute_drafts (organization_id, proposed_at, entity_id, locale)`
 ]
 
-/** When entities are published and archived; a change that was made or refused leaves null. */
 const scheduleTables: ReadonlyArray<string> = [
   `create table entity_schedules (
     entity_id uuid primary key references catalog_entities on delete cascade,
@@ -107,7 +103,6 @@ export const migrations = {
     )`,
     `create index catalog_entities_created on catalog_entities (organization_id, created_at desc, id desc)`,
     `create index catalog_entities_updated on catalog_entities (organization_id, updated_at desc, id desc)`,
-    // Published entities, newest first: the list page of a storefront reads this index alone.
     `create index catalog_entities_public on catalog_entities (organization_id, created_at desc, id desc)
       where status = 'active' and is_visible`,
     `create index catalog_entities_type on catalog_entities (organization_id, type, created_at desc, id desc)`,
@@ -201,8 +196,7 @@ export const migrations = {
       primary key (variant_id, option_value_id)
     )`,
     `create index variant_option_values_value on variant_option_values (option_value_id)`,
-    // Entity counts: lists sum a few rows instead of counting the catalog. Concurrent writers use different slots, so
-    // they rarely wait for one another.
+    // Lists sum a few rows instead of counting the catalog. Concurrent writers use different slots.
     `create table catalog_totals (
       organization_id text not null,
       type text not null,
@@ -225,7 +219,7 @@ export const migrations = {
     ...draftTables,
     ...scheduleTables
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view brands_read as
       select id, organization_id, slug, display_name, metadata
@@ -264,7 +258,7 @@ export const migrations = {
       select id, organization_id, entity_id, source_store_id, sku, barcode, tax_class, status, sort_order, metadata
       from variants`
   ),
-  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
   "0003_plugin_views": statements(
     `create view plugin_entities as
       select id, organization_id, type, slug, status, is_visible, tax_class, metadata, created_at, updated_at,
@@ -284,7 +278,6 @@ export const migrations = {
       from variants`
   ),
   "0004_counted": statements(
-    // What categories and brands are listed by.
     "create index categories_listed on categories (organization_id, sort_order, slug)",
     "create index brands_listed on brands (organization_id, display_name, slug)",
     ...countedBy({ table: "categories", part: (row) => `${row}.status` }),

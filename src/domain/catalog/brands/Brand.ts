@@ -18,7 +18,6 @@ export type Brand = typeof Brand.Type
 
 const DisplayName = keyText(500)
 
-/** Body of a new brand. */
 export const NewBrand = Schema.Struct({
   slug: Slug,
   displayName: DisplayName,
@@ -26,7 +25,6 @@ export const NewBrand = Schema.Struct({
 })
 export type NewBrand = typeof NewBrand.Type
 
-/** Body of a change: absent keys keep their value. */
 export const BrandChange = Schema.Struct({
   ...NewBrand.fields,
   slug: Schema.optional(Slug),

@@ -14,7 +14,6 @@ class BrandSlugTaken extends conflict("BrandSlug", "A brand with this slug alrea
 
 export const brands = new Table("brands", Brand)
 
-/** The brands of an organization. */
 export class BrandRepo extends Context.Service<BrandRepo>()("stoa/domain/catalog/brands/BrandRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
@@ -25,11 +24,9 @@ const make = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(brands.columns())
   const slugTaken = refusedBy({ brands_organization_id_slug_key: () => new BrandSlugTaken() })
 
-  /** Change log entry for the brand in the CTE `written`; `old` names the CTE with its previous row. */
   const entry = (actor: Actor, type: `brands.${"create" | "update" | "delete"}`, old?: string) =>
     changeEntry(sql, actor, { type, entityType: "brand", json: (row) => brands.json(row), source: "written", old })
 
-  /** By display name; all brands when no page is given. */
   const list = Effect.fn("BrandRepo.list")((page: PageRequest | undefined) =>
     Effect.orDie(ownPage(sql, brands, "display_name, slug", page, [], "all"))
   )
@@ -42,7 +39,6 @@ const make = (sql: SqlClient.SqlClient) => {
         insert into brands (${sql.literal(brands.names)}) ${brands.values(sql, [brand])} returning *),
       entry as (${entry(actor, "brands.create")})
       select ${columns} from written`
-    // A successful insert returns its row.
     return rows[0] as Brand
   }, Effect.catchTag("SqlError", slugTaken))
 
@@ -60,7 +56,6 @@ const make = (sql: SqlClient.SqlClient) => {
     return rows[0] ?? (yield* new BrandNotFound())
   }, Effect.catchTag("SqlError", slugTaken))
 
-  /** Detaches the entities of the brand. */
   const remove = Effect.fn("BrandRepo.remove")(function*(id: BrandId) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with written as (

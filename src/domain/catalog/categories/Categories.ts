@@ -14,12 +14,10 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
     const links = yield* EntityLinkRepo
     const hooks = yield* Hooks
 
-    /** By id or slug, with the path from the root. */
     const get = Effect.fn("Categories.get")(function*(idOrSlug: string) {
       return (yield* tree.find(idOrSlug)) ?? (yield* new CategoryNotFound())
     })
 
-    /** The category and its descendants, each parent before its children, siblings in order. */
     const subtree = Effect.fn("Categories.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
       const nodes = yield* tree.subtree(idOrSlug, query)
       return nodes.length === 0 ? yield* new CategoryNotFound() : nodes

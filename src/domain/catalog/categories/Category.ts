@@ -12,7 +12,7 @@ export class UnknownSibling
   extends invalid("Sibling", (path: string) => path, "No such category below this parent.", "not_found")
 {}
 
-/** A node of the category tree; lists leave out archived ones (contract §1.1). Titles live in `metadata`. */
+/** A node of the category tree (contract §1.1). Titles live in `metadata`. */
 export const Category = Schema.Struct({
   id: CategoryId,
   parentId: Schema.NullOr(CategoryId),
@@ -23,7 +23,6 @@ export const Category = Schema.Struct({
 }).annotate({ identifier: "Category" })
 export type Category = typeof Category.Type
 
-/** Body of a new category. `sortOrder` defaults to 0; without `parentId` it is a root. */
 export const NewCategory = Schema.Struct({
   slug: Slug,
   parentId: Schema.optional(Schema.NullOr(CategoryId)),
@@ -32,21 +31,16 @@ export const NewCategory = Schema.Struct({
 })
 export type NewCategory = typeof NewCategory.Type
 
-/** Body of a change: absent keys keep their value, a null `parentId` makes it a root. */
+/** Absent keys keep their value, a null `parentId` makes it a root. */
 export const CategoryChange = Schema.Struct({ ...NewCategory.fields, slug: Schema.optional(Slug) })
 export type CategoryChange = typeof CategoryChange.Type
 
-/** One step of the path from the root to a category; titles live in `metadata`. */
 const PathStep = Schema.Struct({
   id: CategoryId,
   slug: Schema.String,
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 }).annotate({ identifier: "CategoryPathStep" })
 
-/**
- * A category with its position: `path` leads from the root to it, both included; `depth` counts its ancestors;
- * `childCount` counts its active children.
- */
 export const PlacedCategory = Schema.Struct({
   ...Category.fields,
   depth: Schema.Int,
@@ -56,8 +50,8 @@ export const PlacedCategory = Schema.Struct({
 export type PlacedCategory = typeof PlacedCategory.Type
 
 /**
- * Body of a move: the new parent (null: a root; absent: unchanged), and the sibling before or after which the category
- * goes. Without a sibling it goes last.
+ * The new parent (null: a root; absent: unchanged) and the sibling before or after which the category goes; else it
+ * goes last.
  */
 export const CategoryMove = Schema.Struct({
   parentId: Schema.optional(Schema.NullOr(CategoryId)),
@@ -66,9 +60,7 @@ export const CategoryMove = Schema.Struct({
 })
 export type CategoryMove = typeof CategoryMove.Type
 
-/** The part of the tree to read. */
 export interface SubtreeQuery {
-  /** Levels below the category; absent for all. */
   readonly depth?: number | undefined
   readonly includeArchived: boolean
 }

@@ -22,10 +22,8 @@ import {
 
 class CategorySlugTaken extends conflict("CategorySlug", "A category with this slug already exists.") {}
 
-/** Categories of an organization; a tree by `parentId`. */
 export const categories = new Table("categories", Category)
 
-/** The category tree of an organization. */
 export class CategoryRepo extends Context.Service<CategoryRepo>()("stoa/domain/catalog/categories/CategoryRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
@@ -33,16 +31,14 @@ export class CategoryRepo extends Context.Service<CategoryRepo>()("stoa/domain/c
 }
 
 /**
- * Serializes changes of several rows of an organization's tree until the transaction ends. Take it before any row lock
- * (see `categories_guard` for the order).
+ * Serializes changes of an organization's tree until the transaction ends. Take it before any row lock
+ * (`categories_guard`).
  */
 export const treeLock = (sql: SqlClient.SqlClient, organization: string) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
 
-/** 422 for a parent that the organization does not have, or that is a descendant of the category. */
 export const checkParent = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, organization: string, id: CategoryId, parentId: CategoryId) {
-    // Waits for a concurrent deletion of the parent, which is then not found.
     yield* sql`select 1 from categories where id = ${parentId}::uuid and organization_id = ${organization}
       for key share`.pipe(Effect.orDie)
     const above = yield* decoding(sql, Schema.Struct({ id: Schema.String }))`with recursive line as (
@@ -55,7 +51,6 @@ export const checkParent = Effect.fnUntraced(
   }
 )
 
-/** Change log entries for the categories in the CTE `source`; `old` names the CTE with their previous rows. */
 export const categoryEntry = (
   sql: SqlClient.SqlClient,
   actor: Actor,
@@ -67,7 +62,6 @@ export const categoryEntry = (
 const make = (sql: SqlClient.SqlClient) => {
   const slugTaken = refusedBy({ categories_organization_id_slug_key: () => new CategorySlugTaken() })
 
-  /** By position, then slug; the complete tree when no page is given. */
   const list = Effect.fn("CategoryRepo.list")((includeArchived: boolean, page: PageRequest | undefined) =>
     Effect.orDie(
       includeArchived
@@ -125,21 +119,19 @@ const make = (sql: SqlClient.SqlClient) => {
     return yield* write(id, change)
   })
 
-  /** 422 for a parent that is a descendant. */
   const update = (id: CategoryId, change: CategoryChange) =>
     typeof change.parentId === "string" ? inTransaction(sql, move(id, change.parentId, change)) : write(id, change)
 
   return { list, create, update, setStatus: makeSetStatus(sql), remove: makeRemove(sql) }
 }
 
-/** Children become roots, entities are detached. */
 const makeRemove = (sql: SqlClient.SqlClient) => {
   const removal = Effect.fnUntraced(function*(id: CategoryId) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     // Before any row lock, like a move: both lock several categories and could deadlock.
     yield* treeLock(sql, organization)
-    // This statement, not the foreign key, turns children into roots, so that each of them gets a change log entry.
+    // This statement, not the foreign key, turns children into roots: each gets a change log entry.
     const rows = yield* sql`with target as materialized (select * from categories
         where id = ${id}::uuid and organization_id = ${organization} for update),
       old as materialized (select * from categories

@@ -7,10 +7,6 @@ import { inTransaction } from "../CatalogChangeRepo.ts"
 import { type CategoryMove, CategoryNotFound, PlacedCategory, type SubtreeQuery, UnknownSibling } from "./Category.ts"
 import { categories, categoryEntry, checkParent, treeLock } from "./CategoryRepo.ts"
 
-/**
- * Categories with their position. Each read is one statement that follows an index from parent to child; a move
- * renumbers the siblings from 0.
- */
 export class CategoryTreeRepo
   extends Context.Service<CategoryTreeRepo>()("stoa/domain/catalog/categories/CategoryTreeRepo", {
     make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReads(sql), move: makeMove(sql) }))
@@ -19,12 +15,11 @@ export class CategoryTreeRepo
   static readonly layer = Layer.effect(CategoryTreeRepo, CategoryTreeRepo.make)
 }
 
-/** Limits reads of a tree that is deeper than any shop needs, or broken. */
+/** Limits reads of a broken tree. */
 const maxDepth = 1000
 
 const step = (row: string) => `jsonb_build_object('id', ${row}.id, 'slug', ${row}.slug, 'metadata', ${row}.metadata)`
 
-/** The select list of a category `d` with this path. */
 const placed = (path: string) =>
   `${categories.columns("d")}, ${path} as path, jsonb_array_length(${path}) - 1 as depth,
     (select count(*)::int4 from categories k
@@ -42,7 +37,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
         : sql`c.slug = ${idOrSlug}`
     }`
 
-  /** The CTEs `top`, the category, and `way`, the path to it. */
   const above = (organization: string, idOrSlug: string) =>
     sql`top as (${named(organization, idOrSlug)}),
       line as (
@@ -53,7 +47,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
           where l.up < ${sql.literal(String(maxDepth))}),
       way as (select jsonb_agg(${sql.literal(step("l"))} order by l.up desc) as path from line l)`
 
-  /** By id or slug; undefined when there is no such category. */
   const find = Effect.fn("CategoryTreeRepo.find")(function*(idOrSlug: string) {
     const organization = yield* currentOrganization
     const [found] = yield* rows`with recursive ${above(organization, idOrSlug)}
@@ -61,7 +54,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     return found
   }, Effect.orDie)
 
-  /** The category and all below it, each parent before its children, siblings in order. Empty when there is none. */
   const subtree = Effect.fn("CategoryTreeRepo.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
     const organization = yield* currentOrganization
     const levels = Math.min(query.depth ?? maxDepth, maxDepth)
@@ -79,7 +71,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   return { find, subtree }
 }
 
-/** The siblings in their new order. 422 when `before` or `after` is none of them. */
 const reordered = (siblings: ReadonlyArray<CategoryId>, id: CategoryId, { after, before }: CategoryMove) => {
   const others = siblings.filter((sibling) => sibling !== id)
   const anchor = before ?? after
@@ -117,7 +108,6 @@ const makeMove = (sql: SqlClient.SqlClient) => {
       select 1 from written`
   })
 
-  /** 404, and 422 for a parent or sibling that it cannot have. */
   return Effect.fn("CategoryTreeRepo.move")((id: CategoryId, request: CategoryMove) =>
     inTransaction(sql, moved(id, request))
   )

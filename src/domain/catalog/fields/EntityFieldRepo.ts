@@ -9,14 +9,12 @@ import { snapshotFunction } from "../revisions/RevisionRepo.ts"
 import type { FieldDefinition, FieldsByName } from "./FieldDefinition.ts"
 import { definitions } from "./FieldDefinitionRepo.ts"
 
-/** Values that a statement writes with its entity (`fieldWrites`): all values before and after it. */
 export interface FieldWrite {
   readonly definitions: ReadonlyArray<FieldDefinition>
   readonly before: FieldsByName
   readonly after: FieldsByName
 }
 
-/** Reads and locks for writers of custom fields, inside their transaction. */
 export class EntityFieldRepo extends Context.Service<EntityFieldRepo>()("stoa/domain/catalog/fields/EntityFieldRepo", {
   make: Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => make(sql, lookup))
 }) {
@@ -32,7 +30,6 @@ const written = fieldValues.insertion({
   referenceId: "case when (i->>'isReference')::boolean then (i->>'value')::uuid end"
 })
 
-/** CTEs that write the values of the entity in the CTE `entity`: values that are not in `after` are deleted. */
 export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity: string): Statement.Fragment => {
   const rows = write.definitions.flatMap(({ id, isUnique, kind, name }) => {
     const value = Object.hasOwn(write.after, name) ? write.after[name] : undefined
@@ -53,7 +50,6 @@ export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity:
       returning 1)`
 }
 
-/** The values of an entity by name, without archived fields: an SQL text over its id. */
 export const fieldsByName = (entity: string) =>
   `(select coalesce(jsonb_object_agg(d.name, v.value), '{}') from entity_field_values v
     join entity_field_definitions d on d.id = v.definition_id and d.status = 'active' where v.entity_id = ${entity})`
@@ -61,7 +57,6 @@ export const fieldsByName = (entity: string) =>
 const Values = Schema.Struct({ fields: Schema.Record(Schema.String, Schema.Unknown) })
 
 const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
-  /** Whether entities of this type have any fields. Call it before the transaction starts. */
   const hasFields = Effect.fn("EntityFieldRepo.hasFields")(function*(entityType: string) {
     const organization = yield* currentOrganization
     const rows = yield* lookup`select 1 from entity_field_schemas
@@ -69,7 +64,6 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     return rows.length > 0
   }, Effect.orDie)
 
-  /** Locks the entity and returns its type and values; undefined when there is no such entity. */
   const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: EntityId) {
     const organization = yield* currentOrganization
     const [entity] = yield* decoding(sql, Schema.Struct({ type: Schema.String }))`select type from catalog_entities
@@ -81,11 +75,9 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     return { type: entity.type, fields: values?.fields ?? {} }
   }, Effect.orDie)
 
-  /** The active fields of these types, locked until the transaction ends; types without fields are left out. */
   const definitionsOf = Effect.fn("EntityFieldRepo.definitionsOf")(
     function*(entityTypes: ReadonlyArray<string>, preparation: "prepared" | "unprepared" = "unprepared") {
       const organization = yield* currentOrganization
-      // Two statements: one that waited for a lock would not see what was written meanwhile.
       const locked = sql`select 1 from entity_field_schemas where organization_id = ${organization}
         and entity_type = any(${entityTypes}::text[]) order by entity_type for share`
       yield* preparation === "prepared" ? locked : locked.unprepared
@@ -98,11 +90,9 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** The same for one type. */
   const definitionsFor = (entityType: string) =>
     Effect.map(definitionsOf([entityType], "prepared"), (byType) => byType.get(entityType) ?? [])
 
-  /** Types of the entities that the organization has, by id; locked until the transaction ends. */
   const typesOf = Effect.fn("EntityFieldRepo.typesOf")(function*(ids: ReadonlyArray<string>) {
     if (ids.length === 0) return new Map<string, string>()
     const organization = yield* currentOrganization
@@ -116,9 +106,8 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
 }
 
 /**
- * Definitions, and a row per type that has any. Writers of values hold that row `for share`, changes of a definition
- * update it first, so no value is written by outdated rules.
- *
+ * Writers of values hold the row of their type `for share`, changes of a definition update it first: no value is
+ * written by outdated rules.
  * Lock order: the entity, the row of its type, definitions, values. Changes of definitions lock no entity.
  */
 const tables: ReadonlyArray<string> = [
@@ -163,5 +152,4 @@ const tables: ReadonlyArray<string> = [
   `create index entity_field_values_reference on entity_field_values (reference_id) where reference_id is not null`
 ]
 
-/** The tables, and revision snapshots that include their values. */
 export const fieldTables: ReadonlyArray<string> = [...tables, snapshotFunction(fieldsByName("e.id"))]

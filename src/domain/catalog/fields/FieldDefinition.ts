@@ -25,36 +25,33 @@ export class ValueRefused extends conflict(
   (entityId: EntityId, reason: string) => `Entity ${entityId} has a value that ${reason}.`
 ) {}
 
-/** Kinds of custom field values (docs/catalog.md, custom fields). */
 const FieldKind = Schema.Literals(["text", "number", "boolean", "date", "enum", "money", "reference", "json"])
 type FieldKind = typeof FieldKind.Type
 
-/** A name that works as a search filter and fits into its index. */
 const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
 
-/** Constraints of values; each kind uses those marked with it. Lengths in characters, bounds inclusive. */
+/** Each kind uses the rules marked with it. Lengths in characters, bounds inclusive. */
 const FieldRules = Schema.Struct({
   /** text */
   minLength: Schema.optional(Count),
   maxLength: Schema.optional(Count),
-  /** number, and the amount of money in minor units */
+  /** number; money in minor units */
   minimum: Schema.optional(Schema.Finite),
   maximum: Schema.optional(Schema.Finite),
   isInteger: Schema.optional(Schema.Boolean),
   /** enum */
   values: Schema.optional(Schema.Array(Text).check(Schema.isBetweenLength(1, 500))),
-  /** reference: the type of the referenced entities; absent for any. */
+  /** reference: absent for any type. */
   entityType: Schema.optional(EntityType)
 })
 
 const Flag = Schema.optional(Schema.Boolean)
 
 /**
- * A custom field of entities of a type. Every write needs a value of a required field. No two entities of the
- * organization share a value of a unique field. Search finds filterable fields as `attr.<name>`. Only staff of the
- * catalog see fields that are not public.
+ * A custom field of a type of entities. Search finds filterable fields as `attr.<name>`. Only catalog staff see fields
+ * that are not public.
  */
 export const FieldDefinition = Schema.Struct({
   id: FieldDefinitionId,
@@ -88,7 +85,6 @@ const optional = {
   sortOrder: Schema.optional(SortOrder)
 }
 
-/** Body of a new definition. The label defaults to the name, `isPublic` to true. */
 export const NewFieldDefinition = Schema.Struct({
   entityType: EntityType,
   name: FieldName,
@@ -97,11 +93,10 @@ export const NewFieldDefinition = Schema.Struct({
 })
 export type NewFieldDefinition = typeof NewFieldDefinition.Type
 
-/** Body of a change: absent keys keep their value, `rules` replaces all rules, a null default removes it. */
+/** Absent keys keep their value, `rules` replaces all rules, a null default removes it. */
 export const FieldDefinitionChange = Schema.Struct({ kind: Schema.optional(FieldKind), ...optional })
 export type FieldDefinitionChange = typeof FieldDefinitionChange.Type
 
-/** A value as the API shows it. */
 export const FieldValue = Schema.Struct({
   name: Schema.String,
   label: Schema.String,
@@ -111,16 +106,14 @@ export const FieldValue = Schema.Struct({
 }).annotate({ identifier: "EntityFieldValue" })
 export type FieldValue = typeof FieldValue.Type
 
-/** The part of a definition that validates a value. */
 type Rule = Pick<FieldDefinition, "kind" | "rules" | "isUnique">
 
-/** Unique texts are indexed, so they are short; the limit of other texts bounds storage. */
+/** Unique texts are indexed, so they are short. */
 const maxKeyLength = 255
 const maxTextLength = 10_000
 
 const Money = Schema.Struct({ amount: Amount, currency: CurrencyCode })
 
-/** The form of a day without time or zone, for example `2026-02-28`. */
 const day = /^\d{4}-\d{2}-\d{2}$/
 
 type Checked = Result.Result<unknown, string>
@@ -177,12 +170,10 @@ const checks: Readonly<Record<FieldKind, (rule: Rule, value: unknown) => Checked
   json: (_, value) => decoded(AnyJson, value, "must be JSON of valid Unicode without NUL, at most 100 levels deep")
 }
 
-/** The value to store, or why it is invalid. The caller handles null. */
 export const checkValue = (rule: Rule, value: unknown): Checked => checks[rule.kind](rule, value)
 
 const issue = (path: string, message: string, code = "invalid"): Issue => ({ path, message, code })
 
-/** Kinds whose values have a short unique key. */
 const uniqueKinds: ReadonlySet<FieldKind> = new Set(["text", "number", "date", "reference"])
 const filterableKinds: ReadonlySet<FieldKind> = new Set(["text", "number", "boolean", "date", "enum"])
 
@@ -191,7 +182,6 @@ type Shape = Pick<
   "kind" | "rules" | "isUnique" | "isFilterable" | "isPublic" | "defaultValue"
 >
 
-/** Contradictions within a definition. */
 export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
   const { defaultValue, isFilterable, isPublic, isUnique, kind, rules } = shape
   const issues: Array<Issue> = []
@@ -207,7 +197,6 @@ export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
   if (isFilterable && !filterableKinds.has(kind)) {
     issues.push(issue("isFilterable", "is for text, number, boolean, date and enum"))
   }
-  // Filtering by value reveals the value.
   if (isFilterable && !isPublic) issues.push(issue("isFilterable", "is for public fields"))
   if (defaultValue === null) return issues
   if (isUnique || kind === "reference") issues.push(issue("defaultValue", "cannot be the same in every entity"))
@@ -215,21 +204,18 @@ export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
   return Result.isFailure(checked) ? [...issues, issue("defaultValue", checked.failure)] : issues
 }
 
-/** Values of an entity by the name of their field. */
 export type FieldsByName = Readonly<Record<string, unknown>>
 
-/** A field may have the name of a property of every object. */
 const valueOf = (fields: FieldsByName, name: string): unknown => Object.hasOwn(fields, name) ? fields[name] : null
 
-/** The values after a write, or every invalid field. */
 export interface Assigned {
   readonly after: FieldsByName
   readonly issues: ReadonlyArray<Issue>
 }
 
 /**
- * Merges the sent values into those of the entity: null clears a value, a new entity gets defaults, and a required field
- * must end up with a value.
+ * Merges the sent values: null clears a value, a new entity gets defaults, and a required field must end up with a
+ * value.
  */
 export const assigned = (
   definitions: ReadonlyArray<FieldDefinition>,

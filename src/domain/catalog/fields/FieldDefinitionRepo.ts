@@ -23,10 +23,8 @@ class ValuesNotUnique extends conflict(
   "Entities have the same value in this field, so it cannot become unique."
 ) {}
 
-/** Event types of changes. */
 export type DefinitionChange = `entityFields.${"create" | "update" | "archive" | "restore"}`
 
-/** Definitions of custom fields and the values that their changes depend on. Writes need a transaction. */
 export class FieldDefinitionRepo
   extends Context.Service<FieldDefinitionRepo>()("stoa/domain/catalog/fields/FieldDefinitionRepo", {
     make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeDefinitions(sql), ...makeValues(sql) }))
@@ -35,10 +33,8 @@ export class FieldDefinitionRepo
   static readonly layer = Layer.effect(FieldDefinitionRepo, FieldDefinitionRepo.make)
 }
 
-/** Page size of `values`. */
 export const valuesPerPage = 1000
 
-/** Custom fields by type of entity. */
 export const definitions = new Table("entity_field_definitions", FieldDefinition)
 
 const { createdAt: _, ...recordedFields } = FieldDefinition.fields
@@ -78,7 +74,6 @@ const makeDefinitions = (sql: SqlClient.SqlClient) => {
           ${definitions.values(sql, [{ ...definition, organizationId }])} returning *),
         entry as (${entry(sql, actor, "entityFields.create")})
         select ${columns} from written`
-      // A successful insert returns its row.
       return rows[0] as FieldDefinition
     },
     Effect.catchTag(
@@ -96,7 +91,6 @@ const makeDefinitions = (sql: SqlClient.SqlClient) => {
           where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
         entry as (${entry(sql, actor, type, "old")})
         select ${columns} from written`
-      // Definitions are never deleted, and this transaction has read this one.
       return rows[0] as FieldDefinition
     },
     Effect.orDie
@@ -112,14 +106,12 @@ const makeValues = (sql: SqlClient.SqlClient) => {
     sql`from catalog_entities e where e.organization_id = ${organization} and e.type = ${entityType}
       and not exists (select 1 from entity_field_values v where v.entity_id = e.id and v.definition_id = ${id}::uuid)`
 
-  /** The number of entities of the type that have no value of the field. */
   const lacking = Effect.fn("FieldDefinitionRepo.lacking")(function*(definition: FieldDefinition) {
     const rows = lackingRows(yield* currentOrganization, definition)
     const [row] = yield* decoding(sql, Schema.Struct({ n: Schema.Int }))`select count(*)::int4 as n ${rows}`
     return row?.n ?? 0
   }, Effect.orDie)
 
-  /** Gives those entities the default. */
   const fill = Effect.fn("FieldDefinitionRepo.fill")(function*(definition: FieldDefinition) {
     const rows = lackingRows(yield* currentOrganization, definition)
     yield* sql`insert into entity_field_values ${
@@ -134,7 +126,6 @@ const makeValues = (sql: SqlClient.SqlClient) => {
     } ${rows} on conflict do nothing`
   }, Effect.orDie)
 
-  /** A page of values in the order of their entities, after this entity. */
   const values = Effect.fn("FieldDefinitionRepo.values")(function*(id: FieldDefinitionId, after: string) {
     const organization = yield* currentOrganization
     return yield* decoding(sql, Value)`select entity_id as "entityId", value
@@ -142,7 +133,6 @@ const makeValues = (sql: SqlClient.SqlClient) => {
         and entity_id > ${after}::uuid order by entity_id limit ${sql.literal(String(valuesPerPage))}`
   }, Effect.orDie)
 
-  /** Adds or removes the unique keys of the values; 409 when two values are the same. */
   const setKeys = Effect.fn("FieldDefinitionRepo.setKeys")(
     function*({ id, isUnique, kind }: FieldDefinition) {
       const organization = yield* currentOrganization

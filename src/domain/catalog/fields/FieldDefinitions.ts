@@ -16,10 +16,7 @@ import {
 } from "./FieldDefinition.ts"
 import { type DefinitionChange, FieldDefinitionRepo, valuesPerPage } from "./FieldDefinitionRepo.ts"
 
-/**
- * Custom fields of entities by type (docs/catalog.md). A change fails while existing values violate it. A field that
- * becomes required gives its default to entities without a value.
- */
+/** Custom fields of entities by type (docs/catalog.md). A change fails while existing values violate it. */
 export class FieldDefinitions
   extends Context.Service<FieldDefinitions>()("stoa/domain/catalog/fields/FieldDefinitions", {
     make: Effect.gen(function*() {
@@ -58,7 +55,6 @@ export class FieldDefinitions
         ) {
           const { entityType } = yield* repo.find(id)
           yield* repo.lockType(entityType)
-          // Read again under the lock: another change may have committed first.
           const before = yield* repo.find(id)
           const after = withSent<FieldDefinition>(before, change)
           if (Equal.equals(before, after)) return before
@@ -92,9 +88,7 @@ export class FieldDefinitions
   static readonly layer = Layer.effect(FieldDefinitions, FieldDefinitions.make)
 }
 
-/** Checks of a definition against existing values. */
 const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
-  /** Gives the default to entities without a value; without a default the field cannot be required. */
   const required = Effect.fnUntraced(function*(definition: FieldDefinition) {
     if (!definition.isRequired || definition.status === "archived") return
     const lacking = yield* repo.lacking(definition)
@@ -126,7 +120,6 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
   return { required, allowed, sameReferences }
 }
 
-/** A definition of which only the necessary fields were sent. */
 const unsent = ({ entityType, kind, name }: NewFieldDefinition) => ({
   entityType,
   name,

@@ -7,7 +7,6 @@ export class RevisionNotFound
   extends notFound("Revision", (number: number) => `The entity has no revision ${number}.`)
 {}
 
-/** An entity at a revision: its fields, custom fields by name, and approved attributes by locale. */
 export const Snapshot = Schema.Struct({
   ...Struct.pick(CatalogEntity.fields, ["slug", "status", "isVisible", "taxClass", "metadata"]),
   customFields: Schema.Record(Schema.String, Schema.Unknown),
@@ -22,7 +21,6 @@ const origin = {
   number: Schema.Int,
   entityId: Schema.String,
   organizationId: Schema.String,
-  /** User or API key; null for visitors and for entities older than revisions. */
   changedBy: Schema.NullOr(Schema.String),
   changedByType: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),
@@ -31,7 +29,7 @@ const origin = {
   createdAt: Time
 }
 
-/** A difference between two snapshots at a dotted path; a side without a value has no key. */
+/** A difference at a dotted path; a side without a value has no key. */
 export const Difference = Schema.Struct({
   path: Schema.String,
   before: Schema.optionalKey(Schema.Unknown),
@@ -39,16 +37,13 @@ export const Difference = Schema.Struct({
 }).annotate({ identifier: "RevisionDifference" })
 export type Difference = typeof Difference.Type
 
-/** A revision in a list: who made it, when, and which fields it changed. */
 export const RevisionEntry = Schema.Struct({ ...origin, changedFields: Schema.Array(Schema.String) })
   .annotate({ identifier: "EntityRevisionEntry" })
 export type RevisionEntry = typeof RevisionEntry.Type
 
-/** A revision with the entity as it was after it. */
 export const Revision = Schema.Struct({ ...origin, snapshot: Snapshot }).annotate({ identifier: "EntityRevision" })
 export type Revision = typeof Revision.Type
 
-/** Differences of `to` from `from`. */
 export const Comparison = Schema.Struct({
   from: Schema.Int,
   to: Schema.Int,

@@ -8,7 +8,6 @@ import { Table } from "../../platform/records/Table.ts"
 import { EntityNotFound } from "../Entity.ts"
 import { Revision, RevisionNotFound, Snapshot } from "./Revision.ts"
 
-/** Revisions of entities. A trigger on the change log writes them. */
 export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/catalog/revisions/RevisionRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
@@ -20,7 +19,6 @@ export const revisions = new Table("entity_revisions", Revision)
 const columns = revisions.columns("r")
 const revisionJson = revisions.json("r")
 
-/** A revision, null on a page beyond the end, with the snapshot before it, null for the oldest stored one. */
 const Listed = Schema.Struct({
   total: Schema.Int,
   revision: Schema.NullOr(Revision),
@@ -28,7 +26,6 @@ const Listed = Schema.Struct({
 })
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Newest first, each with the snapshot before it. 404 for an unknown entity. */
   const page = Effect.fn("RevisionRepo.page")(function*(entityId: EntityId, request: PageRequest) {
     const organization = yield* currentOrganization
     // An entity without revisions, and a page beyond the end, still give one row with the total.
@@ -54,7 +51,6 @@ const make = (sql: SqlClient.SqlClient) => {
     return found ?? (yield* new RevisionNotFound(number))
   }, Effect.catchTag("SqlError", Effect.die))
 
-  /** Records on the revision of this transaction, if there is one, which revision it restored. */
   const markRestored = Effect.fn("RevisionRepo.markRestored")(function*(entityId: EntityId, number: number) {
     const organization = yield* currentOrganization
     yield* sql`update entity_revisions set restored_from = ${number}::int4
@@ -62,9 +58,7 @@ const make = (sql: SqlClient.SqlClient) => {
         and transaction_id = pg_current_xact_id()`
   }, Effect.orDie)
 
-  /** Deletes revisions superseded more than `days` ago; returns their number. */
   const purge = Effect.fn("RevisionRepo.purge")(function*(limit: number, days: number) {
-    // Of every organization.
     const rows = yield* sql`delete from entity_revisions d using (select entity_id, number from entity_revisions
           where superseded_at < now() - ${days}::int4 * interval '1 day'
           order by superseded_at limit ${limit}::int4 for update skip locked) o
@@ -94,11 +88,10 @@ const table = `create table entity_revisions (
     primary key (entity_id, number)
   )`
 
-/** For the scheduled task that deletes superseded revisions; the newest of an entity is never superseded. */
+/** The newest revision of an entity is never superseded. */
 const superseded = `create index entity_revisions_superseded on entity_revisions (superseded_at)
     where superseded_at is not null`
 
-/** The content of a revision: everything that staff write of an entity. */
 export const snapshotFunction = (customFields: string) =>
   `create or replace function entity_snapshot(entity uuid) returns jsonb language sql stable as $$
   select jsonb_build_object('slug', e.slug, 'status', e.status, 'isVisible', e.is_visible, 'taxClass', e.tax_class,
@@ -110,9 +103,9 @@ export const snapshotFunction = (customFields: string) =>
     from catalog_entities e where e.id = entity $$`
 
 /**
- * Writes a revision for every change log entry of an entity, at the end of the statement that writes the entry: no writer
- * can omit it, and the entry names the actor. Writers lock the entity's row, so its revisions are numbered without gaps.
- * Several entries of one transaction make one revision; an entry that left the entity unchanged makes none.
+ * Writes a revision for every change log entry of an entity: no writer can omit it. Writers lock the entity's row:
+ * revisions are numbered without gaps. Several entries of one transaction make one revision; an unchanged entity makes
+ * none.
  */
 const keep = `create function entity_revisions_keep() returns trigger language plpgsql as $$
   declare
@@ -136,7 +129,6 @@ const keep = `create function entity_revisions_keep() returns trigger language p
     return null;
   end $$`
 
-/** The table, its trigger, and the first revision of every existing entity. */
 export const revisionTables: ReadonlyArray<string> = [
   table,
   superseded,

@@ -25,7 +25,6 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
       return { ...page, items }
     })
 
-    /** Compares a revision with `from`, by default the one before it. */
     const compare = Effect.fn("Revisions.compare")(function*(id: EntityId, number: number, from = number - 1) {
       const current = yield* repo.find(id, number)
       const previous = yield* repo.find(id, from)
@@ -43,9 +42,8 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
     })
 
     /**
-     * Restores slug, tax class, metadata, custom fields and attributes as a new revision, validated by current rules.
-     * Keeps the status and visibility. 404, 409 when another entity has the slug now, 422 for custom fields that are no
-     * longer valid.
+     * Restores content as a new revision, but not status and visibility. 404, 409 when another entity has the slug, 422
+     * for invalid custom fields.
      */
     const restore = Effect.fn("Revisions.restore")(function*(id: EntityId, number: number) {
       const { snapshot } = yield* repo.find(id, number)
@@ -76,10 +74,6 @@ const sides = (before: Tree, after: Tree, key: string) => ({
   ...key in after ? { after: after[key] } : {}
 })
 
-/**
- * Differences of two records by dotted path, in order. Objects are compared by key, lists as one value. A key that
- * contains a dot reads like two keys.
- */
 const differences = (before: Tree, after: Tree, prefix = ""): ReadonlyArray<Difference> =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted().flatMap((key) => {
     const [previous, current] = [before[key], after[key]]

@@ -3,10 +3,7 @@ import { EntityId } from "../../platform/ids/Id.ts"
 import { maybe } from "../../platform/text/Fields.ts"
 import { Moment, Time } from "../../platform/text/Time.ts"
 
-/**
- * When an entity is published and archived (docs/catalog.md). A time is null once its change was made; `refusal` says why
- * a change failed and stays until the schedule is replaced.
- */
+/** When an entity is published and archived. A time is null once its change was made; `refusal` says why one failed. */
 export const PublishingSchedule = Schema.Struct({
   entityId: EntityId,
   publishAt: Schema.NullOr(Time),
@@ -16,11 +13,10 @@ export const PublishingSchedule = Schema.Struct({
 }).annotate({ identifier: "PublishingSchedule" })
 export type PublishingSchedule = typeof PublishingSchedule.Type
 
-/** Body that replaces the schedule; both times absent or null remove it. */
+/** Replaces the schedule; both times absent or null remove it. */
 export const ScheduleBody = Schema.Struct({ publishAt: maybe(Moment), unpublishAt: maybe(Moment) })
 export type ScheduleBody = typeof ScheduleBody.Type
 
-/** A change that is due. */
 export const DueChange = Schema.Struct({
   organizationId: Schema.String,
   entityId: EntityId,

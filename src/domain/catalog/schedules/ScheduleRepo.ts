@@ -9,7 +9,6 @@ import { entitySchedules } from "../CatalogTables.ts"
 import { EntityNotFound } from "../Entity.ts"
 import { DueChange, PublishingSchedule } from "./Schedule.ts"
 
-/** The times of a schedule; null for none. */
 export type Moments = Pick<PublishingSchedule, "publishAt" | "unpublishAt">
 
 /** Schedules of entities, at most one each. Lock order: the entity, then its schedule. */
@@ -30,7 +29,6 @@ const columns = { publish: "publish_at", unpublish: "unpublish_at" } as const
 const make = (sql: SqlClient.SqlClient) => {
   const schedules = decoding(sql, PublishingSchedule)
 
-  /** Null times when nothing is scheduled. 404 for an unknown entity. */
   const find = Effect.fn("ScheduleRepo.find")(function*(entityId: EntityId) {
     const organization = yield* currentOrganization
     const [schedule] = yield* schedules`select ${sql.literal(columnList)}
@@ -40,13 +38,11 @@ const make = (sql: SqlClient.SqlClient) => {
     return schedule ?? (yield* new EntityNotFound())
   }, Effect.catchTag("SqlError", Effect.die))
 
-  /** Replaces the schedule. 404 for an unknown entity. */
   const set = Effect.fn("ScheduleRepo.set")(function*(entityId: EntityId, { publishAt, unpublishAt }: Moments) {
     const actor = yield* CurrentActor
     // An empty schedule needs no row; an existing row stays and records who emptied it.
     const isEmpty = publishAt === null && unpublishAt === null
     const by = actor.userId ?? actor.keyId ?? null
-    // The insert joins the old row, which is therefore read before it is written.
     const [schedule] = yield* schedules`with entity as (select e.id, e.organization_id from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
       old as (select s.* from entity n join entity_schedules s on s.entity_id = n.id for update of s),
@@ -78,7 +74,6 @@ const make = (sql: SqlClient.SqlClient) => {
     return schedule ?? (yield* new EntityNotFound())
   }, Effect.catchTag("SqlError", Effect.die))
 
-  /** Clears the time only if it is still the one that was read. */
   const clear = (organization: string, { at, change, entityId }: DueChange, refusal: string | null) => {
     const column = sql(columns[change])
     return sql`update entity_schedules set ${column} = null, refusal = coalesce(${refusal}, refusal), updated_at = now()
@@ -94,7 +89,6 @@ const make = (sql: SqlClient.SqlClient) => {
     return (yield* clear(organization, change, null)).length === 1
   }, Effect.orDie)
 
-  /** Clears the time and stores why the change was refused. */
   const refuse = Effect.fn("ScheduleRepo.refuse")(function*(change: DueChange, refusal: string) {
     yield* clear(yield* currentOrganization, change, refusal)
   }, Effect.orDie)
@@ -102,7 +96,6 @@ const make = (sql: SqlClient.SqlClient) => {
   return { find, set, due: makeDue(sql), claim, refuse }
 }
 
-/** Due changes of every organization, oldest first. */
 const makeDue = (sql: SqlClient.SqlClient) =>
   Effect.fn("ScheduleRepo.due")(function*(now: Date, limit: number) {
     // Of every organization: one task of the deployment runs what is due.

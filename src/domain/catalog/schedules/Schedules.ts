@@ -15,7 +15,7 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
     const changes = yield* EntityChanges
     const transaction = yield* CatalogTransactionRepo
 
-    /** Replaces the schedule. 404, and 422 for a past time or an end before the start. */
+    /** 404, and 422 for a past time or an end before the start. */
     const set = Effect.fn("Schedules.set")(function*(id: EntityId, body: ScheduleBody) {
       const moments = { publishAt: body.publishAt ?? null, unpublishAt: body.unpublishAt ?? null }
       const issues = scheduleIssues(moments, new Date(yield* Clock.currentTimeMillis))
@@ -23,7 +23,7 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
       return yield* repo.set(id, moments)
     })
 
-    // Claims the time in the transaction that changes the entity: one process makes the change, once, also after a crash.
+    // Claims the time in the transaction that changes the entity: the change is made once, also after a crash.
     const changed = Effect.fnUntraced(function*(due: DueChange, change: EntityChange) {
       if (!(yield* repo.claim(due))) return undefined
       return yield* changes.write(due.entityId, { ...change, publish: due.change === "publish" })
@@ -46,7 +46,7 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
         Effect.provideService(CurrentActor, systemActor(due.organizationId, "system:schedule"))
       )
 
-    /** Makes the due changes of every organization in the order of their times; returns their number. */
+    /** Makes the due changes of every organization; returns their number. */
     const runDue = Effect.gen(function*() {
       const now = new Date(yield* Clock.currentTimeMillis)
       let done = 0
@@ -65,7 +65,6 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
   static readonly layer = Layer.effect(Schedules, Schedules.make)
 }
 
-/** Changes per query; the next query follows at once. */
 const batchSize = 100
 
 const statuses: Readonly<Record<DueChange["change"], EntityChange>> = {

@@ -4,7 +4,7 @@ import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../platform
 import { keyText, ShortText } from "../../platform/text/Storable.ts"
 import { ManageInventory, TaxClass } from "../Entity.ts"
 
-/** One choice of an option type, for example `red` (contract §1.1); `displayValue` starts as the value. */
+/** One choice of an option type (contract §1.1); `displayValue` starts as the value. */
 export const OptionValue = Schema.Struct({
   id: OptionValueId,
   optionTypeId: OptionTypeId,
@@ -15,7 +15,7 @@ export const OptionValue = Schema.Struct({
 }).annotate({ identifier: "OptionValue" })
 export type OptionValue = typeof OptionValue.Type
 
-/** An axis along which an entity varies, for example `color`; `displayName` starts as the name. */
+/** An axis along which an entity varies; `displayName` starts as the name. */
 export const OptionType = Schema.Struct({
   id: OptionTypeId,
   entityId: EntityId,
@@ -27,14 +27,12 @@ export type OptionType = typeof OptionType.Type
 
 const Label = keyText(255)
 
-/** Body of a new option type, with its first values in their order. */
 export const NewOptionType = Schema.Struct({
   name: Label,
   values: Schema.optional(Schema.Array(Label).check(Schema.isMaxLength(1000)))
 })
 export type NewOptionType = typeof NewOptionType.Type
 
-/** Body of a new option value. */
 export const NewOptionValue = Schema.Struct({ value: Label })
 export type NewOptionValue = typeof NewOptionValue.Type
 
@@ -61,7 +59,7 @@ export type Variant = typeof Variant.Type
 
 const Code = Schema.optional(Schema.NullOr(Label))
 
-/** Body of a new variant: `options` maps option names to values and may be empty. */
+/** `options` maps option names to values and may be empty. */
 export const NewVariant = Schema.Struct({
   options: Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(100)),
   sku: Code,
@@ -76,9 +74,8 @@ const Combinations = Schema.Array(Schema.Array(OptionValueId).check(Schema.isMax
 )
 
 /**
- * Body of generate (contract §1.2). `all`: the full product of the entity's option values. `manual`: the combinations
- * given. `matrix`: the full product without those that contain an exclude pattern and, when there are include patterns,
- * only those that contain one.
+ * `all`: the full product of the option values. `manual`: the combinations given. `matrix`: the full product without
+ * exclude patterns, limited to include patterns if there are any (contract §1.2).
  */
 export const Generate = Schema.Union([
   Schema.Struct({ mode: Schema.Literal("all") }),
@@ -92,17 +89,14 @@ export type Generate = typeof Generate.Type
 
 export class OptionTypeNotFound extends notFound("OptionType", "Option type not found.") {}
 
-/** Combinations that the entity cannot have, or too many of them. */
 export class InvalidCombination extends invalid(
   "Combination",
   (path: string, _message: string) => path,
   (_path: string, message: string) => message
 ) {}
 
-/** Option value ids, at most one per option type, in the order of the axes. */
 export type Combination = ReadonlyArray<string>
 
-/** An option type with its values, in their order. */
 export const Axis = Schema.Struct({
   name: Schema.String,
   values: Schema.Array(Schema.Struct({ id: Schema.String, value: Schema.String }))
@@ -113,20 +107,16 @@ type Checked<A> = Result.Result<A, InvalidCombination>
 
 const refused = (path: string, message: string) => Result.fail(new InvalidCombination(path, message))
 
-/** Combinations per call (contract §1.2). */
 const maximumCombinations = 1000
 
-/** Combinations that a matrix may examine; bounds the time of a call. */
 const maximumProduct = 20_000
 
 const tooMany = refused("", `This would make more than ${maximumCombinations} combinations in one call.`)
 
-/** Equal for the same values in any order. */
 export const combinationKey = (combination: Combination): string => [...combination].toSorted().join(",")
 
 const productSize = (axes: ReadonlyArray<Axis>): number => axes.reduce((size, axis) => size * axis.values.length, 1)
 
-/** One value of every axis, the last axis turning fastest; one empty combination when there are no axes. */
 export function* fullProduct(axes: ReadonlyArray<Axis>): Generator<Combination> {
   const [first, ...rest] = axes
   if (first === undefined) {
@@ -181,7 +171,6 @@ const manual = (
   return Result.succeed([...result.values()])
 }
 
-/** The combinations a request asks for, each once, or why it is refused (contract §1.2, matrix semantics). */
 export const combinationsFor = (
   axes: ReadonlyArray<Axis>,
   request: Generate
@@ -191,7 +180,6 @@ export const combinationsFor = (
   return productSize(axes) > maximumCombinations ? tooMany : Result.succeed([...fullProduct(axes)])
 }
 
-/** The combination of a map of option names to values, or the first name or value that the entity does not have. */
 export const combinationNamed = (
   axes: ReadonlyArray<Axis>,
   options: Readonly<Record<string, string>>

@@ -51,14 +51,12 @@ const chosenOptions = variantOptions.insertion({
 export const optionTypes = new Table("option_types", OptionType)
 export const optionValues = new Table("option_values", OptionValue)
 
-/** Options of entities, their values, and the variants made of them; an entity has each combination once. */
 export class VariantRepo extends Context.Service<VariantRepo>()("stoa/domain/catalog/variants/VariantRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeOptions(sql), ...makeVariants(sql) }))
 }) {
   static readonly layer = Layer.effect(VariantRepo, VariantRepo.make)
 }
 
-/** One event for an option type and its first values. */
 const typeCreated = {
   type: "options.create",
   entityType: "option_type",
@@ -77,7 +75,6 @@ const valueCreated = {
 } as const
 
 const makeOptions = (sql: SqlClient.SqlClient) => {
-  /** The option types of an entity with their values, in their order. 404 for an unknown entity. */
   const axes = Effect.fn("VariantRepo.axes")(function*(entityId: EntityId) {
     const organization = yield* currentOrganization
     const rows = yield* decoding(sql, Schema.Struct({ axes: Schema.Array(Axis) }))`select coalesce((
@@ -89,7 +86,6 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
     return rows[0]?.axes ?? (yield* new EntityNotFound())
   }, Effect.catchTag("SqlError", Effect.die))
 
-  /** The new type, last of the entity, with its first values. 404 for an unknown entity, 409 for a name that exists. */
   const createOptionType = Effect.fn("VariantRepo.createOptionType")(
     function*(entityId: EntityId, input: NewOptionType) {
       const actor = yield* CurrentActor
@@ -117,7 +113,6 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
     Effect.catchTag("SqlError", orTaken)
   )
 
-  /** The new value, last of its type. 404 for an unknown type, 409 for a value that exists. */
   const createOptionValue = Effect.fn("VariantRepo.createOptionValue")(
     function*(optionTypeId: OptionTypeId, value: string) {
       const actor = yield* CurrentActor
@@ -145,7 +140,6 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
 
 const variantCreated = { type: "variants.create", entityType: "variant", entityId: "x.id::text" } as const
 
-/** The variant of the row `x` as the API shows it. */
 const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragment) =>
   sql`${sql.literal(jsonOf(Struct.omit(Variant.fields, ["optionValueIds"]), "x"))}
     || jsonb_build_object('optionValueIds', ${optionValueIds})`
@@ -153,7 +147,6 @@ const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragmen
 const ofEntity = { organizationId: "e.organization_id", entityId: "e.id" }
 
 const makeVariants = (sql: SqlClient.SqlClient) => {
-  /** Adds a variant as the last; 409 when its SKU or combination exists, 404 for an unknown entity. */
   const create = Effect.fn("VariantRepo.create")(
     function*(entityId: EntityId, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
@@ -181,7 +174,6 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
     Effect.catchTag("SqlError", orTaken)
   )
 
-  /** Creates the missing combinations in one statement, in the given order. 404 for an unknown entity. */
   const createMissing = Effect.fn("VariantRepo.createMissing")(
     function*(entityId: EntityId, combinations: ReadonlyArray<Combination>, mode: string) {
       const actor = yield* CurrentActor
