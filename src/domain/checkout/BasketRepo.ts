@@ -24,7 +24,6 @@ import {
 } from "./ClaimStatements.ts"
 import { buyerOf, ClaimedLine } from "./PricedCart.ts"
 
-/** Catalog data of a requested line. */
 const SellableSnapshot = Schema.Struct({
   ...ClaimedLine.fields,
   variantFound: Schema.Boolean,
@@ -32,7 +31,6 @@ const SellableSnapshot = Schema.Struct({
 })
 export type SellableSnapshot = typeof SellableSnapshot.Type
 
-/** A cart as a quote reads it. */
 const CartBasket = Schema.Struct({
   currency: Schema.String,
   customerId: Schema.NullOr(CustomerId),
@@ -42,10 +40,8 @@ const CartBasket = Schema.Struct({
   lines: Schema.Array(ClaimedLine)
 })
 
-/** Version 0.2.0 writes no runs, and its checkouts end within this time. */
 const stuckAfter = "5 minutes"
 
-/** A cart whose checkout has no run. */
 const StuckCart = Schema.Struct({
   id: CartId,
   organizationId: Schema.String,
@@ -59,7 +55,6 @@ const toClaimed = ({ entities, modifiers, prices, promotions, ...cart }: ClaimRo
   candidates: { prices: toCandidates({ entities, modifiers, prices }), promotions: toPromotions(promotions) }
 })
 
-/** Finds and releases carts whose checkout has no run. */
 const makeStuck = (sql: SqlClient.SqlClient) => {
   const stuckCarts = decoding(sql, StuckCart)
   // The claim of a cart writes its run in the same statement.
@@ -67,7 +62,6 @@ const makeStuck = (sql: SqlClient.SqlClient) => {
     and not exists (select 1 from checkout_runs r where r.id = c.checkout_id)
     and not exists (select 1 from orders_read o where o.id = c.checkout_id)`
 
-  /** Finds up to `limit` carts of all organizations that were claimed minutes ago and whose checkout has no run. */
   const stuck = Effect.fn("BasketRepo.stuck")(
     (limit: number) =>
       stuckCarts`select c.id, c.organization_id as "organizationId", c.checkout_id as "checkoutId",
@@ -76,7 +70,6 @@ const makeStuck = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Releases a stuck cart; false if another checkout has claimed it since, or its checkout runs again. */
   const releaseStuck = Effect.fn("BasketRepo.releaseStuck")(function*({ id, version }: StuckCart) {
     // Another claim changes the version; this statement may not see the run of that claim.
     const released = yield* sql`update carts c
@@ -88,7 +81,6 @@ const makeStuck = (sql: SqlClient.SqlClient) => {
   return { stuck, releaseStuck }
 }
 
-/** Reads lines for pricing, and claims carts for checkouts. */
 export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/checkout/BasketRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -107,8 +99,8 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
     })
 
     /**
-     * Claims an active cart with a run of its checkout, or one that a recorded run has claimed (`run` is null), and
-     * reads it for pricing; one statement for all waiting checkouts. Undefined when the organization has no such cart.
+     * Claims an active cart, or one that a recorded run has claimed (`run` is null), and reads it for pricing; one
+     * statement for all waiting checkouts.
      */
     const claim = Effect.fn("BasketRepo.claim")(
       function*(
@@ -129,7 +121,6 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
           everything: holds(actor, "*:*"),
           currency: request.currency,
           codes: normalizeCodes(request.promotionCodes ?? []),
-          // Another text names no customer, which is refused when the cart is priced.
           named: named !== null && isUuid(named) ? named : null,
           own,
           now: DateTime.toDateUtc(yield* DateTime.now)
@@ -139,7 +130,6 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
       Effect.orDie
     )
 
-    /** The last step of a checkout that failed: releases the cart if this checkout holds it and ends the run (contract §3.2). */
     const release = Effect.fn("BasketRepo.release")(function*(cartId: CartId, { checkoutId, owner }: RunOwner) {
       const organization = yield* currentOrganization
       yield* sql`with ended as (delete from checkout_runs
@@ -149,7 +139,6 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
           and status = 'checking_out'`
     }, Effect.orDie)
 
-    /** Catalog data of the requested lines, in their order, in one statement. */
     const ofLines = Effect.fn("BasketRepo.ofLines")(function*(requested: ReadonlyArray<ChosenLine>) {
       const organization = yield* currentOrganization
       const rows = yield* decoding(
@@ -164,7 +153,6 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
       return rows.map(({ snapshot }) => snapshot)
     }, Effect.orDie)
 
-    /** A cart of the organization, without a claim; undefined without one. The caller checks who may read it. */
     const ofCart = Effect.fn("BasketRepo.ofCart")(function*(cartId: CartId) {
       const [cart] = yield* decoding(lookups, CartBasket)`select ${lookups.literal(basket)}
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
@@ -175,5 +163,4 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
   })
 }) {}
 
-/** `BasketRepo` over the database of the process. */
 export const basketRepoLayer = Layer.effect(BasketRepo, BasketRepo.make)

@@ -8,7 +8,6 @@ import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, ShortText, Text } from "../platform/text/Storable.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
 
-/** Delivery address; stored with the order (contract §3.1). */
 export const ShippingAddress = Schema.Struct({
   line1: Text,
   line2: Schema.optional(Schema.NullOr(ShortText)),
@@ -19,7 +18,6 @@ export const ShippingAddress = Schema.Struct({
 })
 export type ShippingAddress = typeof ShippingAddress.Type
 
-/** A payment towards the order; what it pays at most in minor units of the order's currency. */
 const TenderRequest = Schema.Struct({
   method: Text.annotate({ description: "A payment method or provider of the deployment." }),
   token: Schema.optional(
@@ -35,18 +33,15 @@ const TenderRequest = Schema.Struct({
 }).annotate({ identifier: "TenderRequest" })
 export type TenderRequest = typeof TenderRequest.Type
 
-/** Most payments of a checkout: each is a call of its provider while the shopper waits. */
 export const maxTenders = 10
 
-/** The payment method that `giftCardCodes` are short for. */
 export const giftCardMethod = "gift-card"
 
 const GiftCardCode = FreeText.check(Schema.isBetweenLength(4, 64))
 
 /**
- * Body of `POST /checkout` (spec §4, contract §3.1). `paymentMethodId` names a method or provider of the deployment, or
- * is a token for the default one. `customerGroupIds` and `customerId` need `customers:read`. `shippingRateId` comes from
- * `POST /shipping/quotes`.
+ * `paymentMethodId` names a method or provider, or is a token for the default one. `customerGroupIds` and `customerId`
+ * need `customers:read` (spec §4, contract §3.1).
  */
 export const CheckoutRequest = Schema.Struct({
   cartId: CartId,
@@ -75,7 +70,6 @@ export const CheckoutRequest = Schema.Struct({
 })
 export type CheckoutRequest = typeof CheckoutRequest.Type
 
-/** The response of a checkout (contract §3.1). */
 export const CheckoutAnswer = Schema.Struct({
   data: Schema.Struct({ ...Order.fields, paymentClientSecret: Schema.optional(Schema.String) }),
   meta: Schema.optional(Schema.Struct({
@@ -84,7 +78,6 @@ export const CheckoutAnswer = Schema.Struct({
   }))
 }).annotate({ identifier: "CheckoutAnswer" })
 
-/** Body of `POST /shipping/quotes`: a cart, its destination and the promotion codes of the checkout. */
 export const ShippingQuoteRequest = Schema.Struct({
   cartId: CartId,
   shippingAddress: ShippingAddress,
@@ -95,8 +88,8 @@ export const ShippingQuoteRequest = Schema.Struct({
 export type ShippingQuoteRequest = typeof ShippingQuoteRequest.Type
 
 /**
- * Shipping rates of a cart, in minor units of `currency`; first the default of a checkout without `shippingRateId`.
- * `id` and `name` are null when there is one price only. No rates: nothing needs shipping.
+ * Rates in minor units of `currency`; first the default. `id` and `name` are null when there is one price only. No
+ * rates: nothing needs shipping.
  */
 export const ShippingQuote = Schema.Struct({
   currency: Schema.String,
@@ -117,14 +110,12 @@ export const lineMoney = {
   discountAmount: maybe(Amount.annotate({ description: "Off the whole line, at most all of it. Needs orders:manage." }))
 }
 
-/** A line of a quote or manual order, or to add to an order (contract §3.8, §4.4). */
 export const LineRequest = Schema.Struct({
   ...SentLine.fields,
   ...lineMoney
 }).annotate({ identifier: "OrderLineRequest" })
 export type LineRequest = typeof LineRequest.Type
 
-/** A change of a line; absent fields stay. A new quantity takes the current catalog price, unless staff set the price. */
 export const LineChange = Schema.Struct({
   quantity: Schema.optional(Quantity),
   notes: maybe(LineNotes),
@@ -135,15 +126,11 @@ export type LineChange = typeof LineChange.Type
 const { customerGroupIds, customerId, metadata, promotionCodes, shippingAddress, shippingRateId } =
   CheckoutRequest.fields
 
-/** Lines of an order by staff; an order of a larger cart has as many as `cart.maxLines`. */
 export const maxOrderLines = 500
 
 const LineRequests = Schema.Array(LineRequest).check(Schema.isBetweenLength(1, maxOrderLines))
 
-/**
- * Body of `POST /orders/quote` (contract §3.8): lines or a cart. `customerId` and `customerGroupIds` need
- * `customers:read`, as at checkout.
- */
+/** Lines or a cart (contract §3.8). `customerId` and `customerGroupIds` need `customers:read`. */
 export const QuoteRequest = Schema.Struct({
   cartId: Schema.optional(CartId),
   currency: CurrencyCode,
@@ -156,7 +143,6 @@ export const QuoteRequest = Schema.Struct({
 }).annotate({ identifier: "QuoteRequest" })
 export type QuoteRequest = typeof QuoteRequest.Type
 
-/** Body of `POST /orders` (contract §4.4). Totals are computed from the lines, never read from the body. */
 export const ManualOrderRequest = Schema.Struct({
   currency: CurrencyCode,
   lineItems: LineRequests,
@@ -177,14 +163,12 @@ export type ManualOrderRequest = typeof ManualOrderRequest.Type
 
 const Minor = Schema.Int
 
-/** The current price of lines. Amounts in minor units of `currency`. */
 export const Quote = Schema.Struct({
   currency: Schema.String,
   subtotal: Minor,
   discountTotal: Minor,
   shippingTotal: Minor,
   taxTotal: Minor,
-  /** Prices contain the tax: the grand total does not add it. */
   taxIncluded: Schema.Boolean,
   grandTotal: Minor,
   lineItems: Schema.Array(Schema.Struct({

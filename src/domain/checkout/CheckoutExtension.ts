@@ -18,12 +18,10 @@ import type { ShippingPrice } from "../shipping/ShippingPrices.ts"
 import type { ShippingAddress } from "./Checkout.ts"
 import type { CheckoutExtensionData, PricedCart } from "./PricedCart.ts"
 
-/** A cart after promotions and before shipping and tax, as it is checked out or quoted. Amounts in minor units. */
+/** A cart after promotions and before shipping and tax. Amounts in minor units. */
 export interface CheckoutToDecide {
   readonly organizationId: string
-  /** The id that the order will have; null for a quote, which leads to nothing. */
   readonly checkoutId: OrderId | null
-  /** Null for a quote of lines without a cart. */
   readonly cartId: CartId | null
   readonly currency: string
   readonly customerId: CustomerId | null
@@ -40,9 +38,9 @@ export interface CheckoutToDecide {
   }>
 }
 
-/** What a plugin decides of a checkout; what it leaves out is decided as without it. */
+/** A plugin's decisions about a checkout; absent fields are decided as without it. */
 export const CheckoutDecision = Schema.Struct({
-  /** Minor units. Rates are then not asked; `shippingMethod` is their name for the order. */
+  /** Minor units, instead of rates; `shippingMethod` is their name for the order. */
   shippingTotal: Schema.optionalKey(Amount),
   shippingMethod: Schema.optionalKey(Text),
   /** The stock is taken from this warehouse only. */
@@ -54,7 +52,6 @@ export const CheckoutDecision = Schema.Struct({
 })
 export type CheckoutDecision = typeof CheckoutDecision.Type
 
-/** A checkout that has ended; `data` is what the plugin kept, null when that was not stored. */
 export interface EndedCheckout {
   readonly organizationId: string
   readonly checkoutId: OrderId
@@ -64,37 +61,32 @@ export interface EndedCheckout {
 /** Takes part in checkouts (`checkoutExtension` of a plugin, docs/plugins.md). */
 export interface CheckoutExtension {
   /**
-   * Asked before `checkout.beforePayment`, and for quotes. A checkout whose process dies is asked again: decide the same by
-   * its id; the first decision that was stored counts. Acts as the shopper. A `HookRefusal` fails the checkout with its text.
+   * Runs before `checkout.beforePayment`, and for quotes; as the shopper. A checkout whose process dies asks again:
+   * decide the same by its id; the first stored decision counts. A `HookRefusal` fails the checkout.
    */
   readonly decide: (
     checkout: CheckoutToDecide
   ) => Effect.Effect<CheckoutDecision | undefined, HookRefusal, CurrentActor>
-  /** After the transaction that created the order and before the capture; at least once. Acts as the system. */
+  /** Runs after the order's transaction and before the capture; at least once. Acts as the system. */
   readonly created?: (
     checkout: EndedCheckout & { readonly order: Order }
   ) => Effect.Effect<void, never, CurrentActor>
   /**
-   * The checkout failed after `decide` was asked, also one with a created order that could not be paid. Part of its
-   * compensation: at least once, also when the process dies. Acts as the system.
+   * Runs when the checkout failed after `decide`, also with a created order; at least once, also when the process dies.
+   * Acts as the system.
    */
   readonly failed?: (checkout: EndedCheckout) => Effect.Effect<void, never, CurrentActor>
 }
 
-/** What the plugins decided together. */
 export interface CheckoutTerms extends Omit<CheckoutDecision, "data"> {
-  /** The plugin that decided `shippingTotal`: the id of the rate for readers of the order. */
   readonly shippingBy?: string
   readonly extensions?: CheckoutExtensionData
 }
 
-/** What pricing knows of a cart before shipping. */
 type PricedForTerms = Pick<CheckoutToDecide, "customerId" | "discountTotal" | "lines" | "subtotal">
 
-/** Decides terms of a cart that is being priced; 422 when a plugin refuses. */
 export type DecideTerms = (priced: PricedForTerms) => Effect.Effect<CheckoutTerms, CheckoutFailed, CurrentActor>
 
-/** Nothing is decided outside of the pricing. */
 export const noTerms: DecideTerms = () => Effect.succeed({})
 
 const decode = Schema.decodeUnknownEffect(Schema.UndefinedOr(CheckoutDecision))
@@ -126,7 +118,6 @@ const makeExtensions = () => {
     return after
   })
 
-  /** Tells each plugin, as the system of the actor's organization. */
   const tell = (
     name: "created" | "failed",
     checkoutId: OrderId,
@@ -141,11 +132,10 @@ const makeExtensions = () => {
         ).pipe(Effect.provideService(CurrentActor, systemActor(organizationId))), { discard: true }))
 
   return {
-    /** Adds one while the process starts. */
     register: (plugin: string, extension: CheckoutExtension) =>
       Effect.sync(() => void extensions.push({ ...extension, plugin })),
     any: () => extensions.length > 0,
-    /** The terms of a checkout or quote: of several plugins the first that decides a field wins. */
+    /** Of several plugins the first that decides a field wins. */
     decide: (checkout: Omit<CheckoutToDecide, "organizationId" | keyof PricedForTerms>): DecideTerms => (priced) =>
       Effect.flatMap(CurrentActor, ({ organizationId }) =>
         Effect.reduce(
@@ -160,7 +150,7 @@ const makeExtensions = () => {
   }
 }
 
-/** The checkout extensions of the plugins of this process; nothing is called and no statement sent without one. */
+/** Checkout extensions of the plugins of this process. */
 export class CheckoutExtensions
   extends Context.Service<CheckoutExtensions>()("stoa/domain/checkout/CheckoutExtensions", {
     make: Effect.sync(makeExtensions)
@@ -169,7 +159,6 @@ export class CheckoutExtensions
   static readonly layer = Layer.effect(CheckoutExtensions, CheckoutExtensions.make)
 }
 
-/** The shipping that a plugin decided. */
 export const decidedShipping = (
   { shippingBy, shippingMethod, shippingTotal }: CheckoutTerms
 ): ShippingPrice | undefined =>
@@ -177,7 +166,6 @@ export const decidedShipping = (
     ? undefined
     : { total: shippingTotal, method: shippingMethod ?? null, rateId: shippingBy ?? null }
 
-/** A priced cart with what a plugin decided of it. */
 export const withTerms = (pricedCart: PricedCart, { channel, extensions, warehouseId }: CheckoutTerms): PricedCart => ({
   ...pricedCart,
   ...(warehouseId === undefined ? {} : { warehouseId }),

@@ -33,7 +33,6 @@ import {
   type PricingRequest
 } from "./PricedCart.ts"
 
-/** The order's customer, whom an actor with `customers:read` may name, and their groups (contract §3.1). */
 interface Buyer {
   readonly customerId: CustomerId | null
   readonly groups: ReadonlyArray<string>
@@ -42,8 +41,8 @@ interface Buyer {
 type PriceFactors = Omit<PricingRequest, "metadata">
 
 /**
- * Prices lines for checkouts, quotes, manual orders and order edits: current prices, promotions, shipping, tax and
- * totals (contract §3.2, steps 2 to 6). The number of statements does not depend on the number of lines.
+ * Prices lines for checkouts, quotes, manual orders and order edits (contract §3.2, steps 2 to 6), in a constant number
+ * of statements.
  */
 export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/domain/checkout/CheckoutPricing", {
   make: Effect.gen(function*() {
@@ -93,7 +92,6 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
       return { buyer, lines, found, applied, shipment }
     })
 
-    /** `decide` gives terms that are decided elsewhere; without it all of them are decided here. */
     const price = Effect.fn("CheckoutPricing.price")(
       function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms = noTerms) {
         const { applied, buyer, found, lines, shipment } = yield* discounted(cart, request, own)
@@ -114,7 +112,6 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
 
     return {
       price,
-      /** The shipment that the checkout of this cart would price. */
       shipmentOf: (cart: Basket, request: PriceFactors, ownProfile: CustomerId | null) =>
         Effect.map(discounted(cart, request, ownProfile), ({ shipment }) => shipment)
     }
@@ -123,7 +120,6 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
   static readonly layer = Layer.effect(CheckoutPricing, CheckoutPricing.make)
 }
 
-/** Reads what a cart was not read with: two statements at once. */
 const candidates = Effect.map(
   Effect.all([Prices, Promotions]),
   ([prices, promotions]) => (cart: Basket, request: PriceFactors, { customerId }: Buyer, now: Date) =>
@@ -136,7 +132,6 @@ const candidates = Effect.map(
     )
 )
 
-/** Prices the lines by the catalog and the line pricing of plugins. */
 const linePrices = Effect.map(
   Effect.all([linePricings, CatalogSettings]),
   ([linePricing, { types }]) =>
@@ -197,13 +192,11 @@ const withPrice = (
 
 const addedStepsOf = (addedSteps: PriceSteps = []) => addedSteps.length === 0 ? {} : { addedSteps }
 
-/** Fails for a discount by staff, or of the steps, above the line's total. */
 const discountWithin = (line: PricedLine): Effect.Effect<PricedLine, CheckoutFailed> =>
   agreedTotal(line) < 0
     ? Effect.fail(CheckoutFailed.of(`The discount of ${line.title} is more than the line comes to.`))
     : Effect.succeed(line)
 
-/** The total of a line after the discount by staff and before promotions. */
 const agreedTotal = ({ addedSteps = [], agreed, quantity, unitPrice }: PricedLine): number =>
   unitPrice * quantity + perLine(addedSteps) - (agreed?.discount ?? 0)
 
@@ -254,7 +247,6 @@ const shipmentOf = (
   rateId: request.shippingRateId ?? null
 })
 
-/** Tax applies to the lines after discounts. */
 const taxableOf = (
   { currency, lines, shippingTotal }: OrderTotals<LineWithKey>,
   { shippingAddress = null }: PricingRequest
@@ -272,7 +264,6 @@ const taxableOf = (
 
 type LineWithKey = PricedLine & { readonly key: OrderLineId }
 
-/** Discounts by staff come first, so that each stays on its line and promotions share the rest. */
 const discountsOf = (
   lines: ReadonlyArray<PricedLine>,
   { applied }: AppliedPromotions

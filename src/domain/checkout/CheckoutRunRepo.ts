@@ -21,33 +21,29 @@ const CheckoutRun = Schema.Struct({
 
 export const checkoutRuns = new Table("checkout_runs", CheckoutRun, { unset: ["startedAt"] })
 
-/** A run of a checkout, and the token with which it may change it. */
 export interface RunOwner {
   readonly checkoutId: OrderId
   readonly owner: RunToken
 }
 
-/** Another run has taken this checkout over, or it has ended: this one changes nothing any more. */
 export class RunLost extends Data.TaggedError("RunLost") {}
 
-/** So old is a checkout before anything looks whether its process lives; most have ended by then. */
 const settled = "1 second"
 
-/** A run that nothing goes on with, and the stored payload of its checkout. */
 const AbandonedRun = Schema.Struct({ owner: RunToken, payload: Schema.String })
 export type AbandonedRun = typeof AbandonedRun.Type
 
 /**
- * The checkouts that run (ARCHITECTURE §3). The claim of a cart writes the row and the last change of the checkout
- * deletes it (`ClaimStatements.ts`, `CreateOrderStatements.ts`). Each decision about a checkout locks the row with the
- * token of its run, first of all locks: a process that was frozen wakes up beside the run that took over from it.
+ * Running checkouts (ARCHITECTURE §3). The claim of a cart writes the row, the last change of the checkout deletes it.
+ * Each decision locks the row with its token, first of all locks: a frozen process may wake up beside the run that took
+ * over.
  */
 export class CheckoutRunRepo extends Context.Service<CheckoutRunRepo>()("stoa/domain/checkout/CheckoutRunRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const isOwner = ({ checkoutId, owner }: RunOwner, organization: string) =>
       sql`id = ${checkoutId}::uuid and organization_id = ${organization} and owner = ${owner}::uuid`
 
-    /** Makes this run of the workflow engine the owner in place of any other, also of a checkout without a row. */
+    /** Replaces any other owner, also of a checkout without a row. */
     const takeOver = Effect.fn("CheckoutRunRepo.takeOver")(function*({ checkoutId, owner }: RunOwner, payload: string) {
       yield* sql`insert into checkout_runs as r ${
         checkoutRuns.insert(sql, {
@@ -61,14 +57,12 @@ export class CheckoutRunRepo extends Context.Service<CheckoutRunRepo>()("stoa/do
         where r.organization_id = excluded.organization_id`
     }, Effect.orDie)
 
-    /** Whether a run of the checkout is open. */
     const isOpen = Effect.fn("CheckoutRunRepo.isOpen")(function*(checkoutId: OrderId) {
       const found = yield* sql`select 1 from checkout_runs
         where id = ${checkoutId}::uuid and organization_id = ${yield* currentOrganization}`
       return found.length > 0
     }, Effect.orDie)
 
-    /** Makes a change in a transaction that excludes every other run; fails if this run is no longer the owner. */
     const owning = <A, E, R>(run: RunOwner, change: Effect.Effect<A, E, R>) =>
       sql.withTransaction(Effect.gen(function*() {
         const mine = yield* Effect.orDie(
@@ -77,7 +71,7 @@ export class CheckoutRunRepo extends Context.Service<CheckoutRunRepo>()("stoa/do
         return mine.length > 0 ? yield* change : yield* new RunLost()
       })).pipe(Effect.catchTag("SqlError", Effect.die))
 
-    /** Deletes the run of a checkout that has ended. Fails for one that has another owner, whose outcome counts. */
+    /** Fails for a run that has another owner, whose outcome counts. */
     const end = Effect.fn("CheckoutRunRepo.end")(function*(run: RunOwner) {
       const organization = yield* currentOrganization
       const ended = yield* Effect.orDie(
@@ -87,8 +81,8 @@ export class CheckoutRunRepo extends Context.Service<CheckoutRunRepo>()("stoa/do
     })
 
     /**
-     * Runs of all organizations that nothing runs any more, oldest first: their process died or froze, or it is this one
-     * (`process`) and the run is not among those `running` here.
+     * Runs of all organizations that nothing runs any more: their process died or froze, or it is this one (`process`)
+     * and they are not `running` here.
      */
     const abandoned = Effect.fn("CheckoutRunRepo.abandoned")(
       (process: number, running: ReadonlyArray<OrderId>) =>

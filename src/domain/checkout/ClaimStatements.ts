@@ -7,24 +7,17 @@ import { promotionsSql } from "../promotions/CandidateStatements.ts"
 import { checkoutRuns, type RunToken } from "./CheckoutRunRepo.ts"
 import { type Basket, ClaimedLine } from "./PricedCart.ts"
 
-/** A cart as the claim read it. If `claimed` is false, the other fields say why. */
 export interface ClaimedCart extends Basket {
   readonly claimed: boolean
   readonly admitted: boolean
   readonly status: string
   readonly expired: boolean
-  /** A run of this checkout holds the claim; `claimed` says whether this run does. */
+  /** A run of this checkout holds the claim. */
   readonly ours: boolean
-  /** An earlier run of this checkout created the order. */
   readonly ordered: boolean
-  /** Of its lines. */
   readonly inTables?: InTables
 }
 
-/**
- * SQL of a `ClaimedLine` as JSON: the catalog data that an order line keeps and that pricing needs. Reads a line
- * `l (entity_id, variant_id, quantity)` and the joins of `catalogOf`.
- */
 export const sellableSnapshot = jsonOf(ClaimedLine.fields, "l", {
   entityType: "e.type",
   available: "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
@@ -39,41 +32,34 @@ export const sellableSnapshot = jsonOf(ClaimedLine.fields, "l", {
     join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
 })
 
-/** SQL joins of the entity and variant of a line `l`, in the organization of `c`. */
 export const catalogOf =
   `left join catalog_entities_read e on e.id = l.entity_id and e.organization_id = c.organization_id
     left join variants_read v on v.id = l.variant_id and v.entity_id = e.id`
 
-/** SQL of the groups of the customer of `c`. */
 export const groupsOfCustomer = `coalesce((select group_ids from customers_read u where u.id = c.customer_id), '{}')`
 
-/** SQL of the cart `c` as a `Basket` with current catalog data. */
 export const basket = `c.currency, c.customer_id as "customerId", c.email, c.secret_hash as "secretHash",
     ${groupsOfCustomer} as "customerGroupIds",
     coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
       from cart_lines_read l ${catalogOf} where l.cart_id = c.id), '[]') as lines`
 
 /**
- * Commits the surrounding statement without waiting for the disk. Safe for a checkout step that only a later, flushed
- * step makes durable: PostgreSQL writes its log in order, so a crash that loses this step loses the later ones too, and
- * the checkout repeats them. Never use it before a step that calls an external service.
+ * Commits without waiting for the disk. Safe only for a step that a later, flushed step makes durable: the log is
+ * written in order, so a crash that loses this step loses the later ones too. Never use it before a call of an external
+ * service.
  */
 export const unflushed = (sql: SqlClient.SqlClient) => sql`set_config('synchronous_commit', 'off', true) as durability`
 
-/** A checkout's claim of a cart, with the visitor's credentials. */
 export interface Claim {
   readonly cart: string
   readonly checkout: string
-  /** The run to record; null for one that took over, perhaps with the claim of the run before it. */
   readonly run: { readonly owner: RunToken; readonly process: number | null; readonly payload: string } | null
   readonly organization: string
-  /** The visitor's profile and secret hash; whether they may serve guests or open any cart. */
   readonly customer: string | null
   readonly secret: string | null
   readonly serves: boolean
   readonly everything: boolean
   readonly currency: string
-  /** What decides the promotions: normalized codes, `buyerOf`, and the time. */
   readonly codes: ReadonlyArray<string>
   readonly named: string | null
   readonly own: string | null
@@ -95,7 +81,6 @@ const promoted = promotionsSql({
   now: "c.now"
 })
 
-/** A claimed cart as the statement reads it. */
 export interface ClaimRow extends Omit<ClaimedCart, "candidates">, CandidateRow {
   readonly n: number
   readonly promotions: unknown
@@ -110,9 +95,9 @@ const startedRun = checkoutRuns.insertion({
 })
 
 /**
- * Claims carts for checkouts, records their runs and reads their lines with what can affect their prices. Locks carts in id order; `locking` waits for locked carts or skips
- * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
- * `any(array(...))` and scalar subqueries instead of joins and `exists`: on a young table the planner would scan it.
+ * Claims carts, records their runs and reads their lines with all that affects prices. Locks carts in id order.
+ * `admitted` repeats the rule `admit`: the claim never changes a foreign cart. Conditions use `any(array(...))` and
+ * scalar subqueries: on a young table the planner would scan it for a join.
  */
 export const claimStatement = (
   sql: SqlClient.SqlClient,

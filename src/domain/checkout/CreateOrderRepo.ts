@@ -31,17 +31,14 @@ import {
   toSettled
 } from "./CreateOrderStatements.ts"
 
-/** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */
 export type CreateOrderResult = "created" | "exists" | "reservation-expired"
 
 type Creation = CreateOrderResult | "lost"
 
-/** A run, and who has rows about the entities of its lines, as far as it knows. */
 interface InformedRun extends RunOwner {
   readonly inTables?: InTables
 }
 
-/** What was captured in total and, of several payments, by each; minor units. */
 interface Captured {
   readonly total: number
   readonly parts: ReadonlyArray<CapturedPart>
@@ -49,7 +46,6 @@ interface Captured {
 
 const limitReached = () => CheckoutFailed.of("A promotion code has reached its usage limit.")
 
-/** A promotion that reached its limit meanwhile fails the checkout; other SQL errors are defects. */
 export const usageRefusal = refusedBy({
   promotions_usage_limit: limitReached,
   promotions_customer_limit: limitReached
@@ -63,12 +59,10 @@ const unlessProjectionFails = <A>(work: Effect.Effect<A, SqlError.SqlError | Pro
     ({ cause }) => Effect.as(Effect.logError("an order projection of a plugin failed", cause), undefined)
   )
 
-/** Settles orders and updates their projections in one transaction; the statement alone if no projection is about any. */
 const settleWith =
   (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) =>
   (settlements: ReadonlyArray<Settlement>, locking: Locking) => {
     if (settlements.every(({ isPlain }) => isPlain)) return settleStatement(sql, settlements, locking, projections)
-    // Only the locked orders; `alone` settles the others.
     const changed = (rows: ReadonlyArray<SettledRow>) =>
       rows.flatMap(({ n }) => settlements.slice(n, n + 1)).map(({ id, organization }) => ({
         id,
@@ -78,7 +72,6 @@ const settleWith =
     return unlessProjectionFails(sql.withTransaction(Effect.tap(statement, (rows) => projections.tell(changed(rows)))))
   }
 
-/** Dies when the projection of a single order failed. */
 const orDieAlone = <Row>(rows: Effect.Effect<ReadonlyArray<Row> | undefined, SqlError.SqlError>) =>
   Effect.flatMap(
     rows,
@@ -118,15 +111,13 @@ const makeSettling = Effect.fnUntraced(function*(
   }, Effect.orDie)
 
   /**
-   * Records the payment `intent` and the captured amount (minor units) once, with the parts that several payments took
-   * of it, and returns the order's fields. Undefined when the order was cancelled meanwhile: the caller must then undo
-   * the payments.
+   * Records a payment and its captured amount (minor units) once. Undefined when the order was cancelled meanwhile: the
+   * caller must then undo the payments.
    */
   const settle = Effect.fn("CreateOrderRepo.settle")((id: OrderId, intent: string, captured: Captured) =>
     Effect.map(settleBy(id, intent, captured), (outcome) => outcome === "lost" ? undefined : outcome.settled)
   )
 
-  /** The same for the run of a checkout, which `ends` with it or has more to do. Fails if another run took it over. */
   const settleCheckout = Effect.fn("CreateOrderRepo.settleCheckout")(
     function*({ checkoutId, inTables, owner }: InformedRun, ends: boolean, intent: string, captured: Captured) {
       const outcome = yield* settleBy(checkoutId, intent, captured, { inTables, run: { owner, ends } })
@@ -138,8 +129,8 @@ const makeSettling = Effect.fnUntraced(function*(
 })
 
 /**
- * Creates orders and settles their payments. It writes tables of several modules, because an order must change together
- * with its stock, promotion usage, cart and event.
+ * Creates orders and settles payments. Writes tables of several modules: an order changes together with its stock,
+ * promotion usage, cart and event.
  */
 export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/domain/checkout/CreateOrderRepo", {
   make: Effect.gen(function*() {
@@ -180,10 +171,6 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
       })
     })
 
-    /**
-     * Creates an order; `inTables`: of its lines, as far as known. Fails when a promotion has reached its limit, which a table constraint checks, and when another
-     * run took the checkout over.
-     */
     const create = Effect.fn("CreateOrderRepo.create")(
       function*(newOrder: NewOrder, inTables?: InTables) {
         const isPlain = projections.ignore(inTables)
@@ -193,10 +180,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
       Effect.catchTag("SqlError", usageRefusal)
     )
 
-    /**
-     * Creates a manual order, and runs `also` in the same transaction. Repeating it returns `reservation-expired`,
-     * because its hold is sold.
-     */
+    /** Runs `also` in the same transaction. Repeating it returns `reservation-expired`, because its hold is sold. */
     const createManual = Effect.fn("CreateOrderRepo.createManual")(
       function*(newOrder: NewManualOrder, also: Effect.Effect<void, CheckoutFailed, CurrentActor>) {
         const [row] = yield* createManualOrderStatement(sql, yield* CurrentActor, newOrder)
@@ -213,10 +197,8 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
   })
 }) {}
 
-/** `CreateOrderRepo` over the database of the process. */
 export const createOrderRepoLayer = Layer.effect(CreateOrderRepo, CreateOrderRepo.make)
 
-/** `UndoCreateOrder` over the database of the process. */
 export const undoCreateOrderRepoLayer = Layer.effect(
   UndoCreateOrder,
   Effect.map(SqlClient.SqlClient, (sql) =>

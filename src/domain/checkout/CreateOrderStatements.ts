@@ -37,22 +37,17 @@ const history = orderHistory.insertion({
   changedBy: "i.actor"
 })
 
-/** An order to create, with the cart and prices that it comes from. */
 export interface NewOrder {
   readonly order: Order
   readonly pricedCart: PricedCart
   readonly cartId: CartId
-  /** The token of the run that creates it. */
   readonly owner: RunToken
   readonly provider: string
-  /** The parts of a total that several payments share; empty for a single payment. */
   readonly payments: ReadonlyArray<OrderPayment>
 }
 
-/** A manual order: it has no cart. */
 export interface NewManualOrder extends Pick<NewOrder, "order" | "pricedCart"> {
   readonly email: string | null
-  /** How its goods were paid that have left already; absent for an unpaid order. */
   readonly payments?: ReadonlyArray<OrderPayment>
 }
 
@@ -62,12 +57,10 @@ export interface CreatedOrderRow {
   readonly existed: boolean
 }
 
-/** A created order of a checkout, and whether its run was still the owner. */
 export interface CheckoutOrderRow extends CreatedOrderRow {
   readonly owned: boolean
 }
 
-/** An order to create and its actor. */
 export interface OrderCreation {
   readonly newOrder: NewOrder
   readonly actor: Actor
@@ -99,21 +92,18 @@ const toInput = ({ actor, isPlain, newOrder }: OrderCreation, n: number) => ({
   payments: newOrder.payments
 })
 
-/** The part `input`: one row per order, with null for columns that only a cart or only staff sets. */
 const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
   sql`input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
         organization text, cart uuid, owner uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, actor text,
         origin jsonb, history uuid, event uuid, email text, payments jsonb, plain boolean, o jsonb))`
 
-/** The part `run`: the runs of the input that are still the owners of their checkouts, locked. `only`: a further condition. */
 const ownedRuns = (sql: SqlClient.SqlClient, locking: Locking, only = "") =>
   sql`run as materialized (
       select r.id from input i join checkout_runs r on r.id = i.id and r.organization_id = i.organization
       where r.id = any(array(select id from input)) and r.owner = i.owner ${sql.literal(only)}
       order by r.id for update of r ${sql.literal(locking)})`
 
-/** The part `payments` of the orders that several payments share. */
 const paymentRows = (sql: SqlClient.SqlClient) =>
   sql`payments as (insert into order_tenders (organization_id, order_id, ${sql.literal(orderTenders.names)})
       select p.organization_id, p.id, ${sql.literal(orderTenders.columns("r"))}
@@ -121,7 +111,6 @@ const paymentRows = (sql: SqlClient.SqlClient) =>
     sql.literal(orderTenders.row("l"))
   } r)`
 
-/** The parts `created`, `lines`, `history` and `event` of the orders in `cart (n, email)` and `input`. */
 const records = (sql: SqlClient.SqlClient) =>
   sql`created as (insert into orders ${sql.literal(order.insertion)}
       from cart join input i on i.n = cart.n, ${sql.literal(order.row)} r order by i.id returning id, organization_id),
@@ -137,10 +126,9 @@ const records = (sql: SqlClient.SqlClient) =>
 const entitiesOfNew = "array(select (l->>'entityId')::uuid from jsonb_array_elements(i.o->'lineItems') l)"
 
 /**
- * Creates the orders of checkouts with their lines, history, events and promotion usage, and ends their holds and carts.
- * Nothing of an order is written without its run, its held reservation and its claimed cart. `locking` waits for locked
- * rows or skips them; `parts` are statements of `projections`. An order that is plain no more, because a plugin's row was
- * committed since, is skipped too. Lock order: runs by id, holds by key, carts by id, promotions by id.
+ * Creates orders with lines, history, events and promotion usage, and ends their holds and carts. Writes nothing
+ * without the run, its held reservation and its claimed cart. Skips an order that a plugin's row makes no longer plain.
+ * Lock order: runs by id, holds by key, carts by id, promotions by id.
  */
 export const createOrderStatement = (
   sql: SqlClient.SqlClient,
@@ -188,7 +176,6 @@ export const createOrderStatement = (
 const paymentInput = ({ payments = [] }: NewManualOrder) =>
   payments.length === 0 ? {} : { provider: payments.at(-1)?.provider, payments }
 
-/** Creates a manual order, if its hold is still held, and records the request's idempotency key. */
 export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Actor, newOrder: NewManualOrder) =>
   sql<CreatedOrderRow>`with
     ${input(sql, [{ ...orderInput(actor, newOrder, 0), ...paymentInput(newOrder), email: newOrder.email }])},
@@ -203,21 +190,16 @@ export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Acto
   }
     select 0 as n, exists (select 1 from created) as created, false as existed`
 
-/** The fields that a settlement may change. */
 export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
 
-/** A payment to record: the provider's id of it and the captured amount in minor units. */
 export interface Settlement {
   readonly id: OrderId
   readonly organization: string
   readonly intent: string
   readonly captured: number
-  /** What of it each of several payments took; empty for a single payment. */
   readonly parts: ReadonlyArray<CapturedPart>
   readonly actor: Actor
-  /** The run of the checkout that captured it, and whether it has nothing left to do; absent outside of a checkout. */
   readonly run?: { readonly owner: RunToken; readonly ends: boolean }
-  /** As of `OrderCreation`. */
   readonly isPlain?: boolean
 }
 
@@ -230,13 +212,11 @@ const toSettlement = ({ actor, isPlain: _, run, ...settlement }: Settlement, n: 
   origin: originOf(actor)
 })
 
-/** All null for an order that was cancelled before. */
 export type SettledRow = { readonly n: number } & (Settled | { readonly [Field in keyof Settled]: null })
 
 export const toSettled = ({ amountCaptured, status, updatedAt }: SettledRow): Settled | undefined =>
   status === null ? undefined : { status, amountCaptured, updatedAt }
 
-/** The payload of the capture event. */
 const capture = (captured: string, intent: string) =>
   `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
 
@@ -248,8 +228,8 @@ const partsCaptured = (sql: SqlClient.SqlClient) =>
 const entitiesOfOrder = "array(select l.entity_id from order_lines l where l.order_id = o.id)"
 
 /**
- * Records captured amounts once each, skips cancelled orders, and deletes the runs that end with it. A run that is not
- * the owner records nothing, nor is an order settled that one of `projections` is about. Locks runs by id, orders by id.
+ * Records captured amounts once each, skips cancelled orders, and deletes the runs that end. A run that is not the
+ * owner records nothing; orders of `projections` are skipped. Locks runs by id, orders by id.
  */
 export const settleStatement = (
   sql: SqlClient.SqlClient,

@@ -35,8 +35,8 @@ const edits = {
 }
 
 /**
- * Updates the totals and lines of a pending order of this revision whose payment has not begun: an authorization of
- * another amount must not exist. Lines keep their positions, new ones come last. No row when a guard refuses.
+ * Updates a pending order of this revision whose payment has not begun: an authorization of another amount must not
+ * exist. No row when a guard refuses.
  */
 export const orderUpdated = (
   sql: SqlClient.SqlClient,
@@ -66,20 +66,15 @@ export const orderUpdated = (
       on conflict (id) do update set ${sql.literal(edits.line)})
     select id from edited`
 
-/** The data that an edit needs besides the order. */
 const EditedOrder = Schema.Struct({
-  /** Number of edits; an edit applies only to the revision that it read. */
   revision: Schema.Int,
   customerGroupIds: Schema.Array(Schema.String),
   email: Schema.NullOr(Schema.String),
-  /** Ids of the promotions that the order uses. */
   used: Schema.Array(PromotionId),
-  /** Current catalog data of its lines, in their order. */
   snapshots: Schema.Array(ClaimedLine)
 })
 export type EditedOrder = typeof EditedOrder.Type
 
-/** An edit: the order before and after it, its new prices and the change of its hold. */
 export interface OrderEdit extends Pick<EditedOrder, "revision" | "used"> {
   readonly type: Extract<AuditedType, `orders.${string}Line`>
   readonly before: Order
@@ -88,14 +83,12 @@ export interface OrderEdit extends Pick<EditedOrder, "revision" | "used"> {
   readonly hold: HoldChange
 }
 
-/** Writes edits of unpaid orders. */
 export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain/checkout/OrderEditRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* OrderStock
     const projections = yield* orderProjections
 
-    /** In one statement. Undefined when the organization has no such order. */
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: OrderId) {
       const [order] = yield* decoding(sql, EditedOrder)`select c.revision, c.email,
           ${sql.literal(groupsOfCustomer)} as "customerGroupIds",
@@ -106,7 +99,6 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
       return order
     }, Effect.orDie)
 
-    /** Returns the usage of promotions that the order no longer uses. */
     const returnUsage = (organization: string, orderId: OrderId, promotions: Array<string>) =>
       sql`with usages as (delete from promotion_usages
           where order_id = ${orderId}::uuid and promotion_id = any(${promotions}::uuid[])
@@ -114,7 +106,6 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
         ${usageReturned(sql, organization)}
         select 1`
 
-    /** Counts the usage of newly applied promotions, within their limits. */
     const countUsage = (organization: string, order: Order, promotions: PricedCart["promotions"]) =>
       sql`with input as materialized (
           select 0 as n, ${order.id}::uuid as id, ${organization}::text as organization,
@@ -124,9 +115,8 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
         select 1`
 
     /**
-     * Writes order, lines, stock, promotion usage and event in one transaction, with a constant number of statements.
-     * False when the order was edited, paid or left pending meanwhile, and nothing is written. Locks the order, then
-     * its stock, then promotions, as a change of status does.
+     * Writes order, lines, stock, promotion usage and event in one transaction. False when the order was edited, paid
+     * or left pending meanwhile. Locks the order, its stock, then promotions, as a change of status does.
      */
     const write = Effect.fn("OrderEditRepo.write")(
       function*({ after, before, pricedCart, hold, revision, type, used }: OrderEdit) {
@@ -152,5 +142,4 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
   })
 }) {}
 
-/** `OrderEditRepo` over the database of the process. */
 export const orderEditRepoLayer = Layer.effect(OrderEditRepo, OrderEditRepo.make)

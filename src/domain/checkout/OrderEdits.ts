@@ -51,12 +51,10 @@ class PaymentBegun extends conflict(
   "The payment of the order has begun: its lines cannot be edited any more."
 ) {}
 
-/** The edited lines of an order, the kind of edit and the change of its hold. */
 interface EditedLines extends Pick<OrderEdit, "type" | "hold"> {
   readonly lines: ReadonlyArray<BasketLine>
 }
 
-/** The discount by staff in the line's metadata, limited to the line's total; else 0. */
 const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
   const { manualDiscount } = metadata
   return typeof manualDiscount === "number" && Number.isSafeInteger(manualDiscount)
@@ -64,7 +62,6 @@ const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
     : 0
 }
 
-/** An existing line with the price and title of its order, independent of the current catalog. */
 const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): BasketLine => ({
   ...Struct.pick(line, Struct.keys(Line.fields)),
   metadata: chosenMetadata(line),
@@ -90,7 +87,6 @@ const holdOf = (order: Order, { counted, entityId, variantId }: BasketLine, unit
   units: counted ? units : Math.min(0, units)
 })
 
-/** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. 422 for one more than `most`. */
 const withLine = (
   order: Order,
   lines: ReadonlyArray<BasketLine>,
@@ -113,7 +109,7 @@ const withLine = (
   return Result.succeed({ type: "orders.changeLine", lines: changed, hold })
 }
 
-/** The previous agreement with the change. A catalog price is resolved again for a new quantity. */
+/** A catalog price is resolved again for a new quantity. */
 const changedAgreement = (
   before: Agreement,
   { discountAmount, isCustomPrice }: LineChange,
@@ -131,7 +127,6 @@ const changedAgreement = (
   }
 }
 
-/** Removes a line; 404 for an unknown line, 422 for the last one. */
 const withoutLine = (
   order: Order,
   lines: ReadonlyArray<BasketLine>,
@@ -147,7 +142,6 @@ const withoutLine = (
   return Result.succeed({ type: "orders.removeLine", lines: remaining, hold })
 }
 
-/** Changes a line; undefined when nothing changes, 404 for an unknown line. */
 const changedLine = (
   order: Order,
   lines: ReadonlyArray<BasketLine>,
@@ -173,7 +167,6 @@ const changedLine = (
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
-/** Texts that staff set for the order: its promotion codes, its customer groups. */
 const textsAt = ({ metadata }: Order, key: string): ReadonlyArray<string> | undefined => {
   const value = metadata[key]
   return Array.isArray(value) ? value.filter(isText) : undefined
@@ -181,11 +174,9 @@ const textsAt = ({ metadata }: Order, key: string): ReadonlyArray<string> | unde
 
 const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
 
-/** The order's address; null when it is not usable for pricing. */
 const addressOf = ({ shippingAddress }: Order): ShippingAddress | null =>
   Option.getOrNull(decodeAddress(shippingAddress))
 
-/** The order with its new prices; it keeps other metadata. */
 const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order => ({
   ...order,
   ...totalsOf(pricedCart),
@@ -197,16 +188,14 @@ const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Ord
 const maxAttempts = 8
 
 /**
- * Edits the lines of unpaid orders (contract §4.4). Unchanged lines keep their prices; a new line or quantity takes the
- * current price. Promotions, shipping and tax are priced again for the full order. Concurrent edits apply one after
- * another. An edit fails with 403, 404, 409 or 422.
+ * Edits the lines of unpaid orders (contract §4.4). Unchanged lines keep their prices; promotions, shipping and tax are
+ * priced again. Fails with 403, 404, 409 or 422.
  */
 export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/checkout/OrderEdits", {
   make: Effect.gen(function*() {
     const [quotes, pricing, orders, repo] = yield* Effect.all([Quotes, CheckoutPricing, Orders, OrderEditRepo])
     const maxLines = Math.max(maxOrderLines, (yield* StoreSettings).cartMaxLines)
 
-    /** Reads the revision before the order: an order that is newer than its revision fails the guard of `write`. */
     const read = Effect.fnUntraced(function*(orderId: OrderId) {
       const state = yield* repo.find(orderId)
       const stored = yield* orders.find(orderId)
@@ -215,7 +204,6 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
       return { state, order: stored.order }
     })
 
-    /** Prices the full order with the edited lines. */
     const price = Effect.fnUntraced(function*(order: Order, state: EditedOrder, { lines, ...edited }: EditedLines) {
       const { email, revision, used } = state
       const basket = {

@@ -10,7 +10,6 @@ import { PriceSteps } from "../pricing/PriceSteps.ts"
 import type { PromotionCandidate } from "../promotions/CandidateStatements.ts"
 import type { CheckoutRequest } from "./Checkout.ts"
 
-/** A chosen line with current catalog data; `entityType` is null when the organization does not have the entity. */
 export const ClaimedLine = Schema.Struct({
   ...ChosenLine.fields,
   entityType: Schema.NullOr(Line.fields.entityType),
@@ -28,56 +27,47 @@ export type ClaimedLine = typeof ClaimedLine.Type
 
 /** Terms that staff set for a line, or that its order line already has. Minor units. */
 export interface Agreement {
-  /** Id of the existing order line. */
   readonly lineId?: OrderLineId | undefined
   /** Absent: the current catalog price. */
   readonly unitPrice?: number | undefined
-  /** Staff set the unit price; the catalog never replaces it. */
+  /** The catalog never replaces the unit price. */
   readonly isCustomPrice: boolean
-  /** Discount by staff on the full line, before promotions; at most the line's total. */
+  /** On the full line, before promotions; at most the line's total. */
   readonly discount: number
-  /** Steps that are in `unitPrice` and beside it already. */
+  /** Steps that are in `unitPrice` already. */
   readonly priceSteps?: PriceSteps | undefined
 }
 
-/** A line to be priced: of a cart, a staff request or an edited order. */
 export interface BasketLine extends ClaimedLine {
   readonly agreed?: Agreement | undefined
 }
 
-/** The rows that can affect the prices of an order. */
 export interface PricingCandidates {
   readonly prices: PriceCandidates
   readonly promotions: ReadonlyArray<PromotionCandidate>
 }
 
-/** The lines to price and their customer: a cart, a quote or a manual order (contract §3.8, §4.4). */
 export interface Basket {
   readonly currency: string
   readonly customerId: CustomerId | null
-  /** Groups of that customer. */
   readonly customerGroupIds: ReadonlyArray<string>
-  /** Identifies a guest. */
   readonly email: string | null
-  /** Hash of the cart's secret; empty without a cart. */
   readonly secretHash: string
   readonly lines: ReadonlyArray<BasketLine>
-  /** What can affect its prices, where it was read with the cart. */
   readonly candidates?: PricingCandidates | undefined
-  /** Promotions that this order already uses; its usage does not count against their limits. Absent without an order. */
+  /** Promotions that this order already uses; they do not count against their limits. */
   readonly used?: ReadonlyArray<PromotionId> | undefined
 }
 
 /**
- * Who buys (contract §3.1): the customer that an actor with `customers:read` names, else the cart's, else the profile of
- * the visitor. Staff who check out a guest's cart act for the guest, who reads the order by the cart's secret.
+ * The customer that an actor with `customers:read` names, else the cart's, else the visitor's profile (contract §3.1).
+ * Staff who check out a guest's cart act for the guest.
  */
 export const buyerOf = (actor: Actor, named: string | null | undefined, own: CustomerId | null) => ({
   named: mayNameCustomers(actor) ? named ?? null : null,
   own: actsForShop(actor) ? null : own
 })
 
-/** The parts of a request, besides the lines, that decide the price. */
 export type PricingRequest = Pick<
   CheckoutRequest,
   "customerId" | "customerGroupIds" | "promotionCodes" | "shippingAddress" | "shippingRateId" | "metadata"
@@ -100,9 +90,8 @@ export const PricedCartLine = Schema.Struct({
   /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
-  /** Steps of plugins, which follow those. */
   addedSteps: Schema.optionalKey(PriceSteps),
-  /** Staff set the unit price; `manualDiscount` is their part of `discountAmount`. */
+  /** `manualDiscount` is the part of `discountAmount` by staff. */
   isCustomPrice: Schema.optional(Schema.Boolean),
   manualDiscount: Schema.optional(Minor)
 })
@@ -122,7 +111,6 @@ export const PricedCartPromotion = Schema.Struct({
   perCustomer: Schema.NullOr(Schema.Int)
 })
 
-/** A payment of a checkout: what its provider is asked for, in minor units. */
 export const PinnedTender = Schema.Struct({
   provider: Schema.String,
   token: Schema.NullOr(Schema.String),
@@ -131,13 +119,12 @@ export const PinnedTender = Schema.Struct({
 })
 export type PinnedTender = typeof PinnedTender.Type
 
-/** Data of plugins that is kept with a checkout, by their ids. */
 export const CheckoutExtensionData = Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown))
 export type CheckoutExtensionData = typeof CheckoutExtensionData.Type
 
 /**
- * The prices of a checkout. Stored with its stock reservation and read again after a crash: a later price change must not
- * change the authorized amount. New fields are optional with a default, because older values are stored.
+ * The prices of a checkout, stored with its reservation: a later price change must not change the authorized amount.
+ * New fields are optional, because older values are stored.
  */
 export const PricedCart = Schema.Struct({
   currency: Schema.String,
@@ -151,21 +138,19 @@ export const PricedCart = Schema.Struct({
   taxTotal: Minor,
   shippingTotal: Minor,
   grandTotal: Minor,
-  /** Customer groups that the prices and promotions are for. */
   customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
-  /** Prices contain the tax. Absent, in older values: false. */
+  /** Absent, in older values: false. */
   taxIncluded: Schema.optional(Schema.Boolean),
   /** The tax adapter that must receive the order; absent when the store's rules decided the tax. */
   taxProvider: Schema.optional(Schema.String),
-  /** Name and id of the rate of `shippingTotal`; absent or null without a choice of rates. */
+  /** Absent or null without a choice of rates. */
   shippingMethod: Schema.optional(Schema.NullOr(Schema.String)),
   shippingRateId: Schema.optional(Schema.NullOr(Schema.String)),
   paymentProvider: Schema.optional(Schema.String),
-  /** How the total is split over several payments; absent for a single one. They add up to `grandTotal`. */
+  /** Parts of `grandTotal`; absent for a single payment. */
   tenders: Schema.optional(Schema.Array(PinnedTender)),
-  /** The only warehouse that the stock is taken from. */
   warehouseId: Schema.optional(WarehouseId),
-  /** What plugins keep with the checkout; it becomes no part of the order. */
+  /** Kept by plugins; no part of the order. */
   extensions: Schema.optional(CheckoutExtensionData),
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 })
@@ -175,20 +160,16 @@ const StoredPricedCart = Schema.fromJsonString(Schema.toCodecJson(PricedCart))
 const encode = Schema.encodeEffect(StoredPricedCart)
 const decode = Schema.decodeEffect(StoredPricedCart)
 
-/** Encodes a priced cart for storage; dies if it cannot be encoded. */
 export const encodePricedCart = (pricedCart: PricedCart): Effect.Effect<string> =>
   Effect.catch(encode(pricedCart), Effect.die)
 
-/** Decodes a priced cart stored by this or an older version. */
 export const decodePricedCart = (stored: string): Effect.Effect<PricedCart> => Effect.catch(decode(stored), Effect.die)
 
-/** The totals of a priced cart, as its order and its quote carry them. */
 export const totalsOf = (pricedCart: PricedCart) => ({
   ...Struct.pick(pricedCart, ["subtotal", "discountTotal", "taxTotal", "shippingTotal", "grandTotal"]),
   taxIncluded: pricedCart.taxIncluded ?? false
 })
 
-/** A checkout line as hooks see it; minor units. */
 export interface CheckoutLine extends PricedCartLine {
   readonly resolvedUnitPrice: number
   readonly resolvedTotal: number
@@ -211,7 +192,6 @@ export interface CheckoutData {
   readonly subtotal: number
   readonly discountTotal: number
   readonly taxTotal: number
-  /** Prices contain the tax: `total` does not add it. */
   readonly taxIncluded: boolean
   readonly shippingTotal: number
   /** Gross; stored value (gift cards) does not lower it. */
@@ -220,16 +200,13 @@ export interface CheckoutData {
   readonly appliedPromotions: PricedCart["promotions"]
   readonly freeShipping: boolean
   readonly shippingAddress: CheckoutRequest["shippingAddress"] | null
-  /** Name of the shipping rate; null without a choice of rates. */
   readonly shippingMethod: string | null
-  /** Becomes part of the order's metadata. */
   readonly metadata: PricedCart["metadata"]
   /** Present from `checkout.beforeCreate` on. */
   readonly paymentIntentId?: string
   readonly paymentClientSecret?: string | null
 }
 
-/** The fields of an order that do not come from its priced cart. `metadata` overrides the priced cart's. */
 export type OrderHead = Pick<
   Order,
   | "id"
@@ -243,14 +220,11 @@ export type OrderHead = Pick<
   | "metadata"
 >
 
-/** The promotions in the order's metadata. */
 export const appliedIn = ({ promotions }: PricedCart) => promotions.map(({ perCustomer: _, ...applied }) => applied)
 
-/** The shipping rate in the order's metadata. */
 export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
   shippingRateId ? { shippingMethod, shippingRateId } : {}
 
-/** The order line of a priced line; its metadata keeps the discount by staff for later edits. */
 export const orderLineOf = (
   orderId: OrderId,
   { addedSteps = [], basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine

@@ -34,15 +34,15 @@ class LineVariantRequired extends invalid(
   "variant_required"
 ) {}
 
-/** Prices lines as if they were bought now, without claiming a cart (contract §3.4, §3.8, §4.4). Stores nothing. */
+/** Prices lines without claiming a cart (contract §3.4, §3.8, §4.4). Stores nothing. */
 export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quotes", {
   make: Effect.gen(function*() {
     const [repo, carts, pricing, prices] = yield* Effect.all([BasketRepo, Carts, CheckoutPricing, ShippingPrices])
     const extensions = yield* CheckoutExtensions
 
     /**
-     * The lines of a staff request. Merges equal lines at the catalog price, as a cart does. 404 for an unknown entity
-     * or variant, 422 when the variant is missing, 403 for prices and discounts without `orders:manage`.
+     * Merges equal lines at the catalog price. 404 for an unknown entity or variant, 422 for a missing variant, 403 for
+     * prices without `orders:manage`.
      */
     const linesOf = Effect.fn("Quotes.linesOf")(function*(requests: ReadonlyArray<LineRequest>) {
       const agreed = yield* Effect.forEach(requests, (request, index) => agreementOf(request, `lineItems.${index}`))
@@ -73,8 +73,8 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
     })
 
     /**
-     * Prices the lines, or those of a cart, exactly as a checkout does, and ignores stock. Fails as `linesOf` does, and
-     * with 422 CHECKOUT_FAILED where the checkout's pricing would fail.
+     * Prices lines or a cart exactly as a checkout does, and ignores stock. Fails as `linesOf`, and with 422
+     * CHECKOUT_FAILED.
      */
     const quote = Effect.fn("Quotes.quote")(function*(request: QuoteRequest & Pick<PricingRequest, "metadata">) {
       const decide = extensions.decide({
@@ -87,10 +87,7 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
       return quoteOf(yield* pricing.price(yield* basketOf(request), request, null, decide))
     })
 
-    /**
-     * Rates that fit the cart and the address, priced after promotions as in the checkout. 404 for a cart of another
-     * visitor; 422 for an inactive or empty cart, or an address without a shipping rate.
-     */
+    /** 404 for a cart of another visitor; 422 for an inactive or empty cart, or an address without a shipping rate. */
     const shippingRates = Effect.fn("Quotes.shippingRates")(function*(request: ShippingQuoteRequest) {
       const stored = yield* carts.get(request.cartId)
       yield* Effect.fromResult(changeable(stored, DateTime.toDateUtc(yield* DateTime.now)))
@@ -107,15 +104,14 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
   static readonly layer = Layer.effect(Quotes, Quotes.make)
 }
 
-/** 403 for actors who may not set prices and discounts. */
 export const requireMoney = Effect.flatMap(CurrentActor, (actor) =>
   holds(actor, "orders:manage")
     ? Effect.void
     : Effect.fail(new MoneyForbidden()))
 
 /**
- * The price and discount that staff set for a line; undefined when the catalog decides. Fails without permission: an
- * order with silently different prices is worse than none (contract §12.3).
+ * The price and discount that staff set for a line. Fails without permission: silently different prices are worse than
+ * no order (contract §12.3).
  */
 export const agreementOf = Effect.fnUntraced(function*(
   { discountAmount, isCustomPrice, unitPrice }: Pick<LineChange, "discountAmount" | "isCustomPrice" | "unitPrice">,
@@ -159,7 +155,6 @@ const requireSellable = (line: SellableSnapshot): Effect.Effect<void, NotFound |
     : Effect.void
 }
 
-/** A basket without a cart; the request names its customer. */
 export const basketWithout = (
   currency: string,
   lines: Basket["lines"],

@@ -5,15 +5,13 @@ import { Amount } from "../platform/money/Money.ts"
 import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
 import { ManualOrderRequest } from "./Checkout.ts"
 
-/** What has paid for goods that have left; minor units. */
+/** A payment of goods that have left; minor units. */
 export const PaidTender = Schema.Struct({
-  /** Provider that gives it back in a refund: one of the deployment or of a plugin. */
+  /** The provider that refunds it: one of the deployment or of a plugin. */
   method: Text,
   /** Of 0: no payment. */
   amount: Amount,
-  /** What the shopper knows it by. Default: the method. */
   label: Schema.optional(Text),
-  /** The provider's id of the payment. */
   reference: Schema.optional(ShortText)
 })
 export type PaidTender = typeof PaidTender.Type
@@ -29,17 +27,15 @@ export const SoldGoods = Schema.Struct({
     "metadata",
     "promotionCodes"
   ]),
-  /** The document that sold them: one order for each. */
   reference: PostingReference,
-  /** Where the goods left. */
   warehouseId: WarehouseId,
-  /** They come to the order's total; each is captured. */
+  /** They add up to the order's total; each is captured. */
   tenders: Schema.Array(PaidTender),
   /** Minor units. Default 0. */
   shippingTotal: Schema.optional(Amount),
   /** `metadata.channel` of the order. */
   channel: Schema.optional(keyText(64)),
-  /** Default: now. A call that is repeated says the same. */
+  /** Default: now. A repeated call sends the same. */
   soldAt: Schema.optional(Schema.Date)
 })
 export type SoldGoods = typeof SoldGoods.Type

@@ -8,26 +8,20 @@ import { usageRefusal } from "./CreateOrderRepo.ts"
 import { createManualOrderStatement, type NewManualOrder, settleStatement } from "./CreateOrderStatements.ts"
 import type { SoldGoods } from "./SoldGoods.ts"
 
-/** A paid order of goods that have left. */
 export type NewSoldOrder = NewManualOrder & Required<Pick<NewManualOrder, "payments">>
 
-/** What is done in the transaction of a sold order, before and after the order is written. */
 export interface SoldOrderSteps<A, E, R> {
-  /** Takes the goods out of stock; whether less than nothing is left of one. */
   readonly takeGoods: Effect.Effect<boolean, Conflict | NotFound | ValidationFailed, CurrentActor>
   readonly finish: Effect.Effect<A, E, R>
 }
 
-/** SHA-256 of what was sold. The database orders the keys, so that equal values are equal. */
 const digestOf = (sql: SqlClient.SqlClient, sold: SoldGoods) =>
   sql`encode(sha256(convert_to(${JSON.stringify(sold)}::jsonb::text, 'UTF8')), 'hex')`
 
-/** Writes orders of goods that have left already (contract, plugins §17.10-11). */
 export class SoldOrderRepo extends Context.Service<SoldOrderRepo>()("stoa/domain/checkout/SoldOrderRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    /** Whether the order of this id is that of this sale; undefined when there is no such order. */
     const isSame = Effect.fn("SoldOrderRepo.isSame")(function*(id: OrderId, sold: SoldGoods) {
       const [row] = yield* sql`select request_hash is not distinct from ${digestOf(sql, sold)} as same from orders
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
@@ -35,9 +29,8 @@ export class SoldOrderRepo extends Context.Service<SoldOrderRepo>()("stoa/domain
     }, Effect.orDie)
 
     /**
-     * Takes the goods, creates their order, which is paid by its `payments`, and finishes it, in one transaction.
-     * Undefined when there is an order of this id: nothing is written then. A concurrent call for the same id waits.
-     * Locks stock before promotions, as edits and cancellations do.
+     * Takes the goods and creates their paid order in one transaction. Undefined when there is an order of this id. A
+     * concurrent call for the same id waits. Locks stock before promotions, as edits and cancellations do.
      */
     const create = Effect.fn("SoldOrderRepo.create")(
       function*<A, E, R>(

@@ -1,8 +1,8 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 
 export const migrations = {
-  // The checkouts that run: written with the claim of the cart, deleted with the last change of the checkout. Every row
-  // is short-lived, so the table is vacuumed by the number of its dead rows and not by their share.
+  // Written with the claim of the cart, deleted with the last change of the checkout. Rows are short-lived: the table
+  // is vacuumed by the number of dead rows, not by their share.
   "0001_checkout_runs": statements(
     `create table checkout_runs (
       id uuid primary key,
