@@ -7,8 +7,8 @@ import { FreeText, keyText, ShopperObject, Text } from "../platform/text/Storabl
 import { Time } from "../platform/text/Time.ts"
 
 /**
- * A customer of an organization; a login has one profile in each (spec §2, contract, platform §7). `userId` is null
- * only in the change log entry of an erasure. `groupIds` affect prices and promotions.
+ * A customer; a login has one profile in each organization (spec §2, contract, platform §7). `userId` is null only in
+ * the change log entry of an erasure.
  */
 export const Customer = Schema.Struct({
   id: CustomerId,
@@ -27,13 +27,10 @@ export type Customer = typeof Customer.Type
 
 export class CustomerNotFound extends notFound("Customer", "Customer not found.") {}
 
-/** A part of a person's name, or of an address. */
 export const Name = FreeText.check(Schema.isMaxLength(255))
 
-/** A telephone number in any notation. */
 export const Phone = FreeText.check(Schema.isMaxLength(64))
 
-/** Maximum length of the mail standards. Only a mail can show that the address works. */
 export const Email = FreeText.check(Schema.isMaxLength(320), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 
 const own = {
@@ -43,22 +40,19 @@ const own = {
   metadata: maybe(ShopperObject)
 }
 
-/** Body of a change of the caller's profile: null clears a field, `metadata` is replaced as a unit. */
 export const ProfileChange = Schema.Struct(own).annotate({ identifier: "ProfileChange" })
 export type ProfileChange = typeof ProfileChange.Type
 
-/** Body of a change by staff: as for the caller's profile, and the e-mail address. */
 export const CustomerChange = Schema.Struct({ ...own, email: maybe(Email) }).annotate({ identifier: "CustomerChange" })
 export type CustomerChange = typeof CustomerChange.Type
 
-/** Body of a new customer; without `userId` they are a walk-in without a login (contract, platform §8). */
+/** Without `userId` they are a walk-in without a login (contract, platform §8). */
 export const NewCustomer = Schema.Struct({ ...own, email: maybe(Email), userId: maybe(keyText(255)) })
   .annotate({ identifier: "NewCustomer" })
 export type NewCustomer = typeof NewCustomer.Type
 
 const spaces = /\s+/
 
-/** Splits the name of a login into first and last name. */
 export const nameParts = (name: string): Pick<Customer, "firstName" | "lastName"> => {
   const [first = "", ...rest] = name.trim().split(spaces)
   return { firstName: first === "" ? null : first, lastName: rest.length === 0 ? null : rest.join(" ") }
@@ -68,7 +62,6 @@ interface NewProfile extends Pick<Customer, "id" | "organizationId" | "userId"> 
   readonly now: Date
 }
 
-/** A new profile with empty details. */
 export const blankCustomer = ({ id, now, organizationId, userId }: NewProfile): Customer => ({
   id,
   organizationId,
@@ -83,7 +76,6 @@ export const blankCustomer = ({ id, now, organizationId, userId }: NewProfile): 
   updatedAt: now
 })
 
-/** How the metadata of a change apply: they replace the record's, or merge into them at the top level. */
 export type MetadataMode = "replace" | "merge"
 
 const metadataAfter = (before: Customer["metadata"], sent: CustomerChange["metadata"], mode: MetadataMode) => {
@@ -91,7 +83,7 @@ const metadataAfter = (before: Customer["metadata"], sent: CustomerChange["metad
   return mode === "replace" ? sent ?? {} : { ...before, ...sent }
 }
 
-/** A profile after a change. Returns the same record when nothing differs, so that nothing is written or emitted. */
+/** Returns the same record when nothing differs: nothing is written or emitted. */
 export const changedCustomer = (before: Customer, sent: CustomerChange, mode: MetadataMode, now: Date): Customer => {
   const after = {
     ...before,
@@ -104,7 +96,7 @@ export const changedCustomer = (before: Customer, sent: CustomerChange, mode: Me
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
 }
 
-/** A customer that staff enters. Without a login they get a `userId` that no login ever has. */
+/** Without a login the customer gets a `userId` that no login ever has. */
 export const newCustomer = (sent: NewCustomer, record: Omit<NewProfile, "userId">): Customer => {
   const login = sent.userId ?? null
   return {
@@ -117,7 +109,6 @@ export const newCustomer = (sent: NewCustomer, record: Omit<NewProfile, "userId"
   }
 }
 
-/** The change log entry of a profile: `customers.create` for a new one. */
 export const customerChange = (customer: Customer, before: Customer | null): Change => ({
   type: before === null ? "customers.create" : "customers.update",
   entityType: "customer",
@@ -126,7 +117,6 @@ export const customerChange = (customer: Customer, before: Customer | null): Cha
   before
 })
 
-/** Purpose of an address. */
 export const AddressType = Schema.Literals(["shipping", "billing"])
 
 /** An address of a customer. At most one of each type is the default (contract, platform §7). */
@@ -149,7 +139,6 @@ export type Address = typeof Address.Type
 
 const Line = FreeText.check(Schema.isMaxLength(255))
 
-/** Body of a new address. `isDefault` replaces the previous default of its type. */
 export const NewAddress = Schema.Struct({
   type: AddressType,
   firstName: Text,
@@ -165,7 +154,6 @@ export const NewAddress = Schema.Struct({
 }).annotate({ identifier: "NewAddress" })
 export type NewAddress = typeof NewAddress.Type
 
-/** Maximum addresses of a customer: the default page size. */
 export const maxAddresses = 20
 
 export class AddressNotFound extends notFound("Address", "Address not found.") {}

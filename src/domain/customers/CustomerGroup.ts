@@ -21,7 +21,6 @@ export class CustomerGroupNotFound extends notFound("CustomerGroup", "Customer g
 
 const Description = FreeText.check(Schema.isMaxLength(1000))
 
-/** Body of a new group; its name is unique in the organization. */
 export const NewCustomerGroup = Schema.Struct({
   name: Text,
   description: maybe(Description),
@@ -29,7 +28,6 @@ export const NewCustomerGroup = Schema.Struct({
 }).annotate({ identifier: "NewCustomerGroup" })
 export type NewCustomerGroup = typeof NewCustomerGroup.Type
 
-/** Body of a change: null clears a field, `metadata` is replaced as a unit. */
 export const CustomerGroupChange = Schema.Struct({ ...NewCustomerGroup.fields, name: Schema.optional(Text) })
   .annotate({ identifier: "CustomerGroupChange" })
 export type CustomerGroupChange = typeof CustomerGroupChange.Type

@@ -36,7 +36,6 @@ const orRefused = refusedBy({
   customer_group_members_group_id_fkey: () => new GroupHasMembers()
 })
 
-/** Customer groups, listed by name, and their members. 409 for a taken name, or while it has members. */
 export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("stoa/domain/customers/CustomerGroupRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
     ...recordRepo(sql, {
@@ -52,12 +51,8 @@ export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("sto
   static readonly layer = Layer.effect(CustomerGroupRepo, CustomerGroupRepo.make)
 }
 
-/**
- * Members of customer groups. The table's trigger stores the group ids in the profile, so that carts and checkouts read
- * them with it. A membership change is therefore a change of the profile.
- */
+/** The table's trigger stores the group ids in the profile: a membership change is a change of the profile. */
 const membership = (sql: SqlClient.SqlClient) => {
-  /** A page of the customers in a group, last joined first, in two statements. */
   const members = Effect.fn("CustomerGroupRepo.members")(function*(groupId: CustomerGroupId, page: PageRequest) {
     const organization = yield* currentOrganization
     const where = sql`m.organization_id = ${organization} and m.group_id = ${groupId}::uuid`
@@ -71,10 +66,6 @@ const membership = (sql: SqlClient.SqlClient) => {
     return { ...page, items, total: Number(counted?.["count"]) }
   }, Effect.orDie)
 
-  /**
-   * Adds a customer to a group or removes them, with the event `customers.update`, in one transaction. Returns the
-   * changed profile; undefined if they were already in that state, when nothing was written. 404.
-   */
   const setMember = Effect.fn("CustomerGroupRepo.setMember")(
     function*(groupId: CustomerGroupId, customerId: CustomerId, member: boolean) {
       const actor = yield* CurrentActor

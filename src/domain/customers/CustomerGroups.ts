@@ -25,12 +25,11 @@ export class CustomerGroups extends Context.Service<CustomerGroups>()("stoa/doma
 
     return {
       ...groups,
-      /** A page of the customers in a group, last joined first. */
       members: Effect.fn("CustomerGroups.members")(function*(id: CustomerGroupId, page: PageRequest) {
         yield* groups.get(id)
         return yield* repo.members(id, page)
       }),
-      /** Adds a customer to a group or removes them; idempotent. Runs `customers.afterUpdate`. */
+      /** Adds or removes a customer; idempotent. Runs `customers.afterUpdate`. */
       setMember: Effect.fn("CustomerGroups.setMember")(
         function*(id: CustomerGroupId, customerId: CustomerId, member: boolean) {
           const changed = yield* repo.setMember(id, customerId, member)

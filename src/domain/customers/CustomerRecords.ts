@@ -14,12 +14,10 @@ export class Addresses extends Context.Service<Addresses>()("stoa/domain/custome
     const repo = yield* AddressRepo
     const customers = yield* Customers
 
-    /** A page of the caller's addresses, oldest first. */
     const own = Effect.fn("Addresses.own")(function*(page: PageRequest) {
       return yield* repo.list((yield* customers.ownProfile).id, page)
     })
 
-    /** A page of the addresses of any customer of the organization; 404 for an unknown customer. */
     const of = Effect.fn("Addresses.of")(function*(customerId: CustomerId, page: PageRequest) {
       yield* customers.mustExist(customerId)
       return yield* repo.list(customerId, page)
@@ -32,7 +30,6 @@ export class Addresses extends Context.Service<Addresses>()("stoa/domain/custome
       return address
     })
 
-    /** Deletes an address of the caller; 404 for any other address. */
     const remove = Effect.fn("Addresses.remove")(function*(id: AddressId) {
       if (!(yield* repo.remove((yield* customers.ownProfile).id, id))) return yield* new AddressNotFound()
     })
@@ -50,7 +47,6 @@ export class Interactions extends Context.Service<Interactions>()("stoa/domain/c
     const customers = yield* Customers
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-    /** A page, newest first. */
     const list = Effect.fn("Interactions.list")(function*(customerId: CustomerId, page: PageRequest) {
       yield* customers.mustExist(customerId)
       return yield* repo.list(customerId, page)

@@ -20,17 +20,15 @@ const toChange = (
   before: Address | null
 ): Change => ({ type, entityType: "customer", entityId: payload.customerId, payload, before })
 
-/** All SQL of addresses. The change log records them as changes of their customer. */
 export class AddressRepo extends Context.Service<AddressRepo>()("stoa/domain/customers/AddressRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    /** A page of a customer's addresses, oldest first, in two statements. */
     const list = Effect.fn("AddressRepo.list")((customerId: CustomerId, page: PageRequest) =>
       Effect.orDie(ownPage(sql, addresses, "created_at, id", page, [sql`customer_id = ${customerId}::uuid`]))
     )
 
     /**
-     * Adds an address; a default replaces the previous one. Concurrent adds for one customer wait for each other, so
-     * that neither the limit nor the single default is violated. 404 without the customer, 409 at `maxAddresses`.
+     * A default replaces the previous one. Adds for one customer run one after the other. 404 without the customer, 409
+     * at `maxAddresses`.
      */
     const add = Effect.fn("AddressRepo.add")(
       function*(address: Address) {
@@ -58,7 +56,6 @@ export class AddressRepo extends Context.Service<AddressRepo>()("stoa/domain/cus
       Effect.catchIf(SqlError.isSqlError, Effect.die)
     )
 
-    /** Deletes an address of a customer; false when there is none. */
     const remove = Effect.fn("AddressRepo.remove")((customerId: CustomerId, id: AddressId) =>
       deleteRecorded(
         sql,
@@ -77,7 +74,6 @@ export class AddressRepo extends Context.Service<AddressRepo>()("stoa/domain/cus
 
 export const interactions = new Table("customer_interactions", Interaction)
 
-/** All SQL of interactions. The change log records them as changes of their customer. */
 export class InteractionRepo extends Context.Service<InteractionRepo>()("stoa/domain/customers/InteractionRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const records = recordRepo(sql, {
@@ -93,7 +89,6 @@ export class InteractionRepo extends Context.Service<InteractionRepo>()("stoa/do
     }, Effect.die)
     const of = (customerId: CustomerId) => sql`customer_id = ${customerId}::uuid`
 
-    /** False, and nothing written, when the organization has no such customer. */
     const insert = Effect.fn("InteractionRepo.insert")(function*(i: Interaction) {
       const actor = yield* CurrentActor
       const added = { type: "customers.addInteraction", entityType: "customer", entityId: i.customerId } as const
@@ -109,13 +104,10 @@ export class InteractionRepo extends Context.Service<InteractionRepo>()("stoa/do
     }, Effect.orDie)
 
     return {
-      /** A page of a customer's interactions, newest first, in two statements. */
       list: (customerId: CustomerId, page: PageRequest) => records.list(page, [of(customerId)]),
       insert,
-      /** Applies a rule to the current interaction with the row locked. Undefined for an unknown one. */
       change: (customerId: CustomerId, id: InteractionId, rule: (before: Interaction) => Interaction) =>
         records.change(id, (before) => Effect.succeed(rule(before)), of(customerId)),
-      /** False when the customer has no such interaction. */
       remove: (customerId: CustomerId, id: InteractionId) => records.remove(id, of(customerId))
     }
   })

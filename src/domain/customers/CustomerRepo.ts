@@ -11,12 +11,10 @@ import { Table } from "../platform/records/Table.ts"
 import { recordRepo } from "../platform/resources/RecordRepo.ts"
 import { blankCustomer, Customer, customerChange, nameParts } from "./Customer.ts"
 
-/** Profiles; the columns of an erased one are empty. */
 export const customers = new Table("customers", Customer)
 
 class LoginTaken extends conflict("CustomerLogin", "This login has a customer profile already.") {}
 
-/** All SQL of customer profiles. Queries exclude erased profiles. */
 export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/customers/CustomerRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const columns = sql.literal(customers.columns())
@@ -28,7 +26,6 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       changes: { create: "customers.create", update: "customers.update", delete: "customers.erase" }
     }, refusedBy({ customers_login: () => new LoginTaken() }))
 
-    /** The existing profile of a signed-in user; null before its first use, and for visitors and API keys. */
     const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {
       if (!isSignedIn(actor)) return null
       const rows = yield* customers.rows(sql)`select ${columns} from customers
@@ -36,11 +33,6 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       return rows[0] ?? null
     }, Effect.orDie)
 
-    /**
-     * The profile of a signed-in user, created on first use with the event `customers.create`, and whether this request
-     * created it. One statement, and one profile for any number of concurrent requests. Null for anonymous visitors and
-     * API keys.
-     */
     const openProfile = Effect.fn("CustomerRepo.openProfile")(function*(actor: Actor) {
       if (!isSignedIn(actor)) return null
       const { email, organizationId, userId } = actor
@@ -50,8 +42,8 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
         ...nameParts(actor.name),
         email
       }
-      // Of two concurrent requests that find nothing, one inserts. The other insert waits, meets the row and only reads
-      // it: the update changes nothing but makes the row visible to this statement.
+      // Of two concurrent requests one inserts. The other insert waits and meets the row: its empty update makes the
+      // row visible to this statement.
       const rows = yield* customers.rows(sql)`with found as (
           select * from customers where organization_id = ${organizationId} and user_id = ${userId}),
         made as (
@@ -65,7 +57,6 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       return rows[0] === undefined ? null : { customer: rows[0], made: rows[0].id === profile.id }
     }, Effect.orDie)
 
-    /** Groups of a profile, for prices and promotions. Empty for an unknown profile. */
     const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: CustomerId) {
       const rows = yield* decoding(sql, Schema.Struct({ groupIds: Customer.fields.groupIds }))`select
           group_ids as "groupIds" from customers
@@ -77,16 +68,12 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       existingProfileOf,
       openProfile,
       groupsOf,
-      /** A profile by id; undefined when the organization has no such profile. */
       find: (id: CustomerId) => records.find(id, there),
-      /** A page of profiles, newest first, in two statements. */
       list: (page: PageRequest) => records.list(page, [there], "all"),
-      /** Writes a new profile with its event; 409 when its login has a profile. */
       insert: records.insert,
       /**
-       * Applies a rule to the current profile, with the event `customers.update`. The row is locked, so that the later
-       * of two changes builds on the earlier one. Undefined for an unknown profile; the rule's record is returned only
-       * when something was different and was written.
+       * Applies a rule to the locked profile, with the event `customers.update`. Undefined for an unknown profile;
+       * returns a record only when something was written.
        */
       change: (id: CustomerId, rule: (before: Customer) => Customer) =>
         records.change(id, (before) => Effect.succeed(rule(before)), there)
@@ -98,9 +85,8 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
 
 const Owner = Schema.Struct({ id: CustomerId, email: Schema.String, proven: Schema.Boolean })
 
-/** Reads customers for imports. */
 export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
-  /** Locks and reads by e-mail address. One batch of an organization runs at a time: e-mail is no unique key. */
+  /** One batch of an organization runs at a time: e-mail is no unique key. */
   const byEmail = Effect.fn("CustomerRepo.byEmail")(function*(emails: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${`customers by e-mail:${organization}`}, 0))`
@@ -109,7 +95,6 @@ export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
       order by id for update`
   }, Effect.orDie)
 
-  /** Ids by e-mail address in lower case: for addresses with one profile, entered by staff or with a verified login. */
   const ownersOf = Effect.fn("CustomerRepo.ownersOf")(function*(emails: ReadonlyArray<string>) {
     // Held until the transaction ends: an erasure waits, and then finds the orders of the batch.
     const rows = yield* decoding(sql, Owner, "unprepared")`select c.id, lower(c.email) as email,

@@ -14,7 +14,7 @@ import {
 } from "./Customer.ts"
 import { CustomerRepo } from "./CustomerRepo.ts"
 
-/** Customer profiles: the caller's, and those that staff manages (spec §4 `/me`; contract §2, platform §7, §8). */
+/** Customer profiles of callers and of staff (spec §4 `/me`; contract §2, platform §7, §8). */
 export class Customers extends Context.Service<Customers>()("stoa/domain/customers/Customers", {
   make: Effect.gen(function*() {
     const repo = yield* CustomerRepo
@@ -31,8 +31,7 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
     })
 
     /**
-     * Profile of the signed-in user, created on first use, which runs `customers.afterCreate`; null for anonymous
-     * visitors and API keys.
+     * The caller's profile, created on first use, which runs `customers.afterCreate`; null for visitors and API keys.
      */
     const opened = Effect.flatMap(
       CurrentActor,
@@ -42,22 +41,19 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
     /** The same, but 401 for visitors and API keys. */
     const ownProfile = Effect.flatMap(opened, (own) => own === null ? Unauthorized.of() : Effect.succeed(own))
 
-    /** One profile; 404. */
     const get = Effect.fn("Customers.get")(function*(customerId: CustomerId) {
       return (yield* repo.find(customerId)) ?? (yield* new CustomerNotFound())
     })
 
-    /** Changes any profile of the organization; runs `customers.afterUpdate` when something differs. */
     const change = Effect.fn("Customers.change")(function*(id: CustomerId, sent: CustomerChange, mode: MetadataMode) {
       const now = yield* clock
       const customer = yield* repo.change(id, (before) => changedCustomer(before, sent, mode, now))
       if (customer === undefined) return yield* new CustomerNotFound()
-      // A profile that stayed the same keeps the time of its last change.
       if (customer.updatedAt === now) yield* hooks.after("customers.afterUpdate", customer)
       return customer
     })
 
-    /** Creates a customer for staff; 409 when the login has a profile. Runs `customers.afterCreate`. */
+    /** Creates a customer; 409 when the login has a profile. Runs `customers.afterCreate`. */
     const create = Effect.fn("Customers.create")(function*(sent: NewCustomer) {
       const { organizationId } = yield* CurrentActor
       const customer = newCustomer(sent, { id: newId(), organizationId, now: yield* clock })
@@ -66,7 +62,6 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
       return customer
     })
 
-    /** Changes the caller's profile; runs `customers.afterUpdate` when something differs. */
     const changeOwn = Effect.fn("Customers.changeOwn")(
       function*({ firstName, lastName, metadata, phone }: ProfileChange) {
         // Copy field by field: a caller with more fields than the owner may set must not change those.
@@ -77,20 +72,16 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
     return {
       ownProfileId: Effect.map(opened, (own) => own?.id ?? null),
       ownProfile,
-      /** The existing profile of the signed-in user, for reads; does not create one. */
       existingProfile: Effect.flatMap(CurrentActor, repo.existingProfileOf),
       changeOwn,
       create,
       change,
       get,
-      /** A page of profiles, newest first. */
       list: repo.list,
-      /** The id of the customer that a request names; 404 unless the organization has them. */
       mustExist: Effect.fn("Customers.mustExist")(function*(named: string) {
         if (!isUuid<CustomerId>(named)) return yield* new CustomerNotFound()
         return (yield* get(named)).id
       }),
-      /** Stored groups of a profile; empty for an unknown one. Groups that a client claims never count here. */
       groupsOf: repo.groupsOf
     }
   })

@@ -5,10 +5,9 @@ import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, StorableObject } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** Kind of contact between a customer and the store. */
 export const InteractionKind = Schema.Literals(["visit", "call", "inquiry", "fitting", "follow_up", "message"])
 
-/** A staff note about contact with a customer (contract, platform §8). `createdBy` is the login of the author. */
+/** A staff note about contact with a customer (contract, platform §8). `createdBy` is a login. */
 export const Interaction = Schema.Struct({
   id: InteractionId,
   organizationId: Schema.String,
@@ -27,7 +26,6 @@ export class InteractionNotFound extends notFound("Interaction", "Interaction no
 
 const Notes = FreeText.check(Schema.isBetweenLength(1, 10_000))
 
-/** Body of a new interaction. */
 export const NewInteraction = Schema.Struct({
   kind: InteractionKind,
   notes: Notes,
@@ -36,7 +34,6 @@ export const NewInteraction = Schema.Struct({
 }).annotate({ identifier: "NewCustomerInteraction" })
 export type NewInteraction = typeof NewInteraction.Type
 
-/** Body of a change: null clears a field, `metadata` is replaced as a unit. */
 export const InteractionChange = Schema.Struct({
   ...NewInteraction.fields,
   kind: Schema.optional(InteractionKind),

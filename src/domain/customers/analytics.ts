@@ -1,19 +1,17 @@
 import type { AnalyticsModel } from "../platform/modules/AnalyticsModel.ts"
 
-/** Rows of erased customers stay for their orders; analytics exclude them. */
+/** Rows of erased customers stay for their orders. */
 const isThere = "customers.erased_at is null"
 
-/** More than one order; the search stops at the second one in the index. */
+/** The search stops at the second order in the index. */
 const isReturning = `exists (select 1 from orders_read o where o.organization_id = customers.organization_id
   and o.customer_id = customers.id offset 1)`
 
-/** Profiles of customers (spec §4 Analytics). */
 const Customers: AnalyticsModel = {
   name: "Customers",
   table: "customers",
   measures: {
     customerCount: { type: "count", filter: isThere },
-    // New in the period that a query selects by `createdAt`.
     newCustomers: { type: "count", filter: isThere },
     returningCustomers: { type: "count", filter: `${isThere} and ${isReturning}` }
   },

@@ -22,7 +22,6 @@ export const migrations = {
         and phone is null and first_name is null and last_name is null and metadata = '{}'))
     )`,
     `create index customers_created on customers (organization_id, created_at desc, id desc) where erased_at is null`,
-    // Prefix search in the admin; byte order, independent of the collation.
     `create index customers_email on customers (organization_id, lower(email) text_pattern_ops) where erased_at is null`,
     `create index customers_full_name on customers (organization_id,
       lower(coalesce(first_name, '') || ' ' || coalesce(last_name, '')) text_pattern_ops) where erased_at is null`,
@@ -67,7 +66,7 @@ export const migrations = {
     )`,
     `create index customer_group_members_joined on customer_group_members (group_id, joined_at desc, customer_id desc)`,
     `create index customer_group_members_customer on customer_group_members (customer_id)`,
-    // Each membership updates a single id in the profile, so that two at once do not overwrite each other.
+    // Updates a single id in the profile: two memberships at once do not overwrite each other.
     `create function customer_group_ids() returns trigger language plpgsql as $$
       begin
         update customers set updated_at = now(), group_ids = case tg_op
@@ -92,7 +91,7 @@ export const migrations = {
     )`,
     `create index customer_interactions_customer on customer_interactions (customer_id, created_at desc, id desc)`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view customer_addresses_read as
       select id, organization_id, customer_id, type, is_default, first_name, last_name, line1, line2, city, state,
@@ -109,7 +108,7 @@ export const migrations = {
         updated_at, erased_at
       from customers`
   ),
-  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
   "0003_plugin_views": statements(
     `create view plugin_customers as
       select id, organization_id, user_id, email, phone, first_name, last_name, group_ids, metadata, created_at,
