@@ -7,12 +7,10 @@ import type { PageRequest } from "../platform/paging/Paging.ts"
 import { type Download, type Fulfillment, type Granted, isOpen } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 
-/** A key that signs links. */
 type DownloadKey = Redacted.Redacted<Uint8Array>
 
 /**
- * Keys of download links: the first signs, all of them are accepted. Without a key no links are created, so that links
- * cannot be forged with a default key.
+ * The first key signs, all are accepted. Without a key no links are created: a default key would let links be forged.
  */
 export class DownloadKeys
   extends Context.Service<DownloadKeys, ReadonlyArray<DownloadKey>>()("stoa/domain/fulfillment/DownloadKeys")
@@ -21,24 +19,21 @@ export class DownloadKeys
     Layer.succeed(DownloadKeys, keys)
 }
 
-/** The signed content of a link. */
 interface DownloadLink {
   readonly fulfillmentId: FulfillmentId
-  /** Expiry of the link in seconds since 1970. */
   readonly expires: number
 }
 
 const signatureOf = ({ expires, fulfillmentId }: DownloadLink, key: DownloadKey): Uint8Array =>
   createHmac("sha256", Redacted.value(key)).update(`${fulfillmentId}\n${expires}`).digest()
 
-/** The address of a bought file, relative to the service; null without a key. */
 const signedLink = (link: DownloadLink, [key]: ReadonlyArray<DownloadKey>): string | null => {
   if (key === undefined) return null
   const signature = Buffer.from(signatureOf(link, key)).toString("base64url")
   return `/api/downloads/${link.fulfillmentId}?expires=${link.expires}&signature=${signature}`
 }
 
-/** Whether one of the keys signed this link; compared in constant time. */
+/** Compares in constant time. */
 const isSigned = (link: DownloadLink, signature: string, keys: ReadonlyArray<DownloadKey>): boolean => {
   const shown = Buffer.from(signature, "base64url")
   return keys.some((key) => {
@@ -51,7 +46,6 @@ class DownloadNotFound extends notFound("Download", "Download not found.") {}
 
 class DownloadEnded extends forbidden("Download", "This download link can no longer be used.") {}
 
-/** The query of a link. */
 interface ShownLink {
   readonly expires?: string | undefined
   readonly signature?: string | undefined
@@ -65,14 +59,14 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
     const keys = yield* DownloadKeys
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-    /** The link expires with the grant, so that repeated reads return the same link. */
+    /** The link expires with the grant: repeated reads return the same link. */
     const linkOf = (granted: Granted, now: Date): string | null => {
       if (!isOpen(granted, now)) return null
       const expires = Math.floor(granted.expiresAt.getTime() / 1000)
       return signedLink({ fulfillmentId: granted.fulfillmentId, expires }, keys)
     }
 
-    /** A page of the files of the caller's order, with download links. 404, 403. */
+    /** The files of the caller's order, with links. 404, 403. */
     const ofOwn = Effect.fn("Downloads.ofOwn")(function*(orderId: OrderId, page: PageRequest) {
       const order = yield* orders.findOwn(orderId)
       const [granted, now] = [yield* repo.filesOf(order.id, page), yield* clock]
@@ -86,7 +80,6 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
       return { ...granted, items }
     })
 
-    /** Fulfillments of an order, with links for those whose file can be fetched now. */
     const linked = Effect.fn("Downloads.linked")(function*(orderId: OrderId, all: ReadonlyArray<Fulfillment>) {
       if (!all.some(({ type }) => type === "digital-download")) return all
       const [granted, now] = [yield* repo.filesOf(orderId, { page: 1, limit: 100 }), yield* clock]
@@ -98,8 +91,8 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
     })
 
     /**
-     * Follows a signed link: counts a download and returns the file's location. 404 for a link without a valid signature,
-     * 403 for one that expired, is used up, or belongs to a cancelled or refunded order.
+     * Counts a download and returns the file's location. 404 without a valid signature, 403 for a link that expired, is
+     * used up, or belongs to a cancelled or refunded order.
      */
     const follow = Effect.fn("Downloads.follow")(
       function*(fulfillmentId: string, { expires, signature }: ShownLink) {

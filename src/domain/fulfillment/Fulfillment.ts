@@ -5,11 +5,9 @@ import { maybe, Units } from "../platform/text/Fields.ts"
 import { keyText, Remark, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Moment, Time } from "../platform/text/Time.ts"
 
-/** How goods reach the customer (contract §5). */
 export const FulfillmentType = Schema.Literals(["physical", "digital-download", "digital-access", "internal-transfer"])
 export type FulfillmentType = typeof FulfillmentType.Type
 
-/** Status of a fulfillment. */
 export const FulfillmentStatus = Schema.Literals([
   "pending",
   "processing",
@@ -21,7 +19,7 @@ export const FulfillmentStatus = Schema.Literals([
 ])
 export type FulfillmentStatus = typeof FulfillmentStatus.Type
 
-/** An order line in a fulfillment: `id` is the order line's, title and sku are those of the purchase. */
+/** `id` is the order line's, title and sku are those of the purchase. */
 export const FulfillmentLine = Schema.Struct({
   id: OrderLineId,
   title: Schema.String,
@@ -29,10 +27,7 @@ export const FulfillmentLine = Schema.Struct({
   quantity: Schema.Int
 }).annotate({ identifier: "FulfillmentLine" })
 
-/**
- * Fields of digital goods: a download link with its limits, or an access with its period. Stored in the row's metadata
- * under these names.
- */
+/** Fields of digital goods, stored in the row's metadata under these names. */
 export const DigitalGrant = Schema.Struct({
   downloadUrl: Schema.optionalKey(Schema.String),
   downloadExpiresAt: Schema.optionalKey(Schema.String),
@@ -64,23 +59,19 @@ export const Fulfillment = Schema.Struct({
   entityType: Schema.optionalKey(Schema.String),
   entityId: Schema.optionalKey(EntityId),
   ...DigitalGrant.fields,
-  /** Remarks of its creator. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "Fulfillment" })
 export type Fulfillment = typeof Fulfillment.Type
 
-/** The fields that have a value: absent rather than null (contract §5). */
 export const present = <A extends object>(
   fields: A
 ): { readonly [Field in keyof A]?: Exclude<A[Field], null | undefined> } =>
-  // The entries lose the types of the fields.
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
     readonly [Field in keyof A]?: Exclude<A[Field], null | undefined>
   }
 
-/** Exceeds the line limit of carts. */
 const maxLines = 1_000
 
 const isWebAddress = (text: string): boolean =>
@@ -98,7 +89,7 @@ const tracking = {
   estimatedDelivery: maybe(Moment)
 }
 
-/** Body of `POST /orders/:id/fulfillments`: the units to fulfill (contract §5). Each line is named once. */
+/** Units to fulfill; each line is named once (contract §5). */
 export const NewShipment = Schema.Struct({
   lineItems: Schema.Array(Schema.Struct({ orderLineItemId: OrderLineId, quantity: Units }))
     .check(Schema.isMinLength(1), Schema.isMaxLength(maxLines)),
@@ -112,7 +103,6 @@ export const NewShipment = Schema.Struct({
 }).annotate({ identifier: "NewFulfillment" })
 export type NewShipment = typeof NewShipment.Type
 
-/** A change of a shipment; null clears a field, absent keeps it. */
 export const ShipmentChange = Schema.Struct({
   status: Schema.optional(
     Schema.Literals(["processing", "shipped", "delivered", "fulfilled", "cancelled", "failed"])
@@ -123,7 +113,6 @@ export const ShipmentChange = Schema.Struct({
 }).annotate({ identifier: "FulfillmentChange" })
 export type ShipmentChange = typeof ShipmentChange.Type
 
-/** Tracking of an order's fulfillment (contract, platform §7); null is unknown. */
 export const Tracking = Schema.Struct({
   fulfillmentId: FulfillmentId,
   status: Schema.Literals(["pending", "processing", "shipped", "delivered", "cancelled", "failed"]),
@@ -137,7 +126,6 @@ export const Tracking = Schema.Struct({
 }).annotate({ identifier: "Tracking" })
 export type Tracking = typeof Tracking.Type
 
-/** Goods without a parcel are delivered at creation. */
 export const trackingOf = (fulfillment: Fulfillment): Tracking => {
   const atOnce = fulfillment.status === "fulfilled"
   return {
@@ -157,13 +145,12 @@ export const trackingOf = (fulfillment: Fulfillment): Tracking => {
 const downloadLife = Duration.hours(24)
 const maxDownloads = 5
 
-/** Entity types that the service delivers, and how. Others need a person or a carrier. */
+/** Entity types that the service delivers; others need a person or a carrier. */
 const digitalTypes: ReadonlyMap<string, FulfillmentType> = new Map([
   ["digitalDownload", "digital-download"],
   ["course", "digital-access"]
 ])
 
-/** Whether goods of this entity type are delivered without a parcel (contract §5). */
 export const isDigital = (entityType: string): boolean => digitalTypes.has(entityType)
 
 const grantOf = (type: FulfillmentType, now: Date): DigitalGrant =>
@@ -196,7 +183,6 @@ export const digitalFulfillments = (order: Order, now: Date): ReadonlyArray<Fulf
     return type === undefined ? [] : [fulfillmentOf(order, line, type, now)]
   })
 
-/** The file of a digital order line (contract, platform §7). The link is null where no file can be fetched. */
 export const Download = Schema.Struct({
   lineItemId: OrderLineId,
   title: Schema.String,
@@ -206,22 +192,17 @@ export const Download = Schema.Struct({
 }).annotate({ identifier: "Download" })
 export type Download = typeof Download.Type
 
-/** A file that an order line grants, and its use so far. */
 export const Granted = Schema.Struct({
   lineItemId: OrderLineId,
   title: Schema.String,
-  /** Null while the order is not paid. */
   fulfillmentId: Schema.NullOr(FulfillmentId),
-  /** Location of the file; null where the catalog has none. */
   file: Schema.NullOr(Schema.String),
   remaining: Schema.Int,
   expiresAt: Schema.NullOr(Time),
-  /** The order was neither cancelled nor refunded. */
   valid: Schema.Boolean
 })
 export type Granted = typeof Granted.Type
 
-/** Whether the file of a grant can be fetched now. */
 export const isOpen = (
   granted: Granted,
   now: Date

@@ -9,7 +9,6 @@ import { Table } from "../platform/records/Table.ts"
 import { DigitalGrant, type Fulfillment, FulfillmentLine, Granted, present } from "./Fulfillment.ts"
 import { deliveries, fulfillmentEvents, fulfillmentLines, StoredFulfillment } from "./FulfillmentTables.ts"
 
-/** The fulfillment `f` of the order `o`, with its lines. */
 export const fulfillments = new Table(
   "fulfillments",
   Schema.Struct({
@@ -34,7 +33,6 @@ export const fulfillments = new Table(
 
 const readGrant = Schema.decodeUnknownOption(DigitalGrant)
 
-/** A row of `fulfillments` as the API shows it. */
 export const toFulfillment = (row: typeof fulfillments.schema.Type): Fulfillment => {
   const {
     createdAt,
@@ -66,7 +64,6 @@ export const toFulfillment = (row: typeof fulfillments.schema.Type): Fulfillment
 
 const grantFields = new Set(Object.keys(DigitalGrant.fields))
 
-/** The part of a record that is stored in the row's metadata. */
 const grantOf = (fulfillment: Fulfillment) =>
   Object.fromEntries(Object.entries(fulfillment).filter(([name]) => grantFields.has(name)))
 
@@ -86,7 +83,6 @@ const covered = fulfillmentLines.insertion({
   quantity: "(f->'lineItems'->0->>'quantity')::int"
 })
 
-/** Location of a line's file: from its variant, else its entity. Only http(s) addresses are followed. */
 const file = `(select u from (select coalesce(
     (select v.metadata->>'downloadUrl' from variants_read v
       where v.id = l.variant_id and v.organization_id = l.organization_id),
@@ -97,10 +93,8 @@ const left = "greatest(0, coalesce((f.metadata->>'maxDownloads')::int - (f.metad
 const until = "(f.metadata->>'downloadExpiresAt')::timestamptz"
 const valid = "o.status not in ('cancelled', 'refunded')"
 
-/** Fulfillments of orders, digital deliveries, and the files that these grant. */
 export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/domain/fulfillment/FulfillmentRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    /** A page of the fulfillments of an order with their lines, oldest first, in two statements. */
     const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
       const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${yield* currentOrganization}`
       const [rows, [counted]] = yield* Effect.all([
@@ -112,7 +106,6 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
       return { ...page, items: rows.map(toFulfillment), total: Number(counted?.["total"]) }
     }, Effect.orDie)
 
-    /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
     const filesOf = Effect.fn("FulfillmentRepo.filesOf")(function*(orderId: OrderId, page: PageRequest) {
       const where = sql`l.order_id = ${orderId}::uuid and l.organization_id = ${yield* currentOrganization}
         and l.entity_type = 'digitalDownload'`
@@ -130,12 +123,10 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
     }, Effect.orDie)
 
     /**
-     * Uses one of the remaining downloads and returns the file's location; undefined when none is left, the grant has
-     * expired, the order was cancelled or refunded, or there is no file. Concurrent calls never exceed the limit. The id
-     * comes from a signed link, which is the credential, so there is no organization filter.
+     * Uses one download; undefined when none is left. Concurrent calls never exceed the limit. The id comes from a
+     * signed link, the credential, so there is no organization filter.
      */
     const takeFile = Effect.fn("FulfillmentRepo.takeFile")(function*(fulfillmentId: FulfillmentId, now: Date) {
-      // The update waits for concurrent downloads of the file and continues their count.
       const rows = yield* decoding(sql, Schema.Struct({ file: Schema.String }))`update fulfillments f
         set updated_at = ${now}::timestamptz,
           metadata = jsonb_set(f.metadata, '{downloadCount}', to_jsonb((f.metadata->>'downloadCount')::int + 1))
@@ -153,10 +144,7 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
   static readonly layer = Layer.effect(FulfillmentRepo, FulfillmentRepo.make)
 }
 
-/**
- * Writes digital fulfillments of one line each, marks their lines fulfilled and emits `fulfillment.create`, in one
- * statement. Only for paid orders that are not cancelled, and for lines without a fulfillment. Returns what it wrote.
- */
+/** Delivers lines without a fulfillment of paid orders and emits `fulfillment.create`, in one statement. */
 const delivering = (sql: SqlClient.SqlClient) =>
   Effect.fn("FulfillmentRepo.deliver")(
     function*(orderId: OrderId, fulfillments: ReadonlyArray<Fulfillment>) {

@@ -8,7 +8,6 @@ const text = Schema.NullOr(Schema.String)
 const time = Schema.NullOr(Time)
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
-/** A fulfillment by staff as it is stored. `details` are its creator's remarks. */
 export const StoredFulfillment = Schema.Struct({
   ...Struct.pick(Fulfillment.fields, ["id", "orderId", "type", "status", "createdAt", "updatedAt"]),
   organizationId: Schema.String,
@@ -19,13 +18,12 @@ export const StoredFulfillment = Schema.Struct({
   shippedAt: time,
   deliveredAt: time,
   details: Schema.NullOr(Metadata),
-  /** Units it took from stock, and from where: a cancelled one puts them back there. */
+  /** Units from stock: a cancelled fulfillment puts them back there. */
   taken: Schema.Array(Schema.Struct({ sellable: Schema.String, warehouseId: WarehouseId, quantity: Schema.Int }))
 })
 
 export const shipments = new Table("fulfillments", StoredFulfillment)
 
-/** The row of a digital fulfillment: the line that it delivers, and its grant in `metadata`. */
 export const deliveries = new Table(
   "fulfillments",
   Schema.Struct({ ...StoredFulfillment.fields, orderLineId: Schema.NullOr(OrderLineId), metadata: Metadata }),
@@ -43,7 +41,6 @@ export const deliveries = new Table(
   }
 )
 
-/** Units of an order line in a fulfillment. */
 const StoredFulfillmentLine = Schema.Struct({
   organizationId: Schema.String,
   fulfillmentId: FulfillmentId,
@@ -53,7 +50,6 @@ const StoredFulfillmentLine = Schema.Struct({
 
 export const fulfillmentLines = new Table("fulfillment_lines", StoredFulfillmentLine)
 
-/** A change of a fulfillment (contract §5). */
 const FulfillmentEvent = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,

@@ -12,7 +12,6 @@ import { Downloads } from "./Downloads.ts"
 import { digitalFulfillments, trackingOf } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 
-/** Slug of the task that retries failed digital deliveries. */
 const deliverSlug = "fulfillment/deliver"
 
 /** Fulfillments of orders (spec §4, contract §5). */
@@ -26,8 +25,8 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
     const jobs = yield* Jobs
 
     /**
-     * Delivers the digital lines of a paid order and runs `fulfillment.afterCreate` for each; idempotent. Returns the
-     * order after it. An unpaid or cancelled order stays unchanged.
+     * Delivers the digital lines of a paid order and runs `fulfillment.afterCreate` for each; idempotent. An unpaid or
+     * cancelled order stays unchanged.
      */
     const handOver = Effect.fn("Fulfillments.handOver")(function*(order: Order) {
       const due = digitalFulfillments(order, DateTime.toDateUtc(yield* DateTime.now))
@@ -51,8 +50,8 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
     return {
       handOver,
       /**
-       * The same for an order that was just paid. A failure is logged and a job retries it, so that the paid order remains
-       * (contract §3.6). Without the database the job cannot be enqueued either, and the caller retries.
+       * The same for an order that was just paid. A job retries a failure: the paid order remains (contract §3.6).
+       * Without the database the caller retries.
        */
       deliver: Effect.fn("Fulfillments.deliver")((order: Order) =>
         Effect.catchDefect(
@@ -60,13 +59,11 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
           (defect) => isTransient(defect) ? Effect.die(defect) : later(order, defect)
         )
       ),
-      /** A page of the fulfillments of an order, for callers who may read the order. 404, 403. */
       ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         const order = yield* admitReader(yield* orders.find(orderId))
         const found = yield* repo.ofOrder(order.id, page)
         return { ...found, items: yield* downloads.linked(order.id, found.items) }
       }),
-      /** A page of the shipments of the caller's order, by id or number. 404, 403. */
       trackingOfOwn: Effect.fn("Fulfillments.trackingOfOwn")(function*(idOrNumber: string, page: PageRequest) {
         const found = yield* repo.ofOrder((yield* own.findOwn(idOrNumber)).id, page)
         return { ...found, items: found.items.map(trackingOf) }
@@ -79,15 +76,15 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
 
 const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: OrderId }))
 
-/** After 30 s, then twice as long each time, 4 hours at most; together about a day. Then an operator has to look. */
+/** After 30 s, then twice as long each time, 4 hours at most; together about a day. */
 const retries: Retries = {
   attempts: 14,
   backoff: { type: "exponential", delay: 30_000, jitter: 0.2, ceiling: 4 * 3_600_000 }
 }
 
 /**
- * The task `fulfillment/deliver`: delivers the digital lines of a paid order if its checkout could not (contract §3.6).
- * Each line is delivered once, even if the task repeats. Of several jobs of one order, the last one suffices.
+ * Delivers the digital lines of a paid order if its checkout could not (contract §3.6). Repeating it is safe; of
+ * several jobs of one order the last one suffices.
  */
 export const deliverDigital: Effect.Effect<Task, never, Fulfillments | Orders> = Effect.gen(function*() {
   const fulfillments = yield* Fulfillments

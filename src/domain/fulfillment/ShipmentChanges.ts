@@ -5,26 +5,22 @@ import { over } from "../platform/text/Fields.ts"
 import { type Fulfillment, type FulfillmentStatus, present, type ShipmentChange } from "./Fulfillment.ts"
 import { type CoveredLine, lineStatus, type OrderGoods, sendable } from "./ShipmentRules.ts"
 
-/** A stored fulfillment: its record, and the units that it took from stock. */
 export interface StoredShipment {
   readonly record: Fulfillment
   readonly taken: ReadonlyArray<StockAllocation>
 }
 
-/** A validated change of a fulfillment, ready to be written. */
 export interface ChangePlan {
   readonly record: Fulfillment
   readonly eventType: "status_changed" | "tracking_changed"
   readonly description: string | null
-  /** The order's lines after it, where it returns units. */
   readonly lines: ReadonlyArray<CoveredLine>
-  /** Units that return to stock, held for the order. */
   readonly back: ReadonlyArray<StockAllocation>
 }
 
 /**
- * Status transitions of a shipment. A failed one (lost, refused) keeps its units until it is sent again or cancelled;
- * delivered units come back as a return.
+ * A failed shipment (lost, refused) keeps its units until it is sent again or cancelled; delivered units come back as a
+ * return.
  */
 const ways: { readonly [From in FulfillmentStatus]: ReadonlyArray<FulfillmentStatus> } = {
   pending: ["processing", "shipped", "delivered", "fulfilled", "cancelled", "failed"],
@@ -62,7 +58,6 @@ const isSame = (one: Fulfillment, other: Fulfillment): boolean =>
   one.status === other.status && one.carrier === other.carrier && one.trackingNumber === other.trackingNumber &&
   one.trackingUrl === other.trackingUrl && sameTime(one.estimatedDelivery, other.estimatedDelivery)
 
-/** Why the units of a shipment cannot be returned; undefined when they can. */
 const kept = (goods: OrderGoods, { record }: StoredShipment): string | undefined => {
   if (!sendable.includes(goods.status)) {
     return `The order is ${goods.status}: what comes back of it is a return, and its shipments stay as they are.`
@@ -74,7 +69,6 @@ const kept = (goods: OrderGoods, { record }: StoredShipment): string | undefined
     : undefined
 }
 
-/** The lines of the order without the units of this shipment. */
 const linesWithout = (goods: OrderGoods, { record }: StoredShipment): ReadonlyArray<CoveredLine> =>
   goods.lines.flatMap((line) => {
     const quantity = record.lineItems.find(({ id }) => id === line.id)?.quantity
@@ -83,10 +77,7 @@ const linesWithout = (goods: OrderGoods, { record }: StoredShipment): ReadonlyAr
       : [{ id: line.id, quantity, status: lineStatus(line, line.covered - quantity) }]
   })
 
-/**
- * Validates a change of a shipment; undefined when nothing would change. 422 INVALID_TRANSITION for a transition that a
- * shipment does not have, and for units that cannot be returned.
- */
+/** Undefined when nothing would change. 422 INVALID_TRANSITION, also for units that cannot be returned. */
 export const planChange = (
   goods: OrderGoods,
   stored: StoredShipment,

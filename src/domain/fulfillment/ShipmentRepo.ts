@@ -18,7 +18,6 @@ import { type CoveredLine, OrderGoods, planRest, type ShipmentPlan } from "./Shi
 
 class FulfillmentNotFound extends notFound("Fulfillment", "Fulfillment not found.") {}
 
-/** The goods of an order, in one statement; undefined when the organization has no such order. */
 const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   Effect.map(
     decoding(sql, OrderGoods)`select o.id as "orderId", o.status,
@@ -36,7 +35,6 @@ const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: Orde
     ([goods]) => goods
   )
 
-/** Updates the order's lines after a fulfillment; the order's row must be locked. */
 const linesMoved = (sql: SqlClient.SqlClient, record: Fulfillment, lines: ReadonlyArray<CoveredLine>) =>
   sql`update order_lines l set fulfillment_status = i.status
     from unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ status }) => status)}::text[]) i(id, status)
@@ -93,7 +91,6 @@ const rowOf = (
   updatedAt: record.updatedAt
 })
 
-/** Writes a fulfillment with its lines, its history and the event `fulfillment.create`, in one statement. */
 const insertShipment = (
   sql: SqlClient.SqlClient,
   actor: Actor,
@@ -125,7 +122,6 @@ const insertShipment = (
   }
     select 1`
 
-/** Writes a change of a fulfillment with its history and its change log entry, in one statement. */
 const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: StoredShipment, plan: ChangePlan) => {
   const { back, description, eventType, lines, record } = plan
   const row = rowOf(record, actor, back.length > 0 ? [] : before.taken)
@@ -143,7 +139,6 @@ const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: StoredSh
     select 1`
 }
 
-/** Locks an order until the transaction ends, so that later reads in it stay true. */
 export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`
 
@@ -153,16 +148,14 @@ const locked = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, organizatio
 })
 
 /**
- * Fulfillments by staff. Each write is one transaction that locks the order, then its hold, then its stock, in the
- * order of a status change. So concurrent writes see each other's result and cannot deadlock. The number of statements
- * does not depend on the number of lines.
+ * Fulfillments by staff. Each write is one transaction that locks the order, then its hold, then its stock, as a status
+ * change does. A constant number of statements.
  */
 export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/fulfillment/ShipmentRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* OrderStock
 
-    /** The goods of an order; undefined when the organization has no such order. */
     const goodsOf = Effect.fn("ShipmentRepo.goodsOf")(function*(orderId: OrderId) {
       return yield* readGoods(sql, yield* currentOrganization, orderId)
     }, Effect.orDie)
@@ -176,10 +169,9 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
     return {
       goodsOf,
       /**
-       * Writes what `plan` returns for the locked order, if anything: takes the stock, then writes the fulfillment with its
-       * lines and event, then runs `move`, which changes the order's status, and `beside` with the fulfillment, or
-       * undefined where nothing was sent. Any failure rolls back everything. The request's idempotency record is written
-       * with the fulfillment if it is `marked`, else by `beside`. 404 without such an order.
+       * Writes the plan for the locked order: takes stock, writes the fulfillment, then runs `move` (the order's
+       * status) and `beside`. The idempotency record is written with the fulfillment if it is `marked`, else by
+       * `beside`. 404 without an order.
        */
       make: Effect.fn("ShipmentRepo.make")(<A, E, E2, E3, R, R3>(
         orderId: OrderId,
@@ -199,10 +191,6 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
           return { made: decided?.record, result: yield* beside(decided?.record) }
         }))
       ),
-      /**
-       * Writes what `plan` returns for a fulfillment and its locked order; returned units go back to the stock they came
-       * from. Writes nothing for an empty plan. 404 without such a fulfillment of such an order.
-       */
       change: Effect.fn("ShipmentRepo.change")(<E>(
         orderId: OrderId,
         fulfillmentId: FulfillmentId,
@@ -232,7 +220,6 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
 
 const Units = Schema.Struct({ sellable: Schema.String, quantity: Schema.Int })
 
-/** `Handover` over the database of the process. */
 export const handoverLayer = Layer.effect(
   Handover,
   Effect.map(SqlClient.SqlClient, (sql) =>

@@ -6,7 +6,6 @@ import { InvalidTransition, type Issue, ValidationFailed } from "../platform/err
 import { CustomerId, newId, OrderId } from "../platform/ids/Id.ts"
 import { type Fulfillment, type NewShipment, present } from "./Fulfillment.ts"
 
-/** An order line and its fulfilled units. */
 const FulfillableLine = Schema.Struct({
   ...Struct.pick(OrderLine.fields, [
     "id",
@@ -19,53 +18,43 @@ const FulfillableLine = Schema.Struct({
     "refundedQuantity",
     "fulfillmentStatus"
   ]),
-  /** Units in fulfillments that were not cancelled. */
   covered: Schema.Int
 })
 type FulfillableLine = typeof FulfillableLine.Type
 
-/** The state that decides whether an order can be fulfilled. */
 export const OrderGoods = Schema.Struct({
   orderId: OrderId,
   status: OrderStatus,
-  /** The order was paid, or had nothing to pay. */
   paid: Schema.Boolean,
   customerId: Schema.NullOr(CustomerId),
   lines: Schema.Array(FulfillableLine)
 })
 export type OrderGoods = typeof OrderGoods.Type
 
-/** Units of a line that can still be fulfilled: neither covered nor refunded (contract §5). */
+/** Neither covered nor refunded units (contract §5). */
 const openUnits = ({ covered, fulfillmentStatus, quantity, refundedQuantity }: FulfillableLine): number =>
   fulfillmentStatus === "fulfilled" ? 0 : Math.max(0, quantity - refundedQuantity - covered)
 
-/** The status of a line with this many covered units. */
 export const lineStatus = (
   { quantity, refundedQuantity }: FulfillableLine,
   covered: number
 ): FulfillableLine["fulfillmentStatus"] =>
   covered <= 0 ? "unfulfilled" : covered >= quantity - refundedQuantity ? "fulfilled" : "partial"
 
-/** An order line after a fulfillment; `quantity` is the part that the fulfillment covers. */
 export interface CoveredLine {
   readonly id: string
   readonly quantity: number
   readonly status: FulfillableLine["fulfillmentStatus"]
 }
 
-/** A validated fulfillment, ready to be written. */
 export interface ShipmentPlan {
   readonly record: Fulfillment
   readonly lines: ReadonlyArray<CoveredLine>
-  /** Units to take from stock. */
   readonly demand: ReadonlyArray<StockDemand>
-  /** The status changes of the order that follow from it, in sequence. */
   readonly path: ReadonlyArray<OrderStatus>
 }
 
-/**
- * Statuses of orders that can be fulfilled. A fulfilled order has open units after one of its shipments was cancelled.
- */
+/** A fulfilled order has open units after one of its shipments was cancelled. */
 export const sendable: ReadonlyArray<OrderStatus> = ["confirmed", "processing", "partially_fulfilled", "fulfilled"]
 
 interface AllocatedLine {
@@ -89,7 +78,6 @@ const pathOf = (goods: OrderGoods, taken: ReadonlyArray<AllocatedLine>): Readonl
   }
 }
 
-/** The issue of a line that cannot be fulfilled like this; undefined when it can. */
 const issueOf = (
   line: FulfillableLine | undefined,
   quantity: number,
@@ -167,8 +155,8 @@ const planOf = (
 })
 
 /**
- * Validates a fulfillment request against the current order (contract §5). 422 INVALID_TRANSITION for an order that is
- * pending, ended or unpaid; 422 with every line that is unknown, repeated, or has too few open units.
+ * Validates a request (contract §5). 422 INVALID_TRANSITION for an order that is pending, ended or unpaid; 422 for
+ * lines that are unknown, repeated, or have too few open units.
  */
 export const planShipment = (
   goods: OrderGoods,
@@ -182,10 +170,7 @@ export const planShipment = (
   return Result.map(allocationsOf(goods, request), (taken) => planOf(goods, taken, request, now))
 }
 
-/**
- * The same for all open units of some lines; undefined when there are none. It confirms a paid order that is not
- * confirmed: the plugin that ships has handled it.
- */
+/** The same for all open units of some lines. Confirms a paid order: the plugin that ships has handled it. */
 export const planLines = (
   goods: OrderGoods,
   lineIds: ReadonlyArray<string>,
@@ -203,11 +188,9 @@ export const planLines = (
   )
 }
 
-/** The status changes of a completely covered order that is not fulfilled yet; empty for any other. */
 export const pathToEnd = (goods: OrderGoods): ReadonlyArray<OrderStatus> =>
   goods.paid && goods.lines.every((line) => openUnits(line) === 0) ? pathOf(goods, []) : []
 
-/** The open units of an order that staff mark fulfilled (contract §4.2); undefined when there are none. */
 export const planRest = (goods: OrderGoods, now: Date): ShipmentPlan | undefined => {
   const taken = goods.lines.flatMap((line) => (openUnits(line) > 0 ? [{ line, quantity: openUnits(line) }] : []))
   return taken.length === 0 ? undefined : planOf(goods, taken, { status: "fulfilled" }, now)

@@ -15,7 +15,6 @@ class OrderChanged extends conflict(
   "The order was changed by other requests at the same time. Send this one again."
 ) {}
 
-/** What to send of an order, if anything. */
 type Plan = (goods: OrderGoods) => ReturnType<typeof planLines>
 
 /** Fulfillments by staff (contract §5, docs/orders.md). */
@@ -26,7 +25,6 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     const hooks = yield* Hooks
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-    /** Predicts the plan and the order's transitions; `sameWay` checks them again on the locked order. */
     const foresee = Effect.fnUntraced(function*(orderId: OrderId, plan: Plan) {
       const goods = yield* repo.goodsOf(orderId)
       if (goods === undefined) return yield* new OrderNotFound()
@@ -41,8 +39,8 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     })
 
     /**
-     * Plans, runs the before-hooks of the transitions, and writes only if the locked order leads to the same ones; again
-     * if it does not.
+     * Runs the before-hooks of the transitions, and writes only if the locked order leads to the same ones; else tries
+     * again.
      */
     const send = Effect.fnUntraced(function*<A, E, R>(
       orderId: OrderId,
@@ -60,8 +58,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     })
 
     /**
-     * Fulfills units of an order's lines and changes the order's status, in one transaction, with hooks: those before the
-     * status changes, which may refuse, then `fulfillment.afterCreate` and those after. 422 for an order that cannot be
+     * Fulfills units and changes the order's status in one transaction, with hooks. 422 for an order that cannot be
      * fulfilled and for more units than are open; 409 when concurrent changes persist.
      */
     const create = Effect.fn("Shipments.create")(function*(orderId: OrderId, request: NewShipment) {
@@ -72,9 +69,8 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     })
 
     /**
-     * Fulfills the open units of some lines, for a plugin that ships them. `beside` runs in the same transaction after
-     * the order is locked, and gets the fulfillment, or undefined where no unit was open. Hooks and failures as above; it
-     * checks no permission, and `beside` writes the request's idempotency record.
+     * Fulfills the open units of some lines for a plugin. `beside` runs in the same transaction and gets the
+     * fulfillment, or undefined without open units; it writes the idempotency record. Checks no permission.
      */
     const sendLines = Effect.fn("Shipments.sendLines")(function*<A, E, R>(
       orderId: OrderId,
@@ -88,7 +84,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
 
     /**
      * Marks a completely covered order fulfilled if a hook that kept it open now allows it. Runs in the caller's
-     * transaction, which holds the order's lock. A refusal leaves the order unchanged.
+     * transaction, which holds the order's lock.
      */
     const conclude = Effect.fn("Shipments.conclude")(function*(orderId: OrderId) {
       const goods = yield* repo.goodsOf(orderId)
@@ -101,8 +97,8 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     })
 
     /**
-     * Changes status and tracking of a fulfillment. A cancelled one returns its units to the order, to be sent again, and
-     * to their stock. The order keeps its status. 404; 422 for an invalid transition.
+     * A cancelled fulfillment returns its units to the order and their stock. The order keeps its status. 404; 422 for
+     * an invalid transition.
      */
     const change = Effect.fn("Shipments.change")(
       function*(orderId: OrderId, fulfillmentId: FulfillmentId, request: ShipmentChange) {
@@ -121,5 +117,4 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
   static readonly layer = Layer.effect(Shipments, Shipments.make)
 }
 
-/** An order has at most three transitions here, and each concurrent one causes a retry. */
 const again = { times: 4, while: (error: unknown) => error instanceof Conflict }

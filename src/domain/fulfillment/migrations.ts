@@ -33,7 +33,6 @@ export const migrations = {
       quantity int not null check (quantity >= 1),
       primary key (fulfillment_id, order_line_id)
     )`,
-    // The history of a shipment, one row per change (contract §5).
     `create table fulfillment_events (
       id uuid not null,
       organization_id text not null,
@@ -47,7 +46,7 @@ export const migrations = {
       primary key (fulfillment_id, id)
     )`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view fulfillment_lines_read as
       select organization_id, fulfillment_id, order_line_id, quantity
@@ -57,7 +56,7 @@ export const migrations = {
         shipped_at, delivered_at, order_line_id, metadata, details, created_at, updated_at
       from fulfillments`
   ),
-  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
   "0003_plugin_views": statements(
     `create view plugin_fulfillments as
       select id, organization_id, order_id, type, status, carrier, tracking_number, tracking_url, estimated_delivery,
