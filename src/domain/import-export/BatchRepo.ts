@@ -8,7 +8,6 @@ import { Import } from "./Import.ts"
 import { importRefusals, imports, recordImport } from "./ImportRepo.ts"
 import type { BatchContext, BatchResult, ImportResult } from "./Upsert.ts"
 
-/** A row of a file that waits to be processed. */
 const StagedRow = Schema.Struct({
   row: Schema.Int,
   line: Schema.Int,
@@ -17,7 +16,6 @@ const StagedRow = Schema.Struct({
 })
 export type StagedRow = typeof StagedRow.Type
 
-/** What became of a row. */
 export interface RowResult {
   readonly row: number
   readonly line: number
@@ -25,15 +23,13 @@ export interface RowResult {
   readonly result: ImportResult
 }
 
-/** The results of the first rows of a batch, at least one, and the hooks that run after the commit. */
 export interface Worked extends Pick<BatchResult, "afterCommit"> {
   readonly results: ReadonlyArray<RowResult>
 }
 
-/** Processes the rows of a batch inside its transaction. */
 export type Work = (rows: ReadonlyArray<StagedRow>, of: BatchContext) => Effect.Effect<Worked, never, CurrentActor>
 
-/** Maximum bytes of records in a batch, unless its first record alone is larger. */
+/** Bytes of records in a batch, unless its first record alone is larger. */
 const maxBatchBytes = 4_194_304
 
 const LockedImport = Schema.Struct({ ...Import.fields, now: Time })
@@ -59,7 +55,7 @@ const make = (sql: SqlClient.SqlClient) => {
       Effect.catch((error) => "results" in error ? Effect.succeed(error) : Effect.die(error))
     )
 
-  /** Deletes processed records at once: files hold personal data, and nothing reads the records again. */
+  /** Deletes processed records at once: files hold personal data. */
   const count = ({ id, organizationId, read, rows }: Import, results: ReadonlyArray<RowResult>) => {
     const after = read + results.length
     const isOver = after >= rows
@@ -87,9 +83,8 @@ const make = (sql: SqlClient.SqlClient) => {
   }
 
   /**
-   * Processes and counts the next rows, all or none. Locks the import's row, so that two workers of one import take
-   * turns and no row is processed twice. Undefined: the import has ended or does not exist. A rehearsal (`dryRun`)
-   * counts the results and rolls back the writes.
+   * Processes the next rows, all or none. Locks the import's row: no row is processed twice. Undefined: the import has
+   * ended or does not exist. A rehearsal (`dryRun`) rolls back the writes.
    */
   const next = Effect.fn("BatchRepo.next")(
     function*(id: ImportId, limit: number, work: Work) {
@@ -115,7 +110,6 @@ const make = (sql: SqlClient.SqlClient) => {
   return { next }
 }
 
-/** Batches of an import: each is one transaction, which moves the import on. */
 export class BatchRepo extends Context.Service<BatchRepo>()("stoa/domain/import-export/BatchRepo", {
   make: Effect.map(SqlClient.SqlClient, make)
 }) {

@@ -9,20 +9,16 @@ import { PriceRecord } from "./PriceImport.ts"
 import { StockRecord } from "./StockImport.ts"
 
 /*
- * Spreadsheets run a cell that begins with one of these as a formula. Exports put an apostrophe before such text, which
- * a spreadsheet shows as text; imports remove one. Text that already has apostrophes before such a character gets one
- * more, so that every text round-trips.
+ * Spreadsheets run a cell that begins with one of these as a formula. Exports put an apostrophe before such text,
+ * imports remove one. Text that already has apostrophes there gets one more: every text round-trips.
  */
 const formula = /^'*[=+\-@\t\r\n]/
 const guarded = /^'+[=+\-@\t\r\n]/
 
-/** A text as a cell of a CSV file. */
 export const guardText = (text: string): string => formula.test(text) ? `'${text}` : text
 
-/** The text of a cell. */
 export const unguardText = (cell: string): string => guarded.test(cell) ? cell.slice(1) : cell
 
-/** How the texts of a column are read and written. */
 export type CellType = "text" | "number" | "boolean" | "json" | "list"
 
 const truths: ReadonlyMap<string, boolean> = new Map([
@@ -36,15 +32,12 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 
 const integer = /^-?\d{1,16}$/
 
-/** Text that is not JSON stays as it is: the record's schema reports what it expects. */
 const parsed = (text: string): unknown => Result.getOrElse(readJson(text), () => text)
 
 const listOf = (text: string): unknown =>
   text.startsWith("[") ? parsed(text) : text.split("|").map((part) => part.trim()).filter((part) => part !== "")
 
-/**
- * The value of a nonempty cell; a value that does not parse as its type stays text, which the record's schema rejects.
- */
+/** A value that does not parse as its type stays text, which the record's schema rejects. */
 export const readCell = (type: CellType, cell: string): unknown => {
   const text = unguardText(cell)
   switch (type) {
@@ -67,7 +60,6 @@ const isPlain = (part: unknown): boolean =>
 const listText = (list: ReadonlyArray<unknown>): string =>
   list.every(isPlain) ? guardText(list.join("|")) : JSON.stringify(list)
 
-/** A value as a cell; absent and null are empty. */
 export const writeCell = (type: CellType, value: unknown): string => {
   if (value === undefined || value === null) return ""
   if (type === "list" && Array.isArray(value)) return listText(value)
@@ -76,31 +68,27 @@ export const writeCell = (type: CellType, value: unknown): string => {
   return typeof value === "string" ? guardText(value) : String(value)
 }
 
-/** The column of a field. */
 export interface CsvField {
   readonly name: string
   readonly column: string
   readonly type: CellType
-  /** An empty cell sets the field to null, a list to an empty one; for other fields an empty cell means absent. */
+  /** An empty cell sets the field to null or an empty list; else it means absent. */
   readonly isCleared: boolean
-  /** Every file must have the column. */
   readonly isRequired: boolean
 }
 
-/** The columns of a kind of records in CSV, in their order. */
 export interface CsvColumns {
   readonly fields: ReadonlyArray<CsvField>
   /** Columns that are accepted and not read: ids in older exports. */
   readonly ignored?: ReadonlyArray<string>
   /** A list of the record with a line for each element; lines with the same key follow each other. */
   readonly lines?: { readonly key: string; readonly field: string; readonly fields: ReadonlyArray<CsvField> }
-  /** Translated texts: `en` under the column's name, other locales with a suffix, like `title:de`. */
+  /** `en` under the column's name, other locales with a suffix, like `title:de`. */
   readonly texts?: ReadonlyArray<CsvField>
 }
 
 type Fields = Readonly<Record<string, { readonly ast: SchemaAST.AST }>>
 
-/** The alternatives of a field in a file. */
 const leavesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
   ast._tag === "Union" ? ast.types.flatMap(leavesOf) : [ast]
 
@@ -127,7 +115,6 @@ const fieldsOf = (schema: { readonly fields: Fields }, without: ReadonlyArray<st
     }
   })
 
-/** The columns of every kind, as its schema describes them. */
 export const csvColumns: { readonly [K in Kind]: CsvColumns } = {
   catalog: {
     fields: fieldsOf(ProductRecord, ["attributes", "variants"]),
@@ -146,21 +133,15 @@ export const csvColumns: { readonly [K in Kind]: CsvColumns } = {
   }
 }
 
-/** The cells of a line by the names of their columns; empty ones are left out. */
 export type Row = ReadonlyMap<string, string>
 
-/** How the lines of a table are read; a record can span several of them. */
 export interface TableReader {
-  /** Where a line belongs: to the record with this key, undefined to the one before it; or its problem. */
   readonly keyOf: (row: Row, line: number) => string | undefined | { readonly problem: string }
-  /** The record of some lines; its schema decides whether it is a valid one. */
   readonly recordOf: (rows: ReadonlyArray<Row>, key: string) => unknown
 }
 
-/** A reader for a table of this header, or the problem of the header. */
 export type OpenTable = (header: ReadonlyArray<string>) => TableReader | { readonly problem: string }
 
-/** Why a header cannot be read. */
 const headerProblem = (
   header: ReadonlyArray<string>,
   isKnown: (name: string) => boolean,
@@ -176,13 +157,11 @@ const headerProblem = (
 
 const namesOf = (fields: ReadonlyArray<CsvField> = []) => fields.map(({ column }) => column)
 
-/** The columns of texts in a locale. */
 const textsIn = (locale: string, texts: ReadonlyArray<CsvField> = []) =>
   locale === "en" ? texts : texts.map((field) => ({ ...field, column: `${field.column}:${locale}` }))
 
 const localeColumn = /^(\w+):(.{1,64})$/
 
-/** The fields of a row's cells; an empty cell clears its field or omits it. Undefined if all cells are empty. */
 const valuesOf = (row: Row, fields: ReadonlyArray<CsvField>) =>
   fields.some(({ column }) => row.has(column))
     ? Object.fromEntries(
@@ -215,7 +194,6 @@ const recordOf = ({ fields, lines, texts }: CsvColumns, header: ReadonlyArray<st
   }
 }
 
-/** The header of files with these columns, with texts in these locales. */
 export const csvHeader = ({ fields, lines, texts }: CsvColumns, locales: ReadonlyArray<string>) => [
   ...namesOf(fields),
   ...locales.flatMap((locale) => namesOf(textsIn(locale, texts))),
@@ -248,7 +226,7 @@ const isValues = (value: unknown): value is Values => typeof value === "object" 
 
 const elementsOf = (list: unknown): ReadonlyArray<Values> => Array.isArray(list) ? list.filter(isValues) : []
 
-/** The lines of a record. Lines after the first repeat its key and none of its other columns. */
+/** Lines after the first repeat the key and no other column. */
 export const csvLines = (
   { fields, lines, texts }: CsvColumns,
   record: Values,

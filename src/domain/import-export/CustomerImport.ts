@@ -24,8 +24,8 @@ import { StorableObject, Text } from "../platform/text/Storable.ts"
 import { type BatchContext, refused, upsertOf } from "./Upsert.ts"
 
 /**
- * A customer in an import file, identified by e-mail address, case-insensitive. Absent keys keep the current value;
- * `groups` replaces the customer's groups, by name; addresses are added.
+ * A customer, identified by e-mail address in any case. Absent keys keep the current value; `groups` replaces the
+ * customer's groups; addresses are added.
  */
 export const CustomerRecord = Schema.Struct({
   email: Email,
@@ -42,10 +42,8 @@ const members = linkTable(
   Schema.Struct({ groupId: CustomerGroupId, customerId: CustomerId })
 )
 
-/** The customers that orders in files belong to, by e-mail address. */
 export const orderOwners = Effect.map(customerReads, ({ ownersOf }) => ownersOf)
 
-/** Imports customers. */
 export const customerImport = Effect.gen(function*() {
   const rows = yield* RowBatchRepo
   const reads = yield* customerReads
@@ -56,7 +54,6 @@ export const customerImport = Effect.gen(function*() {
     const addressesOf = yield* rows.find(addresses, "customer_id", found.map(({ id }) => id))
     const named = yield* rows.find(groups, "name", records.flatMap((record) => record.groups ?? []), "key share")
     return {
-      /** By e-mail address in lower case; several customers may share one. */
       customers: Map.groupBy(found, ({ email }) => email?.toLowerCase() ?? ""),
       addresses: Map.groupBy(addressesOf, ({ customerId }) => customerId),
       groups: new Map(named.map(({ id, name }) => [name, id]))
@@ -86,7 +83,7 @@ export const customerImport = Effect.gen(function*() {
   })
 })
 
-/** The profile after the record. The e-mail address keeps its first spelling, and a walk-in stays one. */
+/** The e-mail address keeps its first spelling, and a walk-in stays one. */
 const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, organizationId }: BatchContext) => {
   if (before === undefined) return newCustomer(record, { id: newId(), organizationId, now })
   const { addresses: _, email: __, groups: ___, metadata, ...fields } = record
@@ -95,7 +92,6 @@ const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, 
   return changedCustomer(before, change, "replace", now)
 }
 
-/** Sets the customer's groups to those of the record, and creates missing groups. */
 const putGroups = (
   profile: Customer,
   record: CustomerRecord,
@@ -129,7 +125,7 @@ const newGroup = (
   return group.id
 }
 
-/** Addresses that do not exist yet. An existing default of a type stays the default. */
+/** An existing default address of a type stays the default. */
 const newAddresses = (customerId: CustomerId, { addresses = [] }: CustomerRecord, stored: ReadonlyArray<Address>) => {
   const contentOf = (one: NewAddress) =>
     JSON.stringify({ ...addressOf(AddressId.make(nilId), customerId, one), isDefault: null })

@@ -14,12 +14,11 @@ import { orderRecordJson } from "./orders/OrderRecord.ts"
 import { PriceRecord } from "./PriceImport.ts"
 import { StockRecord } from "./StockImport.ts"
 
-/** Position of a page: the sort values of its kind, as texts. */
 export type ExportCursor = ReadonlyArray<string>
 
 /**
- * The order of entities in a file, so that required references precede their users: types by their rank, then entities by
- * slug. `rank`: of the types of a page; absent, it has the entities that reference later ones, with these references.
+ * Orders entities so that required references precede their users: types by rank, then slug. Absent `rank`: entities
+ * that reference later ones.
  */
 export interface CatalogOrder {
   /** Above 0. */
@@ -27,7 +26,7 @@ export interface CatalogOrder {
   readonly rank: number | undefined
 }
 
-/** A reference of a type: to entities of `target`, or of any type where that is null. */
+/** To entities of `target`, or of any type where that is null. */
 const Reference = Schema.Struct({
   type: Schema.String,
   target: Schema.NullOr(Schema.String),
@@ -35,17 +34,13 @@ const Reference = Schema.Struct({
 })
 export type Reference = typeof Reference.Type
 
-/** A row of a page: its position, and its records in the form of files. */
 const PageRow = Schema.Struct({
   cursor: Schema.Array(Schema.String),
   records: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 })
 
-/** The query of a kind: rows `p` of a page, and their form in a file. */
 interface PageQuery {
-  /** Position before the first row. */
   readonly start: ExportCursor
-  /** Rows of an organization after a position, unordered. */
   readonly rows: (
     sql: SqlClient.SqlClient,
     organization: string,
@@ -53,13 +48,10 @@ interface PageQuery {
     order: CatalogOrder
   ) => Statement.Fragment
   readonly order: string
-  /** Position of a row, as texts. */
   readonly cursor: string
-  /** JSON list of the records of a row. */
   readonly records: string
 }
 
-/** SQL of what names the item of a row `x`, which belongs to the entity `p`. */
 const sellable = {
   slug: "p.slug",
   sku: "(select v.sku from variants_read v where v.id = x.variant_id and v.organization_id = x.organization_id)",
@@ -68,7 +60,6 @@ const sellable = {
 
 const bySlug = { start: [""], order: "slug", cursor: "p.slug" }
 
-/** Rows `x` that belong to entities, page by page of these. */
 const ofEntities = (
   fields: Readonly<Record<string, unknown>>,
   expressions: Readonly<Record<string, string>>,
@@ -85,18 +76,15 @@ const ofEntities = (
     order by sku nulls first, options nulls first, ${order}) r)`
 })
 
-/** A JSON list of parts of the entity `p`. */
 const listOf = (json: string, from: string, order: string) =>
   `(select coalesce(json_agg(${json} order by ${order}), '[]') from ${from} where x.entity_id = p.id
     and x.organization_id = p.organization_id)`
 
-/** Values `f` of active custom fields `d` of the entity `p`, with the entity `r` that they reference. */
 const fieldsFrom = `entity_field_values f
   join entity_field_definitions_read d on d.id = f.definition_id and d.status = 'active' and d.entity_type = p.type
   left join catalog_entities_read r on r.id = f.reference_id
   where f.entity_id = p.id and f.organization_id = p.organization_id`
 
-/** Whether a value can be written with its entity: the referenced entity comes earlier. */
 const isEarlier = `(r.id is null or r.id = p.id or (coalesce((p.ranks->>r.type)::int, 0), r.slug)
   < (coalesce((p.ranks->>p.type)::int, 0), p.slug))`
 
@@ -218,7 +206,7 @@ const queries: { readonly [K in Kind]: PageQuery } = {
       })
     })`
   },
-  // Oldest first. The position has the time's full precision, so that two orders of one millisecond are both exported.
+  // Oldest first. The position has the time's full precision: two orders of one millisecond are both exported.
   orders: {
     start: ["-infinity", nilId],
     rows: (sql, organization, [placedAt, id]) =>
@@ -230,14 +218,9 @@ const queries: { readonly [K in Kind]: PageQuery } = {
   }
 }
 
-/** Position before the first record of a kind. */
 export const exportStart = (kind: Kind): ExportCursor => queries[kind].start
 
 const make = (sql: SqlClient.SqlClient) => {
-  /**
-   * A page after a position, along an index, and the position after it, undefined at the end; one statement. Prices and
-   * stock: those of `limit` entities.
-   */
   const page = Effect.fn("ExportRepo.page")(function*(
     kind: Kind,
     after: ExportCursor,
@@ -256,14 +239,12 @@ const make = (sql: SqlClient.SqlClient) => {
     }
   }, Effect.orDie)
 
-  /** Records the start of an export in the audit trail. */
   const note = Effect.fn("ExportRepo.note")(function*(kind: Kind, format: ExportFormat) {
     const id = newId()
     const payload = { id, organizationId: yield* currentOrganization, kind, format }
     yield* recordChange(sql, { type: "exports.create", entityType: "export", entityId: id, payload })
   }, Effect.orDie)
 
-  /** The references that entities can have. */
   const references = Effect.gen(function*() {
     return yield* decoding(sql, Reference)`select entity_type as type, rules->>'entityType' as target,
         is_required as "isRequired" from entity_field_definitions_read
@@ -271,7 +252,6 @@ const make = (sql: SqlClient.SqlClient) => {
       order by entity_type, name`
   }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.references"))
 
-  /** All locales with attributes, `en` first. */
   const locales = Effect.gen(function*() {
     const rows = yield* decoding(sql, Schema.Struct({ locale: Schema.String }))`select distinct locale
       from entity_attributes_read where organization_id = ${yield* currentOrganization} order by locale`
@@ -281,7 +261,6 @@ const make = (sql: SqlClient.SqlClient) => {
   return { page, references, locales, note }
 }
 
-/** Reads the records of an organization from one end to the other. */
 export class ExportRepo extends Context.Service<ExportRepo>()("stoa/domain/import-export/ExportRepo", {
   make: Effect.map(SqlClient.SqlClient, make)
 }) {

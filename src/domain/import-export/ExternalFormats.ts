@@ -3,7 +3,6 @@ import type { OpenTable, Row, TableReader } from "./CsvTable.ts"
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a line sells: a variant, or a product without variants. Empty amounts are no prices, empty stock is none. */
 interface SoldLine {
   readonly isVariant: boolean
   readonly variant: Values
@@ -13,22 +12,17 @@ interface SoldLine {
   readonly stock: Values
 }
 
-/** The product export of another shop: which columns and lines hold what. */
+/** The product export of another shop. */
 interface ExternalFormat {
   readonly shop: string
-  /** Columns by which the format is recognized. */
   readonly required: readonly [string, string]
-  /** Where lines of a file belong. */
   readonly keyOf: () => TableReader["keyOf"]
-  /** The product of a group of lines; undefined if they only describe variants of one. */
   readonly productOf: (first: Row, rows: ReadonlyArray<Row>) => Values | undefined
   readonly soldBy: (row: Row, rows: ReadonlyArray<Row>) => SoldLine | undefined
 }
 
-/** Without values that are missing or empty lists. */
 const present = Record.filter((value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0))
 
-/** A text as a slug: letters and digits of any script in lower case, hyphens between them. */
 const slugOf = (text: string): string =>
   text.normalize("NFKD").replace(/\p{Mn}/gu, "").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "")
 
@@ -40,7 +34,6 @@ const decoded = (whole: string, name: string): string => {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
 }
 
-/** The readable text of HTML, for search and lists. The HTML is kept as well. */
 const plainText = (html: string): string =>
   html
     .replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, "")
@@ -58,7 +51,6 @@ const describe = (html: string | undefined): object => {
     : { description: html }
 }
 
-/** The parts of a list between commas. */
 const commaList = (text = ""): ReadonlyArray<string> =>
   text.split(",").map((part) => part.trim()).filter((part) => part !== "")
 
@@ -84,7 +76,6 @@ const shopifyOptions = ([first]: ReadonlyArray<Row>): ReadonlyArray<readonly [na
   return names[0]?.[0] === "Title" && first?.get("Option1 Value") === "Default Title" ? [] : names
 }
 
-/** Pictures in the other shop's order; without positions, in the order of the lines. */
 const shopifyImages = (rows: ReadonlyArray<Row>) =>
   rows.map((row, index) => ({ row, place: Number(row.get("Image Position")) || index + 1 }))
     .filter(({ row }) => row.has("Image Src"))
@@ -150,14 +141,12 @@ const shopify: ExternalFormat = {
 
 const maxAttributes = 50
 
-/** The attribute names of a WooCommerce line with their values. */
 const wooAttributes = (row: Row): ReadonlyArray<readonly [name: string, values: ReadonlyArray<string>]> =>
   Array.from({ length: maxAttributes }, (_, index) => index + 1).flatMap((place) => {
     const name = row.get(`Attribute ${place} name`)
     return name === undefined ? [] : [[name, commaList(row.get(`Attribute ${place} value(s)`))] as const]
   })
 
-/** The types of a line: `simple, virtual`. */
 const hasType = (...types: ReadonlyArray<string>) => (row: Row): boolean =>
   commaList(row.get("Type")?.toLowerCase()).some((type) => types.includes(type))
 
@@ -176,7 +165,6 @@ const wooTaxClass = (row: Row) => row.get("Tax class") === "parent" ? undefined 
 
 const moment = (text: string | undefined) => text?.trim().replace(" ", "T")
 
-/** A regular price, and the one while it is on sale. */
 const wooPrices = (row: Row): ReadonlyArray<Values> => {
   const [regular, sale] = [row.get("Regular price"), row.get("Sale price")]
   if (regular === undefined || sale === undefined) return [{ amount: regular }]
@@ -194,7 +182,7 @@ const wooKeys = (): TableReader["keyOf"] => {
       return parents.get(row.get("Parent") ?? "none") ??
         { problem: `There is no product "${row.get("Parent") ?? ""}" before it.` }
     }
-    // The given slug, else one from the name, with the product's ID appended if it is taken in this file.
+    // A taken slug gets the product's ID.
     const wanted = row.get("Slug") ?? slugOf(row.get("Name") ?? "")
     const slug = taken.has(wanted) ? `${wanted}-${row.get("ID") ?? taken.size}` : wanted
     taken.add(wanted)
@@ -235,7 +223,7 @@ const woocommerce: ExternalFormat = {
     if (isVariable(row)) return undefined
     const values = isVariation(row) ? wooAttributes(row) : []
     return {
-      // A simple product with a SKU becomes its only variant, so that the SKU can be found.
+      // A simple product with a SKU becomes its only variant: the SKU can be found.
       isVariant: isVariation(row) || row.has("SKU"),
       variant: { sku: row.get("SKU"), barcode: startingWith("GTIN")(row)?.[1], taxClass: wooTaxClass(row) },
       options: Object.fromEntries(values.flatMap(([name, [value]]) => value === undefined ? [] : [[name, value]])),
@@ -246,7 +234,6 @@ const woocommerce: ExternalFormat = {
   }
 }
 
-/** The product that some lines describe, with its prices and stock. */
 const recordOf = ({ productOf, soldBy }: ExternalFormat) => (rows: ReadonlyArray<Row>, slug: string) => {
   const sold = rows.flatMap((row) => soldBy(row, rows) ?? [])
     .map((line) => ({
@@ -271,7 +258,6 @@ const recordOf = ({ productOf, soldBy }: ExternalFormat) => (rows: ReadonlyArray
 
 const has = (field: string) => (values: Readonly<Record<string, unknown>>): boolean => (values[field] ?? "") !== ""
 
-/** Reads product exports of other shops. Unknown columns are ignored. */
 const externalTable = (format: ExternalFormat): OpenTable => (header) => {
   const [one, other] = format.required
   return header.includes(one) && header.includes(other)

@@ -16,13 +16,10 @@ const name = {
   options: Schema.optional(Schema.Record(Schema.String, Schema.String))
 }
 
-/** A decimal number in major units, as other shops write prices. */
+/** A decimal number in major units. */
 const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}(\.\d{1,6})?$/))
 
-/**
- * A product of another shop's file: what it is in the catalog, and what its variants cost and how many there are. Prices
- * are in major units of the currency that the import names.
- */
+/** A product of another shop's file. Prices are in major units of the currency that the import names. */
 const ExternalRecord = Schema.Struct({
   product: ProductRecord,
   prices: Schema.Array(Schema.Struct({
@@ -42,13 +39,12 @@ const ExternalRecord = Schema.Struct({
 const readRecord = strictly(ExternalRecord)
 const readCurrency = strictly(CurrencyCode)
 
-/** A price or a cost in minor units. Trailing zeros beyond the currency's decimals are ignored. */
+/** Minor units. Trailing zeros beyond the currency's decimals are ignored. */
 const minor = (path: string, text: string, currency: CurrencyCode): Result.Result<number, ReadonlyArray<Issue>> => {
   const plain = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text
   return Result.mapError(parseAmount(plain, currency), ({ message }) => [{ path, message, code: "invalid" }])
 }
 
-/** Reads a product of another shop; its prices and stock are records of these kinds. */
 export const readProduct = (record: unknown, of: BatchContext) =>
   Result.gen(function*() {
     const { prices, product, stock } = yield* readRecord(record)
@@ -81,13 +77,11 @@ type ExternalProduct = Result.Result.Success<ReturnType<typeof readProduct>>
 
 const isPicture = Schema.is(ShownPicture)
 
-/** The pictures of a product, as the formats of other shops keep them in its metadata. */
 const picturesOf = ({ product: { metadata } }: ExternalProduct): ReadonlyArray<ShownPicture> => {
   const images = metadata?.["images"]
   return Array.isArray(images) ? images.filter(isPicture) : []
 }
 
-/** The result of a product combined with those of its prices and stock. */
 const together = (
   product: ImportResult,
   parts: ReadonlyArray<{ readonly part: "prices" | "stock"; readonly result: ImportResult | undefined }>
@@ -103,7 +97,6 @@ const together = (
   return isChanged ? { _tag: "updated" } : product
 }
 
-/** Imports products of other shops: the catalog first, then prices and stock of what is in it. */
 export const externalImport = (
   putProducts: Upsert<ProductRecord>,
   putPrices: Upsert<PriceRecord>,

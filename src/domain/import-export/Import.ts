@@ -3,25 +3,20 @@ import { Issue } from "../platform/errors/ApiErrors.ts"
 import { ImportId } from "../platform/ids/Id.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** What can be imported and exported (docs/import-export.md). */
 export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
 export type Kind = typeof Kind.Type
 
-/** Format of an imported file. `shopify` and `woocommerce` are the CSV files of their product exports. */
+/** `shopify` and `woocommerce` are the CSV files of their product exports. */
 export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce"])
 export type ImportFormat = typeof ImportFormat.Type
 
-/** Format of an exported file. */
 export const ExportFormat = Schema.Literals(["csv", "jsonl"])
 export type ExportFormat = typeof ExportFormat.Type
 
-/** Formats that only describe products, with their prices and stock. */
 export const isExternal = (format: ImportFormat): format is "shopify" | "woocommerce" =>
   format === "shopify" || format === "woocommerce"
 
-/** Limits of files, and the retention of their records. */
 export interface ImportExportLimits {
-  /** Largest file that is imported, in bytes. */
   readonly maxFileBytes: number
   /** Records of a batch, which is one transaction. */
   readonly batchRows: number
@@ -29,17 +24,14 @@ export interface ImportExportLimits {
   readonly keepDays: number
 }
 
-/** Defaults for limits missing from the deployment's configuration. */
 export const defaultLimits: ImportExportLimits = { maxFileBytes: 268_435_456, batchRows: 500, keepDays: 30 }
 
-/** The limits of this deployment (`importExport` in `commerce.config.ts`). */
 export class ImportExportSettings
   extends Context.Service<ImportExportSettings, ImportExportLimits>()("stoa/domain/import-export/ImportExportSettings")
 {}
 
 /**
- * States of an import. `receiving`: the file is still arriving. `queued` and `running`: its rows are processed in
- * batches. `completed`: every row was processed, whether accepted or refused. `failed`: it was given up; finished
+ * `receiving`: the file is still arriving. `completed`: every row was accepted or refused. `failed`: given up; finished
  * batches stay.
  */
 export const ImportState = Schema.Literals(["receiving", "queued", "running", "completed", "failed", "cancelled"])
@@ -47,7 +39,7 @@ export type ImportState = typeof ImportState.Type
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** An import and how far it is. A record of a file may take several lines; `rows` counts records. */
+/** An import and its progress. A record of a file may take several lines; `rows` counts records. */
 export const Import = Schema.Struct({
   id: ImportId,
   organizationId: Schema.String,
@@ -74,10 +66,8 @@ export const Import = Schema.Struct({
 }).annotate({ identifier: "Import" })
 export type Import = typeof Import.Type
 
-/** Whether an import has ended. */
 export const isOver = ({ completedAt }: Import): boolean => completedAt !== null
 
-/** A refused record: its line in the file, its key if it has one, and the problem. */
 export const RefusedRow = Schema.Struct({
   row: Schema.Int.annotate({ description: "Number of the record, from 1." }),
   line: Schema.Int.annotate({ description: "Line of the file on which it begins." }),
@@ -86,22 +76,19 @@ export const RefusedRow = Schema.Struct({
 }).annotate({ identifier: "RefusedRow" })
 export type RefusedRow = typeof RefusedRow.Type
 
-/** Why a record was refused, in one line. */
 export const reasonOf = ({ issues }: Pick<RefusedRow, "issues">): string =>
   issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
 
 /**
- * Options sent with the file; `currency` and `warehouse` are for prices and stock that name none. Files of other shops
- * name no currency: without one it is the store's.
+ * `currency` and `warehouse` apply to prices and stock that name none; files of other shops default to the store's
+ * currency.
  */
 export interface ImportOptions
   extends Pick<Import, "kind" | "format" | "fileName" | "dryRun" | "currency" | "warehouse">
 {
-  /** Whether to fetch pictures of another shop; absent: if possible. */
   readonly pictures?: boolean | undefined
 }
 
-/** A record as it was read from the file, or why it could not be. */
 export interface FileRow {
   readonly line: number
   readonly record: unknown
@@ -113,7 +100,6 @@ type Needed = ReadonlyArray<Alternatives>
 
 const catalogReaders: Needed = [["catalog:read:unpublished", "catalog:create", "catalog:update"]]
 
-/** The same permissions as those of the routes of these records: one of each list. */
 export const needed: { readonly [K in Kind]: { readonly write: Needed; readonly read: Needed } } = {
   catalog: { write: [["catalog:create"], ["catalog:update"]], read: catalogReaders },
   categories: { write: [["catalog:update"]], read: catalogReaders },
@@ -124,11 +110,9 @@ export const needed: { readonly [K in Kind]: { readonly write: Needed; readonly 
   },
   stock: { write: [["inventory:adjust"]], read: [["inventory:read"]] },
   customers: { write: [["customers:read"], ["customers:create"], ["customers:update"]], read: [["customers:read"]] },
-  // Shoppers can also create orders, but only staff can set prices and totals.
   orders: { write: [["orders:create"], ["orders:manage"]], read: [["orders:read"]] }
 }
 
-/** All permissions that allow an import of any kind. */
 export const importing: Alternatives = [
   "catalog:create",
   "catalog:update",
@@ -141,5 +125,4 @@ export const importing: Alternatives = [
 
 const [firstReader = "", ...readers] = new Set(Object.values(needed).flatMap(({ read }) => read.flat()))
 
-/** All permissions that allow an export of any kind. */
 export const exporting: Alternatives = [firstReader, ...readers]

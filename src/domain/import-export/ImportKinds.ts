@@ -16,8 +16,8 @@ import { stockImport, StockRecord } from "./StockImport.ts"
 import { type BatchContext, refused, type Upsert } from "./Upsert.ts"
 
 /**
- * Processes rows of one kind: decodes each record and upserts the valid ones. The batch ends before a repeated key,
- * because the last record in a file counts. `keyOf` is the key shown in reports.
+ * Upserts the valid records of one kind. The batch ends before a repeated key, because the last record in a file
+ * counts.
  */
 const workOf = <A>(
   read: (record: unknown, of: BatchContext) => Result.Result<A, ReadonlyArray<Issue>>,
@@ -49,7 +49,6 @@ const workOf = <A>(
     return worked
   })
 
-/** The name of a price in reports. */
 const priceKey = (price: PriceRecord): string => {
   const { customerGroup, customerGroupId, currency, maxQuantity, minQuantity, validFrom, validUntil } = price
   const times = [validFrom?.toISOString(), validUntil?.toISOString()]
@@ -60,7 +59,6 @@ const priceKey = (price: PriceRecord): string => {
 
 const stockKey = (stock: StockRecord): string => `${sellableKey(stock)} ${stock.warehouse ?? ""}`.trimEnd()
 
-/** How each kind of import is processed. */
 export class ImportKinds extends Context.Service<ImportKinds, {
   readonly workFor: (of: Pick<Import, "kind" | "format">) => Work
 }>()("stoa/domain/import-export/ImportKinds") {

@@ -12,7 +12,6 @@ import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 import { Import, type ImportOptions, RefusedRow } from "./Import.ts"
 
-/** The public record of an import, without the actor and internal notes. */
 export const imports = new Table("imports", Import, { casts: { bytes: "float8" } })
 
 const ofImport = { organizationId: Schema.String, importId: ImportId }
@@ -21,7 +20,6 @@ export const refusedRows = new Table("import_refusals", RefusedRow)
 
 export const importRefusals = new Table("import_refusals", Schema.Struct({ ...ofImport, ...RefusedRow.fields }))
 
-/** The row of an import: with its actor, and what finds a repeated file. */
 const StoredImport = Schema.Struct({
   ...Import.fields,
   actor: Actor,
@@ -51,7 +49,6 @@ export const storedImports = new Table("imports", StoredImport, {
   ]
 })
 
-/** A record of a file that waits for its import. */
 const ImportRow = Schema.Struct({
   ...ofImport,
   row: Schema.Int,
@@ -63,10 +60,8 @@ const ImportRow = Schema.Struct({
 
 export const importRows = new Table("import_rows", ImportRow)
 
-/** Which imports a list shows. */
 type ImportFilter = { readonly [Field in "kind" | "state"]?: Import[Field] | undefined }
 
-/** A row of the file with its record as JSON text, or its problem. */
 export interface FileText {
   readonly line: number
   readonly text: string | null
@@ -77,7 +72,6 @@ const SentActor = Schema.Struct({ actor: Actor })
 const Queued = Schema.Struct({ ...Import.fields, contentHash: Schema.NullOr(Schema.String) })
 const OpenImport = Schema.Struct(Struct.pick(Import.fields, ["id", "organizationId"]))
 
-/** Writes the change log's entry of an import. */
 export const recordImport = (
   sql: SqlClient.SqlClient,
   type: Extract<ChangeType, `imports.${string}`>,
@@ -85,7 +79,6 @@ export const recordImport = (
   before: Import | null
 ) => recordChange(sql, { type, entityType: "import", entityId: record.id, payload: record, before })
 
-/** The insert of a row `r` of the file, of which `after` came before. */
 const stagedRow = (sql: SqlClient.SqlClient, organization: string, after: number) =>
   importRows.insert(sql, {
     organizationId: sql`${organization}`,
@@ -98,7 +91,6 @@ const stagedRow = (sql: SqlClient.SqlClient, organization: string, after: number
   })
 
 const makeArrival = (sql: SqlClient.SqlClient) => {
-  /** Creates an import for a file about to arrive. */
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
     const actor = yield* CurrentActor
     const id = newId<ImportId>()
@@ -121,7 +113,6 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     return id
   }, Effect.orDie)
 
-  /** Appends records of the file; false if the import no longer receives. */
   const stage = Effect.fn("ImportRepo.stage")(
     function*(id: ImportId, after: number, rows: ReadonlyArray<FileText>, bytes: number) {
       const organization = yield* currentOrganization
@@ -140,15 +131,14 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Deletes an import whose file did not arrive. */
   const discard = Effect.fn("ImportRepo.discard")(function*(id: ImportId) {
     yield* sql`delete from imports where id = ${id}::uuid and organization_id = ${yield* currentOrganization}
       and state = 'receiving'`
   }, Effect.orDie)
 
   /**
-   * The file has arrived completely; call it in a transaction. `earlier`: the import of an earlier request with this
-   * key, returned instead. Undefined if the import was discarded.
+   * The file has arrived; call it in a transaction. `earlier`: the import of an earlier request with this key.
+   * Undefined if the import was discarded.
    */
   const queue = Effect.fn("ImportRepo.queue")(function*(id: ImportId, key: string | null, contentHash: string) {
     const organization = yield* currentOrganization
@@ -171,7 +161,6 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     return { record, earlier: queued.length === 0, sameContent: hash === contentHash }
   }, Effect.orDie)
 
-  /** Runs work in one transaction. */
   const together = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     Effect.catchIf(sql.withTransaction(work), SqlError.isSqlError, Effect.die)
 
@@ -187,14 +176,12 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     return found
   }, Effect.orDie)
 
-  /** The actor who sent the file; undefined if there is no such import. */
   const actorOf = Effect.fn("ImportRepo.actorOf")(function*(id: ImportId) {
     const [found] = yield* decoding(sql, SentActor)`select actor from imports
       where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
     return found?.actor
   }, Effect.orDie)
 
-  /** Newest first. */
   const list = Effect.fn("ImportRepo.list")(function*({ kind, state }: ImportFilter, page: PageRequest) {
     return yield* ownPage(sql, imports, "created_at desc, id desc", page, [
       ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
@@ -202,22 +189,18 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     ], kind === undefined && state === undefined ? "all" : undefined)
   }, Effect.orDie)
 
-  /** The refused records of an import, in the order of the file. */
   const refusals = Effect.fn("ImportRepo.refusals")(function*(id: ImportId, page: PageRequest) {
-    // The import counts them itself.
     const total = sql`(select refused from imports
       where id = ${id}::uuid and organization_id = ${yield* currentOrganization})`
     return yield* ownPage(sql, refusedRows, "row", page, [sql`import_id = ${id}::uuid`], total)
   }, Effect.orDie)
 
-  /** The refused records after a row, up to a limit, for reading all of them. */
   const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: ImportId, row: number, limit: number) {
     return yield* refusedRows.rows(sql)`select ${sql.literal(refusedRows.columns())} from import_refusals
       where organization_id = ${yield* currentOrganization} and import_id = ${id}::uuid and row > ${row}
       order by row limit ${limit}`
   }, Effect.orDie)
 
-  /** Waiting imports of all organizations without progress for so many minutes. */
   const stalled = Effect.fn("ImportRepo.stalled")(function*(minutes: number, limit: number) {
     return yield* decoding(sql, OpenImport)`select id, organization_id as "organizationId" from imports
       where state in ('queued', 'running') and updated_at < now() - make_interval(mins => ${minutes})
@@ -230,7 +213,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
 const makeEnds = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(imports.columns())
 
-  /** Ends a running import and writes its event; undefined if it has ended or does not exist. */
   const end = Effect.fn("ImportRepo.end")(
     function*(id: ImportId, state: "failed" | "cancelled", error: string | null) {
       const organization = yield* currentOrganization
@@ -249,7 +231,6 @@ const makeEnds = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Deletes imports of all organizations that ended so many days ago, and uploads that stopped a day ago. */
   const purge = Effect.fn("ImportRepo.purge")(function*(days: number, limit: number) {
     const gone = yield* sql`delete from imports where id = any(array(
         (select id from imports where completed_at < now() - make_interval(days => ${days})
@@ -264,7 +245,6 @@ const makeEnds = (sql: SqlClient.SqlClient) => {
   return { end, purge }
 }
 
-/** Imports: their files while they arrive, their records, and their end. */
 export class ImportRepo extends Context.Service<ImportRepo>()("stoa/domain/import-export/ImportRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeArrival(sql), ...makeReads(sql), ...makeEnds(sql) }))
 }) {

@@ -9,7 +9,7 @@ import { ImportRepo } from "./ImportRepo.ts"
 export class ImportNotFound extends notFound("Import", "Import not found.") {}
 export class ImportOver extends conflict("ImportOver", "The import is over.") {}
 
-/** Existing imports, visible to callers who can import the same kind (docs/import-export.md). */
+/** Imports of kinds that the caller can import (docs/import-export.md). */
 export class Imports extends Context.Service<Imports>()("stoa/domain/import-export/Imports", {
   make: Effect.map(ImportRepo, (repo) => {
     const admit = Effect.fnUntraced(function*(permissions: typeof needed[Kind]["write"]) {
@@ -17,7 +17,6 @@ export class Imports extends Context.Service<Imports>()("stoa/domain/import-expo
       yield* Effect.forEach(permissions, (any) => requireAnyOf(actor, any), { discard: true })
     })
 
-    /** Fails unless the caller may import this. */
     const admitImport = (kind: Kind, format: ImportFormat) =>
       admit(
         isExternal(format)
@@ -25,17 +24,15 @@ export class Imports extends Context.Service<Imports>()("stoa/domain/import-expo
           : needed[kind].write
       )
 
-    /** Fails unless the caller may export this. */
     const admitExport = (kind: Kind) => admit(needed[kind].read)
 
-    /** 404, and 403 for a kind that is not the caller's. */
+    /** 404, and 403 for a kind that the caller may not import. */
     const get = Effect.fn("Imports.get")(function*(id: ImportId) {
       const found = (yield* repo.find(id)) ?? (yield* new ImportNotFound())
       yield* admitImport(found.kind, found.format)
       return found
     })
 
-    /** Records that were refused, in the order of the file. */
     const refusals = Effect.fn("Imports.refusals")(function*(id: ImportId, page: PageRequest) {
       yield* get(id)
       return yield* repo.refusals(id, page)

@@ -13,8 +13,8 @@ import { prices } from "../pricing/PriceRepo.ts"
 import { refused, upsertOf } from "./Upsert.ts"
 
 /**
- * A price in a file, amounts in minor units. Its target, currency, group, quantities and times together name it; amounts
- * and metadata are laid over those of the price there is. `customerGroup` is the name of a group.
+ * A price in minor units. Target, currency, group, quantities and times identify it. `customerGroup` is the name of a
+ * group.
  */
 export const PriceRecord = Schema.Struct({
   ...sellableFields,
@@ -27,7 +27,6 @@ export type PriceRecord = typeof PriceRecord.Type
 
 export const namedGroups = new Table("customer_groups", Schema.Struct({ id: CustomerGroupId, name: Schema.String }))
 
-/** Imports prices. */
 export const priceImport = Effect.gen(function*() {
   const rows = yield* RowBatchRepo
   const hooks = yield* Hooks

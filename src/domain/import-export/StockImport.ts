@@ -14,12 +14,12 @@ import { withSent } from "../platform/resources/RecordService.ts"
 import { Text } from "../platform/text/Storable.ts"
 import { refused, upsertOf } from "./Upsert.ts"
 
-/** Exported but ignored on import: reservations and purchases determine it. */
+/** Ignored on import: reservations and purchases determine it. */
 const unread = Schema.optional(Schema.NullOr(Schema.Int))
 
 /**
- * A stock level in a file: `onHand` replaces the stored quantity. `warehouse` is a code; without one, the warehouse of
- * the import or the first active one is used.
+ * `onHand` replaces the stored quantity. `warehouse` is a code; default: the warehouse of the import or the first
+ * active one.
  */
 export const StockRecord = Schema.Struct({
   ...sellableFields,
@@ -62,7 +62,6 @@ export const movements = new Table(
   Movement.mapFields(Struct.omit(["organizationId", "referenceType", "referenceId", "performedAt"]))
 )
 
-/** Imports stock on hand. Less than what is reserved is refused, as it is for an adjustment (contract 6). */
 export const stockImport = Effect.gen(function*() {
   const stock = yield* StockRepo
   const warehouses = yield* WarehouseRepo
@@ -118,7 +117,6 @@ export const stockImport = Effect.gen(function*() {
   })
 })
 
-/** The level after the record; the same object if nothing changes. */
 const levelAfter = (
   level: StockLevel,
   { onHand: quantity, reorderQuantity, reorderThreshold, unitCost }: StockRecord,
@@ -130,7 +128,6 @@ const levelAfter = (
     const counted = { ...level, quantityOnHand: after, available: after - reserved }
     const next = withSent(withUnitCost(counted, unitCost), { reorderThreshold, reorderQuantity })
     if (level.version > 0 && Equal.equals(next, level)) return level
-    // As in an adjustment: a level can go below what is reserved only if that was allowed before.
     return { ...next, allowNegative: after < reserved, version: level.version + 1, updatedAt: now }
   })
 }

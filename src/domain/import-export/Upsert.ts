@@ -5,39 +5,32 @@ import { RowBatchRepo } from "../platform/batching/RowBatchRepo.ts"
 import type { Issue } from "../platform/errors/ApiErrors.ts"
 import type { Import } from "./Import.ts"
 
-/** Result of one record of a batch. */
 export type ImportResult =
   | { readonly _tag: "created" | "updated" | "unchanged" }
   | { readonly _tag: "refused"; readonly issues: ReadonlyArray<Issue> }
 
-/** Results of a batch, in the order of its records. */
 export interface BatchResult {
   readonly results: ReadonlyArray<ImportResult>
-  /** Runs the after-hooks; only for a batch that was committed. */
   readonly afterCommit: Effect.Effect<void, never, CurrentActor>
 }
 
-/** The import of a batch. */
 export interface BatchContext
   extends Pick<Import, "organizationId" | "currency" | "dryRun" | "pictures" | "warehouse">
 {
-  /** The time of the transaction by the clock of the database, and of every change of the batch. */
   readonly now: Date
 }
 
-/** Inserts or updates records; one result each. Runs inside a transaction, in a constant number of statements. */
+/** Inserts or updates records, one result each, in a constant number of statements. Runs inside a transaction. */
 export type Upsert<R> = (
   records: ReadonlyArray<R>,
   of: BatchContext
 ) => Effect.Effect<BatchResult, never, CurrentActor>
 
-/** A record is new, or has a stored one that it may have changed. */
 type Planned = Result.Result<"new" | "stored", ReadonlyArray<Issue>>
 
 /**
- * The upsert of one kind of records. `load` reads and locks existing rows and references, in a constant number of
- * statements. `plan` adds the changed rows of a record to the draft, and records for later references to the state; a
- * refused record adds nothing to either. `written` runs after the statement that writes the batch.
+ * `load` reads and locks existing rows and references. `plan` adds a record's changed rows to the draft, and records
+ * for later references to the state; a refused record adds nothing. `written` runs after the statement.
  */
 export const upsertOf = <R, S>(
   load: (records: ReadonlyArray<R>, of: BatchContext) => Effect.Effect<S, never, CurrentActor>,
@@ -66,6 +59,5 @@ export const upsertOf = <R, S>(
       })
   )
 
-/** Fails with one issue. */
 export const refused = (path: string, message: string, code = "invalid"): Result.Result<never, ReadonlyArray<Issue>> =>
   Result.fail([{ path, message, code }])

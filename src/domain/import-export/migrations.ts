@@ -41,7 +41,7 @@ export const migrations = {
     ) with (fillfactor = 70)`,
     `create unique index imports_key on imports (organization_id, key_scope) where key_scope is not null`,
     `create index imports_created on imports (organization_id, created_at desc, id desc)`,
-    // Open imports, which are few: for the scheduled job that finds imports without a worker.
+    // For the scheduled job that finds imports without a worker.
     `create index imports_open on imports (updated_at) where state in ('receiving', 'queued', 'running')`,
     `create index imports_ended on imports (completed_at) where completed_at is not null`,
     `create table import_rows (

@@ -26,7 +26,6 @@ import type { ProductRecord } from "./ProductRecord.ts"
 const StoredTexts = Schema.Struct(Struct.omit(Attributes.fields, ["status"]))
 export type StoredTexts = typeof StoredTexts.Type
 
-/** A stored variant; `combination` is the key of its option values. */
 const StoredVariant = Schema.Struct({
   ...Struct.omit(Variant.fields, ["organizationId", "sourceStoreId", "optionValueIds"]),
   combination: Schema.String
@@ -36,13 +35,11 @@ export type StoredVariant = typeof StoredVariant.Type
 const StoredOption = Schema.Struct({ ...OptionType.fields, values: Schema.Array(OptionValue) })
 export type StoredOption = typeof StoredOption.Type
 
-/** A category, a brand or an entity. */
 const Named = Schema.Struct({ id: Uuid, slug: Schema.String })
 export type Named = typeof Named.Type
 
 const Id = Schema.Struct({ id: Uuid })
 
-/** The tables that products are written to. */
 export const productTables = {
   entities: new Table("catalog_entities", CatalogEntity),
   attributes: new Table("entity_attributes", StoredTexts),
@@ -75,7 +72,6 @@ export const productTables = {
     }),
     {
       key: "entity_id, definition_id",
-      // The text that PostgreSQL makes of the value, as in `fieldWrites`.
       expressions: { unique_key: "case when x.unique_key is not null then x.value #>> '{}' end" }
     }
   ),
@@ -86,7 +82,6 @@ export const productTables = {
   })
 }
 
-/** An entity with all its parts that records can name; `fields` are those that are active in its type. */
 const StoredProduct = Schema.Struct({
   entity: CatalogEntity,
   attributes: Schema.Array(StoredTexts),
@@ -99,7 +94,6 @@ const StoredProduct = Schema.Struct({
 })
 export type StoredProduct = typeof StoredProduct.Type
 
-/** A JSON list of parts `x` of the entity `e`, by one index look-up. */
 const part = (name: keyof StoredProduct, json: string, from: string) =>
   `(select coalesce(jsonb_agg(${json}), '[]') from ${from}
     where x.entity_id = e.id and x.organization_id = e.organization_id) as ${name}`
@@ -131,7 +125,6 @@ const storedProduct = [
   )
 ].join(", ")
 
-/** Reads and locks the products of a batch, in a constant number of statements. */
 export const productReads = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* RowBatchRepo
@@ -147,8 +140,8 @@ export const productReads = Effect.gen(function*() {
     const slugs = records.map(({ slug }) => slug)
     const media = records.flatMap((record) => record.media ?? [])
     const skus = [...media, ...records.flatMap(({ variants = [] }) => variants)].flatMap(({ sku }) => sku ?? [])
-    // Lock first, then read: a statement does not see what others committed while it waited for the lock. Entities are
-    // locked in the order of their ids, so that two batches cannot deadlock.
+    // Lock first, then read: a statement does not see what others committed while it waited. In the order of ids: two
+    // batches cannot deadlock.
     yield* rows.find(new Table("catalog_entities", Id), "slug", slugs, "no key update")
     const stored = yield* decoding(sql, StoredProduct, "unprepared")`select ${sql.literal(storedProduct)}
       from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
@@ -156,7 +149,6 @@ export const productReads = Effect.gen(function*() {
       categories: yield* ids(categories.name, records.flatMap((record) => record.categories ?? [])),
       brands: yield* ids(brands.name, records.flatMap((record) => record.brands ?? []))
     }
-    // A look-up for each variant: a join would read all entities.
     const owners = skus.length === 0
       ? []
       : yield* decoding(sql, Schema.Struct({ sku: Schema.String, ...Named.fields }), "unprepared")`select sku,
@@ -165,32 +157,24 @@ export const productReads = Effect.gen(function*() {
         from variants v where organization_id = ${organization} and sku = any(${skus}::text[])`
     const assets = yield* rows.find(new Table("media_assets", Id), "id", media.map(({ id }) => id), "key share")
     return {
-      /** By slug. */
       products: new Map(stored.map((product) => [product.entity.slug, product])),
-      /** Ids by slug, of the categories and brands that the records name. */
       ...named,
-      /** The entities of SKUs that the records name. */
       skus: new Map<string, Named>(owners.map((owner) => [owner.sku, owner])),
-      /** Ids of assets that the records name. */
       assets: new Set(assets.map(({ id }) => id))
     }
   }, Effect.orDie)
 })
 
-/** The stored state at the start of a batch. */
 export type ProductState = Effect.Success<ReturnType<Effect.Success<typeof productReads>>>
 
-/** The custom fields of a record, and the type of its entity. */
 interface FieldsOfRecord {
   readonly type: string
   readonly fields: FieldsByName
 }
 
-/** A value of a unique field. */
 export const uniqueKey = (definitionId: FieldDefinitionId, value: unknown): string =>
   `${definitionId} ${JSON.stringify(value)}`
 
-/** The values that the records send for the selected fields. */
 const sentFor = (
   records: ReadonlyArray<FieldsOfRecord>,
   definitions: ReadonlyMap<string, ReadonlyArray<FieldDefinition>>,
@@ -206,7 +190,7 @@ const sentFor = (
 const Referable = Schema.Struct(Struct.pick(CatalogEntity.fields, ["id", "type", "slug"]))
 export type Referable = typeof Referable.Type
 
-/** Reads and locks definitions and referenced entities; to be called after `productReads`, to keep the lock order. */
+/** Reads and locks definitions and referenced entities; call it after `productReads`, to keep the lock order. */
 export const fieldReads = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* RowBatchRepo
@@ -233,20 +217,15 @@ export const fieldReads = Effect.gen(function*() {
     })
     const owners = new Map((yield* ownersOf(keys)).map((one) => [uniqueKey(one.id, one.value), one.entityId]))
     return {
-      /** The active fields of each type of the records. */
       definitions,
-      /** By slug: entities that the records reference, and those that the batch creates. */
       referables,
-      /** The owners of unique values that the records name, by `uniqueKey`. */
       owners
     }
   }, Effect.orDie)
 })
 
-/** The state that custom fields of a batch are validated against. */
 export type FieldState = Effect.Success<ReturnType<Effect.Success<typeof fieldReads>>>
 
-/** Locks the tree until the transaction ends and reads the named categories with their ancestors; three statements. */
 export const categoryReads = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
@@ -259,7 +238,6 @@ export const categoryReads = Effect.map(
         const named = [...slugs, ...records.flatMap(({ parent }) => parent ?? [])]
         yield* sql`select 1 from categories where organization_id = ${organization} and slug = any(${slugs}::text[])
           order by id for no key update`.unprepared
-        // One look-up per step, so that the planner never joins over all categories.
         const rows = yield* categories.rows(sql, "unprepared")`with recursive line as (
             select * from categories where organization_id = ${organization} and slug = any(${named}::text[])
             union select c.* from line cross join lateral (select * from categories
@@ -274,5 +252,4 @@ export const categoryReads = Effect.map(
     )
 )
 
-/** The categories that records name, with their ancestors. */
 export type CategoryState = Effect.Success<ReturnType<Effect.Success<typeof categoryReads>>>

@@ -12,10 +12,7 @@ import { withSent } from "../../platform/resources/RecordService.ts"
 import { refused, upsertOf } from "../Upsert.ts"
 import { categoryReads, type CategoryState } from "./CatalogImportRepo.ts"
 
-/**
- * A category in a file, identified by slug, below the one that `parent` names (null: a root). Absent keys keep the
- * stored value.
- */
+/** A category, identified by slug, below `parent` (null: a root). Absent keys keep the stored value. */
 export const CategoryRecord = Schema.Struct({
   slug: Slug,
   parent: Schema.optional(Schema.NullOr(Slug)),
@@ -25,11 +22,10 @@ export const CategoryRecord = Schema.Struct({
 }).annotate({ identifier: "CategoryRecord" })
 export type CategoryRecord = typeof CategoryRecord.Type
 
-/** A brand in a file, identified by slug; the default of its name is the slug. */
+/** A brand, identified by slug, which is the default of its name. */
 export const BrandRecord = Schema.Struct({ ...BrandChange.fields, slug: Slug }).annotate({ identifier: "BrandRecord" })
 export type BrandRecord = typeof BrandRecord.Type
 
-/** A category that only its slug is known of: a root. */
 export const blankCategory = (slug: string): Category => ({
   id: newId(),
   parentId: null,
@@ -39,7 +35,6 @@ export const blankCategory = (slug: string): Category => ({
   metadata: {}
 })
 
-/** A brand that only its slug is known of. */
 export const blankBrand = (slug: string, organizationId: string): Brand => ({
   id: newId(),
   organizationId,
@@ -48,7 +43,6 @@ export const blankBrand = (slug: string, organizationId: string): Brand => ({
   metadata: {}
 })
 
-/** Imports categories. */
 export const categoryImport = Effect.flatMap(
   categoryReads,
   (read) =>
@@ -65,7 +59,6 @@ export const categoryImport = Effect.flatMap(
     })
 )
 
-/** Imports brands. */
 export const brandImport = Effect.flatMap(RowBatchRepo, (rows) =>
   upsertOf(
     (records: ReadonlyArray<BrandRecord>) =>
@@ -110,7 +103,6 @@ const parentOf = (
     : Result.succeed(found.id)
 }
 
-/** Fields are one entry and a change of status is another, as in the API. */
 const categoryChanges = (before: Category | undefined, after: Category): ReadonlyArray<Change> => {
   const of = { entityType: "category", entityId: after.id } as const
   if (before === undefined) return [{ type: "categories.create", ...of, payload: after }]

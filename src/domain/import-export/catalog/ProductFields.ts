@@ -6,9 +6,7 @@ import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { type FieldState, productTables, type Referable, type StoredProduct, uniqueKey } from "./CatalogImportRepo.ts"
 import type { ProductRecord } from "./ProductRecord.ts"
 
-/** The custom fields of an entity after a record. */
 export interface PlannedFields {
-  /** Undefined: the type has none. */
   readonly before: FieldsByName | undefined
   readonly after: FieldsByName | undefined
   readonly isChanged: boolean
@@ -19,7 +17,6 @@ const none: PlannedFields = { before: undefined, after: undefined, isChanged: fa
 
 const issue = (name: string, message: string, code: string): Issue => ({ path: `customFields.${name}`, message, code })
 
-/** The id of a referenced entity. */
 const referenced = (
   { name, rules: { entityType } }: FieldDefinition,
   slug: unknown,
@@ -55,7 +52,6 @@ export const planFields = (
   for (const definition of definitions.filter(({ kind }) => kind === "reference")) {
     const { name } = definition
     if (!Object.hasOwn(sent, name) || sent[name] === null) continue
-    // An entity may reference itself, even one that this record creates.
     const found = referenced(definition, sent[name], (slug) => slug === entity.slug ? entity : referables.get(slug))
     if (Result.isSuccess(found)) values[name] = found.success
     else {

@@ -29,8 +29,8 @@ interface WrittenProduct {
 }
 
 /**
- * Imports products: merges each record into the entity of its slug, or creates it (docs/import-export.md). Slugs must be
- * unique within a batch.
+ * Merges each record into the entity of its slug, or creates it (docs/import-export.md). Slugs must be unique within a
+ * batch.
  */
 export const productImport = Effect.gen(function*() {
   const readProducts = yield* productReads
@@ -93,7 +93,7 @@ const blank = (
   publishedAt: null
 })
 
-/** The entity after the record. Activation also makes it visible and published, as in the API. */
+/** Activation also makes the entity visible and published, as in the API. */
 const entityAfter = (before: CatalogEntity, record: ProductRecord, now: Date): CatalogEntity => {
   const { isVisible, manageInventory, metadata, status, taxClass, type } = record
   const activated = status === "active" && before.status !== "active"
@@ -120,7 +120,6 @@ const planTexts = (entityId: EntityId, stored: ReadonlyArray<StoredTexts>, sent:
   return Result.succeed({ changed, before })
 }
 
-/** An entity in the change log: one entry for all changed fields. */
 const shown = (entity: CatalogEntity, attributes: ReadonlyArray<StoredTexts>, customFields: object | undefined) => ({
   ...entity,
   ...(customFields === undefined ? {} : { customFields }),
@@ -128,8 +127,7 @@ const shown = (entity: CatalogEntity, attributes: ReadonlyArray<StoredTexts>, cu
 })
 
 /**
- * Plans the changes of a record against the stored state. Adds new categories, brands, SKUs, entities and unique values
- * to the state, so that the next record of the batch finds them.
+ * Adds new categories, brands, SKUs, entities and unique values to the state: the next record of the batch finds them.
  */
 const planProduct = (
   record: ProductRecord,
@@ -166,13 +164,12 @@ const planProduct = (
     return { entity, old, findVariant }
   })
 
-/** What links of products lead to; a missing category is created as a root, a brand with the slug as its name. */
+/** A missing category is created as a root, a brand with the slug as its name. */
 const groups = {
   categories: { subject: "category", key: "categoryId", table: categories, blank: blankCategory },
   brands: { subject: "brand", key: "brandId", table: brands, blank: blankBrand }
 } as const
 
-/** Replaces the categories or brands of the entity by those of a record; an absent key keeps them. */
 const planLinks = (
   name: keyof typeof groups,
   entityId: EntityId,
@@ -206,9 +203,7 @@ const planLinks = (
   }
 }
 
-/** The hooks around a batch: before each record, at the end of its transaction, and after it. */
 const productHooks = (hooks: Hooks["Service"]) => {
-  /** Runs the hooks of a create or an update on a record; 422 when one refuses it. */
   const changed = Effect.fnUntraced(function*(record: ProductRecord, type: string, stored: StoredProduct | undefined) {
     const sent: NewEntity = { type, slug: record.slug, ...given(record) }
     if (stored === undefined) {
@@ -221,7 +216,6 @@ const productHooks = (hooks: Hooks["Service"]) => {
     return { ...record, ...given(yield* hooks.before(`catalog.${type}.beforeUpdate`, general, of)) }
   })
 
-  /** The record after the hooks, also those of the categories that it adds. */
   const asked = Effect.fnUntraced(function*(record: ProductRecord, stored: StoredProduct | undefined) {
     const type = record.type ?? stored?.entity.type
     if (type === undefined || !hooks.hasAny(beforeHooks)) return record
@@ -235,10 +229,7 @@ const productHooks = (hooks: Hooks["Service"]) => {
     return after
   })
 
-  /**
-   * Runs the hooks of a batch inside its transaction. A refusal here is a bug of the hook: records are refused earlier,
-   * by the hooks of each record.
-   */
+  /** A refusal here is a bug of the hook: the hooks of each record refuse earlier. */
   const committed = (written: ReadonlyArray<WrittenProduct>) =>
     written.length === 0 || !hooks.has("catalog.beforeCommit")
       ? Effect.void

@@ -9,7 +9,6 @@ import { type ProductState, productTables } from "./CatalogImportRepo.ts"
 import type { MediumRecord } from "./ProductRecord.ts"
 import type { FindVariant } from "./ProductVariants.ts"
 
-/** Why a record cannot show the media that it names. An empty list changes nothing where nothing is shown. */
 export const mediaIssues = (
   media: ReadonlyArray<MediumRecord> | undefined,
   stored: ReadonlyArray<AttachedMedium>,
@@ -31,7 +30,6 @@ export const mediaIssues = (
   })
 }
 
-/** The variant that a medium names, null for the entity itself, or why there is none. */
 const targetOf = (
   { options = {}, sku }: MediumRecord,
   { slug }: CatalogEntity,
@@ -49,8 +47,8 @@ const targetOf = (
 const placeOf = ({ mediaAssetId, variantId }: AttachedMedium): string => `${variantId ?? ""} ${mediaAssetId}`
 
 /**
- * Replaces the media of an entity and its variants by those of a record. A medium whose place or role changes is
- * recorded as attached again. A variant that is missing refuses the record, whose product is written nevertheless.
+ * Replaces the media of an entity and its variants. A changed place or role is recorded as attached again. A missing
+ * variant refuses the record, whose product is written nevertheless.
  */
 export const planMedia = (
   media: ReadonlyArray<MediumRecord>,

@@ -8,10 +8,8 @@ import { AnyJson, FreeText, keyText, StorableObject } from "../../platform/text/
 
 const Label = keyText(255)
 
-/** Maximum locales, options, links, variants and media of one record; bounds the memory of a batch. */
 const upTo = (maximum: number) => Schema.isMaxLength(maximum)
 
-/** Attributes of one locale, default `en`; the first write of a locale needs a title. */
 export const ProductTexts = Schema.Struct({
   locale: Schema.optional(Locale),
   title: Schema.optional(FreeText),
@@ -32,15 +30,13 @@ export const VariantRecord = Schema.Struct({
 })
 export type VariantRecord = typeof VariantRecord.Type
 
-/** SQL of the options of a variant by its id, in their order; null without any. */
 export const optionsOf = (variantId: string, organizationId: string) =>
   `(select json_object_agg(t.name, w.value order by t.sort_order, t.id) from variant_option_values_read o
     join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
     where o.variant_id = ${variantId} and o.organization_id = ${organizationId})`
 
 /**
- * A medium of an entity, or of its variant with this SKU or these options. `id` is the id of an asset of the
- * organization: catalog files contain no media files. Without `sortOrder`, the position in the list counts.
+ * `id` is the id of an asset: catalog files contain no media files. Default of `sortOrder`: the position in the list.
  */
 export const MediumRecord = Schema.Struct({
   id: MediaAssetId,
@@ -52,10 +48,9 @@ export const MediumRecord = Schema.Struct({
 export type MediumRecord = typeof MediumRecord.Type
 
 /**
- * A catalog entity with all its parts in a file, identified by slug. It references categories, brands and options by
- * slug or name, so that it works in every store. Absent keys keep the stored value. `categories`, `brands` and `media`
- * replace the links; attributes, options and variants are merged. `customFields` are by name: absent keeps, null clears,
- * and a reference is a slug.
+ * A catalog entity with all its parts, identified by slug. References are slugs or names: a file works in every store.
+ * Absent keys keep the stored value. `categories`, `brands` and `media` replace the links; attributes, options and
+ * variants are merged.
  */
 export const ProductRecord = Schema.Struct({
   slug: Slug,

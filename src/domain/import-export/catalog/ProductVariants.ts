@@ -21,10 +21,7 @@ interface Axis extends Omit<StoredOption, "values"> {
 const nextAfter = (list: Iterable<{ readonly sortOrder: number }>): number =>
   Array.from(list).reduce((next, { sortOrder }) => Math.max(next, sortOrder + 1), 0)
 
-/**
- * The options of an entity during an import. Missing options and values are appended, and none is ever removed, because
- * variants consist of them.
- */
+/** Missing options and values are appended, and none is ever removed, because variants consist of them. */
 class ProductOptions {
   readonly #entityId: EntityId
   readonly #axes: Map<string, Axis>
@@ -58,7 +55,6 @@ class ProductOptions {
     return axis
   }
 
-  /** The id of a value of an option; a missing one is added. */
   idOf(name: string, value: string): string {
     const axis = this.axis(name)
     const found = axis.values.get(value)
@@ -70,7 +66,6 @@ class ProductOptions {
     return added.id
   }
 
-  /** The key of values that are there already. */
   find(options: Options): string | undefined {
     const ids = Object.entries(options).flatMap(([name, value]) => this.#axes.get(name)?.values.get(value)?.id ?? [])
     return ids.length < Object.keys(options).length ? undefined : combinationKey(ids)
@@ -92,7 +87,6 @@ class ProductOptions {
   }
 }
 
-/** A variant in the change log. */
 const shown = ({ organizationId }: CatalogEntity, { combination, ...variant }: StoredVariant) => ({
   ...variant,
   organizationId,
@@ -127,12 +121,10 @@ const putVariant = (
   draft.put(tables.variantValues, ...payload.optionValueIds.map((id) => ({ variantId: after.id, optionValueId: id })))
 }
 
-/** Finds the variant with a SKU or options among those that are stored and planned. */
 export type FindVariant = (name: { readonly sku?: string | undefined; readonly options?: Options | undefined }) =>
   | StoredVariant
   | undefined
 
-/** Options and variants that a record adds or changes; others stay unchanged. */
 export const planVariants = (
   entity: CatalogEntity,
   stored: StoredProduct | undefined,

@@ -5,7 +5,6 @@ import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { orderTotals } from "../../pricing/Totals.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
 
-/** Fields that a record may leave out, with their defaults. */
 const unsent: Pick<Order, "amountCaptured" | "cancelledAt" | "fulfilledAt" | "metadata" | "refundedTotal"> & {
   readonly email: string | null
   readonly shippingAddress: Order["shippingAddress"]
@@ -19,7 +18,6 @@ const unsent: Pick<Order, "amountCaptured" | "cancelledAt" | "fulfilledAt" | "me
   metadata: {}
 }
 
-/** The defaults, and the sent values of their fields over them. */
 const filled = <A extends object>(
   defaults: A,
   sent: { readonly [Field in keyof A]?: A[Field] | null | undefined }
@@ -32,16 +30,11 @@ const filled = <A extends object>(
 
 const wrong = (path: string, message: string, code = "does_not_add_up"): Issue => ({ path, message, code })
 
-/** An issue if a given amount differs from the computed one. */
 const off = (path: string, given: number | null | undefined, computed: number): ReadonlyArray<Issue> =>
   given === undefined || given === null || given === computed
     ? []
     : [wrong(path, `is ${given}, and what the order is made of comes to ${computed}`)]
 
-/**
- * The totals of an order, computed by the same function as in checkout: from the lines' discounts and taxes if present,
- * else with the order's amounts split over the lines.
- */
 const totalsOf = ({ currency, lineItems, ...record }: OrderRecord) => {
   const isGiven = (field: "discountAmount" | "taxAmount") => lineItems.some((line) => typeof line[field] === "number")
   return orderTotals({
@@ -97,7 +90,7 @@ const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Da
       : []
   )
 
-/** An order as a file describes it, with everything that follows from its parts; amounts in minor units. */
+/** Amounts in minor units. */
 const contentOf = (record: OrderRecord, totals: Totals) => {
   // In a fulfilled or refunded order, a line without a status counts as fulfilled.
   const isOver = record.status === "fulfilled" || record.status === "refunded"
@@ -126,7 +119,6 @@ const contentOf = (record: OrderRecord, totals: Totals) => {
 
 export type OrderContent = ReturnType<typeof contentOf>
 
-/** The full content of a record, or everything in it that does not add up. */
 export const orderContent = (record: OrderRecord, now: Date): Result.Result<OrderContent, ReadonlyArray<Issue>> => {
   const totals = totalsOf(record)
   if (Result.isFailure(totals)) return Result.fail([wrong("", totals.failure.message)])
@@ -134,18 +126,15 @@ export const orderContent = (record: OrderRecord, now: Date): Result.Result<Orde
   return issues.length > 0 ? Result.fail(issues) : Result.succeed(contentOf(record, totals.success))
 }
 
-/** Without the fields that name a line's product: they are resolved in the current catalog and not part of the order. */
 const lineContent = ({ options: _, slug: __, ...line }: Readonly<Record<string, unknown>>) => line
 
 const Values = Schema.Record(Schema.String, Schema.Unknown)
 
-/** An order in the form of an export (`orderRecordJson`). */
 export const StoredRecord = Schema.StructWithRest(
   Schema.Struct({ email: Schema.NullOr(Schema.String), lineItems: Schema.Array(Values) }),
   [Values]
 )
 
-/** Whether a record in a file equals the stored order. */
 export const sameOrder = (content: OrderContent, { lineItems, ...stored }: typeof StoredRecord.Type): boolean => {
   const { lineItems: lines, ...own } = content
   const texts = Object.entries(own).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])

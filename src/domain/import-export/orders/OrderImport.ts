@@ -16,7 +16,6 @@ import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
 import { type NumberCounter, orderReads } from "./OrderImportRepo.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
 
-/** The columns of imported orders: their payment is not one of this store. */
 export const importedOrders = new Table(
   "orders",
   Schema.Struct({
@@ -57,8 +56,8 @@ const orderCounters = new RowTable(
 )
 
 /**
- * Imports orders of another system as records (docs/import-export.md): captures no money, uses no stock or promotion,
- * runs no checkout hooks, and sends no mail or webhook.
+ * Imports orders of another system as records (docs/import-export.md): no money, stock, promotions, checkout hooks,
+ * mails or webhooks.
  */
 export const orderImport = Effect.gen(function*() {
   const read = yield* orderReads
@@ -128,7 +127,7 @@ const newOrder = (
   return withTenders(order, noPayment)
 }
 
-/** Refunds made elsewhere, so that the next refund here takes only what remains. */
+/** Refunds made elsewhere: the next refund here takes only what remains. */
 const refundedElsewhere = (order: Order) => {
   const refundable: RefundableOrder = {
     currency: order.currency,
@@ -155,13 +154,12 @@ const refundedElsewhere = (order: Order) => {
   return { refundedValues, refundedShipping: Math.min(shares.shipping, Math.max(0, order.refundedTotal - ofLines)) }
 }
 
-/** The n-th order of a year in this store's numbering. */
 interface OwnNumber {
   readonly year: number
   readonly sequence: number
 }
 
-/** Far more than a store sells in a year; a number beyond it would take those of all later orders with it. */
+/** A larger number would take those of all later orders with it. */
 const largestSequence = 999_999_999
 
 const form = /^ORD-(\d{4})-(\d{6,19})$/
@@ -169,9 +167,6 @@ const form = /^ORD-(\d{4})-(\d{6,19})$/
 /** Older years get no counter: it would never hand out a number, and look-ups by digits query every counter. */
 const oldestYears = 100
 
-/**
- * The parts of a number in this store's format, for a year near `now`; undefined for a format only other systems use.
- */
 const ownNumberOf = (text: string, now: number): OwnNumber | undefined => {
   const [, year = "", digits = ""] = form.exec(text) ?? []
   const own = { year: Number(year), sequence: Number(digits) }
@@ -180,7 +175,6 @@ const ownNumberOf = (text: string, now: number): OwnNumber | undefined => {
   return isOwn ? own : undefined
 }
 
-/** Why a number cannot be brought by an import; undefined when it can. */
 const numberProblem = (
   own: OwnNumber | undefined,
   counters: ReadonlyMap<number, NumberCounter>,

@@ -5,7 +5,6 @@ import { decoding } from "../../platform/records/Rows.ts"
 import { StoredRecord } from "./OrderContent.ts"
 import { orderRecordJson } from "./OrderRecord.ts"
 
-/** A counter of a year, while an import holds it. */
 const NumberCounter = Schema.Struct({
   year: Schema.Int,
   /** The last number reserved by processes, which may still hold some unused ones in memory. */
@@ -15,13 +14,8 @@ const NumberCounter = Schema.Struct({
 })
 export type NumberCounter = typeof NumberCounter.Type
 
-/** What is stored under a number: what an export writes of it. */
 const StoredOrder = Schema.Struct({ number: Schema.String, isDraft: Schema.Boolean, record: StoredRecord })
 
-/**
- * Reads orders with these numbers, in two statements. Locks the counters of their years until the transaction ends, so
- * that no process gets a number the batch imports.
- */
 export const orderReads = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
@@ -34,7 +28,6 @@ export const orderReads = Effect.map(
         on conflict (organization_id, year) do update set last_number = c.last_number
         returning year, last_number as given, (select coalesce(jsonb_agg(jsonb_build_array(lower(r), upper(r) - 1)),
           '[]') from unnest(c.skipped) r) as skipped`
-      // A separate statement after the lock sees all orders created before it.
       const stored = yield* decoding(sql, StoredOrder, "unprepared")`select o.order_number as number,
           o.is_draft as "isDraft", ${sql.literal(orderRecordJson("o"))} as record
         from orders o where o.organization_id = ${organization} and o.order_number = any(${numbers}::text[])`

@@ -13,7 +13,6 @@ import { Moment } from "../../platform/text/Time.ts"
 import { PriceSteps } from "../../pricing/PriceSteps.ts"
 import { optionsOf } from "../catalog/ProductRecord.ts"
 
-/** Maximum number of lines of an order in a file. */
 const maxLines = 2000
 
 const OrderNumber = FreeText.check(
@@ -23,12 +22,11 @@ const OrderNumber = FreeText.check(
   )
 )
 
-/** Present in older exports: ids are specific to a store and ignored on import. */
 const unread = maybe(FreeText)
 
 /**
- * An order line in a file. Its product is found by SKU, else by slug and options; a product missing from the catalog
- * keeps its text and amounts. Absent totals are computed from the quantity and the order's totals.
+ * A product is found by SKU, else by slug and options; a missing one keeps its text and amounts. Absent totals are
+ * computed.
  */
 export const LineRecord = Schema.Struct({
   ...Struct.pick(sellableFields, ["sku", "slug", "options"]),
@@ -49,10 +47,7 @@ export const LineRecord = Schema.Struct({
 })
 export type LineRecord = typeof LineRecord.Type
 
-/**
- * An order in a file, identified by its number, amounts in minor units of its currency (docs/import-export.md). It was
- * created, paid and shipped elsewhere and is imported as a record.
- */
+/** An order made elsewhere, identified by its number; amounts in minor units (docs/import-export.md). */
 export const OrderRecord = Schema.Struct({
   orderNumber: OrderNumber,
   status: OrderStatus,
@@ -77,7 +72,6 @@ export const OrderRecord = Schema.Struct({
 }).annotate({ identifier: "OrderRecord" })
 export type OrderRecord = typeof OrderRecord.Type
 
-/** The lines of the order `o`. Their product is null if it was deleted, and options are those of a variant without SKU. */
 const linesOf = (o: string) =>
   `(select coalesce(json_agg(${
     orderedJsonOf(Struct.omit(LineRecord.fields, ["entityId", "variantId"]), "l", {
@@ -89,7 +83,6 @@ const linesOf = (o: string) =>
   } order by l.position), '[]')
   from order_lines l where l.order_id = ${o}.id and l.organization_id = ${o}.organization_id)`
 
-/** An order in the form of files, without ids: an SQL expression over a row of `orders`. */
 export const orderRecordJson = (o: string): string =>
   orderedJsonOf(Struct.omit(OrderRecord.fields, ["customerId", "id"]), o, {
     placedAt: isoTime(`${o}.placed_at`),
