@@ -16,7 +16,6 @@ import {
 } from "./StockStatements.ts"
 import { holdLines } from "./StockTables.ts"
 
-/** Maximum number of holds one run expires: the versions of all their sellables are locked until it commits. */
 const batchSize = 500
 
 const purgeSize = 1000
@@ -24,7 +23,6 @@ const purgeSize = 1000
 /** A release concurrent with a committing reservation sees it only at the second try. */
 const releaseTries = 5
 
-/** Holders by organization: what is done to them is done per organization, so that indexes find their lines. */
 const Holders = Schema.Struct({ organization: Schema.String, holders: Schema.Array(Schema.String) })
 
 const Next = Schema.Struct({ ms: Schema.Finite })
@@ -32,8 +30,8 @@ const Next = Schema.Struct({ ms: Schema.Finite })
 const Released = Schema.Struct({ released: Schema.Boolean, settled: Schema.Boolean })
 
 /**
- * Ends holds and returns or deducts their stock. Every method moves the versions of the sellables, so stock entities
- * notice, and takes locks in the order of all stock writers: holds, versions by key, levels.
+ * Ends holds and returns or deducts their stock. Moves versions, so that stock entities notice. Lock order of all stock
+ * writers: holds, versions by key, levels.
  */
 export class HoldRepo extends Context.Service<HoldRepo>()("stoa/domain/inventory/HoldRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql), ...makeReturns(sql) }))
@@ -41,10 +39,7 @@ export class HoldRepo extends Context.Service<HoldRepo>()("stoa/domain/inventory
   static readonly layer = Layer.effect(HoldRepo, HoldRepo.make)
 }
 
-/**
- * Ends holds per organization, and one by one if that fails: a hold with broken rows must not block the stock of
- * others. Returns how many ended.
- */
+/** Ends holds per organization, and one by one if that fails: a broken hold must not block others. */
 const eachAlone = Effect.fnUntraced(function*(
   what: string,
   due: ReadonlyArray<typeof Holders.Type>,
@@ -71,7 +66,6 @@ const eachAlone = Effect.fnUntraced(function*(
   return ended
 })
 
-/** CTEs that release the lines (`lines`) of the holds `mine`. */
 const releasedHolds = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
   sql`lines as materialized (
       select holder, sellable_id, warehouse_id, quantity from hold_lines
@@ -80,8 +74,8 @@ const releasedHolds = (sql: SqlClient.SqlClient, organization: string, reason: s
 
 const makeReleases = (sql: SqlClient.SqlClient) => {
   /**
-   * Ends the hold of a failed checkout and leaves a marker, so that a reservation still on its way is refused. Does
-   * nothing for a hold that is sold or ended. True if stock was returned.
+   * Ends the hold of a failed checkout and leaves a marker: a reservation still on its way is refused. True if stock
+   * was returned.
    */
   const release = Effect.fn("HoldRepo.release")(function*(holder: string) {
     const organization = yield* currentOrganization
@@ -115,17 +109,12 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         update holds set state = 'expired', updated_at = now()
         where organization_id = ${organization} and holder = any(array(select holder from mine)))
       select 1 from mine`
-  /**
-   * Ends expired holds of all organizations, at most 500 per call; returns the count. Safe to run in any process at any
-   * time.
-   */
   const expireDue = Effect.gen(function*() {
     const due = yield* decoding(sql, Holders)`select organization_id as organization, array_agg(holder) as holders
       from (select organization_id, holder from holds where state = 'held' and expires_at <= now()
         order by expires_at limit ${batchSize}) due group by organization_id`
     return yield* eachAlone("expire", due, expireOf)
   }).pipe(Effect.orDie, Effect.withSpan("HoldRepo.expireDue"))
-  /** Time until the next hold expires, in ms: negative when it is overdue, undefined when there is none. */
   const untilNextExpiry = Effect.gen(function*() {
     const [next] = yield* decoding(sql, Next)`select
         (extract(epoch from expires_at - now()) * 1000)::float8 as ms
@@ -140,10 +129,7 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         delete from hold_lines where organization_id = ${organization} and holder = any(array(select holder from old)))
       delete from holds where organization_id = ${organization} and holder = any(array(select holder from old))
       returning 1`
-  /**
-   * Deletes holds that ended longer ago than this, released or fully handed over, with their lines and pinned pricing,
-   * at most 1,000 per call; returns the count. The order and the stock movements stay.
-   */
+  /** Deletes at most 1,000 ended holds per call. The order and the stock movements stay. */
   const purgeEnded = Effect.fn("HoldRepo.purgeEnded")(function*(olderThanDays: number) {
     const ended = yield* decoding(sql, Holders)`select organization_id as organization, array_agg(holder) as holders
       from (select organization_id, holder from holds where state in ('released', 'expired', 'fulfilled')
@@ -154,13 +140,8 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
   return { release, expireDue, untilNextExpiry, purgeEnded }
 }
 
-/** Holds of orders; all join the caller's transaction, so that an order and its stock change together or not at all. */
 const makeSold = (sql: SqlClient.SqlClient) => {
   const locking = lockingHolds(sql)
-  /**
-   * Releases everything a cancelled order still holds, from its checkout or reserved by hand; returns the number of
-   * units.
-   */
   const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: OrderId) {
     const [row] = yield* locking(
       orderId,
@@ -180,9 +161,8 @@ const makeSold = (sql: SqlClient.SqlClient) => {
     return row?.units ?? 0
   }, Effect.orDie)
   /**
-   * Deducts shipped stock in one statement: on hand and reserved go down in the reserved warehouses, in their order, by
-   * SQL arithmetic, so that concurrent shipments add up. Without `lines` everything the order still holds; with them at
-   * most what it holds. A holder with nothing left is fulfilled. Returns what was deducted and from where.
+   * Deducts shipped stock by SQL arithmetic: concurrent shipments add up. Without `lines` everything the order still
+   * holds. Returns the deducted units and their warehouses.
    */
   const fulfilSold = Effect.fn("HoldRepo.fulfilSold")(function*(orderId: OrderId, lines?: ReadonlyArray<StockDemand>) {
     const shipped = lines === undefined ? undefined : unitsBySellable(lines)
@@ -215,15 +195,11 @@ const makeSold = (sql: SqlClient.SqlClient) => {
 }
 
 const makeReturns = (sql: SqlClient.SqlClient) => ({
-  /**
-   * Undoes what `fulfilSold` gave: the units are on their shelf again and held for the order, because a shipment came
-   * back.
-   */
+  /** Undoes `fulfilSold` for a shipment that came back: the units are held for the order again. */
   returnToHold: Effect.fn("HoldRepo.returnToHold")(
     function*(orderId: OrderId, units: ReadonlyArray<StockAllocation>) {
       if (units.length === 0) return
       const organization = yield* currentOrganization
-      // Locks the hold, which may have ended or been purged since everything in it was handed over.
       yield* sql`${newHold(sql, organization, orderId, "sold")}
         on conflict (organization_id, holder) do update set state = 'sold', expires_at = null, updated_at = now()`
       yield* sql`with lines as materialized (

@@ -40,10 +40,11 @@ export class InsufficientStock extends invalid(
   "insufficient_stock"
 ) {}
 
-/** Adjustments decided on what was read before they wait for a lock: two writers seldom meet twice. */
 const optimisticTries = 2
 
-/** Corrections of stock and reservations by hand (spec 4, contract 6). Checkouts reserve at the stock entity instead. */
+/**
+ * Corrections of stock and reservations by hand (spec 4, contract 6). Checkouts reserve at the stock entity instead.
+ */
 export class Inventory extends Context.Service<Inventory>()("stoa/domain/inventory/Inventory", {
   make: Effect.gen(function*() {
     const hooks = yield* Hooks
@@ -55,8 +56,6 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
     const postings = yield* StockPostingRepo
     return {
       adjust: Effect.fn("Inventory.adjust")(function*(body: AdjustStock) {
-        // The hook runs inside the transaction (contract §0.5); this costs extra round trips only if a hook is
-        // registered.
         const listened = Effect.tap(adjust(body), ({ level }) => hooks.after("inventory.afterAdjust", level))
         const { level, ...change } = yield* hooks.has("inventory.afterAdjust")
           ? stock.together(listened)
@@ -73,10 +72,9 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
       /** Releases at most what the order has reserved by hand; 404 if that is nothing. */
       release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
       /**
-       * Posts the lines of a document (`StockPostingLine`), all or none, and once: the same call again changes nothing and
-       * has the same answer, one `PostedLine` a line. Joins the caller's transaction; post once in it, after what else it
-       * locks. 409 for other lines under the same reference, 404 for unknown goods and warehouses, 422 naming the lines
-       * that cannot be posted.
+       * Posts the lines of a document, all or none, and once: a repeated call has the same answer. Joins the caller's
+       * transaction; post once in it, after its other locks. 409 for other lines under the same reference, 404 for
+       * unknown goods and warehouses, 422 for lines that cannot be posted.
        */
       post: Effect.fn("Inventory.post")(function*(reference: PostingReference, lines: ReadonlyArray<StockPostingLine>) {
         const posting = yield* Effect.fromResult(
@@ -91,7 +89,6 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
           )
         )).posted
       }),
-      // An empty list needs no query.
       available: (entityIds: ReadonlyArray<EntityId>) =>
         entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
       levels: stock.levels,
@@ -103,16 +100,12 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
   static readonly layer = Layer.effect(Inventory, Inventory.make)
 }
 
-/**
- * Stock that orders hold, for the modules that decide about it. Called inside the caller's transaction it joins it, so
- * that an order and its stock change together or not at all.
- */
+/** Stock that orders hold. Joins the caller's transaction: an order and its stock change together. */
 export class OrderStock extends Context.Service<OrderStock>()("stoa/domain/inventory/OrderStock", {
   make: Effect.gen(function*() {
     const holds = yield* HoldRepo
     return {
       ...yield* OrderHoldRepo,
-      /** Gives back everything the order still holds: from its checkout and reserved by hand. */
       release: (orderId: OrderId) => Effect.asVoid(holds.releaseSold(orderId)),
       handOver: holds.fulfilSold,
       returnToHold: holds.returnToHold
@@ -146,10 +139,9 @@ const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: Result
   available: change.after - level.quantityReserved,
   reorderThreshold: body.reorderThreshold === undefined ? level.reorderThreshold : body.reorderThreshold,
   reorderQuantity: body.reorderQuantity === undefined ? level.reorderQuantity : body.reorderQuantity,
-  // A record for this level only: an adjustment was allowed to go below what is reserved. It permits no later one.
+  // For this level only: an adjustment was allowed to go below what is reserved. It permits no later one.
   allowNegative: change.after < level.quantityReserved,
   version: level.version + 1,
-  // The clock of the database when the level was read, so that the event, the answer and the row agree.
   lastRestockedAt: change.restocks ? level.updatedAt : level.lastRestockedAt
 })
 
@@ -190,7 +182,6 @@ const makeAdjust = (
     const sellable = target.variantId ?? target.entityId
     const adjustment = yield* Effect.fromResult(adjustmentOf(body))
     for (let tries = 0;; tries++) {
-      // After two lost races the adjustment takes a lock, so that contention on one sellable ends.
       const once = Effect.result(attempt(target, body, adjustment))
       const adjusted = yield* Effect.fromResult(
         yield* (tries < optimisticTries ? once : reservations.alone([], [sellable], once))

@@ -10,7 +10,6 @@ import { decoding } from "../platform/records/Rows.ts"
 import { manualHolder, type StockAllocation, WarehouseStock } from "./StockRules.ts"
 import { allocateUnits, newHold, returnUnits } from "./StockStatements.ts"
 
-/** Units of a sellable (variant, else entity) reserved or released by hand for an order, in any or in one warehouse. */
 export interface ManualHold {
   readonly orderId: string
   readonly entityId: EntityId
@@ -29,10 +28,6 @@ const levelJson = (reserved: string) =>
   `jsonb_build_object('id', x.id, 'entityId', x.entity_id, 'variantId', x.variant_id, 'warehouseId', x.warehouse_id,
     'quantityOnHand', x.on_hand, 'quantityReserved', ${reserved})`
 
-/**
- * The change log's entry of every level that a reservation or a release by hand changed: rows of `stock_levels` in the
- * part `from`, with the `units` that were moved.
- */
 const noted = (
   sql: SqlClient.SqlClient,
   actor: Actor,
@@ -53,7 +48,7 @@ const noted = (
 const LevelRow = Schema.Struct({ ...WarehouseStock.fields, isActive: Schema.Boolean })
 const ReleasedRow = Schema.Struct({ known: Schema.Boolean, units: Schema.Int })
 
-/** Manual reservations: one hold per order, which never expires and can grow and shrink. */
+/** Manual reservations: one hold per order, which never expires. */
 export class ManualHoldRepo extends Context.Service<ManualHoldRepo>()("stoa/domain/inventory/ManualHoldRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
@@ -61,10 +56,6 @@ export class ManualHoldRepo extends Context.Service<ManualHoldRepo>()("stoa/doma
 }
 
 const make = (sql: SqlClient.SqlClient) => {
-  /**
-   * Adds to what the order holds. `allocate` decides which active warehouses the units come from; its refusal changes
-   * nothing. 404 if the entity's sellable has no level there.
-   */
   const reserve = Effect.fn("ManualHoldRepo.reserve")(
     function*(
       { entityId, orderId, performedBy, sellable, warehouseId }: ManualHold,
@@ -79,7 +70,6 @@ const make = (sql: SqlClient.SqlClient) => {
         on conflict (organization_id, holder) do update set state = 'held', updated_at = now()`
       yield* sql`select 1 from stock_items
         where organization_id = ${organization} and sellable_id = ${sellable}::uuid for update`
-      // Read by a statement after the locks, so the levels cannot change between read and write.
       const levels = yield* decoding(sql, LevelRow)`select l.warehouse_id as "warehouseId", w.priority,
           w.is_active as "isActive", l.on_hand - l.reserved as available
         from stock_levels l join warehouses w on w.id = l.warehouse_id
@@ -97,7 +87,6 @@ const make = (sql: SqlClient.SqlClient) => {
     Effect.catchTag("SqlError", Effect.die)
   )
 
-  /** Gives back at most what the order holds of the sellable; returns the units. 404 when it never held any. */
   const release = Effect.fn("ManualHoldRepo.release")(
     function*({ orderId, quantity, sellable, warehouseId }: ManualHold) {
       const actor = yield* CurrentActor

@@ -28,10 +28,9 @@ import {
 import { holdLines, stockMovements } from "./StockTables.ts"
 
 /**
- * Changes what an order that is placed holds: edits of its lines, and what becomes of the stock of refunded units
- * (contract §4.3). Called in the transaction that changes the order, after locking its row, so that both are written
- * together or not at all. Locks holds, versions by key, levels, like every stock writer, and moves every version it
- * touches. A constant number of statements, however many units and lines; none if there is nothing to move.
+ * Changes the holds of a placed order for edits and refunds (contract §4.3). Call it in the transaction that changes
+ * the order, after locking its row. Locks holds, versions by key, levels, and moves every version. A constant number of
+ * statements.
  */
 export class OrderHoldRepo extends Context.Service<OrderHoldRepo>()("stoa/domain/inventory/OrderHoldRepo", {
   make: Effect.map(
@@ -45,7 +44,6 @@ export class OrderHoldRepo extends Context.Service<OrderHoldRepo>()("stoa/domain
 const makeChange = (sql: SqlClient.SqlClient) => {
   const take = Effect.fnUntraced(function*(organization: string, change: HoldChange, performedBy: string | null) {
     const { entityId, orderId, sellable, units } = change
-    // Read after the locks, so that the levels cannot change between read and write.
     const levels = yield* decoding(sql, WarehouseStock)`select l.warehouse_id as "warehouseId", w.priority,
         l.on_hand - l.reserved as available
       from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
@@ -56,7 +54,6 @@ const makeChange = (sql: SqlClient.SqlClient) => {
     yield* sql`with ${allocateUnits(sql, taking)} select 1`
   })
 
-  /** Allocates units from the active warehouses by priority, or releases at most what the order holds. */
   return Effect.fn("OrderHoldRepo.change")(function*(change: HoldChange) {
     const { organizationId: organization, userId } = yield* CurrentActor
     const { orderId, sellable, units } = change
@@ -71,7 +68,6 @@ const makeChange = (sql: SqlClient.SqlClient) => {
   }, Effect.catchTag("SqlError", Effect.die))
 }
 
-/** A movement of each level of `from`, which also has the units. */
 const noted = (
   sql: SqlClient.SqlClient,
   organization: string,
@@ -101,7 +97,6 @@ const noted = (
 const makeRefunded = (sql: SqlClient.SqlClient) => {
   const locking = lockingHolds(sql)
   const allocations = decoding(sql, StockAllocation)
-  /** Releases units that were never handed over, at most what the order holds; returns them by warehouse. */
   const releaseUnits = Effect.fn("OrderHoldRepo.releaseUnits")(
     function*(orderId: OrderId, units: ReadonlyArray<StockDemand>) {
       if (units.length === 0) return []
@@ -118,7 +113,6 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Allocates again what a failed refund had released, as far as it is available; returns what was allocated. */
   const holdAgain = Effect.fn("OrderHoldRepo.holdAgain")(
     function*(orderId: OrderId, released: ReadonlyArray<StockAllocation>) {
       if (released.length === 0) return []
@@ -159,10 +153,7 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
 }
 
 const makeRestock = (sql: SqlClient.SqlClient) => ({
-  /**
-   * Returns handed-over units to their warehouses as movements `return`: at most what left for this order and has not
-   * come back. Returns them by warehouse.
-   */
+  /** Returns handed-over units as movements `return`: at most what left for this order and has not come back. */
   restoreHold: Effect.fn("OrderHoldRepo.restoreHold")(
     function*(orderId: OrderId, units: ReadonlyArray<StockDemand>) {
       if (units.length === 0) return []

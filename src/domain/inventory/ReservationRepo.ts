@@ -7,10 +7,6 @@ import type { PinnedHold, Reservation, StockSnapshot, WarehouseStock } from "./S
 
 const toHold = (row: HoldRow): PinnedHold => ({ ...row, pricing: row.pricing ?? "null" })
 
-/**
- * Database access of the stock entity: what it reads, and the single statement that writes a batch of checkouts. The
- * number of statements does not grow with the checkouts or lines.
- */
 export class ReservationRepo extends Context.Service<ReservationRepo>()("stoa/domain/inventory/ReservationRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
@@ -18,7 +14,6 @@ export class ReservationRepo extends Context.Service<ReservationRepo>()("stoa/do
 }
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Stock of sellables with their versions, read in one snapshot; a sellable without stock records has no entry. */
   const load = Effect.fn("ReservationRepo.load")(function*(sellables: ReadonlyArray<string>) {
     const rows = yield* stockStatement(sql, yield* currentOrganization, sellables)
     const snapshots = new Map<string, StockSnapshot & { readonly levels: Array<WarehouseStock> }>()
@@ -31,13 +26,12 @@ const make = (sql: SqlClient.SqlClient) => {
     }
     return snapshots
   }, Effect.orDie)
-  /** The holds of these holders, in any state. */
   const holds = Effect.fn("ReservationRepo.holds")(function*(holders: ReadonlyArray<string>) {
     return (yield* holdsStatement(sql, yield* currentOrganization, holders)).map(toHold)
   }, Effect.orDie)
   /**
-   * Writes reservations decided on these versions, all or nothing: one outdated version refuses the batch and names the
-   * sellable. A holder with a hold keeps it unchanged.
+   * All or nothing: one outdated version refuses the batch and names the sellable. A holder with a hold keeps it
+   * unchanged.
    */
   const reserve = Effect.fn("ReservationRepo.reserve")(
     function*(fences: ReadonlyArray<StockSnapshot>, reservations: ReadonlyArray<Reservation>) {
@@ -49,7 +43,6 @@ const make = (sql: SqlClient.SqlClient) => {
     },
     Effect.orDie
   )
-  /** Runs `body` in a transaction that locks out every other writer of these holders and sellables. */
   const alone = <A, R>(
     holders: ReadonlyArray<string>,
     sellables: ReadonlyArray<string>,
@@ -79,6 +72,5 @@ const by = {
   expired: Metric.withAttributes(reservations, { outcome: "expired" })
 }
 
-/** Counts reservations by outcome in this process. Called once per batch, because every checkout passes here. */
 export const countReservations = (outcome: keyof typeof by, count: number): Effect.Effect<void> =>
   count === 0 ? Effect.void : Metric.update(by[outcome], count)

@@ -3,8 +3,6 @@ import type { WarehouseId } from "../platform/ids/Id.ts"
 import type { HoldState, Reservation, ReservationLine, StockSnapshot } from "./StockRules.ts"
 import { holdLines, holds, stockMovements } from "./StockTables.ts"
 
-/* Statements of the stock entity; they lock as `StockStatements.ts` says. */
-
 interface LevelRow {
   readonly sellable_id: string
   readonly version: bigint
@@ -13,7 +11,6 @@ interface LevelRow {
   readonly available: number | null
 }
 
-/** Stock of sellables in active warehouses with its versions, read in one snapshot. */
 export const stockStatement = (sql: SqlClient.SqlClient, organization: string, sellables: ReadonlyArray<string>) =>
   sql<LevelRow>`select i.sellable_id, i.version, l.warehouse_id, l.priority, l.available
     from stock_items i left join (
@@ -23,14 +20,12 @@ export const stockStatement = (sql: SqlClient.SqlClient, organization: string, s
       on l.sellable_id = i.sellable_id
     where i.organization_id = ${organization} and i.sellable_id = any(${sellables}::uuid[])`
 
-/** A hold with the text of its pricing; null for a marker of a release that came before its reservation. */
 export interface HoldRow {
   readonly holder: string
   readonly state: HoldState
   readonly pricing: string | null
 }
 
-/** The holds of these holders, in any state. */
 export const holdsStatement = (sql: SqlClient.SqlClient, organization: string, holders: ReadonlyArray<string>) =>
   sql<HoldRow>`select holder, state, pricing::text as pricing from holds
     where organization_id = ${organization} and holder = any(${holders}::text[])`
@@ -41,13 +36,11 @@ interface OutcomeRow {
   readonly had: ReadonlyArray<HoldRow>
 }
 
-/** A line with its holder and the id of the movement that records it. */
 interface HeldLine extends ReservationLine {
   readonly id: string
   readonly holder: string
 }
 
-/** The inserts of a hold, of its lines and of their movements. */
 const rowsOf = (sql: SqlClient.SqlClient, organization: string) => ({
   hold: holds.insert(sql, {
     organizationId: sql`${organization}`,
@@ -77,9 +70,8 @@ const rowsOf = (sql: SqlClient.SqlClient, organization: string) => ({
 })
 
 /**
- * The group commit of the stock entity: one statement for any number of checkouts and lines. Locking the existing holds
- * waits for a running release and sees its outcome. One outdated version stops the batch. The insert finds new holds by
- * `on conflict`.
+ * The group commit of the stock entity. Locking the existing holds waits for a running release. One outdated version
+ * stops the batch. The insert finds new holds by `on conflict`.
  */
 export const reserveStatement = (
   sql: SqlClient.SqlClient,

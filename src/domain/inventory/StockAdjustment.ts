@@ -5,7 +5,6 @@ import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, ShortText, Text } from "../platform/text/Storable.ts"
 import { levelSettings, maxUnits } from "./StockLevel.ts"
 
-/** The types of adjustment a request may name (contract 6). */
 const AdjustmentType = Schema.Literals([
   "restock",
   "receipt",
@@ -17,12 +16,11 @@ const AdjustmentType = Schema.Literals([
   "set"
 ])
 
-/** The other form of an adjustment: a mode with an amount from 0 up (contract 6). */
 const AdjustmentMode = Schema.Literals(["add", "remove", "set"])
 
 /**
- * Body of an adjustment, in one of three forms (spec 4, contract 6): `type` with `quantity`; `adjustment`, signed; or
- * `mode` with `amount`. Without a warehouse it is the active one with the lowest priority number. Units.
+ * One of three forms (spec 4, contract 6): `type` with `quantity`; signed `adjustment`; or `mode` with `amount`.
+ * Without a warehouse: the active one with the lowest priority number. Units.
  */
 export const AdjustStock = Schema.Struct({
   entityId: EntityId,
@@ -41,7 +39,7 @@ export const AdjustStock = Schema.Struct({
 }).annotate({ identifier: "InventoryAdjustment" })
 export type AdjustStock = typeof AdjustStock.Type
 
-/** Body of a reservation or a release by hand (contract 6). Without a warehouse: any, by priority. Units. */
+/** Without a warehouse: any, by priority. Units (contract 6). */
 export const ManualStock = Schema.Struct({
   entityId: EntityId,
   variantId: maybe(VariantId),
@@ -55,14 +53,11 @@ export type ManualStock = typeof ManualStock.Type
 interface AdjustmentRule {
   readonly effect: "add" | "remove" | "set"
   readonly quantity: "positive" | "notNegative" | "notZero"
-  /** Whether an impossible removal takes what is available instead of being refused. */
   readonly clamps?: boolean
   readonly restocks?: boolean
-  /** The type of stock movement that records it. */
   readonly movement: "receipt" | "sale" | "return" | "adjustment"
 }
 
-/** What each type of adjustment does to the quantity on hand (contract 6, table of types). */
 export const adjustmentTypes: { readonly [T in typeof AdjustmentType.Type]: AdjustmentRule } = {
   restock: { effect: "add", quantity: "positive", movement: "receipt", restocks: true },
   receipt: { effect: "add", quantity: "positive", movement: "receipt", restocks: true },
@@ -74,14 +69,13 @@ export const adjustmentTypes: { readonly [T in typeof AdjustmentType.Type]: Adju
   set: { effect: "set", quantity: "notNegative", movement: "adjustment" }
 }
 
-/** The effect of each adjustment mode. Only mode=remove accepts less than requested and takes what is available. */
+/** Only mode=remove accepts less than requested. */
 const adjustmentModes: { readonly [M in typeof AdjustmentMode.Type]: AdjustmentRule } = {
   add: { effect: "add", quantity: "notNegative", movement: "adjustment" },
   remove: { effect: "remove", quantity: "notNegative", movement: "adjustment", clamps: true },
   set: { effect: "set", quantity: "notNegative", movement: "adjustment" }
 }
 
-/** A requested change: signed, by type, or by mode. Units. */
 export type Adjustment =
   | { readonly adjustment: number }
   | { readonly type: typeof AdjustmentType.Type; readonly quantity: number }
@@ -104,7 +98,6 @@ export class BelowReserved extends invalid(
   "insufficient_stock"
 ) {}
 
-/** Which of the forms a body has; none, or parts of two, is refused. */
 export const adjustmentOf = (
   { adjustment, amount, mode, quantity, type }: AdjustStock
 ): Result.Result<Adjustment, AdjustmentAmbiguous | AdjustmentIncomplete | QuantityRefused> => {
@@ -118,14 +111,13 @@ export const adjustmentOf = (
   return Result.fail(new AdjustmentIncomplete(type !== undefined ? "quantity" : ofMode))
 }
 
-/** A level before the change, in units. With allowNegative it can fall below what is reserved. */
+/** In units. With allowNegative it can fall below what is reserved. */
 export interface StockState {
   readonly onHand: number
   readonly reserved: number
   readonly allowNegative: boolean
 }
 
-/** The change that results. `delta` is what really happened; `restocks`: the time of the last restock is now. */
 export interface ResultingStock {
   readonly before: number
   readonly after: number
@@ -143,7 +135,6 @@ const quantities = {
 const floorOf = ({ allowNegative, onHand, reserved }: StockState): number =>
   Math.min(onHand, allowNegative ? 0 : Math.max(0, reserved))
 
-/** The rule of an adjustment, its units, and the request field that gives the quantity. */
 const askedFor = (adjustment: Adjustment): readonly [AdjustmentRule, number, "adjustment" | "quantity" | "amount"] => {
   if ("adjustment" in adjustment) return [adjustmentTypes.adjustment, adjustment.adjustment, "adjustment"]
   return "type" in adjustment
@@ -152,9 +143,8 @@ const askedFor = (adjustment: Adjustment): readonly [AdjustmentRule, number, "ad
 }
 
 /**
- * The level after an adjustment (contract 6). A result below zero, or below what is reserved, is refused with 422
- * unless negative stock is allowed; mode=remove takes what is available instead and reports the actual change. An
- * increase is never refused because of reservations.
+ * The level after an adjustment (contract 6). 422 below zero, or below what is reserved, unless negative stock is
+ * allowed; mode=remove takes what is available. Reservations never refuse an increase.
  */
 export const adjustStock = (
   state: StockState,
@@ -166,7 +156,6 @@ export const adjustStock = (
   if (!Number.isSafeInteger(quantity) || !fits(quantity)) return Result.fail(new QuantityRefused(path, words))
   const wanted = effect === "set" ? quantity : effect === "add" ? before + quantity : before - quantity
   const after = clamps === true ? Math.max(wanted, floorOf(state)) : wanted
-  // Of the change too: between two levels on either side of zero it can be larger than both.
   if (Math.max(Math.abs(after), Math.abs(after - before)) > maxUnits) return Result.fail(new LevelExceeded(path))
   if (after < before && after < Math.max(0, reserved) && !allowNegative) {
     return Result.fail(new BelowReserved(path, after, reserved))

@@ -5,7 +5,6 @@ import { maybe } from "../platform/text/Fields.ts"
 import { StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** Maximum units of a level: the column is a 32-bit integer. */
 export const maxUnits = 2_147_483_647
 
 const Units = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxUnits }))
@@ -40,7 +39,6 @@ const fields = {
 export const StockLevel = Schema.Struct(fields).annotate({ identifier: "InventoryLevel" })
 export type StockLevel = typeof StockLevel.Type
 
-/** A level that has no stock yet. */
 export const emptyLevel = (
   place: Pick<StockLevel, "id" | "organizationId" | "entityId" | "variantId" | "warehouseId" | "updatedAt">
 ): StockLevel => ({
@@ -59,11 +57,9 @@ export const emptyLevel = (
   lastRestockedAt: null
 })
 
-/** The level with a cost set by hand. The cost that it shows already changes nothing: an average keeps its decimals. */
 export const withUnitCost = (level: StockLevel, unitCost: number | null = level.unitCost): StockLevel =>
   unitCost === level.unitCost ? level : { ...level, unitCost, averageCost: unitCost === null ? null : String(unitCost) }
 
-/** The answer to an adjustment: the level after it, what was on hand before and after, and the recorded movement. */
 export const AdjustedLevel = Schema.Struct({
   ...fields,
   before: Schema.Int,
@@ -72,10 +68,7 @@ export const AdjustedLevel = Schema.Struct({
   movementId: Uuid
 }).annotate({ identifier: "AdjustedInventoryLevel" })
 
-/**
- * Settings of an adjustment besides the quantity; absent keeps the stored value. `allowNegative` applies to this
- * adjustment only.
- */
+/** Absent keeps the stored value. `allowNegative` applies to this adjustment only. */
 export const levelSettings = {
   unitCost: maybe(Amount),
   reorderThreshold: maybe(Units),
@@ -97,7 +90,6 @@ export const Warehouse = Schema.Struct({
   metadata: StorableObject
 }).annotate({ identifier: "Warehouse" })
 
-/** Body of a new warehouse; `code` is unique in the organization. */
 export const NewWarehouse = Schema.Struct({
   name: Text,
   code: Text,
@@ -107,7 +99,6 @@ export const NewWarehouse = Schema.Struct({
   metadata: Schema.optional(StorableObject)
 }).annotate({ identifier: "NewWarehouse" })
 
-/** What the first stock call of an organization without a warehouse creates (contract 6). */
 export const defaultWarehouse: typeof NewWarehouse.Type = { name: "Default Warehouse", code: "DEFAULT" }
 
 declare module "../platform/hooks/HookMap.ts" {

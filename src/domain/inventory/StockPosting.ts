@@ -16,31 +16,28 @@ const signedUnits = Schema.optional(Schema.Int.check(Schema.isBetween({ minimum:
 
 const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}(\.\d{1,10})?$/, { expected: "a decimal number" }))
 
-/** Types of movements that a line may record; reservations and releases are those of orders. */
 const movementTypes = ["receipt", "sale", "return", "adjustment", "transfer", "fulfillment"] as const
 
-/** What a document does to the stock of a variant (else an entity) in one warehouse. Units; at least one of them. */
+/** A document's change of the stock of a variant (else an entity) in one warehouse. Units; at least one of them. */
 export const StockPostingLine = Schema.Struct({
   entityId: EntityId,
   variantId: maybe(VariantId),
   warehouseId: WarehouseId,
   /** Units that come in (above 0) or leave. */
   delta: signedUnits,
-  /** Ordered units: above 0 when they are ordered, below 0 when they are received or cancelled. */
+  /** Ordered units: above 0 when ordered, below 0 when received or cancelled. */
   incoming: signedUnits,
-  /** Units on the way to this warehouse: above 0 when they are sent, below 0 when they arrive or are lost. */
+  /** Units on the way to this warehouse: above 0 when sent, below 0 when they arrive or are lost. */
   inTransit: signedUnits,
   /**
-   * Cost of one unit that comes in, in minor units; a text may have ten decimals. `issued`: what this document's lines
-   * before this one took out of the same goods cost each; else what all that they took out cost, shared by the units of
-   * the lines that say `issued` (products made of materials).
+   * Minor units; a text may have ten decimals. `issued`: the cost of the same goods that earlier lines took out, else
+   * the cost of all that they took out, shared by the units of `issued` lines (products made of materials).
    */
   unitCost: Schema.optional(Schema.Union([Amount, Schema.Literal("issued"), Decimal])),
   /** Average the cost with that of the units on hand, instead of replacing it. */
   average: Schema.optional(Schema.Boolean),
-  /** Default: `receipt` for units that come in, `adjustment` for those that leave. */
   type: Schema.optional(Schema.Literals(movementTypes)),
-  /** Units leave even if that ends below zero, or below what is reserved. */
+  /** Units leave even below zero or below what is reserved. */
   allowNegative: Schema.optional(Schema.Boolean),
   reason: maybe(FreeText.check(Schema.isMaxLength(2000)))
 })
@@ -48,7 +45,6 @@ export type StockPostingLine = typeof StockPostingLine.Type
 
 const Sent = Schema.Struct({ reference: PostingReference, lines: Schema.Array(StockPostingLine) })
 
-/** A line with every field, so that two lines that mean the same are the same. */
 export type CompleteLine = ReturnType<typeof completeLine>
 
 const completeLine = (line: StockPostingLine) => {
@@ -70,7 +66,6 @@ const completeLine = (line: StockPostingLine) => {
   }
 }
 
-/** A document and what it does, as the rules and statements take it. */
 export interface StockPosting {
   readonly reference: PostingReference
   readonly lines: ReadonlyArray<CompleteLine>
@@ -78,31 +73,26 @@ export interface StockPosting {
 
 const decode = Schema.decodeUnknownResult(Sent, { errors: "all" })
 
-/** Reads a posting; lines of a plugin come from its tables and from requests. */
 export const postingOf = (sent: typeof Sent.Type): Result.Result<StockPosting, ReadonlyArray<Issue>> =>
   Result.mapBoth(decode(sent), {
     onSuccess: ({ lines, reference }) => ({ reference, lines: lines.map(completeLine) }),
     onFailure: issuesOf
   })
 
-/** What a line did: its movement (null when no goods moved), units on hand after it, and the cost of one of its units. */
+/** The movement (null when no goods moved), units on hand after it, and the cost of one unit. */
 export const PostedLine = Schema.Struct({
   movementId: Schema.NullOr(Uuid),
   quantityOnHand: Schema.Int,
-  /** A decimal text in minor units; null where it is unknown. */
   unitCost: Schema.NullOr(Schema.String)
 })
 export type PostedLine = typeof PostedLine.Type
 
 type Place = Pick<StockLevel, "entityId" | "variantId" | "warehouseId">
 
-/** Id of what has the stock. */
 export const sellableOf = ({ entityId, variantId }: Omit<Place, "warehouseId">): string => variantId ?? entityId
 
-/** Key of a level. */
 export const placeOf = (place: Place): string => `${sellableOf(place)} ${place.warehouseId}`
 
-/** A movement that a posting records. */
 export interface PostedMovement extends Place {
   readonly id: string
   readonly type: typeof movementTypes[number]
@@ -111,7 +101,6 @@ export interface PostedMovement extends Place {
   readonly reason: string | null
 }
 
-/** The result of a posting: the levels that change, and what is recorded of each line. */
 export interface DecidedPosting {
   readonly levels: ReadonlyArray<StockLevel>
   readonly movements: ReadonlyArray<PostedMovement>
@@ -120,7 +109,6 @@ export interface DecidedPosting {
 
 const issue = (path: string, message: string, code = "invalid"): Issue => ({ path, message, code })
 
-/** Faults of a line that no stock could cure. */
 const faultsOf = ({ average, delta, inTransit, incoming, unitCost }: CompleteLine) => [
   ...delta === 0 && incoming === 0 && inTransit === 0
     ? [issue("delta", "is missing: a line gives at least one of delta, incoming and inTransit", "required")]
@@ -129,7 +117,6 @@ const faultsOf = ({ average, delta, inTransit, incoming, unitCost }: CompleteLin
   ...average && unitCost === null ? [issue("unitCost", "is missing: average needs it", "required")] : []
 ]
 
-/** A number of units on their way, after a change. */
 const underway = (path: string, before: number, change: number): Result.Result<number, ReadonlyArray<Issue>> => {
   const after = before + change
   if (after < 0) return Result.fail([issue(path, `would leave ${after}: it is ${before}`, "insufficient_stock")])
@@ -150,23 +137,16 @@ const onHandAfter = (
 const unitsOf = (units: number) => BigDecimal.fromBigInt(BigInt(units))
 const valueOf = (units: number, cost: string) => BigDecimal.multiply(unitsOf(units), BigDecimal.fromStringUnsafe(cost))
 
-/**
- * The cost of one of so many units. Rounded half up to ten decimals of a minor unit, so an average differs from the exact
- * one by at most half of the tenth decimal for each unit on hand: 0.05 minor units for a thousand million units.
- */
+/** Rounded half up to ten decimals of a minor unit: an average is off by at most half of the tenth decimal per unit. */
 const perUnit = (value: BigDecimal.BigDecimal, units: number): string =>
   BigDecimal.format(BigDecimal.round(BigDecimal.divideUnsafe(value, unitsOf(units)), { scale: 10 }))
 
-/**
- * The cost of a unit on hand after units came in. Units without a cost, and those that left before they came in (below
- * zero), take that of the receipt.
- */
+/** Units without a cost, and those that left before they came in (below zero), take the cost of the receipt. */
 const averageOf = ({ averageCost, quantityOnHand: onHand }: StockLevel, units: number, cost: string): string =>
   averageCost === null || onHand <= 0
     ? cost
     : perUnit(BigDecimal.sum(valueOf(onHand, averageCost), valueOf(units, cost)), onHand + units)
 
-/** What the lines so far took out, for those that say `issued`. */
 class IssuedGoods {
   readonly #issued: Array<{ readonly sellable: string; readonly units: number; readonly cost: string | null }> = []
   readonly #products: number
@@ -195,7 +175,7 @@ class IssuedGoods {
   }
 }
 
-/** The cost of a line's units, and that of a unit on hand after it. Goods leave at the cost of the level. */
+/** Goods leave at the cost of the level. */
 const costsOf = (level: StockLevel, line: CompleteLine, issued: IssuedGoods) =>
   Result.gen(function*() {
     const { delta, unitCost } = line
@@ -208,7 +188,6 @@ const costsOf = (level: StockLevel, line: CompleteLine, issued: IssuedGoods) =>
     return { unitCost: cost, averageCost: line.average ? averageOf(level, delta, cost) : cost }
   })
 
-/** Below zero and below what is reserved only where the line allows it, as for an adjustment (contract 6). */
 const postLine = (level: StockLevel, line: CompleteLine, issued: IssuedGoods) =>
   Result.gen(function*() {
     const faults = faultsOf(line)
@@ -226,7 +205,6 @@ const postLine = (level: StockLevel, line: CompleteLine, issued: IssuedGoods) =>
       available: onHand - level.quantityReserved,
       averageCost,
       allowNegative: onHand < level.quantityReserved,
-      // `updatedAt` is the clock of the database, so that event, answer and row agree.
       lastRestockedAt: type === "receipt" && delta > 0 ? level.updatedAt : level.lastRestockedAt
     }
     const { entityId, variantId, warehouseId } = level
@@ -235,7 +213,6 @@ const postLine = (level: StockLevel, line: CompleteLine, issued: IssuedGoods) =>
     return { after, movement }
   })
 
-/** Shows the cost in whole minor units, half up like `round` of PostgreSQL, which the reads compare it with. */
 const settled = (level: StockLevel): StockLevel => ({
   ...level,
   version: level.version + 1,
@@ -244,10 +221,7 @@ const settled = (level: StockLevel): StockLevel => ({
     : BigDecimal.toNumberUnsafe(BigDecimal.round(BigDecimal.fromStringUnsafe(level.averageCost), { scale: 0 }))
 })
 
-/**
- * Posts the lines of a document in their order on the levels they name (`placeOf`), all or none: the failure names every
- * line that cannot be posted.
- */
+/** Posts lines in their order, all or none: the failure names every line that cannot be posted. */
 export const decidePosting = (
   lines: ReadonlyArray<CompleteLine>,
   levels: ReadonlyMap<string, StockLevel>

@@ -53,7 +53,6 @@ const Found = Schema.Struct({
   places: Schema.NullOr(Schema.Array(Place))
 })
 
-/** Lines by the level that they change: every level is read and written once. */
 const byPlace = (lines: ReadonlyArray<CompleteLine>): ReadonlyMap<string, readonly [CompleteLine, number]> => {
   const first = new Map<string, readonly [CompleteLine, number]>()
   lines.forEach((line, index) => {
@@ -64,9 +63,8 @@ const byPlace = (lines: ReadonlyArray<CompleteLine>): ReadonlyMap<string, readon
 }
 
 /**
- * Documents that move stock, each of them once (contract-plugins 5 to 7). Joins the caller's transaction, so that a
- * document and its stock change together or not at all. Three statements for any number of lines, and no more locks than
- * any stock writer takes in the same order: versions by key, then levels.
+ * Documents that move stock, each of them once (contract-plugins 5 to 7). Joins the caller's transaction. Three
+ * statements; locks versions by key, then levels.
  */
 export class StockPostingRepo extends Context.Service<StockPostingRepo>()(
   "stoa/domain/inventory/StockPostingRepo",
@@ -78,7 +76,6 @@ export class StockPostingRepo extends Context.Service<StockPostingRepo>()(
 const make = (sql: SqlClient.SqlClient) => {
   const [read, write] = [makeRead(sql), makeWrite(sql)]
 
-  /** Undefined, with nothing written, when the same document was posted since it was looked for. */
   const attempt = Effect.fnUntraced(function*(actor: Actor, posting: StockPosting) {
     const { lines, reference } = posting
     yield* lockVersions(sql, actor.organizationId, lines.map(sellableOf))
@@ -106,11 +103,6 @@ const make = (sql: SqlClient.SqlClient) => {
   })
 
   return {
-    /**
-     * Posts a document and returns what each line did, with the levels that changed: none for a document that was posted
-     * before, whose first answer is repeated. 409 if it had other lines, 404 for unknown goods and warehouses, 422 that
-     * names the lines that cannot be posted.
-     */
     post: Effect.fn("StockPostingRepo.post")(
       function*(posting: StockPosting) {
         const actor = yield* CurrentActor
@@ -125,7 +117,6 @@ const make = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** The document if it is posted, and the levels of its lines. Any plan looks each line up by its keys. */
 const makeRead = (sql: SqlClient.SqlClient) => {
   const rows = decoding(sql, Found, "unprepared")
   return Effect.fnUntraced(function*(organization: string, { lines, reference }: StockPosting) {
@@ -156,7 +147,6 @@ const makeRead = (sql: SqlClient.SqlClient) => {
   })
 }
 
-/** Fields by the columns of their table. */
 const columnsOf = (fields: object) =>
   Object.fromEntries(Object.entries(fields).map(([field, value]) => [String.camelToSnake(field), value]))
 
@@ -184,7 +174,7 @@ const posting = {
 }
 
 const makeWrite = (sql: SqlClient.SqlClient) =>
-  /** Writes all of it, or nothing if the document has been posted. The versions are locked: no level can have changed. */
+  /** Writes nothing if the document has been posted. The versions are locked: no level can have changed. */
   Effect.fnUntraced(
     function*(
       actor: Actor,

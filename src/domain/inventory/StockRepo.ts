@@ -16,7 +16,6 @@ import { emptyLevel, StockLevel } from "./StockLevel.ts"
 import { costOf, lockVersions } from "./StockStatements.ts"
 import { stockLevels, stockMovements } from "./StockTables.ts"
 
-/** Rows are read as `l`, with the version of their sellable from `i`. */
 export const levels = new Table("stock_levels", StockLevel, {
   computed: {
     quantityOnHand: "l.on_hand",
@@ -31,7 +30,6 @@ export const levels = new Table("stock_levels", StockLevel, {
 
 const columns = levels.columns("l")
 
-/** What an adjustment replaces of a stored level. */
 const adjusted = stockLevels.sets("excluded", [
   "onHand",
   "unitCost",
@@ -42,7 +40,6 @@ const adjusted = stockLevels.sets("excluded", [
   "updatedAt"
 ])
 
-/** Which level an adjustment is about; without a warehouse the active one with the lowest priority number. */
 export interface StockTarget extends Sellable {
   readonly warehouseId: WarehouseId | null
 }
@@ -57,14 +54,11 @@ const Adjustable = Schema.Struct({
   now: Time
 })
 
-/** The starting point of an adjustment. Without a stored level, `level` is empty with version 0. */
 export interface AdjustableStock extends Omit<typeof Adjustable.Type, "now"> {
   readonly level: StockLevel
-  /** Whether the level is there yet. */
   readonly exists: boolean
 }
 
-/** The record of a change of what is on hand. */
 export interface StockMovement {
   readonly id: string
   readonly type: ResultingStock["movement"]
@@ -75,7 +69,6 @@ export interface StockMovement {
   readonly referenceId: string | null
 }
 
-/** Which levels a list shows; absent shows all. */
 export interface LevelFilter {
   readonly entityId?: EntityId | undefined
   readonly warehouseId?: WarehouseId | undefined
@@ -140,8 +133,8 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /**
-   * What an import starts from. Locks the version row of every sellable in id order, and creates missing ones, so that
-   * no other writer changes their levels before the transaction ends. Three statements.
+   * Locks the version row of every sellable in id order, and creates missing ones: no other writer changes their
+   * levels. Three statements.
    */
   const lockForImport = Effect.fn("StockRepo.lockForImport")(function*(sellables: ReadonlyArray<Sellable>) {
     const organization = yield* currentOrganization
@@ -157,11 +150,8 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     )`select id, code, is_active as "isActive" from warehouses where organization_id = ${organization}
       order by priority, id`
     return {
-      /** By sellable and warehouse. */
       levels: new Map(stored.map((level) => [`${level.variantId ?? level.entityId} ${level.warehouseId}`, level])),
-      /** Ids by code. */
       warehouses: new Map(warehouses.map(({ code, id }) => [code, id])),
-      /** The first active warehouse. */
       firstWarehouse: warehouses.find(({ isActive }) => isActive)?.id
     }
   }, Effect.orDie)
@@ -169,7 +159,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
 }
 
 const makeAdjustable = (sql: SqlClient.SqlClient) => ({
-  /** What an adjustment starts from, in one statement. */
   adjustable: Effect.fn("StockRepo.adjustable")(function*({ entityId, variantId, warehouseId }: StockTarget) {
     const organization = yield* currentOrganization
     const sellable = variantId ?? entityId
@@ -204,10 +193,6 @@ const makeAdjustable = (sql: SqlClient.SqlClient) => ({
 })
 
 const makeAdjust = (sql: SqlClient.SqlClient) => {
-  /**
-   * Writes level, movement and the event inventory.afterAdjust in one statement, for the version they were decided on.
-   * False, with nothing written, if another writer came first.
-   */
   const adjust = Effect.fn("StockRepo.adjust")(
     function*(from: AdjustableStock, level: StockLevel, movement: StockMovement) {
       const actor = yield* CurrentActor
@@ -219,8 +204,8 @@ const makeAdjust = (sql: SqlClient.SqlClient) => {
         before: from.exists ? from.level : null
       } as const
       const sellable = level.variantId ?? level.entityId
-      // The fence: a missing item must still be missing, an existing one must still have the version read. This makes the
-      // absolute quantity below safe, because every change of a level moves the version.
+      // The fence: a missing item must still be missing, an existing one must still have the version read. This makes
+      // the absolute quantity below safe, because every change of a level moves the version.
       const rows = yield* sql`with item as (
           insert into stock_items as i (organization_id, sellable_id, version)
           values (${actor.organizationId}, ${sellable}::uuid, 1)
@@ -271,7 +256,6 @@ const makeAdjust = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Runs an adjustment and what belongs to it in one transaction; a failure undoes all of it. */
   const together = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     sql.withTransaction(work).pipe(
       Effect.catchIf(SqlError.isSqlError, Effect.die),
@@ -280,25 +264,21 @@ const makeAdjust = (sql: SqlClient.SqlClient) => {
   return { adjust, together }
 }
 
-/** Result of an audit of all organizations' stock; both counts are 0 unless something is wrong. */
 const StockAudit = Schema.Struct({
-  /** Levels with more units reserved than on hand, without permission to go below zero. */
   oversold: Schema.Int,
-  /** Sampled levels with fewer units reserved than the sampled holds have. */
   unbacked: Schema.Int
 })
 
-/** Newest holds that one audit adds up. */
 const sampleSize = 200
 
 /**
- * Checks for oversold stock, for the metrics. The first count reads an index that is normally empty; the second reads
- * only the newest live holds and their levels. A run takes about a millisecond for any size of store.
+ * Checks for oversold stock. The first count reads an index that is normally empty, the second only the newest live
+ * holds: about a millisecond for any store.
  */
 export class StockAuditRepo extends Context.Service<StockAuditRepo>()("stoa/domain/inventory/StockAuditRepo", {
   make: Effect.map(lookupSql, (sql) => {
-    // Unprepared, at most once a second, so that no plan made on an empty table stays. A single statement sees one state
-    // of the tables: a reservation being written is in both sums or in neither.
+    // Unprepared, at most once a second: no plan made on an empty table stays. A single statement sees one state of the
+    // tables: a reservation being written is in both sums or in neither.
     const rows = decoding(sql, StockAudit, "unprepared")`select
       (select count(*) from stock_levels where reserved > on_hand and not allow_negative)::int4 as oversold,
       (select count(*) from (

@@ -1,33 +1,27 @@
 import { Data, Result, Schema } from "effect"
 import { type EntityId, type OrderId, Uuid, WarehouseId } from "../platform/ids/Id.ts"
 
-/** Requested units of a sellable (variant, else entity). */
 export interface StockDemand {
   readonly sellable: string
   readonly quantity: number
 }
 
-/** What a warehouse has of a sellable: on hand minus reserved. */
 export const WarehouseStock = Schema.Struct({ warehouseId: WarehouseId, priority: Schema.Int, available: Schema.Int })
 export type WarehouseStock = typeof WarehouseStock.Type
 
-/** The stock of a sellable by warehouse, in any order; a Map is one. */
 export interface StockLevels {
   readonly get: (sellable: string) => ReadonlyArray<WarehouseStock> | undefined
 }
 
-/** Units allocated from one warehouse. */
 export const StockAllocation = Schema.Struct({ sellable: Uuid, warehouseId: WarehouseId, quantity: Schema.Int })
 export type StockAllocation = typeof StockAllocation.Type
 
-/** The sellable that falls short, over all warehouses and all lines that want it. */
 export interface StockShort {
   readonly sellable: string
   readonly available: number
   readonly requested: number
 }
 
-/** What a placed order holds more (above 0) or less of a sellable (variant, else entity). Units. */
 export interface HoldChange {
   readonly orderId: OrderId
   readonly entityId: EntityId
@@ -35,17 +29,15 @@ export interface HoldChange {
   readonly units: number
 }
 
-/** Less stock is available than an order needs in addition. */
 export class UnitsShort extends Data.TaggedError("UnitsShort")<Omit<StockShort, "sellable">> {}
 
-/** Stock of a sellable (variant, else entity) by active warehouse. Every write increases `version`; null: never stocked. */
+/** Stock by active warehouse. Every write increases `version`; null: never stocked. */
 export interface StockSnapshot {
   readonly sellable: string
   readonly version: number | null
   readonly levels: ReadonlyArray<WarehouseStock>
 }
 
-/** Units of a sellable to reserve in one warehouse. */
 export interface ReservationLine {
   readonly sellable: string
   readonly entityId: EntityId
@@ -53,7 +45,6 @@ export interface ReservationLine {
   readonly quantity: number
 }
 
-/** An allocated reservation; `pricing` is JSON text stored with it. */
 export interface Reservation {
   readonly holder: string
   readonly ttlSeconds: number
@@ -61,26 +52,21 @@ export interface Reservation {
   readonly lines: ReadonlyArray<ReservationLine>
 }
 
-/** State of a hold; only `held` and `sold` reserve units. */
+/** Only `held` and `sold` reserve units. */
 export type HoldState = "held" | "sold" | "released" | "expired" | "fulfilled"
 
-/** The hold of a holder and the pricing (JSON text) stored with it. */
 export interface PinnedHold {
   readonly holder: string
   readonly state: HoldState
   readonly pricing: string
 }
 
-/**
- * Result of a write. If a sellable is stale, nothing was written; otherwise each holder is new or already had a hold.
- */
 export interface ReservationOutcome {
   readonly stale: ReadonlyArray<string>
   readonly fresh: ReadonlySet<string>
   readonly existing: ReadonlyArray<PinnedHold>
 }
 
-/** The holder of a manual reservation for an order, which never expires. */
 export const manualHolder = (orderId: string): string => `manual:${orderId}`
 
 const demandBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string, number> => {
@@ -89,7 +75,6 @@ const demandBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string
   return demand
 }
 
-/** Units by sellable, however often one is named. */
 export const unitsBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string, number> =>
   demandBySellable(lines.map((line) => ({ ...line, sellable: line.sellable.toLowerCase() })))
 
@@ -115,9 +100,8 @@ const take = (
 }
 
 /**
- * Allocates the units of one checkout: warehouses by priority, then id, split if one does not suffice (contract 3.6).
- * All or nothing: one short sellable refuses the checkout and is named. Lines of the same sellable count together; a
- * quantity that is not a positive integer is refused like a shortage.
+ * Allocates by warehouse priority, then id, split if one does not suffice (contract 3.6). All or nothing. Lines of one
+ * sellable count together; a quantity that is not a positive integer is refused like a shortage.
  */
 export const allocateStock = (
   lines: ReadonlyArray<StockDemand>,
@@ -137,7 +121,6 @@ export const allocateStock = (
   return Result.succeed(allocations)
 }
 
-/** The levels after allocations, for the sellables they affect; the given levels stay unchanged. */
 export const afterAllocations = (
   levels: StockLevels,
   allocations: ReadonlyArray<StockAllocation>
@@ -155,13 +138,11 @@ export const afterAllocations = (
   return next
 }
 
-/** The levels of one warehouse, or of all of them. */
 const within = (levels: StockLevels, warehouseId: WarehouseId | undefined): StockLevels =>
   warehouseId === undefined
     ? levels
     : { get: (sellable) => levels.get(sellable)?.filter((level) => level.warehouseId === warehouseId) }
 
-/** What a checkout wants, and the only warehouse that it may come from. */
 export interface StockDemands {
   readonly lines: ReadonlyArray<StockDemand>
   readonly warehouseId?: WarehouseId | undefined

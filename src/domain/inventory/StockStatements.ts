@@ -6,24 +6,22 @@ import { type HoldState, manualHolder, type StockAllocation } from "./StockRules
 import { holdLines, holds, stockMovements } from "./StockTables.ts"
 
 /*
- * Statements and parts of statements that read and write stock. All writers take their locks in the same order: holds,
- * versions by key, levels. Rows are picked by `= any(array(...))` even beside a join: a plan made on an empty table would
- * otherwise read and hash every row of the organization.
+ * All writers lock in the same order: holds, versions by key, levels. Rows are picked by `= any(array(...))` even
+ * beside a join: a plan made on an empty table would otherwise read and hash every row of the organization.
  */
 
-/** SQL of what a unit of this row of `stock_levels` costs: its average, unless a cost was set by hand since. */
+/** SQL of a unit's cost: its average, unless a cost was set by hand since. */
 export const costOf = (level: string) =>
   `case when round(${level}.average_cost) = ${level}.unit_cost then ${level}.average_cost else ${level}.unit_cost end`
 
-/** An insert of a hold without lines. */
 export const newHold = (sql: SqlClient.SqlClient, organization: string, holder: string, state: HoldState) =>
   sql`insert into holds ${
     holds.insert(sql, { organizationId: sql`${organization}`, holder: sql`${holder}`, state: sql`${state}` })
   }`
 
 /**
- * Locks the versions of sellables by key until the transaction ends, and creates missing ones. The update changes nothing
- * and makes later statements see what waited for.
+ * Locks the versions of sellables by key until the transaction ends, and creates missing ones. The empty update makes
+ * later statements see what waited for.
  */
 export const lockVersions = (sql: SqlClient.SqlClient, organization: string, sellables: Iterable<string>) =>
   sql`insert into stock_items as i (organization_id, sellable_id)
@@ -31,8 +29,8 @@ export const lockVersions = (sql: SqlClient.SqlClient, organization: string, sel
     on conflict (organization_id, sellable_id) do update set version = i.version`
 
 /**
- * Runs a statement about what an order holds, from its checkout or by hand, in a transaction that has locked these
- * holds: their lines are read by a statement that starts after the lock, else it would read what was before.
+ * Runs a statement in a transaction that has locked the order's holds: a statement that starts before the lock would
+ * read old lines.
  */
 export const lockingHolds =
   (sql: SqlClient.SqlClient) =>
@@ -45,19 +43,16 @@ export const lockingHolds =
       return yield* body(organization, holders)
     }))
 
-/** Units by sellable as a table `a (sellable_id, quantity)`. */
 export const requestedUnits = (sql: SqlClient.SqlClient, units: ReadonlyMap<string, number> | undefined) =>
   sql`unnest(${[...(units?.keys() ?? [])]}::uuid[], ${[...(units?.values() ?? [])]}::int4[]) a(sellable_id, quantity)`
 
-/** Allocations as a table `l (sellable_id, warehouse_id, quantity)`. */
 export const allocatedUnits = (sql: SqlClient.SqlClient, units: ReadonlyArray<StockAllocation>) =>
   sql`unnest(${units.map(({ sellable }) => sellable)}::uuid[], ${units.map(({ warehouseId }) => warehouseId)}::uuid[],
     ${units.map(({ quantity }) => quantity)}::int4[]) l(sellable_id, warehouse_id, quantity)`
 
 /**
- * CTEs for statements about some units of an order's holds: `open`, the held units in warehouse order, and `lines
- * (holder, sellable_id, warehouse_id, quantity)`, the first `units` of each sellable, or everything without `units`;
- * never more than is held. The caller has locked the holds.
+ * CTEs `open`, the held units in warehouse order, and `lines`, the first `units` of each sellable, or everything; never
+ * more than is held. The caller has locked the holds.
  */
 export const openUnits = (
   sql: SqlClient.SqlClient,
@@ -81,7 +76,6 @@ export const openUnits = (
       where ${everything} or a.quantity > o.earlier)`
 }
 
-/** CTEs after `lines` that deduct units from the holds only, and end holds that have nothing left in `state`. */
 export const deductedFromHolds = (
   sql: SqlClient.SqlClient,
   organization: string,
@@ -99,7 +93,6 @@ export const deductedFromHolds = (
         join (select holder, sum(quantity) as quantity from lines group by holder) l
           on l.holder = o.holder and l.quantity = o.quantity)))`
 
-/** CTEs that lock the versions of `lines` by key (`locked`) and move them. */
 export const movedVersions = (sql: SqlClient.SqlClient, organization: string) =>
   sql`locked as materialized (
       select sellable_id from stock_items
@@ -109,17 +102,12 @@ export const movedVersions = (sql: SqlClient.SqlClient, organization: string) =>
       update stock_items set version = version + 1
       where organization_id = ${organization} and sellable_id = any(array(select sellable_id from locked)))`
 
-/**
- * The CTE that records a movement of each of `lines`. `levels` names the part that updated their levels and returns all
- * columns: unlike the table it has the cost of now, also after a wait for the lock.
- */
 export const notedLines = (
   sql: SqlClient.SqlClient,
   organization: string,
   levels: string,
   movement: {
     readonly type: "fulfillment" | "release" | "return"
-    /** SQL of the units, and of the type and id of what they were moved for. */
     readonly quantity: string
     readonly reference: { readonly type: string; readonly id: string | Statement.Fragment }
     readonly reason: string | null
@@ -142,7 +130,6 @@ export const notedLines = (
     })
   } from lines l join ${sql(levels)} s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id)`
 
-/** CTEs of all releases: lock and move the versions of `lines`, return the units (`freed`) and record the movements. */
 export const releaseStock = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
   sql`${movedVersions(sql, organization)},
     freed as (
@@ -165,7 +152,6 @@ export const releaseStock = (sql: SqlClient.SqlClient, organization: string, rea
     })
   }`
 
-/** Units of one sellable that a holder returns, from any of its warehouses or from one. */
 export interface Returning {
   readonly organization: string
   readonly holder: string
@@ -175,11 +161,6 @@ export interface Returning {
   readonly reason: string
 }
 
-/**
- * CTEs shared by partial releases: the holder's units of the sellable (`held`), the requested number of them from the
- * warehouse of the lowest priority on (`lines`), returned to their levels and removed from the hold's lines. The caller
- * has locked the hold.
- */
 export const returnUnits = (sql: SqlClient.SqlClient, returning: Returning) => {
   const { holder, organization, quantity, reason, sellable, warehouseId } = returning
   return sql`held as materialized (
@@ -196,11 +177,9 @@ export const returnUnits = (sql: SqlClient.SqlClient, returning: Returning) => {
         and h.warehouse_id = l.warehouse_id)`
 }
 
-/** Units of one sellable to allocate to a holder, for an order; the caller has locked hold and version. */
 export interface UnitAllocation {
   readonly organization: string
   readonly holder: string
-  /** That of an order here, or of another system. */
   readonly orderId: string
   readonly entityId: EntityId
   readonly sellable: string
@@ -209,8 +188,8 @@ export interface UnitAllocation {
 }
 
 /**
- * CTEs shared by all allocations: moves the version, reserves the units at their levels (`taken`, with `units`), adds
- * them to the hold's lines and records a movement for each. `no_oversell` is the guard.
+ * CTEs of all allocations: moves the version, reserves units at their levels (`taken`), adds them to the hold and
+ * records movements. `no_oversell` is the guard.
  */
 export const allocateUnits = (sql: SqlClient.SqlClient, taking: UnitAllocation) => {
   const { allocations, entityId, holder, orderId, organization, performedBy, sellable } = taking

@@ -16,7 +16,6 @@ export class WarehouseCodeTaken
   extends conflict("WarehouseCode", (code: string) => `A warehouse with code '${code}' exists already.`)
 {}
 
-/** Warehouses of the organization. */
 export class WarehouseRepo extends Context.Service<WarehouseRepo>()("stoa/domain/inventory/WarehouseRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
@@ -26,7 +25,6 @@ export class WarehouseRepo extends Context.Service<WarehouseRepo>()("stoa/domain
 const defaults = { address: null, isActive: true, priority: 0, metadata: {} }
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Undefined if the code is in use. */
   const insert = Effect.fnUntraced(function*(sent: typeof NewWarehouse.Type, where: Statement.Fragment) {
     const actor = yield* CurrentActor
     const { code, name } = sent
@@ -53,15 +51,12 @@ const make = (sql: SqlClient.SqlClient) => {
   }, Effect.catchTag("SqlError", Effect.die))
 
   return {
-    /** 409 if the code is in use. */
     create: Effect.fn("WarehouseRepo.create")(function*(sent: typeof NewWarehouse.Type) {
       return (yield* insert(sent, sql`true`)) ?? (yield* new WarehouseCodeTaken(sent.code))
     }),
-    /** By priority, inactive ones included. */
     list: Effect.fn("WarehouseRepo.list")((page: PageRequest) =>
       Effect.orDie(ownPage(sql, warehouses, "priority, id", page, [], "all"))
     ),
-    /** Creates the default warehouse when there is none at all. Safe at any time and from several processes. */
     ensureDefault: Effect.flatMap(currentOrganization, (organization) =>
       insert(
         defaultWarehouse,

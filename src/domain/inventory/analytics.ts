@@ -1,10 +1,8 @@
 import type { AnalyticsModel } from "../platform/modules/AnalyticsModel.ts"
 import { costOf } from "./StockStatements.ts"
 
-/** A threshold is set, and what can be sold is at or below it (contract §6). */
 const isLow = "stock_levels.on_hand - stock_levels.reserved <= stock_levels.reorder_threshold"
 
-/** Stock by product and warehouse (spec §4 Analytics). */
 const Inventory: AnalyticsModel = {
   name: "Inventory",
   table: "stock_levels",
@@ -28,7 +26,7 @@ const Inventory: AnalyticsModel = {
 
 const cost = "stock_movements.quantity * stock_movements.unit_cost"
 
-/** What changed stock, by type and warehouse (contract-plugins §17.24). */
+/** Movements by type and warehouse (contract-plugins §17.24). */
 const StockMovements: AnalyticsModel = {
   name: "StockMovements",
   table: "stock_movements",
@@ -36,7 +34,6 @@ const StockMovements: AnalyticsModel = {
     count: { type: "count" },
     quantity: { type: "sum", sql: "stock_movements.quantity" },
     cost: { type: "sum", sql: cost, decimals: 0 },
-    // What was sold, at the cost of the level when it left, less what came back.
     costOfGoodsSold: {
       type: "sum",
       sql: `-${cost}`,

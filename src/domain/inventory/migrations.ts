@@ -14,8 +14,8 @@ export const migrations = {
       metadata jsonb not null default '{}',
       unique (organization_id, code)
     )`,
-    // The fence: one row per sellable (variant id, else entity id). Every change of a level moves the version of its
-    // sellable, so that a stock entity with cached stock notices and decides again.
+    // The fence: one row per sellable (variant id, else entity id). Every change of a level moves the version: a stock
+    // entity with cached stock notices.
     `create table stock_items (
       organization_id text not null,
       sellable_id uuid not null,
@@ -62,7 +62,6 @@ export const migrations = {
       primary key (organization_id, holder)
     )`,
     `create index holds_due on holds (expires_at) where state = 'held' and expires_at is not null`,
-    // Sold ones are not ended: their stock still waits on the shelf for its shopper.
     `create index holds_ended on holds (updated_at) where state in ('released', 'expired', 'fulfilled')`,
     `create table hold_lines (
       organization_id text not null,
@@ -88,11 +87,10 @@ export const migrations = {
       performed_at timestamptz not null default now()
     )`,
     `create index stock_movements_entity on stock_movements (organization_id, entity_id, performed_at desc)`,
-    // Units shipped and returned per order and warehouse.
     `create index stock_movements_order on stock_movements (organization_id, reference_id)
       where type in ('fulfillment', 'return')`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view stock_levels_read as
       select id, organization_id, warehouse_id, entity_id, variant_id, on_hand, reserved, incoming, unit_cost,
@@ -107,15 +105,15 @@ export const migrations = {
       from warehouses`
   ),
   "0003_postings": statements(
-    // A moving average has more decimals than `unit_cost` shows. It counts while `unit_cost` is its rounding: a cost that
-    // is set by hand, also by a process of the version before, replaces it.
+    // A moving average has more decimals than `unit_cost` shows. It counts while `unit_cost` is its rounding: a cost
+    // set by hand replaces it.
     `alter table stock_levels
       add column in_transit int not null default 0 check (in_transit >= 0),
       add column average_cost numeric(28, 10) check (average_cost >= 0),
       add check (incoming >= 0)`,
-    // Of a unit that came in or left; null where it is unknown, and for what moved no goods.
+    // The cost of a unit; null where it is unknown, and for what moved no goods.
     "alter table stock_movements add column unit_cost numeric(28, 10)",
-    // A document posts once. `lines` is what it asked for, `posted` the answer to each line.
+    // A document posts once. `lines` is the request, `posted` the answer to each line.
     `create table stock_postings (
       organization_id text not null references organizations,
       reference_type text not null,
@@ -139,12 +137,11 @@ export const migrations = {
     ...countedBy({ table: "warehouses" }),
     ...countedBy({ table: "stock_levels", part: (row) => `${row}.warehouse_id::text` })
   ),
-  // Units of an order that have left, also by a sale, and come back. `stock_movements_order` is for version 0.2.0.
   "0005_sold_units": statements(
     `create index stock_movements_left on stock_movements (organization_id, reference_id)
       where type in ('fulfillment', 'sale', 'return')`
   ),
-  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
   "0006_plugin_views": statements(
     `create view plugin_warehouses as
       select id, organization_id, name, code, is_active, priority, metadata
@@ -155,7 +152,6 @@ export const migrations = {
         reorder_threshold, reorder_quantity, last_restocked_at, updated_at
       from stock_levels`
   ),
-  // A gram may cost less than half of a minor unit.
   "0007_plugin_average_cost": statements(
     `create or replace view plugin_stock_levels as
       select id, organization_id, warehouse_id, entity_id, variant_id, on_hand as quantity_on_hand,
