@@ -3,19 +3,12 @@ import type { Order } from "../orders/Order.ts"
 import { addressLines } from "../platform/money/DisplayText.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
 
-/** A deployment's settings of invoices and receipts (docs/orders.md). */
 export interface InvoiceOptions {
-  /** Name of the seller, shown at the top. */
   readonly sellerName: string
-  /** Lines below the name: address, registration. */
   readonly sellerLines: ReadonlyArray<string>
-  /** The seller's tax number. */
   readonly taxNumber: string | null
-  /** Lines at the end: bank account, terms. */
   readonly notes: ReadonlyArray<string>
-  /** Language tag of amounts, dates and words. */
   readonly locale: string
-  /** Words by language tag, instead of the English ones. */
   readonly words: Readonly<Record<string, Partial<InvoiceWords>>>
   /** TrueType files for PDF, for languages whose letters the built-in font lacks. */
   readonly fonts: { readonly regular: string; readonly bold: string } | null
@@ -51,7 +44,6 @@ const english = {
   page: "Page"
 }
 
-/** The words on invoices and receipts, in one language. */
 export type InvoiceWords = { readonly [Word in keyof typeof english]: string }
 
 const defaults: InvoiceOptions = {
@@ -64,14 +56,12 @@ const defaults: InvoiceOptions = {
   fonts: null
 }
 
-/** The words of a language, merged over those of its parent (`de` for `de-AT`) and English. */
 export const wordsOf = ({ words }: Pick<InvoiceOptions, "words">, locale: string): InvoiceWords => ({
   ...english,
   ...words[locale.split("-")[0] ?? locale],
   ...words[locale]
 })
 
-/** The settings of this deployment's invoices. */
 export class InvoiceSettings
   extends Context.Service<InvoiceSettings, InvoiceOptions>()("stoa/domain/invoices/InvoiceSettings")
 {
@@ -89,16 +79,13 @@ const Line = Schema.Struct({
   unitPrice: Amount,
   discount: Amount,
   tax: Amount,
-  /** What is paid for the line: after its discount, with its tax. */
+  /** After its discount, with its tax. */
   amount: Amount,
   notes: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(PriceSteps)
 })
 
-/**
- * The content of an invoice, fixed when it is issued, even if the seller's address changes later. It is stored in this
- * form and read by newer versions, so additions must be optional.
- */
+/** Fixed when the invoice is issued. Stored in this form and read by newer versions: additions must be optional. */
 export const InvoiceContent = Schema.Struct({
   seller: Schema.Struct({
     name: Schema.String,
@@ -117,17 +104,14 @@ export const InvoiceContent = Schema.Struct({
   discountTotal: Amount,
   shippingTotal: Amount,
   taxTotal: Amount,
-  /** Prices include tax: the tax is shown but not added. */
   taxIncluded: Schema.Boolean,
   grandTotal: Amount
 })
 export type InvoiceContent = typeof InvoiceContent.Type
 
-/** The buyer, in addition to the order's data. */
 export interface Buyer {
-  /** Of the customer's profile. */
   readonly name: string | null
-  /** That was left with the order, else the profile's. */
+  /** Left with the order, else the profile's. */
   readonly email: string | null
 }
 
@@ -136,7 +120,6 @@ const textAt = (record: Readonly<Record<string, unknown>> | null, name: string):
   return typeof value === "string" ? value.replace(/[\p{Cc}\s]+/gu, " ").trim().slice(0, 120) : ""
 }
 
-/** Name and address as the shopper gave them. */
 const shownAddress = (address: Order["shippingAddress"]): ReadonlyArray<string> => {
   const person = [textAt(address, "firstName"), textAt(address, "lastName")].filter((part) => part !== "").join(" ")
   const names = [textAt(address, "company"), textAt(address, "name") || person]
@@ -146,7 +129,6 @@ const shownAddress = (address: Order["shippingAddress"]): ReadonlyArray<string> 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The content of an order's invoice if issued now. */
 export const contentOf = (
   order: Order,
   buyer: Buyer,

@@ -2,18 +2,14 @@ import { moneyText } from "../platform/money/DisplayText.ts"
 import type { PriceStep } from "../pricing/PriceSteps.ts"
 import type { InvoiceContent, InvoiceWords } from "./Invoice.ts"
 
-/** Money that went one way or the other; minor units. */
 export interface Movement {
   readonly at: Date
   readonly amount: number
-  /** Which of several payments; absent for a single one. */
   readonly by?: string | undefined
 }
 
-/** An invoice or a receipt with what has been paid for it until now. */
 export interface InvoiceDocument {
   readonly kind: "invoice" | "receipt"
-  /** Number of the invoice; null for a receipt, which shows the order number only. */
   readonly number: string | null
   readonly date: Date
   readonly content: InvoiceContent
@@ -21,14 +17,13 @@ export interface InvoiceDocument {
   readonly refunds: ReadonlyArray<Movement>
 }
 
-/** A label and its value; `strong` is emphasized. */
 export interface Fact {
   readonly label: string
   readonly value: string
   readonly strong?: boolean
 }
 
-/** A rendered document, texts only. HTML and PDF share it, so they show the same. */
+/** A rendered document. HTML and PDF share it: they show the same. */
 export interface ShownDocument {
   readonly locale: string
   readonly date: Date
@@ -39,7 +34,6 @@ export interface ShownDocument {
   readonly columns: ReadonlyArray<string>
   /** Points of the columns after the first one, which has what they leave. */
   readonly widths: ReadonlyArray<number>
-  /** Under its title a line has its SKU, the steps of its price and its notes, one text each as the other columns. */
   readonly rows: ReadonlyArray<{
     readonly title: string
     readonly details: ReadonlyArray<string>
@@ -56,10 +50,8 @@ export interface ShownDocument {
   readonly page: string
 }
 
-/** Of a unit, or of the line. */
 const stepAmount = ({ amountPerLine = 0, amountPerUnit = amountPerLine }: PriceStep): number => amountPerUnit
 
-/** Without line breaks and control characters. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, " ").trim()
 
 const texts = (content: InvoiceContent) => {
@@ -70,7 +62,7 @@ const texts = (content: InvoiceContent) => {
     money: (amount: number) => moneyText(amount, currency, locale),
     date: (at: Date) => dates.format(at),
     percent: (rate: number) => rates.format(rate / 1_000),
-    /** Nothing is a dash, so that a column of zeros does not hide the amounts. */
+    /** A dash for zero: a column of zeros would hide the amounts. */
     some: (amount: number) => (amount === 0 ? "–" : moneyText(amount, currency, locale))
   }
 }
@@ -104,9 +96,8 @@ const paymentsOf = ({ content, payments, refunds }: InvoiceDocument, words: Invo
   ]
 }
 
-/** Tax of all lines of one rate. */
 export interface TaxGroup {
-  /** In tenths of a percent, inferred from the amounts; null for the tax of no line: tax on shipping. */
+  /** In tenths of a percent, inferred from the amounts; null for tax on shipping. */
   readonly rate: number | null
   /** Minor units before tax. */
   readonly net: number
@@ -119,9 +110,8 @@ const tolerance = 1.5
 const rateOf = (net: number, tax: number): number => (net === 0 ? 0 : Math.round((tax / net) * 1_000))
 
 /**
- * The tax of an order by rate, largest first; the groups add up to the order's tax. Lines do not store their rate, so
- * it is inferred: a line belongs to a rate that explains its tax to the unit. The tax of no line is the tax on
- * shipping.
+ * The tax of an order by rate, largest first. Lines do not store their rate: a line belongs to a rate that explains its
+ * tax to the unit. The tax of no line is the tax on shipping.
  */
 export const taxGroups = (content: InvoiceContent): ReadonlyArray<TaxGroup> => {
   const taxed = content.lines
@@ -157,7 +147,7 @@ const taxesOf = (content: InvoiceContent, words: InvoiceWords) => {
   }
 }
 
-/** The document in its language, amounts with the decimals of their currency, dates in UTC. */
+/** Dates in UTC. */
 export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocument => {
   const { content, date: at, kind, number } = document
   const { date, money, some } = texts(content)

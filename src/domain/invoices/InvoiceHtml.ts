@@ -33,7 +33,6 @@ footer{margin-top:36px;color:#555;font-size:12px}
 
 const entities = new Map([["&", "&amp;"], ["<", "&lt;"], [">", "&gt;"], ["\"", "&quot;"], ["'", "&#39;"]])
 
-/** Escapes text for HTML, in elements as in attributes. */
 const text = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities.get(sign) ?? sign)
 const lines = (all: ReadonlyArray<string>) => all.map((line) => `<div>${text(line)}</div>`).join("")
 
@@ -61,7 +60,6 @@ const taxes = ({ columns, label, rows }: ShownDocument["taxes"]) =>
       ).join("")
     }</tbody></table></section>`
 
-/** A document as a page to read and to print: escaped, without scripts and without anything from elsewhere. */
 export const htmlOf = (document: ShownDocument): string => {
   const { columns, facts: known, locale, notes, parties, payments, rows, seller, title, totals } = document
   const number = known[0]?.value ?? ""

@@ -8,7 +8,6 @@ import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 import { type Buyer, InvoiceContent } from "./Invoice.ts"
 
-/** The row of an invoice. */
 const Invoice = Schema.Struct({
   orderId: OrderId,
   organizationId: Schema.String,
@@ -19,16 +18,13 @@ const Invoice = Schema.Struct({
 
 export const invoices = new Table("invoices", Invoice, { unset: ["issuedAt"] })
 
-/** An issued invoice: its number and its content. */
 const Issued = Invoice.mapFields(Struct.pick(["number", "issuedAt", "content"]))
 
 const columns = invoices.columns("i", Struct.keys(Issued.fields))
 
-/** What a document needs besides its order. */
 const Facts = Schema.Struct({
   name: Schema.NullOr(Schema.String),
   email: Schema.NullOr(Schema.String),
-  /** What providers confirmed to have given back. */
   refunds: Schema.Array(Schema.Struct({ at: Time, amount: Schema.Int })),
   number: Schema.NullOr(Issued.fields.number),
   issuedAt: Schema.NullOr(Issued.fields.issuedAt),
@@ -37,10 +33,8 @@ const Facts = Schema.Struct({
 
 const encode = Schema.encodeSync(Schema.toCodecJson(InvoiceContent))
 
-/** Invoices and the data they are built from. */
 export class InvoiceRepo extends Context.Service<InvoiceRepo>()("stoa/domain/invoices/InvoiceRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    /** In one statement, of an order of this organization. */
     const factsOf = Effect.fn("InvoiceRepo.factsOf")(function*(orderId: OrderId) {
       const [row] = yield* decoding(sql, Facts)`select
           nullif(trim(coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), '') as name,
@@ -63,14 +57,13 @@ export class InvoiceRepo extends Context.Service<InvoiceRepo>()("stoa/domain/inv
     }, Effect.orDie)
 
     /**
-     * Issues the invoice of an order once: a second call returns the first invoice. Numbers of an organization have no
-     * gaps, because the counter's row is locked until the invoice is committed.
+     * Issues the invoice of an order once: a second call returns the first invoice. The counter's row is locked until
+     * the commit: numbers have no gaps.
      */
     const issue = Effect.fn("InvoiceRepo.issue")(
       function*(orderId: OrderId, content: InvoiceContent) {
         const actor = yield* CurrentActor
         const organization = actor.organizationId
-        // Locks the counter; what is read afterwards cannot change before this invoice is committed.
         yield* sql`insert into invoice_counters as c (organization_id, last_number) values (${organization}, 0)
           on conflict (organization_id) do update set last_number = c.last_number`
         const [made] = yield* decoding(sql, Issued)`with made as (

@@ -10,7 +10,6 @@ import { InvoiceRepo } from "./InvoiceRepo.ts"
 
 /** Draws documents as PDF: an adapter to a library (`layers/invoices`). */
 export class InvoicePdf extends Context.Service<InvoicePdf, {
-  /** A document of A4 pages. */
   readonly draw: (document: ShownDocument) => Effect.Effect<Uint8Array>
 }>()("stoa/domain/invoices/InvoicePdf") {}
 
@@ -22,10 +21,8 @@ class NotInvoiced extends conflict("NotInvoiced", "An order has no invoice befor
 
 class NotPaid extends conflict("NotPaid", "Nothing was paid for this order yet.") {}
 
-/** The number of the n-th invoice of a seller. */
 export const invoiceNumber = (sequence: number): string => `INV-${String(sequence).padStart(6, "0")}`
 
-/** Whether an order has reached a state that can be invoiced. */
 const isBinding = ({ amountCaptured, status }: Order): boolean =>
   amountCaptured !== null || (status !== "pending" && status !== "cancelled")
 
@@ -75,16 +72,15 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
     })
 
     return {
-      /** The invoice as a page, for callers who can read the order; the first request issues it. */
+      /** For callers who can read the order; the first request issues the invoice. */
       page: Effect.fn("Invoices.page")(function*(orderId: OrderId) {
         const { document, number } = yield* invoiceOf(yield* readable(orderId))
         return { fileName: `${number}.html`, html: htmlOf(document) }
       }),
-      /** The same as PDF. */
       file: Effect.fn("Invoices.file")(function*(orderId: OrderId) {
         return yield* drawn(yield* readable(orderId))
       }),
-      /** What was paid for an order, as a page. 409 before anything was. */
+      /** 409 before anything was paid. */
       receipt: Effect.fn("Invoices.receipt")(function*(orderId: OrderId) {
         const order = yield* readable(orderId)
         if (order.amountCaptured === null) return yield* new NotPaid()
@@ -94,19 +90,13 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
         const document = show({ kind: "receipt", number: null, date: order.placedAt, content, payments, refunds })
         return { fileName: `receipt-${order.orderNumber}.html`, html: htmlOf(document) }
       }),
-      /**
-       * Issues the invoice and returns the data of its mail: the total in minor units, and the e-mail address of the
-       * order, else of its customer. For staff: 404, 409.
-       */
+      /** Issues the invoice and returns the data of its mail; the total in minor units. For staff: 404, 409. */
       issued: Effect.fn("Invoices.issued")(function*(orderId: OrderId) {
         const order = yield* found(orderId)
         const { currency, grandTotal, orderNumber, organizationId } = order
         const { document: { locale }, email, number: invoiceNumber } = yield* invoiceOf(order)
         return { currency, email, grandTotal, invoiceNumber, locale, orderNumber, organizationId }
       }),
-      /**
-       * The PDF for a mail the service sends; there is no permission check, because the recipient was decided before.
-       */
       fileToSend: Effect.fn("Invoices.fileToSend")(function*(orderId: OrderId) {
         return yield* drawn(yield* found(orderId))
       })

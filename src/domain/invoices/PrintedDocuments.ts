@@ -7,19 +7,18 @@ import { InvoicePdf } from "./Invoices.ts"
 
 /** A document to print, as plain data: an order to a supplier, a transfer, a production order. */
 export interface PrintedDocument {
-  /** "Purchase order". */
   readonly title: string
   /** Shown below the title, and the name of the file. */
   readonly number: string
   /** Shown as its day in UTC. The same data gives the same bytes. */
   readonly date: Date
-  /** What else is said below the number and the date. At most 8. */
+  /** Below the number and the date. At most 8. */
   readonly facts?: ReadonlyArray<Fact>
   /** Two of them side by side, of at most 10 lines each. */
   readonly parties?: ReadonlyArray<{ readonly label: string; readonly lines: ReadonlyArray<string> }>
-  /** Titles of 1 to 7 columns; all but the first are set against their right edge. */
+  /** Titles of 1 to 7 columns; all but the first are aligned right. */
   readonly columns: ReadonlyArray<string>
-  /** The title is the first column, with up to 5 details in small letters under it. At most 2,000 rows. */
+  /** The title is the first column, with up to 5 details under it. At most 2,000 rows. */
   readonly rows: ReadonlyArray<{
     readonly title: string
     readonly details?: ReadonlyArray<string>
@@ -36,7 +35,6 @@ class TooManyRows
   extends invalid("TooManyRows", "rows", (count: number) => `are ${count}: a document has at most ${maxRows}`)
 {}
 
-/** A text that takes a bounded part of a page. */
 const short = (text: string, length: number): string => oneLine(text.slice(0, 2 * length)).slice(0, length)
 
 const factsOf = (facts: ReadonlyArray<Fact>, count: number): ReadonlyArray<Fact> =>
@@ -84,10 +82,7 @@ export class PrintedDocuments extends Context.Service<PrintedDocuments>()("stoa/
     }
 
     return {
-      /**
-       * The document as PDF, ready to be the answer of a route of bytes. A separate thread draws it, so other requests go
-       * on. Longer texts are cut off; 422 for more than 2,000 rows.
-       */
+      /** Draws the PDF in a separate thread. Longer texts are cut off; 422 for more than 2,000 rows. */
       pdf: Effect.fn("PrintedDocuments.pdf")(function*(document: PrintedDocument) {
         if (document.rows.length > maxRows) return yield* new TooManyRows(document.rows.length)
         const name = document.number.replace(/[^\w.-]+/g, "-").slice(0, 80)

@@ -2,7 +2,7 @@ import { statements } from "../platform/database/MigrationStatements.ts"
 
 export const migrations = {
   "0001_invoices": statements(
-    // The last number of each seller. Issuing an invoice locks the row, so that numbers have no gaps.
+    // Issuing an invoice locks the seller's row, so that numbers have no gaps.
     `create table invoice_counters (
       organization_id text primary key,
       last_number bigint not null
@@ -17,7 +17,7 @@ export const migrations = {
       unique (organization_id, number)
     )`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view invoices_read as
       select order_id, organization_id, number, content, issued_at
