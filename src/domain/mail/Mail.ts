@@ -2,10 +2,8 @@ import { Context, type Effect, Schema } from "effect"
 import { OrderId } from "../platform/ids/Id.ts"
 import { ShortText } from "../platform/text/Storable.ts"
 
-/** Minor units of the mail's currency. */
 const Amount = Schema.Int
 
-/** A line of an order as a mail shows it. */
 export const MailedLine = Schema.Struct({
   title: Schema.String,
   sku: Schema.NullOr(Schema.String),
@@ -17,15 +15,13 @@ export type MailedLine = typeof MailedLine.Type
 const mailOf = <const T extends string, F extends Schema.Struct.Fields>(template: T, data: F) =>
   Schema.Struct({
     template: Schema.Literal(template),
-    /** Address of the receiver, without a name. */
     to: Schema.String,
     organizationId: Schema.String,
-    /** Language tag of the texts; default: the deployment's. */
+    /** Default: the deployment's language. */
     locale: Schema.optional(Schema.String),
     data: Schema.Struct(data)
   })
 
-/** A mail of a plugin, whose template is `<plugin>/<name>`; its data is what that template says. */
 const PluginMail = Schema.Struct({
   template: Schema.TemplateLiteral([Schema.String, "/", Schema.String]),
   to: Schema.String,
@@ -38,8 +34,8 @@ export type PluginMail = typeof PluginMail.Type
 export const isPluginMail = (mail: Mail): mail is PluginMail => mail.template.includes("/")
 
 /**
- * A mail that the service sends (contract, platform §3, mail templates). It waits in the queue and may be read by a newer
- * process: additions are optional.
+ * A mail of the service (contract, platform §3). It waits in the queue and may be read by a newer process: additions
+ * are optional.
  */
 export const Mail = Schema.Union([
   mailOf("password-reset", { resetUrl: Schema.String, userName: Schema.String }),
@@ -53,7 +49,6 @@ export const Mail = Schema.Union([
     discountTotal: Amount,
     shippingTotal: Amount,
     taxTotal: Amount,
-    /** The prices contain the tax; absent: they do not. */
     taxIncluded: Schema.optional(Schema.Boolean),
     grandTotal: Amount,
     shippingAddress: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
@@ -77,20 +72,17 @@ export type Mail = typeof Mail.Type
 
 export type MailTemplate = Mail["template"]
 
-/** A template of the core. */
 export type CoreMailTemplate = Exclude<MailTemplate, PluginMail["template"]>
 
 export type MailOf<T extends MailTemplate> = Extract<Mail, { readonly template: T }>
 
 /**
- * Sends mails reliably in background jobs (docs/mail.md). Inside a caller's transaction the mail is sent exactly if
- * that commits. A mail that cannot be sent (no mail in this deployment, its template switched off, no address) is
- * skipped, with a log line if an operator should know.
+ * Sends mails in background jobs (docs/mail.md); inside a transaction exactly if that commits. Skips a mail that cannot
+ * be sent.
  */
 export class Mails extends Context.Service<Mails, {
-  /** Whether this deployment sends mail; features that depend on a mailed link must check it. */
+  /** False without mail; features that depend on a mailed link must check it. */
   readonly isOn: boolean
-  /** Whether mails of a template are sent: mail is on, and the template not switched off. */
   readonly sends: (template: MailTemplate) => boolean
   /** With a key the mail is sent once for its organization and key, as long as its job is kept. */
   readonly send: (mail: Mail, idempotencyKey?: string) => Effect.Effect<void>
@@ -101,26 +93,24 @@ export class Mails extends Context.Service<Mails, {
 const longest = 254
 
 /**
- * A mailbox without a display name. The pattern excludes everything that could end a header line, add a recipient or
- * have a special meaning to a server. It does not support quoted or non-ASCII local parts.
+ * Excludes everything that could end a header line, add a recipient or have a special meaning to a server, and quoted
+ * or non-ASCII local parts.
  */
 const mailbox = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
 
-/** Whether something can be written to under this address. */
 export const isMailAddress = (text: string): boolean =>
   text.length <= longest && mailbox.test(text) && !text.includes("..")
 
-/** A text that fits into one line of a header: without line ends and other control characters, at most 200 long. */
+/** Without line ends and other control characters, at most 200 long. */
 export const headerText = (text: string): string =>
   text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim().slice(0, 200).toWellFormed()
 
-/** Recipient of an invoice mail; without `to`, the address of the order, else of its customer. */
 export const InvoiceMail = Schema.Struct({
   to: Schema.optional(ShortText.annotate({ description: "Another address than the order's." }))
 }).annotate({ identifier: "InvoiceMail" })
 export type InvoiceMail = typeof InvoiceMail.Type
 
-/** `queued` is false if mails of the template `order-invoice` are switched off. */
+/** `queued` is false if the template `order-invoice` is switched off. */
 export const SentInvoice = Schema.Struct({ queued: Schema.Boolean, to: Schema.String })
   .annotate({ identifier: "SentInvoice" })
 export type SentInvoice = typeof SentInvoice.Type

@@ -9,17 +9,13 @@ const Addressed = Schema.Struct({
   type: Schema.String,
   organizationId: Schema.String,
   email: Schema.String,
-  /** The order as recorded in the event. */
   record: Schema.Unknown,
-  /** Status before the event; null if the event created the order. */
   previousStatus: Schema.NullOr(Schema.String)
 })
 export type Addressed = typeof Addressed.Type
 
-/** Payment state of an order: not paid yet, paid, or cancelled. */
 const Payment = Schema.Struct({ state: Schema.Literals(["awaited", "paid", "given-up"]) })
 
-/** Outcome of a mail about an order; failure null: it was sent. */
 interface NotedMail {
   readonly id: string
   readonly orderId: OrderId
@@ -31,10 +27,6 @@ const make = (sql: SqlClient.SqlClient) => {
   const events = decoding(sql, Addressed)
   const payments = decoding(sql, Payment)
 
-  /**
-   * The content and recipients of order events: the address left with the cart, else of the customer's profile. Events
-   * of orders without one are omitted. One statement for any number of event ids, of all organizations.
-   */
   const addressed = Effect.fn("OrderMailRepo.addressed")(
     (ids: ReadonlyArray<string>) =>
       events`select e.type, e.organization_id as "organizationId", e.payload as record,
@@ -50,7 +42,6 @@ const make = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Undefined without the order. */
   const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: OrderId) {
     const [row] = yield* payments`select case
           when status = 'cancelled' then 'given-up'
@@ -60,10 +51,7 @@ const make = (sql: SqlClient.SqlClient) => {
     return row?.state
   }, Effect.orDie)
 
-  /**
-   * Records for the order's timeline that a mail was sent or failed for good. A failed mail that is sent again by hand
-   * counts as sent. Does nothing for a deleted order. `failure` must not contain personal data.
-   */
+  /** Records a sent or failed mail for the order's timeline. `failure` must not contain personal data. */
   const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
     yield* sql`insert into order_mails ${
       orderMails.insert(sql, {

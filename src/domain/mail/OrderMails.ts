@@ -6,7 +6,6 @@ import { OrderId } from "../platform/ids/Id.ts"
 import { type InvoiceMail, isMailAddress, type Mail, Mails } from "./Mail.ts"
 import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
 
-/** The fields of an order event that mails need; change log entries can be of an older version. */
 const MailedOrder = Schema.Struct({
   id: OrderId,
   orderNumber: Schema.String,
@@ -37,7 +36,7 @@ const confirmationOf = (organizationId: string, to: string, order: MailedOrder):
   return { template: "order-confirmation", to, organizationId, data: { orderId, lines, taxIncluded: false, ...totals } }
 }
 
-/** A cancelled order that was never paid is a failed checkout; it was not confirmed by mail either. */
+/** A cancelled order that was never paid was not confirmed by mail either. */
 const isFailedCheckout = ({ amountCaptured, status }: MailedOrder) => status === "cancelled" && amountCaptured === null
 
 const changeOf = (organizationId: string, to: string, order: MailedOrder, previousStatus: string): Mail => ({
@@ -47,7 +46,7 @@ const changeOf = (organizationId: string, to: string, order: MailedOrder, previo
   data: { orderId: order.id, orderNumber: order.orderNumber, newStatus: order.status, previousStatus }
 })
 
-/** The mails for an event; none if the record cannot be decoded, because it must not block the change log. */
+/** No mail if the record cannot be decoded: it must not block the change log. */
 const mailOf = ({ email, organizationId, previousStatus, record, type }: Addressed): ReadonlyArray<Mail> => {
   const order = Option.getOrUndefined(decode(record))
   if (order === undefined) return []
@@ -55,11 +54,6 @@ const mailOf = ({ email, organizationId, previousStatus, record, type }: Address
   return isFailedCheckout(order) ? [] : [changeOf(organizationId, email, order, previousStatus ?? "pending")]
 }
 
-/**
- * Sends the mails about orders: their jobs are written in the transaction of the relay, so that there is one for every
- * committed change and never two. Two statements for any number of events; one when no order has an address, none when
- * no event is about an order.
- */
 export const orderMails: Effect.Effect<EventSubscriber, never, Mails | OrderMailRepo> = Effect.gen(function*() {
   const mails = yield* Mails
   const repo = yield* OrderMailRepo
@@ -86,8 +80,8 @@ export class InvoiceMails extends Context.Service<InvoiceMails>()("stoa/domain/m
     const mails = yield* Mails
 
     /**
-     * Mails an order's invoice in a background job, which renders it; issues the invoice if necessary. For staff. 404;
-     * 409 if the order cannot be invoiced yet; 422 without an address.
+     * Mails an order's invoice in a background job; issues it if necessary. For staff. 404; 409 if the order cannot be
+     * invoiced yet; 422 without an address.
      */
     const send = Effect.fn("InvoiceMails.send")(function*(orderId: OrderId, request: InvoiceMail) {
       const invoice = yield* invoices.issued(orderId)

@@ -3,32 +3,27 @@ import { currentOrganization } from "../platform/access/Actor.ts"
 import { Mails, type PluginMail } from "./Mail.ts"
 import type { MailContent, MailLocales, MailScene, RenderedMail } from "./MailContent.ts"
 
-/** Data of a plugin's mail as it waits in the queue: JSON. */
 type MailJson = PluginMail["data"]
 
 type MailWriterOf<Data> = (data: Data, scene: MailScene) => MailContent | RenderedMail
 
-/** A template as the mailer uses it: it knows the data only as JSON. */
 export interface BroughtMail {
   readonly name: PluginMail["template"]
   readonly writers: Readonly<Record<string, MailWriterOf<MailJson>>>
-  /** Data for a preview; throws when it is not what the schema says. */
   readonly sample: () => MailJson
 }
 
-/** A template of a plugin, for mails with this data. */
 export interface PluginMailTemplate<Data> extends BroughtMail {
   readonly encode: (data: Data) => Effect.Effect<MailJson>
 }
 
-/** What plugins bring for mails. */
 export interface Mailing {
   readonly mailTemplates: ReadonlyArray<BroughtMail>
 }
 
 /**
- * A mail of a plugin (contract, platform §3): `name` is `<plugin>/<name>`, `data` a schema whose encoded form is JSON, which
- * mails that wait when a new version starts still have to meet. `texts` are writers by language tag, `en` for all others.
+ * A mail of a plugin (contract, platform §3): `name` is `<plugin>/<name>`. The encoded form of `data` is JSON, and
+ * mails that wait when a new version starts must meet it.
  */
 export const mailTemplate = <Data, Encoded extends MailJson>({ data: schema, name, sample, texts }: {
   readonly name: PluginMail["template"]
@@ -49,7 +44,6 @@ export const mailTemplate = <Data, Encoded extends MailJson>({ data: schema, nam
   }
 }
 
-/** The texts of plugins under those of the deployment, which win. */
 export const withPluginMails = (plugins: ReadonlyArray<Mailing>, deployment: MailLocales): MailLocales => {
   const templates = plugins.flatMap(({ mailTemplates }) => mailTemplates)
   const tags = new Set([...templates.flatMap(({ writers }) => Object.keys(writers)), ...Object.keys(deployment)])
@@ -61,12 +55,11 @@ export const withPluginMails = (plugins: ReadonlyArray<Mailing>, deployment: Mai
   return Object.fromEntries([...tags].map((tag) => [tag, { ...of(tag), ...deployment[tag] }]))
 }
 
-/** Receiver and content of a plugin's mail. */
 export interface NewPluginMail<Data> {
-  /** Address without a name. */
+  /** Without a name. */
   readonly to: string
   readonly data: Data
-  /** Language tag; default: the deployment's language. */
+  /** Default: the deployment's language. */
   readonly locale?: string | undefined
   /** One mail for this key, as long as its job is kept (`jobs.retentionDays`). */
   readonly key?: string | undefined
@@ -75,11 +68,10 @@ export interface NewPluginMail<Data> {
 /** Mails of plugins, by their templates. */
 export class PluginMails extends Context.Service<PluginMails>()("stoa/domain/mail/PluginMails", {
   make: Effect.map(Mails, ({ isOn, send }) => ({
-    /** Whether this deployment sends mail. */
     isOn,
     /**
-     * Sends a mail of the actor's organization by a background job; in a transaction of the caller exactly if that commits.
-     * An address that cannot be written to is logged, and nothing is sent.
+     * Sends a mail by a background job; in a transaction exactly if that commits. An invalid address is logged, and
+     * nothing is sent.
      */
     send: Effect.fn("PluginMails.send")(function*<Data>(
       template: PluginMailTemplate<Data>,
