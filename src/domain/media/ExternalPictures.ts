@@ -13,32 +13,24 @@ import { MediaRepo } from "./MediaRepo.ts"
 
 class NoPictureStorage extends invalid("NoPictureStorage", "pictures", "cannot be fetched where no files are kept") {}
 
-/** The picture will never be fetched, so there is no retry; `message` is worded to follow its address. */
+/** Never retried; `message` follows the picture's address. */
 export class PictureRefused extends Data.TaggedError("PictureRefused")<{ readonly message: string }> {}
 
-/** The picture could not be fetched this time; retry. */
 export class PictureDelayed extends Data.TaggedError("PictureDelayed")<{ readonly message: string }> {}
 
 /** Requests pictures from the hosts that files of other shops name, behind the guard of webhook targets. */
 export class PictureHosts extends Context.Service<PictureHosts, {
-  /**
-   * Requests a picture and follows a few redirects, each checked and resolved like the first address. Streams its bytes
-   * while the scope is open; refuses a picture that announces more bytes than `limit`. Has no time limit.
-   */
   readonly fetch: (
     url: string,
     limit: number
   ) => Effect.Effect<Stream.Stream<Uint8Array, PictureDelayed>, PictureRefused | PictureDelayed, Scope.Scope>
 }>()("stoa/domain/media/PictureHosts") {}
 
-/** Slug of the job that fetches a picture. */
 const fetchPictureSlug = "media/fetch-picture"
 
-/** A picture as another shop's file describes it. */
 export const ShownPicture = Schema.Struct({ src: Schema.String, alt: Schema.optional(Schema.String) })
 export type ShownPicture = typeof ShownPicture.Type
 
-/** The pictures of an entity in their order. */
 export interface PicturesOfEntity {
   readonly entityId: EntityId
   readonly pictures: ReadonlyArray<ShownPicture>
@@ -61,11 +53,9 @@ const fetches = Metric.counter("stoa_picture_fetches_total", {
   incremental: true
 })
 
-/** Counts a try. */
 const countFetch = (outcome: "attached" | "refused" | "delayed") =>
   Metric.update(Metric.withAttributes(fetches, { outcome }), 1)
 
-/** Time limit for a picture, from the look-up of its host to the last byte. */
 const timeLimit = "60 seconds"
 
 /** Pictures hosted by another shop (docs/import-export.md). */
@@ -80,10 +70,6 @@ export class ExternalPictures extends Context.Service<ExternalPictures>()("stoa/
 const makeExpected = Effect.gen(function*() {
   const [repo, jobs, { isConfigured }] = [yield* ExternalPictureRepo, yield* Jobs, yield* MediaStorage]
 
-  /**
-   * Whether to fetch the pictures of a file. By default yes, if the caller can upload media and storage is configured.
-   * An explicit request fails otherwise: 403, 422.
-   */
   const admit = Effect.fn("ExternalPictures.admit")(function*(asked: boolean | undefined) {
     const actor = yield* CurrentActor
     if (asked === undefined) return isConfigured && holds(actor, "media:write")
@@ -92,7 +78,7 @@ const makeExpected = Effect.gen(function*() {
     return isConfigured || (yield* new NoPictureStorage())
   })
 
-  /** Enqueues the fetch of new pictures. Call it inside the transaction that writes the entities. */
+  /** Call it inside the transaction that writes the entities. */
   const expect = Effect.fn("ExternalPictures.expect")(function*(entities: ReadonlyArray<PicturesOfEntity>) {
     const { organizationId } = yield* CurrentActor
     const ids = yield* repo.expect(entities.flatMap(named))
@@ -119,7 +105,6 @@ const nameOf = (url: string): string => {
   }
 }
 
-/** Downloads a picture of at most `limit` bytes to a temporary file that exists while the scope is open. */
 export const pictureArrivals =
   (hosts: PictureHosts["Service"], temporary: TemporaryFiles["Service"], limit: number) => (url: string) =>
     Effect.flatMap(hosts.fetch(url, limit), (bytes) => temporary.receive(bytes, limit)).pipe(
@@ -141,8 +126,7 @@ const makeFetch = Effect.gen(function*() {
   const received = pictureArrivals(hosts, temporary, maxUploadSize)
 
   /**
-   * Applies the rules of an upload, restricted to images. The host's content type is ignored, because many hosts guess
-   * it.
+   * Applies the rules of an upload, restricted to images. Ignores the host's content type, because many hosts guess it.
    */
   const stored = Effect.fnUntraced(
     function*({ alt, url }: ExternalPicture) {
@@ -191,8 +175,8 @@ const makeFetch = Effect.gen(function*() {
     })
 
   /**
-   * One try; `gone`: the picture is no longer expected, `there`: it was attached before. It can run twice and in two
-   * workers at once: a picture is attached once. A refusal is stored, and so is a delay at the last try.
+   * One try; `gone`: the picture is no longer expected, `there`: it was attached before. Two workers at once attach a
+   * picture once. Stores a refusal, and a delay at the last try.
    */
   return Effect.fn("ExternalPictures.fetch")(function*(id: string, isLastTry: boolean) {
     const picture = yield* repo.find(id)
@@ -206,19 +190,17 @@ const makeFetch = Effect.gen(function*() {
 
 const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ pictureId: Schema.String }))
 
-/** Concurrent fetches per organization, limited to protect the other shop's server. */
+/** Concurrent fetches per organization, to protect the other shop's server. */
 const lanes = 4
 
-/** A picture always maps to the same lane, so that no two workers fetch it at once. */
 const laneOf = (pictureId: unknown): number => {
   const last = Number.parseInt(String(pictureId).slice(-1), 16)
   return Number.isNaN(last) ? 0 : last % lanes
 }
 
 /**
- * The task `media/fetch-picture`: one try per run, with waits of 10 seconds up to an hour, two hours in total. A
- * separate queue keeps thousands of pictures from delaying other jobs. A picture that is refused for good fails at
- * once; it is listed with its reason among the failed jobs and can be retried there.
+ * One try per run, with waits of 10 seconds up to an hour, two hours in total. A separate queue keeps pictures from
+ * delaying other jobs.
  */
 export const fetchPicture = Effect.map(
   ExternalPictures,

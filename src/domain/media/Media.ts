@@ -50,17 +50,14 @@ class TypeMismatch extends invalid(
   "type_mismatch"
 ) {}
 
-/** Options of a request for an asset's address. */
 export interface AddressRequest {
   readonly signed: boolean
-  /** Of an image: at most this wide. */
   readonly width?: number | undefined
 }
 
 const makeAddress = Effect.gen(function*() {
   const [repo, storage, renditions] = [yield* MediaRepo, yield* MediaStorage, yield* Renditions]
   const [keys, settings, address] = [yield* MediaKeys, yield* MediaSettings, yield* MediaAddress]
-  // Addresses signed by this service lead to this service, even if a public base address is configured.
   const own = address.endsWith(filesPath) ? address : filesPath
 
   const signed = Effect.fnUntraced(function*(storageKey: string, contentType: string, filename: string) {
@@ -77,8 +74,8 @@ const makeAddress = Effect.gen(function*() {
   })
 
   /**
-   * The address of an asset's file. Unsigned if the asset is public or the caller sees unpublished content; signed and
-   * expiring for readers of media only (401, 403). 503 if the service cannot sign.
+   * Unsigned if the asset is public or the caller sees unpublished content; signed and expiring for readers of media
+   * only (401, 403). 503 if the service cannot sign.
    */
   return Effect.fn("Media.address")(function*(id: MediaAssetId, asked: AddressRequest) {
     const actor = yield* CurrentActor
@@ -95,7 +92,6 @@ const makeAddress = Effect.gen(function*() {
   })
 })
 
-/** Files that are removed at the same time. */
 const maxConcurrent = 4
 
 const makeRemovals = Effect.gen(function*() {
@@ -111,7 +107,7 @@ const makeRemovals = Effect.gen(function*() {
       })
     )
 
-  /** Removes files that are claimed and forgets them last: if the process dies in between, the next run tries again. */
+  /** Removes claimed files and forgets them last: if the process dies in between, the next run tries again. */
   return Effect.fnUntraced(function*<R>(claim: Effect.Effect<ReadonlyArray<string>, never, R>) {
     if (!storage.isConfigured) return 0
     const keys = yield* claim
@@ -121,7 +117,7 @@ const makeRemovals = Effect.gen(function*() {
   })
 })
 
-/** The media of an organization and their attachments (spec §4 `/media`, contract §10). */
+/** Media of an organization and their attachments (spec §4 `/media`, contract §10). */
 export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
   make: Effect.gen(function*() {
     const [repo, files, removeClaimed] = [yield* MediaRepo, yield* MediaFileRepo, yield* makeRemovals]
@@ -153,10 +149,6 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
       if (!(yield* repo.detach(detachment))) return yield* new AttachmentNotFound()
     })
 
-    /**
-     * Removes up to `limit` files whose rows are deleted or were never written, of all organizations. Returns how many
-     * were tried, which is less than the limit when none is left.
-     */
     const removeFiles = Effect.fn("Media.removeFiles")((limit: number) => removeClaimed(files.claimRemovals(limit)))
 
     return { page: repo.page, record, address: yield* makeAddress, update, remove, attach, detach, removeFiles }
@@ -165,19 +157,16 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
   static readonly layer = Layer.effect(Media, Media.make)
 }
 
-/** A received file with the client's description of it. */
 export interface ReceivedFile {
   readonly file: TemporaryFile
   readonly filename: string
-  /** The content type header of the client, unparsed. */
   readonly declared: string
   readonly alt: string | null
   readonly isPublic: boolean
-  /** Origin of the file; absent: uploaded by the merchant. */
   readonly origin?: "imported"
 }
 
-/** Files become media of the organization (spec §4 `/media/upload`, contract §10). */
+/** Stores files as media of the organization (spec §4 `/media/upload`, contract §10). */
 export class Uploads extends Context.Service<Uploads>()("stoa/domain/media/Uploads", {
   make: Effect.gen(function*() {
     const [repo, files, storage] = [yield* MediaRepo, yield* MediaFileRepo, yield* MediaStorage]
@@ -186,7 +175,6 @@ export class Uploads extends Context.Service<Uploads>()("stoa/domain/media/Uploa
     /** 501 without storage; check it before reading any byte of the file. */
     const admit = storage.isConfigured ? Effect.void : Effect.fail(StorageNotSupported.of())
 
-    /** Detects the content type from the file; a contradicting declaration is refused. */
     const typeOf = Effect.fnUntraced(function*({ declared, file }: ReceivedFile) {
       if (file.size === 0) return yield* new FileRequired()
       const type = typeNamed(file.contentType)
@@ -210,8 +198,7 @@ export class Uploads extends Context.Service<Uploads>()("stoa/domain/media/Uploa
         : Effect.succeed({ width: null, height: null })
 
     /**
-     * Checks a file and stores it without its row. The caller writes the row (`MediaRepo.create`) together with related
-     * records; without a row the file is removed.
+     * Stores a file without its row. The caller writes the row (`MediaRepo.create`); without a row the file is removed.
      */
     const put = Effect.fn("Uploads.put")(function*(received: ReceivedFile) {
       const { file } = received
@@ -230,16 +217,12 @@ export class Uploads extends Context.Service<Uploads>()("stoa/domain/media/Uploa
         ...received.origin === undefined ? {} : { origin: received.origin },
         ...size
       }
-      // The file is on the removal list until its row is written, so a crash in between leaves no orphan.
       yield* files.expectRemoval(storageKey)
       yield* storage.put(storageKey, file, type.contentType)
       return asset
     }, Effect.catchTag("StorageFailed", storageAway))
 
-    /**
-     * 422 for a file that is not what may be uploaded, 503 when the storage does not take it. Nothing is left of
-     * either.
-     */
+    /** 422 for a file that may not be uploaded, 503 without the storage. Nothing is left of either. */
     const store = Effect.fn("Uploads.store")(function*(received: ReceivedFile) {
       const asset = yield* put(received)
       return (yield* repo.create(asset)) ?? (yield* Effect.fail(Unavailable.of("The upload took too long. Try again.")))

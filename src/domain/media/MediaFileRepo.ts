@@ -9,7 +9,6 @@ import { MediaAsset } from "./MediaAsset.ts"
 import { isPublicAsset } from "./MediaRepo.ts"
 import { externalPictures, mediaRemovals, mediaRenditions, NamedPicture, StoredFile } from "./MediaTables.ts"
 
-/** The original of an asset, or a smaller version of it that the service rendered; `isPublic`: everybody may see it. */
 const MediaFile = Schema.Struct({
   ...StoredFile.fields,
   ...Struct.pick(MediaAsset.fields, ["organizationId", "filename", "isPublic"]),
@@ -18,16 +17,11 @@ const MediaFile = Schema.Struct({
 })
 export type MediaFile = typeof MediaFile.Type
 
-/** A smaller version that is stored, before it has its row. */
 interface NewRendition extends Schema.Schema.Type<typeof StoredFile> {
   readonly assetId: MediaAssetId
   readonly width: number
 }
 
-/**
- * Files of assets and their smaller versions, and the files to remove: those of deleted rows, and those whose row is
- * not written (`migrations.ts`).
- */
 export class MediaFileRepo extends Context.Service<MediaFileRepo>()("stoa/domain/media/MediaFileRepo", {
   make: Effect.gen(function*() {
     const [sql, lookup] = [yield* SqlClient.SqlClient, yield* lookupSql]
@@ -41,8 +35,8 @@ const storedColumns = columnsOf(StoredFile.fields)
 
 const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
   /**
-   * The file under a storage key. The look-up has no organization: browsers follow the address without one, and access
-   * depends on the asset, the signature and the caller.
+   * Without organization: browsers follow the address without one, and access depends on the asset, the signature and
+   * the caller.
    */
   const at = Effect.fn("MediaFileRepo.at")(function*(storageKey: string) {
     const [found] = yield* decoding(lookup, MediaFile)`select f.*, a.organization_id as "organizationId", a.filename,
@@ -57,16 +51,12 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     return found
   }, Effect.orDie)
 
-  /** The smaller version of an asset in this width; undefined before it is rendered. */
   const rendition = Effect.fn("MediaFileRepo.rendition")(function*(assetId: MediaAssetId, width: number) {
     const [found] = yield* decoding(lookup, StoredFile)`select ${sql.literal(storedColumns)} from media_renditions
       where asset_id = ${assetId}::uuid and width = ${width} and organization_id = ${yield* currentOrganization}`
     return found
   }, Effect.orDie)
 
-  /**
-   * Writes the row of a stored version. False if one exists or the asset was deleted; the file must then be removed.
-   */
   const addRendition = Effect.fn("MediaFileRepo.addRendition")(function*(made: NewRendition) {
     const organization = yield* currentOrganization
     // Key share: wait for a concurrent deletion of the asset and then find none. A file whose row is not written stays
@@ -120,16 +110,12 @@ const removals = (sql: SqlClient.SqlClient) => {
       (rows) => rows.map(({ key }) => key)
     )
 
-  /**
-   * Claims up to `limit` files to remove and returns their keys. A claimed file is due again some minutes later,
-   * doubling up to a day, unless `removed` reports it as gone.
-   */
+  /** A claimed file is due again some minutes later, doubling up to a day, unless `removed` reports it as gone. */
   const claimRemovals = Effect.fn("MediaFileRepo.claimRemovals")(
     (limit: number) => claim(sql`order by due_at limit ${limit}`),
     Effect.orDie
   )
 
-  /** Claims these files, which were just put on the list. */
   const claimThese = Effect.fn("MediaFileRepo.claimThese")(function*(storageKeys: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     return yield* claim(sql`and storage_key = any(${storageKeys}::text[]) and organization_id = ${organization}`)
@@ -144,7 +130,6 @@ const removals = (sql: SqlClient.SqlClient) => {
 
 type NamedPicture = typeof NamedPicture.Type
 
-/** The stored record of such a picture; attached: it was fetched, even if the medium has been deleted since. */
 const ExternalPicture = Schema.Struct({
   ...NamedPicture.fields,
   id: Uuid,
@@ -153,7 +138,6 @@ const ExternalPicture = Schema.Struct({
 })
 export type ExternalPicture = typeof ExternalPicture.Type
 
-/** A picture whose medium is about to be attached; `hasPrimary`: the entity itself shows a primary picture already. */
 const OpenPicture = Schema.Struct({ ...NamedPicture.fields, hasPrimary: Schema.Boolean })
 type OpenPicture = typeof OpenPicture.Type
 
@@ -161,8 +145,8 @@ const pictureColumns = columnsOf(NamedPicture.fields, "p")
 
 const pictures = (sql: SqlClient.SqlClient) => {
   /**
-   * Records pictures and returns the ids of those to fetch: new ones, refused ones, and those without progress for a
-   * day. An entity must not list an address twice. One statement.
+   * Returns the ids of pictures to fetch: new ones, refused ones, and those without progress for a day. An entity must
+   * not list an address twice.
    */
   const expect = Effect.fn("ExternalPictureRepo.expect")(function*(pictures: ReadonlyArray<NamedPicture>) {
     if (pictures.length === 0) return []
@@ -194,10 +178,6 @@ const pictures = (sql: SqlClient.SqlClient) => {
     return found
   }, Effect.orDie)
 
-  /**
-   * Runs `make`, which writes and attaches a medium and returns its id, in one transaction with the record that it is
-   * done. Undefined if `make` creates none. `done`: it was attached before, or is gone, and nothing was created.
-   */
   const attach = Effect.fn("ExternalPictureRepo.attach")(
     function*(id: string, make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>) {
       const organization = yield* currentOrganization
@@ -222,7 +202,6 @@ const pictures = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Stores why the picture is not fetched; does nothing for an attached one. */
   const refuse = Effect.fn("ExternalPictureRepo.refuse")(function*(id: string, reason: string) {
     const organization = yield* currentOrganization
     yield* sql`update external_pictures set state = 'refused', reason = ${reason}, updated_at = now()
@@ -232,7 +211,6 @@ const pictures = (sql: SqlClient.SqlClient) => {
   return { expect, find, attach, refuse }
 }
 
-/** Addresses of pictures, each once for its entity. */
 export class ExternalPictureRepo
   extends Context.Service<ExternalPictureRepo>()("stoa/domain/media/ExternalPictureRepo", {
     make: Effect.map(SqlClient.SqlClient, pictures)

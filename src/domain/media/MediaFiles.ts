@@ -12,45 +12,37 @@ class MediaFileMissing extends notFound("MediaFile", "The file of this medium is
 class AddressExpired extends forbidden("AddressExpired", "This address can no longer be used.") {}
 class WidthRefused extends invalid("WidthRefused", "width", (message: string) => message) {}
 
-/** A received file on this machine, for as long as its scope is open. */
 export interface TemporaryFile {
   readonly path: string
   readonly size: number
-  /** SHA-256 in hexadecimal. */
   readonly digest: string
-  /** Content type by the first bytes; undefined for an unknown one. */
   readonly contentType: string | undefined
 }
 
-/** The content exceeds the limit, in bytes. */
 export class FileTooLarge extends Data.TaggedError("FileTooLarge")<{ readonly limit: number }> {}
 
-/** The disk or the storage failed. */
 export class StorageFailed extends Data.TaggedError("StorageFailed")<{ readonly cause: unknown }> {
   override get message(): string {
     return this.cause instanceof Error ? this.cause.message : String(this.cause)
   }
 }
 
-/** Temporary files for content that is checked before it is stored, so that no full file is held in memory. */
+/** Temporary files for content that is checked before it is stored: no full file is held in memory. */
 export class TemporaryFiles extends Context.Service<TemporaryFiles, {
-  /** Writes a stream of at most `limit` bytes to a file, which is removed with the scope unless it was moved. */
   readonly receive: <E>(
     content: Stream.Stream<Uint8Array, E>,
     limit: number
   ) => Effect.Effect<TemporaryFile, E | FileTooLarge | StorageFailed, Scope.Scope>
 }>()("stoa/domain/media/TemporaryFiles") {}
 
-/** There is no file under this key. */
 export class FileMissing extends Data.TaggedError("FileMissing")<{ readonly key: string }> {}
 
-/** Bytes of a file, both ends included. */
+/** Both ends included. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
-/** Response headers that a storage's signed address determines. */
 export interface SignedAnswer {
   readonly seconds: number
   readonly contentType: string
@@ -61,47 +53,40 @@ export interface SignedAnswer {
 export class MediaStorage extends Context.Service<MediaStorage, {
   /** False: the deployment has no storage, and uploads fail (501). */
   readonly isConfigured: boolean
-  /** Stores a temporary file, which may be moved. After success the file survives a crash. */
+  /** May move the temporary file. After success the file survives a crash. */
   readonly put: (key: string, file: TemporaryFile, contentType: string) => Effect.Effect<void, StorageFailed>
-  /** Streams the file, or a part of it. */
   readonly open: (
     key: string,
     range?: ByteRange
   ) => Effect.Effect<Stream.Stream<Uint8Array, StorageFailed>, StorageFailed | FileMissing>
-  /** A local path of the file, downloaded if necessary; valid while the scope is open. */
+  /** A local path, downloaded if necessary; valid while the scope is open. */
   readonly local: (key: string) => Effect.Effect<string, StorageFailed | FileMissing, Scope.Scope>
-  /** Removes a file; one that is not there is removed already. */
   readonly remove: (key: string) => Effect.Effect<void, StorageFailed>
-  /** An address signed by the storage; absent if the storage cannot sign and the service signs instead. */
+  /** Absent if the storage cannot sign; the service signs instead. */
   readonly signedUrl?: (key: string, answer: SignedAnswer) => Effect.Effect<string, StorageFailed>
 }>()("stoa/domain/media/MediaStorage") {}
 
-/** A new storage key (contract §10); no part of it comes from the client. */
+/** No part of the key comes from the client (contract §10). */
 export const newStorageKey = Effect.fnUntraced(function*(extension: string) {
   const now = yield* DateTime.now
   return `${DateTime.toPartsUtc(now).year}/${newId()}.${extension}`
 })
 
-/** Tells storage keys from any other text, before tables or disks are searched for them. */
 export const isStorageKey = (text: string): boolean => /^\d{4}\/[0-9a-f-]{36}\.[a-z0-9]{2,5}$/.test(text)
 
-/** Reports a storage failure as 503 instead of a client error, and logs the storage's message. */
 export const storageAway = (failure: StorageFailed) =>
   Effect.andThen(
     Effect.logWarning("the storage of media failed", failure),
     Effect.fail(Unavailable.of("The storage of files is not available. Try again shortly."))
   )
 
-/** An image that cannot be decoded, or only at too high a cost. */
 export class ImageRefused extends Data.TaggedError("ImageRefused")<{ readonly message: string }> {}
 
-/** Width and height in pixels, as the image is seen. */
 export interface ImageSize {
   readonly width: number
   readonly height: number
 }
 
-/** A smaller version of an image. */
 export interface RenderedImage extends ImageSize {
   readonly file: TemporaryFile
   readonly contentType: string
@@ -110,25 +95,22 @@ export interface RenderedImage extends ImageSize {
 
 /** Reads and renders images. Refuses those that unpack to more pixels than the deployment allows. */
 export class MediaImages extends Context.Service<MediaImages, {
-  /** Reads the head of an image of this content type; no pixels are unpacked. */
   readonly measure: (path: string, contentType: string) => Effect.Effect<ImageSize, ImageRefused | StorageFailed>
-  /** Renders the image at most this wide, never wider than the original; the file exists while the scope is open. */
+  /** Never wider than the original; the file exists while the scope is open. */
   readonly render: (
     path: string,
     width: number
   ) => Effect.Effect<RenderedImage, ImageRefused | StorageFailed, Scope.Scope>
 }>()("stoa/domain/media/MediaImages") {}
 
-/** Images that a process renders at the same time, and how many may wait for it. */
 const maxConcurrent = 2
 const maxWaiting = 64
 
-/** The original image of smaller versions. */
 export type Original = Pick<MediaFile, "assetId" | "organizationId" | "storageKey" | "contentType">
 
 /**
- * Smaller versions of images, rendered on the first request and then stored. Only in the configured widths, so that a
- * client cannot have one image rendered a thousand times.
+ * Smaller versions of images, rendered on the first request and then stored. Only configured widths: a client cannot
+ * have one image rendered a thousand times.
  */
 export class Renditions extends Context.Service<Renditions>()("stoa/domain/media/Renditions", {
   make: Effect.gen(function*() {
@@ -138,18 +120,15 @@ export class Renditions extends Context.Service<Renditions>()("stoa/domain/media
     let waiting = 0
 
     const render = Effect.fn("Renditions.render")(function*({ assetId, storageKey }: Original, width: number) {
-      // Another request may have rendered it during the wait.
       const found = yield* repo.rendition(assetId, width)
       if (found !== undefined) return found
       const { contentType, extension, file } = yield* images.render(yield* storage.local(storageKey), width)
       const key = yield* newStorageKey(extension)
       const { digest, size } = file
-      // As for uploads: the file is removed unless its row is written.
       yield* repo.expectRemoval(key)
       yield* storage.put(key, file, contentType)
       const made = { assetId, width, storageKey: key, contentType, size, digest }
       if (yield* repo.addRendition(made)) return made
-      // Another process was faster, or the image was deleted.
       return (yield* repo.rendition(assetId, width)) ?? (yield* new MediaNotFound())
     }, Effect.scoped)
 
@@ -184,34 +163,26 @@ export class Renditions extends Context.Service<Renditions>()("stoa/domain/media
   static readonly layer = Layer.effect(Renditions, Renditions.make)
 }
 
-/** A key that signs addresses of media. */
 export type MediaKey = Redacted.Redacted<Uint8Array>
 
-/**
- * Keys of signed addresses: the first signs, all are accepted. Without keys the service signs nothing, because
- * addresses signed with a well-known key could be forged.
- */
+/** The first key signs, all are accepted. Without keys the service signs nothing: a well-known key could be forged. */
 export class MediaKeys extends Context.Service<MediaKeys, ReadonlyArray<MediaKey>>()("stoa/domain/media/MediaKeys") {
   static readonly layerOf = (keys: ReadonlyArray<MediaKey>): Layer.Layer<MediaKeys> => Layer.succeed(MediaKeys, keys)
 }
 
-/** The signed content of an address. */
 export interface MediaLink {
   readonly storageKey: string
-  /** Expiry in seconds since 1970. */
   readonly expires: number
 }
 
 const signatureOf = ({ expires, storageKey }: MediaLink, key: MediaKey): Uint8Array =>
   createHmac("sha256", Redacted.value(key)).update(`${storageKey}\n${expires}`).digest()
 
-/** The query that signs an address; undefined without a key. */
 export const signedQuery = (link: MediaLink, [key]: ReadonlyArray<MediaKey>): string | undefined =>
   key === undefined
     ? undefined
     : `expires=${link.expires}&signature=${Buffer.from(signatureOf(link, key)).toString("base64url")}`
 
-/** Whether one of the keys signed this; compared in constant time. */
 export const isSigned = (link: MediaLink, signature: string, keys: ReadonlyArray<MediaKey>): boolean => {
   const shown = Buffer.from(signature, "base64url")
   return keys.some((key) => {
@@ -220,21 +191,18 @@ export const isSigned = (link: MediaLink, signature: string, keys: ReadonlyArray
   })
 }
 
-/** Query of the address of a file. */
 export interface ShownAddress {
   readonly expires?: string | undefined
   readonly signature?: string | undefined
   readonly width?: string | undefined
 }
 
-/** A file that the caller may see, and its caching. */
 export interface ShownFile extends MediaFile {
   /** Seconds a client can cache the file; `public`: shared caches can as well. */
   readonly audience: "public" | "holder" | "actor"
   readonly seconds: number
 }
 
-/** How long a public file can be cached: forever if the address never serves other content. */
 const hour = 3_600
 const year = 31_536_000
 
@@ -244,7 +212,6 @@ export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media
     const [repo, storage] = [yield* MediaFileRepo, yield* MediaStorage]
     const [keys, renditions] = [yield* MediaKeys, yield* Renditions]
 
-    /** Seconds that a signed address has left. */
     const signedFor = Effect.fnUntraced(function*(storageKey: string, { expires, signature = "" }: ShownAddress) {
       const link = { storageKey, expires: Number(expires) }
       if (!isSigned(link, signature, keys)) return yield* new MediaNotFound()
@@ -264,9 +231,8 @@ export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media
     })
 
     /**
-     * The file under a storage key, if the caller may see it: everybody for a public asset, holders of a signed address
-     * until it expires, and callers who can read the organization's media or its unpublished content. 404 for others
-     * and for an invalid signature; 403 for an expired one.
+     * The file, for everybody if it is public, for holders of a signed address until it expires, and for readers of
+     * media or unpublished content. 404 for others and for an invalid signature; 403 for an expired one.
      */
     const show = Effect.fn("MediaFiles.show")(function*(storageKey: string, shown: ShownAddress) {
       const file = (isStorageKey(storageKey) ? yield* repo.at(storageKey) : undefined) ?? (yield* new MediaNotFound())
@@ -278,7 +244,7 @@ export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media
       return { ...narrowed, ...allowed, seconds }
     })
 
-    /** Its bytes, or a range. 404 when the storage has lost it, 503 when it does not answer. */
+    /** 404 when the storage has lost it, 503 when it does not answer. */
     const read = Effect.fn("MediaFiles.read")((file: MediaFile, range: ByteRange | undefined) =>
       storage.open(file.storageKey, range).pipe(
         Effect.catchTags({

@@ -23,7 +23,6 @@ import { entityMedia, mediaAssets } from "./MediaTables.ts"
 
 const FoundAsset = Schema.Struct({ ...MediaAsset.fields, isShown: Schema.Boolean })
 
-/** Which ends of an attachment exist in the organization, and whether it was created: else it exists at this level. */
 const AttachmentEnds = Schema.Struct({
   entity: Schema.Boolean,
   variant: Schema.Boolean,
@@ -33,7 +32,6 @@ const AttachmentEnds = Schema.Struct({
 
 const RemovedKeys = Schema.Struct({ keys: Schema.Array(Schema.String) })
 
-/** The assets of an organization, newest first, and their attachments to entities and variants. */
 export class MediaRepo extends Context.Service<MediaRepo>()("stoa/domain/media/MediaRepo", {
   make: Effect.gen(function*() {
     const [sql, lookup, address] = [yield* SqlClient.SqlClient, yield* lookupSql, yield* MediaAddress]
@@ -44,25 +42,22 @@ export class MediaRepo extends Context.Service<MediaRepo>()("stoa/domain/media/M
   static readonly layer = Layer.effect(MediaRepo, MediaRepo.make)
 }
 
-/** SQL for whether everybody may see the asset in the row `row`: it is public, or something published shows it. */
+/** SQL: the asset is public, or something published shows it. */
 export const isPublicAsset = (row: string): string =>
   `(${row}.is_public or exists (select 1 from entity_media pl join catalog_entities_read pe on pe.id = pl.entity_id
       and pe.organization_id = pl.organization_id
     where pl.media_asset_id = ${row}.id and pl.organization_id = ${row}.organization_id
       and pe.status = 'active' and pe.is_visible))`
 
-/** Assets with their files under `address`. */
 const assetsAt = (address: string) =>
   new Table("media_assets", MediaAsset, {
     casts: { size: "float8" },
     computed: { url: `'${address.replaceAll("'", "''")}' || storage_key` }
   })
 
-/** An asset as recorded in the change log. */
 const assetJson = (row: string): string =>
   jsonOf(Struct.omit(MediaAsset.fields, ["confidence", "derivedFromAssetId", "uploadedAt", "url"]), row)
 
-/** The change log's entry of the asset in the part `written`, with the row of the part `old` as it was. */
 const noted = (
   sql: SqlClient.SqlClient,
   actor: Actor,
@@ -118,10 +113,6 @@ const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: 
 const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
   const columns = sql.literal(assets.columns("a"))
 
-  /**
-   * Writes the row of a stored file and takes the file off the removal list. Undefined: the upload took too long, so
-   * the file is already being removed.
-   */
   const create = Effect.fn("MediaRepo.create")(function*(asset: NewAsset) {
     const actor = yield* CurrentActor
     // A removal counts an attempt before it removes the file, so an entry with an attempt means the file is lost.
@@ -164,13 +155,8 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
     return found
   }, Effect.orDie)
 
-  /**
-   * Deletes an asset and returns the keys of its files, the original first, now on the removal list; undefined if there
-   * is none.
-   */
   const remove = Effect.fn("MediaRepo.remove")(function*(id: MediaAssetId) {
     const actor = yield* CurrentActor
-    // The triggers put its files on the list of those that have to go, in the same transaction.
     const [found] = yield* decoding(sql, RemovedKeys)`with written as (
         delete from media_assets where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *),
       entry as (${noted(sql, actor, "media.delete", "written")})
@@ -183,7 +169,7 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
   return { create, update, remove }
 }
 
-/** The change log records attachments in the history of the entity, where users expect them. */
+/** The change log records attachments in the history of the entity. */
 const attachmentNoted = (sql: SqlClient.SqlClient, actor: Actor, what: "attach" | "detach") => {
   const attachment = `jsonb_build_object('entityId', x.entity_id, 'variantId', x.variant_id,
     'mediaAssetId', x.media_asset_id, 'role', x.role, 'sortOrder', x.sort_order)`
@@ -198,7 +184,6 @@ const attachmentNoted = (sql: SqlClient.SqlClient, actor: Actor, what: "attach" 
 }
 
 const attaching = (sql: SqlClient.SqlClient) => {
-  /** Attaches nothing unless all ends exist and the variant belongs to the entity. */
   const attach = Effect.fn("MediaRepo.attach")(function*(attachment: NewAttachment) {
     const actor = yield* CurrentActor
     const { entityId, mediaAssetId, role, sortOrder = 0, variantId = null } = attachment
@@ -229,7 +214,6 @@ const attaching = (sql: SqlClient.SqlClient) => {
     return ends ?? { entity: false, variant: false, asset: false, attached: false }
   }, Effect.orDie)
 
-  /** False: it was not attached there. */
   const detach = Effect.fn("MediaRepo.detach")(function*({ entityId, mediaAssetId, variantId }: Detachment) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with written as (delete from entity_media

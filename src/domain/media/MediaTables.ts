@@ -4,7 +4,6 @@ import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 import { AttachedMedium, MediaAsset } from "./MediaAsset.ts"
 
-/** The row of an asset; `digest` is the SHA-256 of its file in hexadecimal. */
 const StoredAsset = Schema.Struct({ ...Struct.omit(MediaAsset.fields, ["url"]), digest: Schema.String })
 
 export const mediaAssets = new Table("media_assets", StoredAsset, {
@@ -16,7 +15,6 @@ const Attachment = Schema.Struct({ ...AttachedMedium.fields, organizationId: Sch
 
 export const entityMedia = new Table("entity_media", Attachment, { unset: ["attachedAt"] })
 
-/** A file in the storage; `digest` is its SHA-256 in hexadecimal. */
 export const StoredFile = Schema.Struct({
   storageKey: Schema.String,
   contentType: Schema.String,
@@ -24,7 +22,6 @@ export const StoredFile = Schema.Struct({
   digest: Schema.String
 })
 
-/** A smaller version of an asset. */
 const Rendition = Schema.Struct({
   ...StoredFile.fields,
   organizationId: Schema.String,
@@ -38,7 +35,6 @@ export const mediaRenditions = new Table("media_renditions", Rendition, {
   unset: ["createdAt"]
 })
 
-/** A file to remove from the storage. */
 const Removal = Schema.Struct({
   storageKey: Schema.String,
   organizationId: Schema.String,
@@ -48,7 +44,6 @@ const Removal = Schema.Struct({
 
 export const mediaRemovals = new Table("media_removals", Removal, { unset: ["dueAt", "attempts"] })
 
-/** A picture in another shop's file, with its position among the pictures of its entity, from 0. */
 export const NamedPicture = Schema.Struct({
   entityId: EntityId,
   url: Schema.String,

@@ -24,7 +24,6 @@ export const migrations = {
     `create index media_assets_newest on media_assets (organization_id, uploaded_at desc, id desc)`,
     `create index media_assets_type on media_assets (organization_id, content_type, uploaded_at desc, id desc)`,
     `create index media_assets_derived on media_assets (derived_from_asset_id) where derived_from_asset_id is not null`,
-    // An asset is attached at most once to the entity and once to each of its variants.
     `create table entity_media (
       organization_id text not null,
       entity_id uuid not null references catalog_entities on delete cascade,
@@ -37,7 +36,6 @@ export const migrations = {
     )`,
     `create index entity_media_asset on entity_media (media_asset_id, entity_id)`,
     `create index entity_media_variant on entity_media (variant_id) where variant_id is not null`,
-    // Smaller versions of images, rendered on the first request.
     `create table media_renditions (
       organization_id text not null,
       asset_id uuid not null references media_assets on delete cascade,
@@ -50,8 +48,8 @@ export const migrations = {
       primary key (asset_id, width)
     )`,
     /*
-     * Files to remove. A file gets an entry before it is stored, due after its upload must have ended, and loses it in
-     * the statement that writes its row. A deleted row gives its file an entry, for any kind of deletion.
+     * A file gets an entry before it is stored, due after its upload must have ended, and loses it in the statement
+     * that writes its row. A deleted row gives its file an entry.
      */
     `create table media_removals (
       storage_key text primary key,
@@ -71,7 +69,7 @@ export const migrations = {
       referencing old table as gone for each statement execute function media_file_doomed()`,
     `create trigger media_renditions_file after delete on media_renditions
       referencing old table as gone for each statement execute function media_file_doomed()`,
-    // Pictures hosted by another shop. The row outlives the medium, so that a deleted medium is not fetched again.
+    // The row outlives the medium: a deleted medium is not fetched again.
     `create table external_pictures (
       id uuid primary key,
       organization_id text not null,
@@ -88,7 +86,7 @@ export const migrations = {
     `create unique index external_pictures_once on external_pictures (entity_id, md5(url))`,
     `create index external_pictures_medium on external_pictures (media_asset_id) where media_asset_id is not null`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view entity_media_read as
       select organization_id, entity_id, variant_id, media_asset_id, role, sort_order, attached_at
