@@ -8,12 +8,11 @@ import type { PageRequest } from "../platform/paging/Paging.ts"
 import { customerTotals, ForeignOrder, OrderNotFound } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
-/** Orders by their owner: a named customer, or the signed-in user (spec §4 `/me/orders`, contract, platform §7, §8). */
+/** Orders by their owner (spec §4 `/me/orders`, contract, platform §7, §8). */
 export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/domain/orders/CustomerOrders", {
   make: Effect.gen(function*() {
     const [orders, customers, hooks] = yield* Effect.all([OrderRepo, Customers, Hooks])
 
-    /** A page of a customer's orders with their lines, newest first. 404 without such a customer. */
     const of = Effect.fn("CustomerOrders.of")(
       function*(customerId: CustomerId, status: string | undefined, page: PageRequest) {
         yield* customers.mustExist(customerId)
@@ -21,17 +20,15 @@ export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/doma
       }
     )
 
-    /** A page of the user's orders, independent of other permissions, newest first, optionally of one status. */
     const listOwn = Effect.fn("CustomerOrders.listOwn")(function*(status: string | undefined, page: PageRequest) {
       const actor = yield* CurrentActor
       if (!isSignedIn(actor)) return yield* Unauthorized.of()
       const found = yield* orders.list({ status, userId: actor.userId }, page)
-      // Customers with orders already have a profile; a first request creates one.
       if (found.total === 0) yield* customers.ownProfile
       return found
     })
 
-    /** An order of the user by id or number, in one statement: 404 for none, 403 for another customer's order. */
+    /** By id or number: 404 for none, 403 for another customer's order. */
     const findOwn = Effect.fn("CustomerOrders.findOwn")(function*(idOrNumber: string) {
       const { type, userId } = yield* CurrentActor
       const found = yield* orders.find(idOrNumber)
@@ -47,9 +44,8 @@ export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/doma
     )
 
     /**
-     * Assigns guest orders under the signed-in actor's e-mail address to the actor, ignoring case; returns the count.
-     * Call it only after the address is verified. Repeating it changes nothing; visitors, API keys and logins without
-     * an address get none. Without orders to claim it costs one look-up and creates no profile.
+     * Assigns guest orders under the actor's e-mail address to the actor. Call it only after the address is verified;
+     * repeating it changes nothing.
      */
     const claimGuestOrders = Effect.gen(function*() {
       const actor = yield* CurrentActor
@@ -61,9 +57,8 @@ export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/doma
 
     return {
       of,
-      /** Orders of a customer profile that were not cancelled; 0 for a guest. For promotions of the first order. */
+      /** Orders that were not cancelled; 0 for a guest. For promotions of the first order. */
       countOf: (customerId: CustomerId | null) => customerId === null ? Effect.succeed(0) : orders.countOf(customerId),
-      /** What a customer has bought in all. */
       totalsOf: (customerId: CustomerId) => Effect.map(orders.spent(customerId), customerTotals),
       listOwn,
       findOwn,

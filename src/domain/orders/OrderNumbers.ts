@@ -3,19 +3,15 @@ import { currentOrganization } from "../platform/access/Actor.ts"
 import { orderNumber } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
-/** Numbers of one organization and year that this process may still hand out. */
 interface Block {
   readonly year: number
-  /** The next number to hand out. */
   next: number
-  /** The last number of the block. */
   readonly last: number
   readonly size: number
-  /** When the block was reserved, milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly takenAt: number
 }
 
-/** One fetch at a time per organization: fibers that find the block empty wait for the one that refills it. */
 interface NumberBlock {
   readonly turn: Semaphore.Semaphore
   block: Block | undefined
@@ -23,13 +19,9 @@ interface NumberBlock {
 
 const largestBlock = 64
 
-/** A block used up sooner than this was too small. */
 const busyMillis = 10_000
 
-/**
- * Maximum number of organizations with a cached block. Beyond it the cache is cleared, which leaves gaps in the
- * numbers.
- */
+/** Beyond it the cache is cleared, which leaves gaps in the numbers. */
 const maxBlocks = 10_000
 
 /** Block size grows with the order rate: a busy shop rarely queries the counter, a quiet one leaves no gaps. */
@@ -39,9 +31,8 @@ const nextSize = (block: Block | undefined, year: number, now: number): number =
     : Math.min(block.size * 2, largestBlock)
 
 /**
- * Order numbers `ORD-YYYY-NNNNNN`, per organization and year of the clock (UTC), starting at 000001 each year (contract
- * §4). Blocks keep orders of one organization from queueing on a counter row. A number is used once across all
- * processes; a process that stops leaves a gap of at most 63. Take the number before the order's transaction begins.
+ * Order numbers per organization and year (UTC), from 000001 (contract §4). Blocks keep orders from queueing on a
+ * counter row; a process that stops leaves a gap of at most 63. Take the number before the order's transaction begins.
  */
 export class OrderNumbers extends Context.Service<OrderNumbers>()("stoa/domain/orders/OrderNumbers", {
   make: Effect.gen(function*() {
@@ -57,7 +48,6 @@ export class OrderNumbers extends Context.Service<OrderNumbers>()("stoa/domain/o
       return created
     }
 
-    /** A number out of memory; undefined when the block is used up or of another year. */
     const takeFrom = (numbers: NumberBlock, year: number): number | undefined =>
       numbers.block !== undefined && numbers.block.year === year && numbers.block.next <= numbers.block.last
         ? numbers.block.next++

@@ -15,16 +15,14 @@ import {
 import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"
 import type { Order } from "./Order.ts"
 
-/** Money of an order that is about to go back on request; minor units. */
+/** A refund that is about to be requested; minor units. */
 export interface RequestedRefund {
   readonly orderId: OrderId
-  /** Units that are named, and what is given for them. */
   readonly lines: ReadonlyArray<{
     readonly lineItemId: OrderLineId
     readonly quantity: number
     readonly amount: number
   }>
-  /** It gives back all that was left of the order's payment. */
   readonly isAll: boolean
 }
 
@@ -34,15 +32,14 @@ export interface RequestedRefund {
  */
 export interface OrderProjection<R = never> {
   /**
-   * The orders that it is about: those with a line of an entity in the table or of the type `entitiesIn`, and those with a row
-   * in `ordersIn`, a table of the plugin. For others `created` is not called, nor `changed` when a checkout captures. Absent: all orders.
+   * Orders with a line of an entity in the table or type, or with a row in `ordersIn`. For others `created` is not
+   * called, nor `changed` when a checkout captures. Absent: all orders.
    */
   readonly only?: { readonly entitiesIn: EntityTable | EntityType; readonly ordersIn?: OrderTable }
   /**
-   * Returns the CTEs for the statement that creates orders in checkout, or undefined if the projection ignores these
-   * orders. They may read the CTE `created (id, organization_id)` with the orders really created, and must write
-   * nothing for others. CTE names begin with `prefix`. Runs before the statement and outside a transaction: a checkout
-   * is one round trip, so a crash in the middle leaves no lock behind.
+   * Returns CTEs for the statement that creates orders in checkout, or undefined. They may read `created (id,
+   * organization_id)`, the orders really created, and must write nothing for others. Names begin with `prefix`. Runs
+   * outside a transaction: a crash leaves no lock behind.
    */
   readonly created: (
     orders: ReadonlyArray<Order>,
@@ -54,25 +51,23 @@ export interface OrderProjection<R = never> {
    */
   readonly changed: (orderIds: ReadonlyArray<OrderId>) => Effect.Effect<void, never, R | CurrentActor>
   /**
-   * Runs in the transaction of a refund that is requested, or of a cancellation, before it is written. A failure refuses it
-   * with 422. Refunds that a provider reports have happened, and are not asked about.
+   * Runs in the transaction of a requested refund or a cancellation, before it is written. A failure refuses it with
+   * 422. Refunds that a provider reports do not call it.
    */
   readonly refunding?: (refund: RequestedRefund) => Effect.Effect<void, ValidationFailed, R | CurrentActor>
 }
 
-/** A table of a plugin with rows about orders, as `table` of the kit makes it; an index begins with `orderId`. */
+/** A table of a plugin with rows about orders; an index begins with `orderId`. */
 export interface OrderTable {
   readonly name: string
   readonly kind: "organization"
   readonly columns: { readonly orderId: object }
 }
 
-/** Entities of one type of the catalog. */
 export interface EntityType {
   readonly type: string
 }
 
-/** The entities with a row in the table, or of the type. */
 const setOf = (of: EntityTable | EntityType): EntitySet =>
   "name" in of ? withRowIn(of) : {
     name: `type ${of.type}`,
@@ -81,13 +76,10 @@ const setOf = (of: EntityTable | EntityType): EntitySet =>
         and a.id = any(${entityIds}) and a.type = ${quoted(of.type)} limit 1), false)`
   }
 
-/** Id and organization of a changed order. */
 export type ChangedOrder = Pick<Order, "id" | "organizationId">
 
-/** A projection failed; the transaction must roll back. */
 export class ProjectionFailed extends Data.TaggedError("ProjectionFailed")<{ readonly cause: unknown }> {}
 
-/** An empty registry of projections over the tables that entities are looked up in. */
 const emptyProjections = (tables: EntityTables["Service"]) => {
   const projections: Array<OrderProjection & { readonly set: EntitySet | undefined }> = []
 
@@ -110,22 +102,15 @@ const emptyProjections = (tables: EntityTables["Service"]) => {
   }
 
   return {
-    /** Adds one while the process starts. */
     register: (projection: OrderProjection) =>
       Effect.sync(() => {
         const set = projection.only && setOf(projection.only.entitiesIn)
         if (set !== undefined) tables.declare(set)
         projections.push({ ...projection, set })
       }),
-    /** Whether any projection is registered. Without one, a single statement needs no transaction. */
     any: () => projections.length > 0,
-    /** Whether none is about an order with lines of entities in these tables, as far as they were read. */
     ignore: (inTables: InTables): boolean =>
       projections.every(({ set }) => set !== undefined && inTables?.includes(set.name) === false),
-    /**
-     * SQL of whether one is about an order after all, by the snapshot of the statement that changes it; `entityIds`: an
-     * array with those of its lines. Undefined without projections.
-     */
     concernedBy: (organization: string, entityIds: string, orderId: string): string | undefined =>
       projections.length === 0 ? undefined : projections.map(({ only, set }) =>
         set === undefined ? "true" : [
@@ -135,13 +120,11 @@ const emptyProjections = (tables: EntityTables["Service"]) => {
             : [hasRow(only.ordersIn.name, organization, "order_id", `array[${orderId}]`)])
         ].join(" or ")
       ).join(" or "),
-    /** The CTEs of all projections for the statement that creates these orders. */
     created: (orders: ReadonlyArray<Order>) =>
       Effect.map(
         forEachProjection(orders, (projection, own, n) => projection.created(own, `f${n}_`)),
         (parts) => parts.filter((part) => part !== undefined)
       ),
-    /** Whether all projections let this money of the actor's organization go back. */
     refunding: (refund: RequestedRefund) =>
       Effect.flatMap(
         CurrentActor,
@@ -156,8 +139,8 @@ const emptyProjections = (tables: EntityTables["Service"]) => {
 }
 
 /**
- * Who follows orders (docs/plugins.md). Every repository that creates an order, settles, changes, cancels or refunds it
- * calls them before its transaction commits, with the order's row locked; checkouts put their parts into the statement.
+ * Projections of orders (docs/plugins.md). Every repository that creates, settles, changes, cancels or refunds an order
+ * calls them before the commit, with the order's row locked; checkouts put their parts into the statement.
  */
 export class OrderProjections extends Context.Service<OrderProjections>()("stoa/domain/orders/OrderProjections", {
   make: Effect.map(entityTables, emptyProjections)
@@ -165,13 +148,12 @@ export class OrderProjections extends Context.Service<OrderProjections>()("stoa/
   static readonly layer = Layer.effect(OrderProjections, OrderProjections.make)
 }
 
-/** The projections of this process; none if a repository is built alone, as in some tests. */
 export const orderProjections: Effect.Effect<OrderProjections["Service"]> = Effect.flatMap(
   Effect.serviceOption(OrderProjections),
   Option.match({ onNone: () => OrderProjections.make, onSome: Effect.succeed })
 )
 
-/** Updates the projections of an order of the actor's organization; a failure is a defect of the change. */
+/** A failure is a defect of the change. */
 export const updateProjections = (
   projections: OrderProjections["Service"],
   orderId: OrderId

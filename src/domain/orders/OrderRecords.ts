@@ -7,26 +7,24 @@ import { type NewNote, NoteNotFound, type OrderNote, OrderNotFound } from "./Ord
 import { lookupSize, type LookupTerms, OrderRecordsRepo } from "./OrderRecordsRepo.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
-/** What staff finds out and notes about orders (contract §4.4). 404 for a missing order or note. */
+/** Look-ups, timelines and notes of orders (contract §4.4). 404 for a missing order or note. */
 export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/orders/OrderRecords", {
   make: Effect.gen(function*() {
     const [repo, orders, own] = yield* Effect.all([OrderRecordsRepo, OrderRepo, CustomerOrders])
 
     /**
-     * Finds orders by number, by the digits at its end in any year, or by the beginning of an e-mail address, a full
-     * name or a last name, in any case. One page of at most 50, newest first.
+     * By number, by its last digits in any year, or by the beginning of an e-mail address or name. At most 50, newest
+     * first.
      */
     const lookup = Effect.fn("OrderRecords.lookup")(function*(text: string) {
       const items = yield* repo.lookup(termsOf(text.trim()))
       return { items, page: 1, limit: lookupSize, total: items.length }
     })
 
-    /** A page of what happened to an order, oldest first. */
     const timeline = Effect.fn("OrderRecords.timeline")(function*(orderId: OrderId, page: PageRequest) {
       return (yield* repo.timeline(orderId, page)) ?? (yield* new OrderNotFound())
     })
 
-    /** A page of all notes, oldest first. */
     const notes = Effect.fn("OrderRecords.notes")(function*(orderId: OrderId, page: PageRequest) {
       if ((yield* orders.find(orderId)) === undefined) return yield* new OrderNotFound()
       return yield* repo.notes(orderId, undefined, page)
@@ -41,10 +39,6 @@ export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/o
       if (!(yield* repo.removeNote(orderId, id))) return yield* new NoteNotFound()
     })
 
-    /**
-     * An internal note in the transaction that creates its order. The order carries the idempotency record, so the note
-     * does not.
-     */
     const noteNewOrder = Effect.fn("OrderRecords.noteNewOrder")(function*(orderId: OrderId, text: string) {
       const { executionId: _, ...actor } = yield* CurrentActor
       const inserted = repo.insertNote(yield* newNote(orderId, { text }))
@@ -63,7 +57,6 @@ export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/o
   static readonly layer = Layer.effect(OrderRecords, OrderRecords.make)
 }
 
-/** Digits of a number may be sent without the zeros before them. */
 const termsOf = (text: string): LookupTerms => ({
   number: text.toUpperCase(),
   digits: /^\d{1,19}$/.test(text) ? text.padStart(6, "0") : null,

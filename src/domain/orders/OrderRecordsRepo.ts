@@ -12,16 +12,12 @@ import { type NoteVisibility, OrderHit, OrderNote, TimelineEntry } from "./Order
 
 export const orderNotes = new Table("order_notes", OrderNote)
 
-/** Maximum number of orders a look-up returns. */
 export const lookupSize = 50
 
-/** How a text can match: full order numbers, their last digits, or the beginning of a word. */
 export interface LookupTerms {
-  /** In upper case. */
   readonly number: string
   /** Digits filled up to six; null when the text is something else. */
   readonly digits: string | null
-  /** In lower case. */
   readonly beginning: string
 }
 
@@ -34,18 +30,15 @@ const toChange = (type: "orders.addNote" | "orders.removeNote", { text: _, ...no
   ...(type === "orders.removeNote" ? { before: { note } } : {})
 })
 
-/** Upper bound of a prefix range: no text with the prefix sorts after the prefix followed by this character. */
 const last = "\u{10FFFF}"
 
-/** Null after the last page. */
 const EntryRow = Schema.Struct({ entry: Schema.NullOr(TimelineEntry), total: Schema.Int })
 
-/** Excluded from the change log's entries: history and notes already contain these. */
 const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
 
 /**
- * All sources in one form: `(rank, id, kind, type, at, actor, data)`. Events of the same moment sort by rank, lowest
- * first. Change log entries without a position in the chain are in a separate index.
+ * Sources as `(rank, id, kind, type, at, actor, data)`. Events of the same moment sort by rank. Change log entries
+ * without a position in the chain are in a separate index.
  */
 const sources = (sql: SqlClient.SqlClient, orderId: OrderId, organization: string) => {
   const changeLog = (placed: "is null" | "is not null") =>
@@ -100,7 +93,6 @@ const sources = (sql: SqlClient.SqlClient, orderId: OrderId, organization: strin
 const notesOf = (sql: SqlClient.SqlClient) => {
   const of = (orderId: OrderId) => sql`order_id = ${orderId}::uuid`
 
-  /** A page of an order's notes, oldest first, in two statements; optionally of one visibility. */
   const notes = Effect.fn("OrderRecordsRepo.notes")(
     (orderId: OrderId, visibility: NoteVisibility | undefined, page: PageRequest) =>
       ownPage(sql, orderNotes, "created_at, id", page, [
@@ -110,7 +102,6 @@ const notesOf = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Returns false and writes nothing if the organization has no such order. */
   const insertNote = Effect.fn("OrderRecordsRepo.insertNote")(function*(note: OrderNote) {
     const actor = yield* CurrentActor
     const { organizationId } = actor
@@ -126,7 +117,6 @@ const notesOf = (sql: SqlClient.SqlClient) => {
     return rows.length === 1
   }, Effect.orDie)
 
-  /** False if the order has no such note. */
   const removeNote = Effect.fn("OrderRecordsRepo.removeNote")(
     (orderId: OrderId, id: OrderNoteId) =>
       Effect.map(
@@ -139,14 +129,12 @@ const notesOf = (sql: SqlClient.SqlClient) => {
   return { notes, insertNote, removeNote }
 }
 
-/** All SQL of look-ups, timelines and notes. The change log records notes as changes of their order. */
+/** Look-ups, timelines and notes. The change log records notes as changes of their order. */
 export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/domain/orders/OrderRecordsRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    /** Orders by number, e-mail address or name, in one statement, newest first, at most 50. */
     const lookup = Effect.fn("OrderRecordsRepo.lookup")(function*({ beginning, digits, number }: LookupTerms) {
       const organization = yield* currentOrganization
-      // The indexes are sorted by bytes, so the comparison uses bytes as well, independent of the database's
-      // collation.
+      // The indexes are sorted by bytes, so the comparison uses bytes as well, independent of the database's collation.
       const begins = (column: string) =>
         sql`${sql.literal(column)} ~>=~ ${beginning} and ${sql.literal(column)} ~<~ ${beginning + last}`
       return yield* decoding(sql, OrderHit)`with people as materialized (
@@ -174,7 +162,6 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
         order by o.placed_at desc, o.id desc limit ${lookupSize}`
     }, Effect.orDie)
 
-    /** A page, oldest first, in one statement. Undefined when the organization has no such order. */
     const timeline = Effect.fn("OrderRecordsRepo.timeline")(function*(orderId: OrderId, page: PageRequest) {
       const organization = yield* currentOrganization
       const rows = yield* decoding(sql, EntryRow)`with o as materialized (select * from orders

@@ -10,12 +10,9 @@ import { isOrderNumber, SpentIn } from "./Order.ts"
 import { orderStatements } from "./OrderStatements.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
-/** Which orders a list shows. An unknown status shows none (contract §4). */
 export interface OrderFilter {
   readonly status?: string | undefined
-  /** Only those of this customer profile. */
   readonly customerId?: CustomerId | undefined
-  /** Only those of the profile of this login. */
   readonly userId?: string | undefined
 }
 
@@ -24,7 +21,6 @@ const isStatus = Schema.is(OrderStatus)
 const ownerOf = (column: string) => `jsonb_build_object('orderId', claimed.id, 'customerId', ${column})`
 
 const ofCustomers = (sql: SqlClient.SqlClient) => {
-  /** What a customer has spent in each currency, that of most orders first, in one statement. */
   const spent = Effect.fn("OrderRepo.spent")(function*(customerId: CustomerId) {
     return yield* decoding(sql, SpentIn)`select currency, count(*) as count,
         sum(grand_total - refunded_total)::float8 as spent
@@ -33,24 +29,18 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
       group by currency order by count desc, currency`
   }, Effect.orDie)
 
-  /** How many orders of a customer profile were not cancelled. */
   const countOf = Effect.fn("OrderRepo.countOf")(function*(customerId: CustomerId) {
     const [row] = yield* sql`select count(*) as total from orders where organization_id = ${yield* currentOrganization}
       and customer_id = ${customerId}::uuid and status <> 'cancelled'`
     return Number(row?.["total"])
   }, Effect.orDie)
 
-  /** Whether guests of the organization created orders under an e-mail address that belong to no customer yet. */
   const hasGuestOrders = Effect.fn("OrderRepo.hasGuestOrders")(function*(email: string) {
     const rows = yield* sql`select 1 from orders where organization_id = ${yield* currentOrganization}
       and lower(email) = lower(${email}) and customer_id is null and email is not null limit 1`
     return rows.length > 0
   }, Effect.orDie)
 
-  /**
-   * Assigns the guest orders of an e-mail address to a customer and records each in the change log, in one statement.
-   * Returns the count. Orders with an owner keep it, so repeating the call changes nothing.
-   */
   const claim = Effect.fn("OrderRepo.claim")(function*(customerId: CustomerId, email: string) {
     const actor = yield* CurrentActor
     const entries = changeLogRows(sql, actor, {
@@ -79,7 +69,6 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const statements = orderStatements(sql)
 
-    /** By id or by number, with its lines, in one statement. Undefined when the organization has no such order. */
     const find = Effect.fn("OrderRepo.find")(function*(idOrNumber: string) {
       const organization = yield* currentOrganization
       if (isUuid(idOrNumber)) return yield* statements.stored(organization, sql`o.id = ${idOrNumber}::uuid`)
@@ -87,7 +76,6 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
       return yield* statements.stored(organization, sql`o.order_number = ${idOrNumber}`)
     }, Effect.orDie)
 
-    /** A page of orders with their lines, newest first. */
     const list = Effect.fn("OrderRepo.list")(function*({ customerId, status, userId }: OrderFilter, page: PageRequest) {
       const organization = yield* currentOrganization
       if (status !== undefined && !isStatus(status)) return { ...page, items: [], total: 0 }
@@ -98,7 +86,6 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
         ...(userId === undefined ? [] : [sql`customer_id = (select c.id from customers_read c
           where c.organization_id = ${organization} and c.user_id = ${userId} and c.erased_at is null)`])
       ])
-      // Counters know the orders of a store, not those of each customer, which are few and counted by their index.
       const total = customerId === undefined && userId === undefined
         ? totalOf(sql, organization, "orders", status === undefined ? undefined : [status])
         : sql`(select count(*) from orders where ${where})`
@@ -106,9 +93,8 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
     }, Effect.orDie)
 
     /**
-     * Reserves the next `count` order numbers of a year (contract §4), after all imported ones, and returns the last.
-     * Commits at once: a surrounding transaction that rolls back would hand the numbers out twice, so a call inside one
-     * is a defect.
+     * Reserves `count` order numbers (contract §4), after all imported ones, and returns the last. Commits at once: a
+     * rollback would hand the numbers out twice, so a call inside a transaction is a defect.
      */
     const takeNumbers = Effect.fn("OrderRepo.takeNumbers")(function*(year: number, count: number) {
       const organization = yield* currentOrganization

@@ -8,7 +8,6 @@ import { type Order, orderLines, type StoredOrder } from "./Order.ts"
 import { orders, storedOrder } from "./OrderTable.ts"
 import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
 
-/** SQL of the order `o` with its lines, without internal fields (provider, hash of the cart's secret). */
 const shown = [...Struct.keys(storedOrder), "importedAt"] as const
 const columns = `${
   orders.columns("o", shown)
@@ -18,7 +17,6 @@ const columns = `${
 }
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 
-/** An order as `columns` read it. */
 interface OrderRow extends Omit<Order, "amountDue" | "importedAt" | "isDraft" | "tenders">, PaymentColumns {
   readonly isDraft: true | null
   readonly importedAt: Date | null
@@ -33,9 +31,8 @@ const toOrder = (row: OrderRow): Order => {
   }
 }
 
-/** Reads of orders with their lines, each in one statement however many orders and lines it finds. */
+/** Reads orders with their lines, each in one statement. */
 export const orderStatements = (sql: SqlClient.SqlClient) => ({
-  /** An order by its id; with `lock`, its row stays locked until the transaction ends. */
   order: (organization: string, id: OrderId, lock: boolean) =>
     Effect.map(
       sql<OrderRow>`select ${sql.literal(columns)} from orders o
@@ -44,7 +41,6 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
       ([row]) => row === undefined ? undefined : toOrder(row)
     ),
 
-  /** The order of the organization that a condition on `o` names, and what decides who may see it. */
   stored: (organization: string, named: Statement.Fragment) =>
     Effect.map(
       sql<OrderRow & Omit<StoredOrder, "order">>`select ${sql.literal(columns)},
@@ -67,7 +63,6 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
       }
     ),
 
-  /** A page of the orders that a condition names, newest first; `total` is how many it names. */
   page: Effect.fnUntraced(function*(where: Statement.Fragment, total: Statement.Fragment, page: PageRequest) {
     const count = sql`${total} as total`
     const { after, cursor, slice } = pageParts(sql, page, { time: "placed_at", id: "id" })
@@ -76,7 +71,6 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
       from (select * ${cursor} from orders where ${sql.and([where, ...after])}
         order by placed_at desc, id desc ${slice}) o
       order by o.placed_at desc, o.id desc`
-    // A page after the last one has no row with the total.
     const isAfterAll = rows.length === 0 && (page.page > 1 || page.cursor !== undefined)
     const [first] = isAfterAll ? yield* sql<{ readonly total: bigint }>`select ${count}` : rows
     const items = rows.map(({ cursor: _, total: __, ...row }) => toOrder(row))

@@ -20,31 +20,25 @@ class StatusChanged
   extends conflict("OrderStatus", (from: OrderStatus) => `The order is no longer ${from}: another request changed it.`)
 {}
 
-/** A permitted change of status, decided on an order that was in `from`. */
 export interface OrderTransition {
   readonly orderId: OrderId
   readonly from: OrderStatus
   readonly to: OrderStatus
   readonly reason: string | null
-  /** Amount captured according to the provider, minor units; absent: unchanged. */
+  /** By the provider, minor units; absent: unchanged. */
   readonly amountCaptured?: number | undefined
-  /** The provider has already ended the authorization, so there is nothing to void. */
   readonly authorizationEnded?: boolean | undefined
   /** Apply the change only before any capture; otherwise refuse it like a change of an order that has left `from`. */
   readonly unpaid?: boolean | undefined
-  /**
-   * Fulfillments already record what was handed over, so the change deducts no more stock. They exclude refunded units.
-   */
+  /** Fulfillments already record the handed-over units: the change deducts no more stock. */
   readonly covered?: boolean | undefined
 }
 
-/** The order after a transition, and the refund or void that a durable step has to settle with the provider. */
 export interface TransitionOutcome {
   readonly order: Order
   readonly refundId: RefundId | null
 }
 
-/** The guard of every transition: of callers that saw the same status one wins, and the row is locked for what follows. */
 const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) =>
   sql`update orders o set status = ${change.to}, updated_at = now(),
       fulfilled_at = case when ${effectsOf[change.to].includes("stampFulfilledAt")} then now() else fulfilled_at end,
@@ -55,9 +49,8 @@ const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTran
     returning exists (select 1 from order_lines l where l.order_id = o.id and l.refunded_quantity > 0) as refunded_units`
 
 /**
- * Writes lines, refund and history in one statement, after locking the order's row so that no concurrent refund is
- * missed. It refunds the captured amount that is neither refunded nor pending, and voids an authorization that was
- * never captured, recorded as a refund of 0.
+ * Locks the order's row first, so that no concurrent refund is missed. Refunds the captured amount that is neither
+ * refunded nor pending, and voids an authorization that was never captured, recorded as a refund of 0.
  */
 const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) => {
   const effects = effectsOf[change.to]
@@ -165,9 +158,8 @@ export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/do
 
     return {
       /**
-       * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the
-       * refund to settle, history and the event `orders.statusChange`. 409 if the order has left `from`; 422 if
-       * refunded units would be handed over, or a projection refuses to give the money back. The number of statements does not depend on the number of lines.
+       * Compare-and-set of the status with all its effects in one transaction. 409 if the order has left `from`; 422 if
+       * refunded units would be handed over, or a projection refuses the refund.
        */
       transition: Effect.fn("OrderStatusRepo.transition")((
         change: OrderTransition

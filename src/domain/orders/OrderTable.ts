@@ -6,13 +6,10 @@ import { Time } from "../platform/text/Time.ts"
 import { Order } from "./Order.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
-/** Fields of an order that its row does not store as they are. */
 const derived = ["amountDue", "importedAt", "isDraft", "lineItems", "tenders"] as const
 
-/** Fields of an order that its columns have. */
 export const storedOrder = Struct.omit(Order.fields, derived)
 
-/** The row of an order: its stored fields, and those that only the service reads. */
 const OrderRow = Schema.Struct({
   ...storedOrder,
   isDraft: Schema.Boolean,
@@ -31,7 +28,6 @@ const OrderRow = Schema.Struct({
   requestHash: Schema.NullOr(Schema.String)
 })
 
-/** The driver gives bigints for these columns. */
 const bigints = [
   "subtotal",
   "taxTotal",
@@ -55,7 +51,6 @@ export const orders = new Table("orders", OrderRow, {
   ]
 })
 
-/** A change of an order's status. */
 export const StatusChange = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
@@ -69,7 +64,6 @@ export const StatusChange = Schema.Struct({
 
 export const orderHistory = new Table("order_status_history", StatusChange, { unset: ["changedAt"] })
 
-/** A mail about an order that was sent or failed for good. */
 const OrderMail = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,

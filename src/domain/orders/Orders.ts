@@ -11,7 +11,7 @@ import { OrderRepo } from "./OrderRepo.ts"
 import { type OrderStatus, transition, type TransitionSource } from "./OrderStatus.ts"
 import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
 
-/** How long after its creation a guest can read an order with the cart secret (contract §4). */
+/** A guest can read an order with the cart secret this long (contract §4). */
 const guestAccess = Duration.days(7)
 
 const sameText = (left: string, right: string): boolean =>
@@ -25,8 +25,8 @@ const isItsGuest = (actor: Actor, { cartSecretHash, order }: StoredOrder, now: D
   sameText(hashCartSecret(actor.cartSecret), cartSecretHash)
 
 /**
- * Who may read an order (contract §4): callers with `orders:read`, the customer it belongs to, or a guest with the cart
- * secret within seven days. 404 if there is none, 403 if it belongs to someone else.
+ * Admits callers with `orders:read`, the customer, or a guest with the cart secret within seven days (contract §4). 404
+ * if there is none, 403 if it belongs to someone else.
  */
 export const admitReader = Effect.fnUntraced(function*(stored: StoredOrder | undefined) {
   if (stored === undefined) return yield* new OrderNotFound()
@@ -36,7 +36,6 @@ export const admitReader = Effect.fnUntraced(function*(stored: StoredOrder | und
     : yield* new ForeignOrder()
 })
 
-/** A requested change of status; `status` can be any text, `reason` is stored in the history. */
 export interface StatusRequest
   extends Pick<OrderTransition, "amountCaptured" | "authorizationEnded" | "reason" | "unpaid">
 {
@@ -44,17 +43,14 @@ export interface StatusRequest
   readonly source: TransitionSource
 }
 
-/** A status path for an order whose goods are handed over. */
 export interface Moving {
   readonly orderId: OrderId
   readonly from: OrderStatus
   readonly path: ReadonlyArray<OrderStatus>
 }
 
-/** Writes a decided change of status with all that follows from it, in one transaction. */
 type Transition = OrderStatusRepo["Service"]["transition"]
 
-/** One status step of an order whose goods are handed over, permitted by the table and the hooks. */
 const askToMove = Effect.fnUntraced(
   function*(hooks: Hooks["Service"], orderId: OrderId, from: OrderStatus, to: OrderStatus) {
     // The sender confirms a pending order, not the parcel (`ShipmentRules.planLines`).
@@ -80,14 +76,13 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
     const statuses = yield* OrderStatusRepo
     const hooks = yield* Hooks
 
-    /** One order with its lines, if the caller may read it; runs `orders.afterGet`. 404, 403. */
+    /** Runs `orders.afterGet`. 404, 403. */
     const get = Effect.fn("Orders.get")(function*(idOrNumber: string) {
       const order = yield* admitReader(yield* orders.find(idOrNumber))
       yield* hooks.after("orders.afterGet", order)
       return order
     })
 
-    /** Checks the transition and runs the before hooks; the result only has to be written. */
     const prepare = Effect.fnUntraced(function*(orderId: OrderId, request: StatusRequest) {
       yield* requireAnyOf(yield* CurrentActor, ["orders:update"])
       const found = yield* orders.find(orderId)
@@ -102,10 +97,9 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
     })
 
     /**
-     * Changes an order's status (needs `orders:update`): checks the transition table (422 INVALID_TRANSITION), then
-     * runs `orders.beforeStatusChange`, `write`, `orders.afterStatusChange`. `write` receives the transition and the
-     * single status writer, and can run it in the order entity or in a transaction with another module. If `write`
-     * returns undefined, nothing was written and the after hook is skipped. Hooks run outside the transaction. A
+     * Changes an order's status (needs `orders:update`): checks the table (422 INVALID_TRANSITION), then runs
+     * `orders.beforeStatusChange`, `write`, `orders.afterStatusChange`. `write` can run the transition in the order
+     * entity or in another module's transaction; undefined: nothing was written. Hooks run outside the transaction. A
      * durable step settles the money of `refundId` later. 404, 401, 403 or 422; `write` adds 409.
      */
     const changeStatus = Effect.fn("Orders.changeStatus")(
@@ -122,9 +116,9 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
     )
 
     /**
-     * Moves an order through each status of `path` (which can be empty) as its goods are handed over. Checks the table
-     * and runs `orders.beforeStatusChange` first; then `write` runs `move`, the single status writer, in its
-     * transaction; then `orders.afterStatusChange`. `move` fails with 409 if the order has left `from`.
+     * Moves an order through each status of `path` as its goods are handed over. Runs `orders.beforeStatusChange`
+     * first; `write` runs `move` in its transaction; then `orders.afterStatusChange`. `move` fails with 409 if the
+     * order has left `from`.
      */
     const moveOn = Effect.fn("Orders.moveOn")(function*<Written, E, R>(
       { from, orderId, path }: Moving,
@@ -139,7 +133,6 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
           Effect.map(statuses.transition(change), ({ order }) => void moved.push({ order, asked })),
         { discard: true }
       )
-      // The status steps follow from the request's change in `write`, which alone carries the idempotency record.
       const written = yield* write(
         Effect.updateService(move, CurrentActor, ({ executionId: _, ...actor }): Actor => actor)
       )
@@ -149,12 +142,8 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
 
     return {
       get,
-      /**
-       * An order with what decides who may read it and who moved its money, for services that decide that themselves;
-       * no hook runs. Undefined when the organization has no such order.
-       */
+      /** Without checks and hooks, for services that decide access themselves. */
       find: orders.find,
-      /** A page of all orders with their lines, newest first. */
       list: orders.list,
       changeStatus,
       moveOn

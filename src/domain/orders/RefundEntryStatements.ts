@@ -7,7 +7,6 @@ const refundJson = (row: string) =>
   `jsonb_build_object('id', ${row}.id, 'orderId', ${row}.order_id, 'kind', ${row}.kind, 'amount', ${row}.amount,
     'shipping', ${row}.shipping_amount, 'reason', ${row}.reason, 'status', ${row}.status, 'providerReference', ${row}.provider_reference, 'failure', ${row}.failure)`
 
-/** The refund before each of its changes; null for a new refund. */
 const before: Readonly<Record<RefundChange, string | undefined>> = {
   "refunds.create": undefined,
   "refunds.complete": "pending",
@@ -18,11 +17,6 @@ const before: Readonly<Record<RefundChange, string | undefined>> = {
 
 type RefundChange = Extract<AuditedType, `refunds.${string}`>
 
-/**
- * The change log entry of every refund in the part `from`, rows of `refunds`. Orders decide refunds and payments settle
- * them, so both write it. `lines` are those of a new refund. The effect on the order follows from the refund and gets
- * no separate entry.
- */
 export const refundNoted = (
   sql: SqlClient.SqlClient,
   actor: Actor,

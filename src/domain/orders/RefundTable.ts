@@ -6,12 +6,12 @@ import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 
 /**
- * pending: waiting for the provider. completed: the money is refunded. failed: the provider refused for good. undone:
- * withdrawn before it was sent to the provider.
+ * pending: waiting for the provider. failed: the provider refused for good. undone: withdrawn before it was sent to the
+ * provider.
  */
 export const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
 
-/** The row of a refund; amounts in minor units. */
+/** Amounts in minor units. */
 export const StoredRefund = Schema.Struct({
   id: RefundId,
   organizationId: Schema.String,

@@ -4,14 +4,13 @@ import { orderedJsonOf, Table } from "../platform/records/Table.ts"
 import type { OrderStatus } from "./OrderStatus.ts"
 
 /**
- * pending: the shopper has to confirm it. authorized: set aside, and not captured. captured: paid. voided: released
- * without being paid.
+ * pending: the shopper has to confirm it. authorized: set aside, and not captured. voided: released without being paid.
  */
 export const TenderStatus = Schema.Literals(["pending", "authorized", "captured", "voided"])
 
 /**
- * A payment towards an order (contract, plugins §17.3), in the order in which the shopper gave them. Amounts in minor
- * units of the order's currency; `captured` and `refunded` are parts of `amount`.
+ * A payment towards an order, in the order given (contract, plugins §17.3). Minor units; `captured` and `refunded` are
+ * parts of `amount`.
  */
 export const Tender = Schema.Struct({
   method: Schema.String.annotate({
@@ -29,41 +28,38 @@ export const Tender = Schema.Struct({
 }).annotate({ identifier: "Tender" })
 export type Tender = typeof Tender.Type
 
-/** A payment of an order with what its provider knows it by. `captured` is null before the capture. */
+/** `captured` is null before the capture. */
 export const OrderPayment = Schema.Struct({
   position: Schema.Int,
   provider: Schema.String,
   label: Schema.String,
-  /** The provider's id of the payment. */
   intentId: Schema.String,
-  /** A gift card or another balance of the shop's: refunds go to other payments first. */
+  /** A gift card or another balance of the shop: refunds go to other payments first. */
   isStoredValue: Schema.Boolean,
   amount: Amount,
   captured: Schema.NullOr(Amount),
   refunded: Amount,
-  /** The shopper had to confirm it when the order was created. */
   needsShopper: Schema.Boolean
 })
 export type OrderPayment = typeof OrderPayment.Type
 
 export const orderTenders = new Table("order_tenders", OrderPayment)
 
-/** SQL of the `OrderPayment`s of the order `o`, by position; null for an order that was paid by a single payment. */
 export const storedPayments = `(select json_agg(${orderTenders.json("t", orderedJsonOf)} order by t.position)
   from order_tenders t where t.order_id = o.id)`
 
-/** A call's idempotency key for one of several payments. The first has that of the order itself. */
+/** The first payment has the key of the order itself. */
 export const keyAt = (key: string, position: number): string => position === 0 ? key : `${key}:${position}`
 
-/** How much of a payment is captured; 0: it is voided. Minor units. */
+/** 0: the payment is voided. Minor units. */
 export interface CaptureShare {
   readonly payment: OrderPayment
   readonly share: number
 }
 
 /**
- * Splits an amount to capture over the payments in their order. What is captured already stays: the provider refused a
- * later payment, and the capture is tried again.
+ * Splits an amount to capture over the payments in their order. Captured parts stay: the provider refused a later
+ * payment, and the capture is tried again.
  */
 export const captureShares = (payments: ReadonlyArray<OrderPayment>, amount: number): ReadonlyArray<CaptureShare> => {
   let left = amount - payments.reduce((sum, { captured }) => sum + (captured ?? 0), 0)
@@ -75,13 +71,11 @@ export const captureShares = (payments: ReadonlyArray<OrderPayment>, amount: num
   })
 }
 
-/** What a payment of several took, minor units; 0: it is voided. */
 export interface CapturedPart {
   readonly position: number
   readonly captured: number
 }
 
-/** What of an order decides what its payments are. */
 export interface PaidOrder {
   readonly status: OrderStatus
   readonly grandTotal: number
@@ -91,16 +85,13 @@ export interface PaidOrder {
   readonly paymentMethodId: string | null
 }
 
-/** What of an order its payments are read from, besides the order. */
 export interface PaymentColumns {
   readonly paymentProvider: string | null
-  /** Its shopper has yet to confirm the payment. */
   readonly awaitsShopper: boolean
   /** Several payments, or stored value; null for a single payment, whose columns are those of the order. */
   readonly storedPayments: ReadonlyArray<OrderPayment> | null
 }
 
-/** The payments of an order; none before the payment has begun. */
 export const paymentsOf = (
   { amountCaptured, grandTotal, paymentIntentId, paymentMethodId, refundedTotal }: PaidOrder,
   { awaitsShopper, paymentProvider, storedPayments }: PaymentColumns
@@ -128,7 +119,6 @@ const statusOf = ({ captured, needsShopper }: OrderPayment, status: OrderStatus,
   return needsShopper && awaitsShopper ? "pending" : "authorized"
 }
 
-/** What the shopper still has to pay: the total without what is captured or set aside for it. */
 const dueOf = ({ grandTotal, status }: PaidOrder, tenders: ReadonlyArray<Tender>): number => {
   if (status === "cancelled" || status === "refunded") return 0
   const paid = tenders.map(({ amount, captured, status }) =>
@@ -137,7 +127,6 @@ const dueOf = ({ grandTotal, status }: PaidOrder, tenders: ReadonlyArray<Tender>
   return Math.max(0, grandTotal - paid.reduce((sum, one) => sum + one, 0))
 }
 
-/** An order with the fields that follow from its payments. */
 export const withTenders = <A extends PaidOrder>(order: A, columns: PaymentColumns) => {
   // A free order has nothing to pay.
   const payments = paymentsOf(order, columns).filter(({ amount }) => amount > 0)
@@ -152,7 +141,6 @@ export const withTenders = <A extends PaidOrder>(order: A, columns: PaymentColum
   return { ...order, tenders, amountDue: dueOf(order, tenders) }
 }
 
-/** An order all of whose payments were just captured in full. */
 export const paidInFull = <A extends { readonly tenders: ReadonlyArray<Tender>; readonly amountDue: number }>(
   order: A
 ): A => ({
@@ -161,5 +149,4 @@ export const paidInFull = <A extends { readonly tenders: ReadonlyArray<Tender>; 
   amountDue: 0
 })
 
-/** The columns of an order without a payment. */
 export const noPayment: PaymentColumns = { paymentProvider: null, awaitsShopper: false, storedPayments: null }

@@ -4,20 +4,15 @@ import { currentOrganization } from "../platform/access/Actor.ts"
 import { type CustomerId, OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 
-/** A pending order of any organization. */
 const UnpaidOrder = Schema.Struct({ orderId: OrderId, organizationId: Schema.String })
 export type UnpaidOrder = typeof UnpaidOrder.Type
 
-/** One whose shopper missed the deadline to confirm its payment; `paid` in another way, it needs no confirmation. */
 const UnconfirmedOrder = Schema.Struct({ ...UnpaidOrder.fields, paid: Schema.Boolean })
 
 /** Pending orders that wait for their payment or its confirmation (contract §3.7, §4.4). */
 export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/domain/orders/UnpaidOrderRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    /**
-     * Sets the order's payment deadline to so many seconds from now; repeating it does not extend that. Does nothing
-     * for a paid order.
-     */
+    /** Repeating it does not extend the deadline. Does nothing for a paid order. */
     const awaitPayment = Effect.fn("UnpaidOrderRepo.awaitPayment")(
       function*(orderId: OrderId, seconds: number) {
         const organization = yield* currentOrganization
@@ -29,12 +24,13 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
     )
 
     /**
-     * How many orders of the customer wait, this one among them. In the transaction that creates one it is exact: of
-     * two that are created at once the second one waits for the first and counts it.
+     * Counts waiting orders of the customer. Exact in the transaction that creates one: of two at once the second one
+     * waits for the first and counts it.
      */
     const countWaiting = Effect.fn("UnpaidOrderRepo.countWaiting")(function*(customerId: CustomerId) {
       const organization = yield* currentOrganization
-      // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a circle.
+      // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a
+      // circle.
       yield* sql`select 1 from customers_read where id = ${customerId}::uuid and organization_id = ${organization}
         for no key update`
       const [row] = yield* sql`select count(*) as n from orders
@@ -43,7 +39,6 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
       return Number(row?.["n"])
     }, Effect.orDie)
 
-    /** The shopper has confirmed the payment, so the shopper's deadline no longer applies. */
     const confirmed = Effect.fn("UnpaidOrderRepo.confirmed")(
       function*(orderId: OrderId, organizationId: string) {
         yield* sql`update orders set payment_due_at = null
@@ -53,8 +48,8 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
     )
 
     /**
-     * Claims overdue orders of all organizations, most overdue first. Each is postponed by ten minutes, so that an
-     * order that cannot be cancelled is retried without blocking the others.
+     * Claims overdue orders of all organizations, most overdue first. Each is postponed by ten minutes: an order that
+     * cannot be cancelled does not block the others.
      */
     const takeDue = Effect.fn("UnpaidOrderRepo.takeDue")(function*(limit: number) {
       return yield* decoding(sql, UnconfirmedOrder)`update orders
@@ -65,9 +60,8 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
     }, Effect.orDie)
 
     /**
-     * A page, by id, of orders of all organizations created longer ago than `hours`. Excludes paid, draft and imported
-     * orders, and those with a deadline, which `takeDue` finds. One organization at a time, to use the index by status:
-     * an index of unpaid orders alone would be written by every checkout, only for the time until its payment.
+     * Old pending orders of all organizations, without paid, draft and imported ones and those with a deadline. One
+     * organization at a time, to use the index by status: every checkout would write an index of unpaid orders.
      */
     const older = Effect.fn("UnpaidOrderRepo.older")(
       (hours: number, after: string, limit: number) =>

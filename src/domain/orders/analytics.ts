@@ -2,7 +2,6 @@ import type { AnalyticsModel } from "../platform/modules/AnalyticsModel.ts"
 
 const own = [{ role: "customer", filter: "orders.customer_id = :customerId" }] as const
 
-/** All created orders, in any status (spec §4 Analytics). */
 const Orders: AnalyticsModel = {
   name: "Orders",
   table: "orders",
@@ -26,7 +25,6 @@ const Orders: AnalyticsModel = {
   scopeRules: own
 }
 
-/** What was sold, line by line; the dimensions of Orders apply too. */
 const OrderLineItems: AnalyticsModel = {
   name: "OrderLineItems",
   table: "order_lines",
@@ -49,7 +47,6 @@ const OrderLineItems: AnalyticsModel = {
   scopeRules: own
 }
 
-/** What orders were paid with, payment by payment; the dimensions of Orders apply too. Minor units. */
 const Tenders: AnalyticsModel = {
   name: "Tenders",
   table: "order_tenders_read",

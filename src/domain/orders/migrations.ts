@@ -69,12 +69,10 @@ export const migrations = {
     `create index orders_status on orders (organization_id, status, placed_at desc, id desc)`,
     `create index orders_customer on orders (organization_id, customer_id, placed_at desc, id desc)
       where customer_id is not null`,
-    // Whom an order was placed for: guests get theirs when they prove that the address is their own, staff looks it up by
-    // its beginning.
     `create index orders_email on orders (organization_id, lower(email) text_pattern_ops) where email is not null`,
-    // Orders whose shopper has yet to confirm the payment; the index holds no others.
+    // Only orders whose shopper has yet to confirm the payment.
     `create index orders_payment_due on orders (payment_due_at) where status = 'pending' and payment_due_at is not null`,
-    // Captures by hand that have not ended for certain; no other order is ever in it.
+    // Only captures by hand that have not ended for certain.
     `create index orders_capture_due on orders (capture_due_at) where capture_due_at is not null`,
     `create table order_lines (
       id uuid primary key,
@@ -113,7 +111,6 @@ export const migrations = {
       changed_at timestamptz not null default now(),
       primary key (order_id, id)
     )`,
-    // Staff notes about an order; deleted when the person is erased.
     `create table order_notes (
       id uuid primary key,
       organization_id text not null,
@@ -125,7 +122,6 @@ export const migrations = {
       created_at timestamptz not null default now()
     )`,
     `create index order_notes_order on order_notes (order_id, created_at, id)`,
-    // Mails about an order that were sent or failed for good, without recipient and content.
     `create table order_mails (
       id uuid primary key,
       organization_id text not null,
@@ -137,7 +133,7 @@ export const migrations = {
     )`,
     `create index order_mails_order on order_mails (order_id, at, id)`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view order_lines_read as
       select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
@@ -154,7 +150,7 @@ export const migrations = {
         metadata, is_draft, revision, placed_at, updated_at, fulfilled_at, cancelled_at, imported_at
       from orders`
   ),
-  // The payments of orders that were paid by several, or by stored value; a single payment is in the order's columns.
+  // Several payments, or stored value; a single payment is in the order's columns.
   "0003_tenders": statements(
     `create table order_tenders (
       organization_id text not null,
@@ -171,7 +167,6 @@ export const migrations = {
       needs_shopper boolean not null,
       primary key (order_id, position)
     )`,
-    // Every payment of every order, in one form (src/domain/orders/Tender.ts says the same of one order).
     `create view order_tenders_read as
       select o.id as order_id, o.organization_id, t.position, t.provider, t.label, t.intent_id, t.is_stored_value,
         t.amount, coalesce(t.captured, 0) as captured, t.refunded
@@ -199,7 +194,7 @@ export const migrations = {
         fulfillment_status, metadata, notes, price_steps
       from order_lines`
   ),
-  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
   "0006_plugin_views": statements(
     `create view plugin_orders as
       select id, organization_id, order_number, customer_id, cart_id, status, currency, subtotal, tax_total,
