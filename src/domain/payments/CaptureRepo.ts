@@ -9,11 +9,9 @@ import { OrderId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { decoding } from "../platform/records/Rows.ts"
 
-/** A claimed capture: minor units, and how often the provider has refused one of this order. */
 const ClaimedCapture = Schema.Struct({ amount: Amount, refusals: Schema.Int })
 export type ClaimedCapture = typeof ClaimedCapture.Type
 
-/** A requested capture without a result. `ended`: a result has arrived since, so there is nothing to do. */
 const DueCapture = Schema.Struct({
   ...ClaimedCapture.fields,
   orderId: OrderId,
@@ -31,7 +29,6 @@ const OrderRow = Schema.Struct({
   capturedParts: Amount
 })
 
-/** SQL of what an earlier capture of the order `o` has taken from the first of its payments, before one was refused. */
 const capturedParts = "coalesce((select sum(t.captured) from order_tenders t where t.order_id = o.id), 0)::bigint"
 
 export class AlreadyCaptured extends conflict("AlreadyCaptured", "The payment of this order was captured already.") {}
@@ -64,16 +61,14 @@ const refusalOf = (row: typeof OrderRow.Type | undefined, amount: number | undef
   return (amount ?? 0) > row.grandTotal ? new CaptureTooLarge(row.grandTotal) : new OtherCaptureRunning()
 }
 
-/** Captures by an operator of what a checkout has only authorized (contract §4.4). */
 export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/payments/CaptureRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
     /**
-     * Claims the single capture of an order: `amount` minor units, or the total if absent. Repeating it with the same
-     * amount returns the same claim, so a capture survives a crash. 404; 422 above the order's total or below what an
-     * earlier attempt has captured; 409 if the order is
-     * captured, ended, not authorized, waiting for its shopper, or being captured with another amount.
+     * Claims the single capture of an order: `amount` minor units, or the total. Repeating it returns the same claim,
+     * so a capture survives a crash. 404; 422 above the total or below what an earlier attempt has captured; 409 if the
+     * order is captured, ended, not authorized, waiting for its shopper, or being captured with another amount.
      */
     const claim = Effect.fn("CaptureRepo.claim")(function*(orderId: OrderId, amount: number | undefined) {
       const actor = yield* CurrentActor
@@ -102,10 +97,6 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
       return yield* refusalOf(row, amount)
     })
 
-    /**
-     * A provider refused: releases the claim, so the order can be captured again under another key. `captured` are the
-     * payments before the refused one; the next attempt captures the others.
-     */
     const release = Effect.fn("CaptureRepo.release")(
       function*(orderId: OrderId, refusals: number, captured: ReadonlyArray<CapturedPart>) {
         const actor = yield* CurrentActor
@@ -121,9 +112,8 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
     )
 
     /**
-     * Takes claims of all organizations that are a minute old, longest due first: the process that made one may have died
-     * before calling the provider. Each is postponed by ten minutes, so an unresponsive provider does not block the
-     * others. Ended claims are not returned again.
+     * Takes claims of all organizations that are a minute old: their process may have died before calling the provider.
+     * Each is postponed by ten minutes: an unresponsive provider does not block the others.
      */
     const takeDue = Effect.fn("CaptureRepo.takeDue")(function*(limit: number) {
       return yield* decoding(sql, DueCapture)`update orders

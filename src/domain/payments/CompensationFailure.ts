@@ -10,8 +10,8 @@ const CompensationKind = Schema.Literals(["refund_failed", "void_failed"])
 export const CompensationStatus = Schema.Literals(["open", "retried", "resolved"])
 
 /**
- * A step about money that failed for good (contract §3.8); `amount` in minor units, 0 for a void. `actions` lists the
- * operator's options: `retry` calls the provider again, `resolve` records that the failure was settled elsewhere.
+ * A step about money that failed for good (contract §3.8); `amount` in minor units, 0 for a void. `retry` calls the
+ * provider again, `resolve` records that it was settled elsewhere.
  */
 export const CompensationFailure = Schema.Struct({
   id: CompensationFailureId,
@@ -31,7 +31,6 @@ export const CompensationFailure = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "CompensationFailure" })
 
-/** An operator's note about a failure they have settled. */
 export const Resolution = Schema.Struct({
   note: Schema.optional(FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "How it was settled." }))
 }).annotate({ identifier: "Resolution" })

@@ -9,7 +9,6 @@ import type { PageRequest } from "../platform/paging/Paging.ts"
 import { Table } from "../platform/records/Table.ts"
 import { CompensationFailure } from "./CompensationFailure.ts"
 
-/** Only an open failure can be acted on, and only a refund can be restarted. */
 const actions =
   `case when status <> 'open' then '{}' when refund_id is null then '{resolve}' else '{retry,resolve}' end::text[]`
 
@@ -18,7 +17,6 @@ export const failures = new Table("compensation_failures", CompensationFailure, 
   unset: ["actions", "status", "note", "resolvedBy", "resolvedAt", "createdAt"]
 })
 
-/** A void that its provider never answered; amounts in minor units. */
 export interface FailedVoid {
   readonly organizationId: string
   readonly checkoutId: string
@@ -39,15 +37,12 @@ const resolution = {
   from: "settled x"
 } as const
 
-/** Failed steps about money; those of refunds are written where the refund fails. */
 export class CompensationFailureRepo
   extends Context.Service<CompensationFailureRepo>()("stoa/domain/payments/CompensationFailureRepo", {
     make: Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
 
-      /** A page of failures, newest first, optionally of one status. Two statements. */
       const list = Effect.fn("CompensationFailureRepo.list")(function*(status: string | undefined, page: PageRequest) {
-        // The planner uses the partial index only for a constant.
         const only = status === undefined ? [] : [status === "open" ? sql`status = 'open'` : sql`status = ${status}`]
         return yield* ownPage(
           sql,
@@ -66,7 +61,6 @@ export class CompensationFailureRepo
         return row
       }, Effect.orDie)
 
-      /** Records that an operator settled the failure. False if it is not open or not the organization's. */
       const resolve = Effect.fn("CompensationFailureRepo.resolve")(
         function*(id: CompensationFailureId, note: string | null) {
           const actor = yield* CurrentActor
@@ -81,9 +75,7 @@ export class CompensationFailureRepo
         Effect.orDie
       )
 
-      /** Notes a void that failed for good, once for each checkout. */
       const recordVoid = Effect.fn("CompensationFailureRepo.recordVoid")(function*(failed: FailedVoid) {
-        // The record reuses the checkout's id, because the durable step can run more than once.
         yield* sql`insert into compensation_failures ${
           failures.insert(sql, {
             id: sql`${failed.checkoutId}::uuid`,

@@ -2,13 +2,12 @@ import { Context, Data, Effect, Layer, Schema } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import type { CustomerId, OrderId } from "../platform/ids/Id.ts"
 
-/** An authorization request; `amount` in minor units of `currency` (contract §3.7). */
+/** `amount` in minor units of `currency` (contract §3.7). */
 export interface PaymentRequest {
   readonly amount: number
   readonly currency: string
   readonly orderId: OrderId
   readonly customerId: CustomerId | null
-  /** Instrument at the provider, for example a card token. */
   readonly paymentMethodToken: string | null
   readonly metadata: Readonly<Record<string, string>>
   /** The checkout id: the same key returns the provider's first answer, so a retry never charges twice. */
@@ -16,12 +15,12 @@ export interface PaymentRequest {
 }
 
 /**
- * `requires_action`: the shopper must confirm with `clientSecret`. The capture waits for the provider's event
+ * `requires_action`: the shopper must confirm with `clientSecret`. The capture waits for
  * `payment_intent.amount_capturable_updated`, or `payment_intent.succeeded` if the provider captures automatically.
  */
 export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
 
-/** A payment as the provider reports it; amounts in minor units. */
+/** Minor units. */
 export interface PaymentIntent {
   readonly id: string
   readonly status: IntentStatus
@@ -31,7 +30,7 @@ export interface PaymentIntent {
   readonly amountCaptured: number
 }
 
-/** The provider declined; final. `code` as in contract §3.7, `message` is shown to the shopper. */
+/** Final. `code` as in contract §3.7, `message` is shown to the shopper. */
 export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
   readonly code:
     | "PAYMENT_INTENT_CREATE_FAILED"
@@ -41,10 +40,9 @@ export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
   readonly message: string
 }> {}
 
-/** No answer, or an invalid one: the money may or may not have moved. Only a retry with the same key can tell. */
+/** No valid answer: the money may or may not have moved. Only a retry with the same key can tell. */
 export class PaymentUnknown extends Data.TaggedError("PaymentUnknown")<{ readonly message: string }> {}
 
-/** A verified event of the provider; `object` carries the intent. */
 export interface PaymentEvent {
   readonly id: string
   readonly type: string
@@ -55,45 +53,45 @@ export interface PaymentEvent {
   readonly organizationId: string | null
 }
 
-/** An inbound event that was not signed as it must be (400, contract §11). */
+/** An inbound event without a valid signature (400, contract §11). */
 export class WebhookRejected extends Data.TaggedError("WebhookRejected")<{
   readonly code: "WEBHOOK_SIGNATURE_MISSING" | "WEBHOOK_VERIFICATION_FAILED"
   readonly message: string
 }> {}
 
-/** A call of a provider; it acts for the actor of the checkout or, later, for its organization. */
 type Call<A> = Effect.Effect<A, PaymentDeclined | PaymentUnknown, CurrentActor>
 
-/** What an instrument can pay of an amount, in minor units; more than 0. `label` is what the shopper knows it by. */
+/** The part of an amount that an instrument can pay, in minor units; more than 0. `label` is shown to the shopper. */
 export interface PaymentOffer {
   readonly amount: number
   readonly label: string
 }
 
 /**
- * A payment provider (contract §3.7). The adapter that authorized an order also captures, cancels and refunds it, and
- * every call carries an idempotency key, so that the durable checkout may repeat any of them after a crash.
+ * A payment provider (contract §3.7). The adapter that authorized an order also captures, cancels and refunds it. The
+ * durable checkout may repeat any call with the same idempotency key.
  */
 export interface PaymentAdapter {
   readonly providerId: string
-  /** A balance of the shop's, such as gift cards: refunds go to other payments first (contract, plugins §17.6). */
+  /** A balance of the shop, such as gift cards: refunds go to other payments first (contract, plugins §17.6). */
   readonly isStoredValue?: boolean
   /**
-   * How much of the amount an instrument can pay, asked before the prices are stored; what is offered is authorized a
-   * moment later. Absent: all of it. Declines what cannot pay at all.
+   * Runs before the prices are stored; the offer is authorized a moment later. Absent: the full amount. Declines an
+   * instrument that cannot pay at all.
    */
   readonly offer?: (request: PaymentRequest) => Call<PaymentOffer>
-  /** Replaces a token that must not be stored, such as the code of a gift card; `offer` and `authorize` get the result. */
+  /**
+   * Replaces a token that must not be stored, such as the code of a gift card; `offer` and `authorize` get the result.
+   */
   readonly conceal?: (token: string) => string
   readonly authorize: (request: PaymentRequest) => Call<PaymentIntent>
   readonly capture: (intentId: string, amount: number, idempotencyKey: string) => Call<PaymentIntent>
   /** Voids an authorization; a captured payment is refunded in full instead. Repeating it is harmless. */
   readonly cancel: (intentId: string, idempotencyKey: string) => Call<void>
-  /** Gives `amount` back and answers the provider's reference of the refund. */
+  /** Returns the provider's reference of the refund. */
   readonly refund: (intentId: string, amount: number, reason: string, idempotencyKey: string) => Call<string>
   /**
-   * Checks the signature over the raw body and reads the event. Absent: the provider sends none, so that the capture
-   * confirms its orders.
+   * Checks the signature over the raw body. Absent: the provider sends no events, and the capture confirms its orders.
    */
   readonly verifyWebhook?: (
     headers: Readonly<Record<string, string | undefined>>,
@@ -101,7 +99,6 @@ export interface PaymentAdapter {
   ) => Effect.Effect<PaymentEvent, WebhookRejected>
 }
 
-/** An adapter, and the instrument that the name of a method stands for. */
 export interface SelectedPayment {
   readonly adapter: PaymentAdapter
   readonly token: string | null
@@ -109,16 +106,15 @@ export interface SelectedPayment {
 
 /** The providers of this deployment; the first is the default. */
 export class PaymentAdapters extends Context.Service<PaymentAdapters, {
-  /** Selects by the checkout's `paymentMethodId`: a method or provider id names its adapter, anything else is an
-   * instrument token for the default one (contract §3.1). */
+  /**
+   * A method or provider id names its adapter, anything else is an instrument token for the default one (contract
+   * §3.1).
+   */
   readonly select: (paymentMethodId: string) => SelectedPayment
-  /** The adapter that a method or provider id names; undefined for anything else. */
   readonly named: (method: string) => SelectedPayment | undefined
-  /** Every adapter, the default first. */
   readonly all: ReadonlyArray<PaymentAdapter>
-  /** The adapter that authorized an order, by its provider id. */
   readonly byProvider: (providerId: string) => PaymentAdapter | undefined
-  /** Adds those of a plugin while the process starts; the default stays. */
+  /** Adds adapters of a plugin while the process starts; the default stays. */
   readonly register: (adapters: ReadonlyArray<PaymentAdapter>) => Effect.Effect<void>
 }>()("stoa/domain/payments/PaymentAdapters") {
   static readonly layerOf = (
@@ -146,7 +142,7 @@ const body = <const Code extends string>(code: Code) => ({
   error: Schema.Struct({ code: Schema.Literal(code), message: Schema.String })
 })
 
-/** 400: a payment provider's event without a signature (contract §11). */
+/** 400: an event without a signature (contract §11). */
 export class WebhookSignatureMissing extends Schema.Error<WebhookSignatureMissing>("WebhookSignatureMissing")(
   body("WEBHOOK_SIGNATURE_MISSING"),
   { httpApiStatus: 400 }
@@ -175,7 +171,7 @@ export class WebhookSecretMissing extends Schema.Error<WebhookSecretMissing>("We
   static of = (message: string) => new WebhookSecretMissing({ error: { code: "WEBHOOK_SECRET_MISSING", message } })
 }
 
-/** 422: the provider refused to take the money that it had set aside; the order is as it was (contract §3.7). */
+/** 422: the provider refused to capture; the order is as it was (contract §3.7). */
 export class PaymentCaptureFailed extends Schema.Error<PaymentCaptureFailed>("PaymentCaptureFailed")(
   body("PAYMENT_CAPTURE_FAILED"),
   { httpApiStatus: 422 }
@@ -184,10 +180,8 @@ export class PaymentCaptureFailed extends Schema.Error<PaymentCaptureFailed>("Pa
   static of = (message: string) => new PaymentCaptureFailed({ error: { code: "PAYMENT_CAPTURE_FAILED", message } })
 }
 
-/** What an adapter's `verifyWebhook` fails with when it has no secret to verify with: answered 503 and not 400. */
 export class WebhookUnconfigured extends WebhookRejected {}
 
-/** The answer to what an adapter refused. */
 export const refusalOf = (
   rejected: WebhookRejected
 ): WebhookSignatureMissing | WebhookVerificationFailed | WebhookSecretMissing => {

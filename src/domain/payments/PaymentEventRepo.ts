@@ -5,21 +5,18 @@ import type { Conflict, InvalidTransition } from "../platform/errors/ApiErrors.t
 import type { OrderId } from "../platform/ids/Id.ts"
 import { paymentEvents } from "./RefundTables.ts"
 
-/** An event of a payment provider; its id is unique per organization and provider (contract §11). */
+/** The id is unique per organization and provider (contract §11). */
 export interface ReceivedEvent {
   readonly provider: string
   readonly eventId: string
   readonly type: string
-  /** The order of the event; its timeline shows the event. */
   readonly orderId: OrderId
   /** Minor units; null if the event has no amount. */
   readonly amount: number | null
 }
 
-/** Failures of an event's work; they roll back the claim, so that the provider's next try is processed. */
 type WorkFailure = Conflict | InvalidTransition
 
-/** Stores processed provider events. */
 export class PaymentEventRepo extends Context.Service<PaymentEventRepo>()("stoa/domain/payments/PaymentEventRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -45,7 +42,7 @@ export class PaymentEventRepo extends Context.Service<PaymentEventRepo>()("stoa/
         Effect.withSpan("PaymentEventRepo.once")
       )
 
-    /** Forgets events older than this, at most 1,000 a call; providers repeat for days, not for months. Gives how many. */
+    /** Deletes at most 1,000 events a call; providers repeat for days, not for months. */
     const purge = Effect.fn("PaymentEventRepo.purge")(function*(olderThanDays: number) {
       const rows = yield* sql`delete from payment_events where ctid = any(array(
         select ctid from payment_events where received_at < now() - make_interval(days => ${olderThanDays})

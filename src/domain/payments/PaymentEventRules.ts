@@ -4,28 +4,24 @@ import { transition } from "../orders/OrderStatus.ts"
 import type { OrderPayment } from "../orders/Tender.ts"
 import type { PaymentAdapter, PaymentEvent } from "./PaymentAdapter.ts"
 
-/** A verified event and the provider that signed it. */
 export interface VerifiedEvent {
   readonly adapter: PaymentAdapter
   readonly event: PaymentEvent
 }
 
-/** The event reports refunded money, no matter who requested the refund. */
 export const isRefundEvent = ({ event }: VerifiedEvent): boolean => event.type === "charge.refunded"
 
-/** The shopper has confirmed a payment that waited for confirmation, so it can be captured now (contract §3.7). */
+/** The shopper has confirmed a payment that waited for it: it can be captured now (contract §3.7). */
 export const isCapturableEvent = ({ event }: VerifiedEvent): boolean =>
   event.type === "payment_intent.amount_capturable_updated"
 
-/** The provider has the shopper's money, or has set it aside. */
 export const isMoneyEvent = (verified: VerifiedEvent): boolean =>
   verified.event.type === "payment_intent.succeeded" || isCapturableEvent(verified)
 
-/** A bank has taken money back or refused a refund. No rule covers what follows, so a person has to decide. */
+/** A bank has taken money back or refused a refund: a person has to decide. */
 export const needsAPerson = ({ event }: VerifiedEvent): boolean =>
   event.type.startsWith("charge.dispute.") || event.type === "refund.failed"
 
-/** The payment of the order that an event is about; undefined for a payment of something else. */
 export const paymentIn = (
   { adapter, event }: VerifiedEvent,
   { order, payments }: StoredOrder
@@ -34,16 +30,13 @@ export const paymentIn = (
     ? payments.find(({ intentId, provider }) => intentId === event.intentId && provider === adapter.providerId)
     : undefined
 
-/** An event about an order, and the payment of the order that it is about. */
 export interface OrderEvent extends VerifiedEvent {
   readonly stored: StoredOrder
   readonly payment: OrderPayment
 }
 
-/** Other payments share the order: what the provider reports is true of its part only. */
 export const isShared = ({ stored }: OrderEvent): boolean => stored.payments.length > 1
 
-/** The status change of an event; undefined for events without one and unknown events (contract §11). */
 export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
   const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`
   switch (event.type) {
@@ -61,22 +54,21 @@ export const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | un
 }
 
 /**
- * Whether the order is past the status change of its event. A late report of a failed attempt does not cancel a paid
- * order: orders stay pending after a paid checkout, so the status alone is not enough.
+ * A late report of a failed attempt does not cancel a paid order: orders stay pending after a paid checkout, so the
+ * status alone is not enough.
  */
 export const comesTooLate = (request: StatusRequest, { amountCaptured, status }: Order): boolean =>
   transition(status, request.status, request.source)._tag === "Failure" ||
   request.unpaid === true && amountCaptured !== null
 
-/** Whether an event reports a payment of another amount than was captured or is due. Such an event confirms nothing. */
+/** An event of another amount than was captured or is due confirms nothing. */
 export const paysAnotherAmount = ({ event, payment: { amount, captured } }: OrderEvent): boolean =>
   event.type === "payment_intent.succeeded" && event.amount !== null && event.amount !== (captured ?? amount)
 
-/** The amount that a payment has captured, in minor units: from the event, else what is recorded, else what is due. */
+/** Minor units: from the event, else what is recorded, else what is due. */
 export const capturedBy = ({ event, payment: { amount, captured } }: OrderEvent): number | undefined =>
   event.type === "payment_intent.succeeded" ? event.amount ?? captured ?? amount : undefined
 
-/** The order's payment is authorized, or a part of it captured: now all of it can be captured. */
 export const canBeCaptured = (of: OrderEvent): boolean =>
   of.stored.order.amountCaptured === null && of.stored.order.status !== "cancelled" &&
   (isCapturableEvent(of) || isShared(of) && of.event.type === "payment_intent.succeeded")

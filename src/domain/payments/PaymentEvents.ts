@@ -28,20 +28,14 @@ import { RefundRepo } from "./RefundRepo.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** The answer to a provider's event, and the work it leaves for a durable step. */
 export interface EventReceipt {
   readonly duplicate: boolean
   readonly refund: PendingRefund | null
-  /** An order whose payment can be captured now. */
   readonly capture: PendingCapture | null
-  /** The order the event names, when there is none such (yet). */
   readonly absent: AbsentOrder | null
 }
 
-/**
- * An event about an unknown order: it is still being created, its checkout was refused, or it belongs to another
- * system.
- */
+/** The order is still being created, its checkout was refused, or it belongs to another system. */
 export interface AbsentOrder extends PendingCapture {
   readonly provider: string
   readonly intentId: string
@@ -51,7 +45,6 @@ export interface AbsentOrder extends PendingCapture {
   readonly holdsMoney: boolean
 }
 
-/** An order that was placed before its shopper confirmed the payment, and is not paid yet. */
 export interface PendingCapture {
   readonly orderId: OrderId
   readonly organizationId: string
@@ -63,7 +56,6 @@ export class OrderBusy
 
 const received: EventReceipt = { duplicate: false, refund: null, capture: null, absent: null }
 
-/** How often a transition is recomputed after a concurrent request changed the order. */
 const maxAttempts = 3
 
 const claimOf = ({ adapter, event: { amount, id, type } }: VerifiedEvent, orderId: OrderId): ReceivedEvent => ({
@@ -81,12 +73,11 @@ const absentOrder = (verified: VerifiedEvent, organizationId: string): AbsentOrd
   return { orderId, organizationId, provider: adapter.providerId, intentId, amount, holdsMoney }
 }
 
-/** Of all refusals the one that helps: a signature that is wrong, then a secret that is missing, then no signature. */
 const mostHelpful = (refusals: ReadonlyArray<WebhookRejected>): WebhookRejected | undefined =>
   refusals.find((one) => one.code !== "WEBHOOK_SIGNATURE_MISSING" && !(one instanceof WebhookUnconfigured)) ??
     refusals.find((one) => one instanceof WebhookUnconfigured) ?? refusals[0]
 
-/** Verifies an event with each provider in turn: it names no provider, and every provider has a different signature. */
+/** An event names no provider, and every provider has a different signature. */
 const verifier = (adapters: PaymentAdapters["Service"]) =>
   Effect.fnUntraced(function*(headers: Headers, rawBody: string) {
     const refusals: Array<WebhookRejected> = []
@@ -110,9 +101,8 @@ interface Parts {
   readonly refunds: RefundRepo["Service"]
 }
 
-/** Claims the event and applies it in one transaction: on failure the provider sends the event again. */
+/** Applies the event in the transaction that claims it: on failure the provider sends it again. */
 const applier = ({ events, orders, refunds }: Parts) => {
-  /** Records an external refund first; returns whether the full captured amount is refunded. */
   const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: OrderId) {
     yield* refunds.recordExternal(orderId, event.amount, event.id, event.intentId)
     const now = yield* orders.find(orderId)
@@ -171,8 +161,8 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
     const apply = applier({ orders, events, refunds: yield* RefundRepo })
 
     /**
-     * Records an event that changes nothing by itself: staff see it in the order's timeline. A repeated event starts
-     * the capture again, because the process that claimed it may have died before capturing.
+     * Records an event for the timeline. A repeated event starts the capture again: the process that claimed it may
+     * have died before capturing.
      */
     const note = Effect.fnUntraced(function*(of: OrderEvent) {
       const { order } = of.stored
@@ -193,7 +183,6 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
         }
         const of = { ...verified, stored, payment }
         const applied = canBeCaptured(of) ? undefined : request
-        // Both errors mean the order changed between read and write: read again.
         const receipt = yield* Effect.catchIf(
           applied === undefined ? note(of) : apply(of, applied),
           Schema.is(Schema.Union([Conflict, InvalidTransition])),
@@ -208,14 +197,10 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
     })
 
     /**
-     * Verifies the raw body and applies the event once. `payment_intent.succeeded` over the full amount confirms a
-     * pending order, records the capture and delivers digital lines, or refunds a cancelled order; of an order that
-     * several payments share it starts the capture of all of them.
-     * `payment_intent.payment_failed` and `.canceled` cancel an unpaid pending order,
-     * `payment_intent.amount_capturable_updated` starts the capture of an unpaid order, `charge.refunded` records
-     * `amount` as the total refunded, and `charge.dispute.*` and `refund.failed` are recorded on the order. Other events,
-     * and orders that are unknown, further along or paid by another intent, are accepted without effect. 400 and 503 if
-     * verification fails; 409 after three concurrent changes of the order.
+     * Verifies the raw body and applies the event once. A succeeded payment confirms a pending order or refunds a
+     * cancelled one; a failed one cancels an unpaid order; `charge.refunded` records `amount` as the total refunded.
+     * Events without effect are accepted. 400 and 503 if verification fails; 409 after three concurrent changes of the
+     * order.
      */
     const receive = Effect.fn("PaymentEvents.receive")(
       function*(headers: Headers, rawBody: string) {
@@ -226,7 +211,6 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
         if (request === undefined && !isCapturableEvent(verified) && !forPerson) return received
         const organization = verified.event.organizationId ?? settings.defaultOrganizationId
         const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)
-        // The change log records the request in which the provider reported it.
         const actor = Option.match(yield* Effect.serviceOption(CurrentActor), {
           onNone: () => system,
           onSome: ({ ip, requestId, userAgent }) => ({ ...system, ip, requestId, userAgent, source: "rest" as const })

@@ -5,7 +5,6 @@ import { OrderId, OrderLineId, RefundId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { FreeText } from "../platform/text/Storable.ts"
 
-/** Units of a line in a refund; `restocked` of them were put back into stock. Amounts in minor units. */
 export const RefundLine = Schema.Struct({
   lineItemId: OrderLineId,
   quantity: Schema.Int,
@@ -13,7 +12,6 @@ export const RefundLine = Schema.Struct({
   restocked: Schema.Int
 }).annotate({ identifier: "RefundLine" })
 
-/** The part of a refund that goes back to one payment of the order; `reference` is the provider's. Minor units. */
 export const RefundTender = Schema.Struct({
   method: Schema.String,
   label: Schema.String,
@@ -23,8 +21,8 @@ export const RefundTender = Schema.Struct({
 }).annotate({ identifier: "RefundTender" })
 
 /**
- * An entry of the refund ledger (contract §4.3); amounts in minor units of the order's currency. `amount` is the total;
- * `shipping` and the lines' amounts are parts of it. A refund of an amount alone has no parts.
+ * An entry of the refund ledger (contract §4.3); minor units. `shipping` and the lines' amounts are parts of `amount`.
+ * A refund of an amount alone has no parts.
  */
 export const RefundRecord = Schema.Struct({
   ...Struct.pick(StoredRefund.fields, ["id", "organizationId", "orderId", "kind", "amount"]),
@@ -48,7 +46,7 @@ export const RefundRecord = Schema.Struct({
 }).annotate({ identifier: "Refund" })
 export type RefundRecord = typeof RefundRecord.Type
 
-/** What can still be given back of an order; amounts in minor units. */
+/** Minor units. */
 export const RefundCap = Schema.Struct({
   orderId: OrderId,
   currency: Schema.String,
@@ -61,12 +59,11 @@ export const RefundCap = Schema.Struct({
 }).annotate({ identifier: "RefundCap" })
 export type RefundCap = typeof RefundCap.Type
 
-/** More than 0 minor units of the order's currency. */
+/** Minor units of the order's currency. */
 const Positive = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
 
 const Reason = FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "Why; it is passed to the provider." })
 
-/** An amount that is given back; absent: everything that is left (contract §4.4). */
 export const AmountRefund = Schema.Struct({
   amount: Schema.optional(Positive.annotate({ description: "Minor units. Default: everything that is left." })),
   reason: Schema.optional(Reason)
@@ -78,7 +75,6 @@ const RequestedLine = Schema.Struct({
   restock: Schema.optional(Schema.Boolean.annotate({ description: "For this line; default: that of the request." }))
 })
 
-/** Units of lines, shipping, an amount, or several of them (contract §4.3, §4.4). */
 export const RefundRequest = Schema.Struct({
   lines: Schema.optional(Schema.Array(RequestedLine).check(Schema.isBetweenLength(1, 1_000))),
   shipping: Schema.optional(
@@ -96,15 +92,13 @@ export const RefundRequest = Schema.Struct({
 }).annotate({ identifier: "RefundRequest" })
 export type RefundRequest = typeof RefundRequest.Type
 
-/** A refund as its deciding transaction wrote it; of 0 minor units it voids an authorization that was never captured. */
+/** A refund of 0 minor units voids an authorization that was never captured. */
 export const Refund = Schema.Struct({
   ...Struct.pick(RefundRecord.fields, ["id", "orderId", "amount", "reason", "status"]),
-  /** How often its provider has refused it: a refusal ends a key, silence does not. */
   refusals: Schema.Int,
-  /** The order's payment at its provider; null for an order that was paid otherwise. */
   intentId: Schema.NullOr(Schema.String),
   provider: Schema.NullOr(Schema.String),
-  /** The payments that share the order; null for a single one. `amount` is the part of this refund. */
+  /** Null for a single payment. `amount` is the part of this refund. */
   tenders: Schema.NullOr(Schema.Array(Schema.Struct({
     position: Schema.Int,
     provider: Schema.String,
@@ -115,7 +109,6 @@ export const Refund = Schema.Struct({
 })
 export type Refund = typeof Refund.Type
 
-/** A refund that waits for its provider; `restarts` says how often it was restarted after a failure, absent: never. */
 export const PendingRefund = Schema.Struct({
   refundId: RefundId,
   organizationId: Schema.String,
@@ -123,7 +116,7 @@ export const PendingRefund = Schema.Struct({
 })
 export type PendingRefund = typeof PendingRefund.Type
 
-/** The provider's idempotency key: the same until the provider refuses, so a retry never refunds twice. */
+/** The same until the provider refuses, so a retry never refunds twice. */
 export const refundKey = ({ id, refusals }: Refund): string => refusals === 0 ? id : `${id}:${refusals}`
 
 export class RefundNotFound extends notFound("Refund", "Refund not found.") {}

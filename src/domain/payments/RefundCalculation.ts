@@ -5,13 +5,12 @@ import { allocate, Amount } from "../platform/money/Money.ts"
 import { payable } from "../pricing/Totals.ts"
 import type { RefundRequest } from "./Refund.ts"
 
-/** The parts of an order line a refund is calculated from; amounts in minor units. */
+/** Minor units. */
 const RefundableLine = Schema.Struct({
   id: OrderLineId,
   sellable: Uuid,
   quantity: Schema.Int,
   refundedQuantity: Schema.Int,
-  /** What the refunded units were worth. */
   refundedValue: Amount,
   totalPrice: Amount,
   discountAmount: Amount,
@@ -21,24 +20,20 @@ const RefundableLine = Schema.Struct({
 })
 export type RefundableLine = typeof RefundableLine.Type
 
-/** The parts of an order a refund is calculated from; amounts in minor units of its currency. */
+/** Minor units. */
 export const RefundableOrder = Schema.Struct({
   currency: Schema.String,
   captured: Amount,
-  /** Its payment is authorized and not captured: what a unit is worth is not decided yet. */
   uncaptured: Schema.Boolean,
-  /** Given back already, and on its way back. */
   refunded: Amount,
   pending: Amount,
   shippingTotal: Amount,
   refundedShipping: Amount,
-  /** The prices of the lines contain the tax. */
   taxIncluded: Schema.Boolean,
   lines: Schema.Array(RefundableLine)
 })
 export type RefundableOrder = typeof RefundableOrder.Type
 
-/** What was captured for each line, and for the shipping. */
 export interface CapturedShares {
   readonly lines: ReadonlyMap<string, number>
   readonly shipping: number
@@ -48,9 +43,9 @@ const costOf = ({ discountAmount, taxAmount, totalPrice }: RefundableLine, taxIn
   payable({ total: totalPrice, discount: discountAmount, tax: taxAmount, taxIncluded })
 
 /**
- * Splits the captured amount over lines and shipping by their cost, by the largest remainder. If everything was
- * captured, a share is the cost itself, `totalPrice - discountAmount + taxAmount` (without the tax if prices include
- * it). The shares add up to the capture, or to the total cost if that is less (contract §4.3, §12.3).
+ * Splits the captured amount over lines and shipping by cost, by the largest remainder (contract §4.3, §12.3). After a
+ * full capture a share is `totalPrice - discountAmount + taxAmount` (without the tax if prices include it). The shares
+ * add up to the capture, or to the total cost if that is less.
  */
 export const capturedShares = (order: RefundableOrder): CapturedShares => {
   const costs = [...order.lines.map((line) => costOf(line, order.taxIncluded)), order.shippingTotal]
@@ -62,25 +57,21 @@ export const capturedShares = (order: RefundableOrder): CapturedShares => {
   }
 }
 
-/**
- * The share of the first `units` of a line. Rounded half up on the running total, so that the last unit takes the rest.
- */
+/** Rounded half up on the running total: the last unit takes the rest. */
 const upTo = (share: number, units: number, quantity: number): number =>
   Number((2n * BigInt(share) * BigInt(units) + BigInt(quantity)) / (2n * BigInt(quantity)))
 
 /**
- * The worth of the next `units` of a line: the share of all units refunded by then, minus the worth of the earlier
- * ones. Units refunded one by one, in any order and also after failed refunds, add up exactly to the line's share.
- * Minor units; never negative.
+ * The worth of the next units: the share of all units refunded by then, minus the worth of the earlier ones. Units
+ * refunded one by one, in any order and also after failed refunds, add up exactly to the line's share.
  */
 export const nextValue = (line: RefundableLine, share: number, units: number): number =>
   Math.max(0, upTo(share, line.refundedQuantity + units, line.quantity) - line.refundedValue)
 
-/** What can still be given back of an order: captured, and neither given back nor on its way. */
 export const capOf = ({ captured, pending, refunded }: RefundableOrder): number =>
   Math.max(0, captured - refunded - pending)
 
-/** Units of a line that are given back: `value` is what they are worth, `amount` what is given for them, minor units. */
+/** `value` is the worth, `amount` the refund, in minor units. */
 export interface CalculatedLine {
   readonly lineItemId: OrderLineId
   readonly sellable: string
@@ -92,7 +83,7 @@ export interface CalculatedLine {
   readonly unsent: number
 }
 
-/** A refund ready to be written. `amount` 0: the units were free, so the provider is not called. */
+/** `amount` 0: the units were free, so the provider is not called. */
 export interface CalculatedRefund {
   readonly amount: number
   readonly shippingAmount: number
@@ -108,19 +99,16 @@ export class RefundBeforeCapture extends conflict(
 export class NothingToRefund
   extends conflict("NothingToRefund", "Nothing is left of this order's payment that could be given back.")
 {}
-/** 422: a part of the request that is more than is left, or no part of the order. */
 export class RefundPartRefused extends invalid(
   "RefundPart",
   (path: string, _problem: string) => path,
   (_path: string, problem: string) => problem
 ) {}
 
-/** Why a refund is not calculated. */
 export type RefundRefused = RefundBeforeCapture | NothingToRefund | RefundPartRefused
 
 const refuse = (path: string, problem: string) => Result.fail(new RefundPartRefused(path, problem))
 
-/** The requested units with their worth. A line can be named once, and only its remaining units can be refunded. */
 const calculateLines = (
   order: RefundableOrder,
   { lines = [], restock = false }: RefundRequest,
@@ -163,7 +151,7 @@ const calculateShipping = (
     : Result.succeed(shipping)
 }
 
-/** An agreed amount below the worth is split over lines and shipping by what they are worth, by the largest remainder. */
+/** Splits an agreed amount below the worth over lines and shipping by their worth, by the largest remainder. */
 const agreed = (worth: CalculatedRefund, amount: number): CalculatedRefund => {
   const parts = allocate(amount, [...worth.lines.map(({ value }) => value), worth.shippingValue])
   return {
@@ -175,10 +163,9 @@ const agreed = (worth: CalculatedRefund, amount: number): CalculatedRefund => {
 }
 
 /**
- * Calculates a refund from the order's current state (contract §4.3): lines by their share of the capture, shipping, or
- * an amount; if the request names none, everything that remains. 409 if nothing remains or the payment is not captured;
- * 422 for more than remains of the capture, a line or the shipping, or for an amount above the worth of the named
- * parts.
+ * Calculates a refund from the order's current state (contract §4.3); without parts, everything that remains. 409 if
+ * nothing remains or the payment is not captured; 422 for more than remains, or for an amount above the worth of the
+ * named parts.
  */
 export const calculateRefund = (
   order: RefundableOrder,

@@ -19,10 +19,6 @@ import {
 } from "./RefundCalculation.ts"
 import { refundLines } from "./RefundTables.ts"
 
-/**
- * Reads the input of a refund calculation in one statement; undefined if the organization has no such order. A line
- * marked fulfilled has no unsent units, even if fulfillments record fewer.
- */
 export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   decoding(sql, RefundableOrder)`select o.currency, coalesce(o.amount_captured, 0) as captured,
       o.refunded_total as refunded, o.shipping_total as "shippingTotal",
@@ -46,8 +42,8 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
   )
 
 /**
- * Locks an order's money until the transaction ends. A separate statement, so that the next one sees every refund
- * decided or settled before it.
+ * Locks an order's money until the transaction ends. A separate statement: the next one sees every refund decided or
+ * settled before it.
  */
 export const lockMoney = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`
@@ -56,7 +52,6 @@ interface RestockedLine extends CalculatedLine {
   readonly restocked: number
 }
 
-/** Assigns returned units to lines: in the order of the lines, those of one sellable together. */
 const restocked = (
   lines: ReadonlyArray<CalculatedLine>,
   back: ReadonlyArray<StockAllocation>
@@ -125,7 +120,6 @@ const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
     select 1`
 }
 
-/** Writes requested refunds (contract §4.3). */
 export class RefundCalculationRepo
   extends Context.Service<RefundCalculationRepo>()("stoa/domain/payments/RefundCalculationRepo", {
     make: Effect.gen(function*() {
@@ -134,9 +128,8 @@ export class RefundCalculationRepo
       const projections = yield* orderProjections
 
       /**
-       * Locks the order, lets `decide` calculate the refund, and writes ledger, lines, stock and change log in that
-       * transaction, with a number of statements that does not depend on the lines. Concurrent requests run in sequence, so
-       * each sees earlier refunds, pending or completed. 404 for an unknown order; 422 where a projection refuses.
+       * Locks the order, lets `decide` calculate the refund, and writes ledger, lines, stock and change log. Concurrent
+       * requests run in sequence: each sees earlier refunds. 404 for an unknown order; 422 where a projection refuses.
        */
       const write = Effect.fn("RefundCalculationRepo.write")(
         function*(

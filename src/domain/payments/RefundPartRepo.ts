@@ -5,7 +5,6 @@ import type { RefundId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { refundTenders } from "./RefundTables.ts"
 
-/** SQL of what pending refunds will still give back to the payment `t`, in minor units. */
 export const pendingParts = `coalesce((select sum(p.amount) from refund_tenders p join refunds x on x.id = p.refund_id
     where x.order_id = t.order_id and x.status = 'pending' and p.position = t.position and p.completed_at is null),
   0)::bigint`
@@ -13,15 +12,13 @@ export const pendingParts = `coalesce((select sum(p.amount) from refund_tenders 
 /** Splits refunds over the payments that share an order, and records which part was given back. */
 export class RefundPartRepo extends Context.Service<RefundPartRepo>()("stoa/domain/payments/RefundPartRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    /** Locks the money of the refund's order, as every writer of it does first. */
     const lockOrder = (refundId: RefundId, organization: string) =>
       sql`select 1 from orders where id = (select order_id from refunds
         where id = ${refundId}::uuid and organization_id = ${organization}) for update`
 
     /**
-     * Decides which payments a pending refund goes back to (contract, plugins §17.6): other payments before stored value,
-     * of each kind the last first. Once only: later calls change nothing. Returns what it has found a payment for, in minor
-     * units.
+     * Decides which payments a refund goes back to (contract, plugins §17.6): other payments before stored value, of
+     * each kind the last first. Later calls change nothing. Returns the assigned minor units.
      */
     const split = Effect.fn("RefundPartRepo.split")(
       function*(refundId: RefundId) {
@@ -51,7 +48,10 @@ export class RefundPartRepo extends Context.Service<RefundPartRepo>()("stoa/doma
       Effect.orDie
     )
 
-    /** A provider has given its part back; repeating it changes nothing. The totals of refund, payment and order move with it. */
+    /**
+     * Records a part that its provider has given back; repeating it changes nothing. The totals of refund, payment and
+     * order move with it.
+     */
     const give = Effect.fn("RefundPartRepo.give")(
       function*(refundId: RefundId, position: number, reference: string | null) {
         const organization = yield* currentOrganization

@@ -15,16 +15,14 @@ import { pendingParts } from "./RefundPartRepo.ts"
 import { refundTenders } from "./RefundTables.ts"
 
 /**
- * The refund ledger. The transaction of the status change writes rows; this repository settles them. The order's
- * `refunded_total` changes in the same statement as its row, under the constraint that refunds never exceed the
- * capture.
+ * The refund ledger. The transaction of the status change writes rows; this repository settles them. `refunded_total`
+ * changes in the same statement, under the constraint that refunds never exceed the capture.
  */
 export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payments/RefundRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const projections = yield* orderProjections
 
-    /** A refund with its payments. Undefined if the organization has no such refund. */
     const find = Effect.fn("RefundRepo.find")(function*(refundId: RefundId) {
       const organization = yield* currentOrganization
       const [row] = yield* decoding(sql, Refund)`select r.id, r.order_id as "orderId", r.amount, r.reason, r.status,
@@ -38,7 +36,7 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
       return row
     }, Effect.orDie)
 
-    /** The provider has given the money back. False when it was settled before: the total moves once. */
+    /** False when it was settled before: the total moves once. */
     const complete = Effect.fn("RefundRepo.complete")(
       function*(refundId: RefundId, reference: string | null) {
         const actor = yield* CurrentActor
@@ -69,10 +67,7 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
       Effect.orDie
     )
 
-    /**
-     * Marks the refund as sent, right before the provider is called: it can no longer be undone. False if it is not
-     * pending.
-     */
+    /** Runs right before the provider is called: the refund can no longer be undone. False if it is not pending. */
     const send = Effect.fn("RefundRepo.send")(function*(refundId: RefundId) {
       const organization = yield* currentOrganization
       const rows = yield* sql`update refunds set sent_at = coalesce(sent_at, now())
@@ -81,9 +76,8 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
     }, Effect.orDie)
 
     /**
-     * Takes due pending refunds of all organizations, longest due first, and postpones the next attempt of each: by a
-     * minute at first, doubling up to an hour, so that refunds that never settle do not block the others. Used by the
-     * scheduled job that restarts refunds; the first attempt is due a minute after the decision.
+     * Takes due pending refunds of all organizations and postpones the next attempt of each: by a minute at first,
+     * doubling up to an hour, so that they do not block the others.
      */
     const takeDue = Effect.fn("RefundRepo.takeDue")(function*(limit: number) {
       return yield* decoding(sql, PendingRefund)`update refunds set attempts = attempts + 1,
@@ -99,7 +93,6 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
   static readonly layer = Layer.effect(RefundRepo, RefundRepo.make)
 }
 
-/** The columns of a record, from `refunds r` joined with its order `o`. */
 const columns = columnsOf(RefundRecord.fields, "r", {
   currency: "o.currency",
   shipping: "r.shipping_amount",
@@ -113,19 +106,16 @@ const columns = columnsOf(RefundRecord.fields, "r", {
     where p.refund_id = r.id), '[]')`
 })
 
-/** Reads of the ledger; each is one statement or two, however many refunds and lines there are. */
 const makeReads = (sql: SqlClient.SqlClient) => {
   const records = (where: Statement.Fragment) =>
     decoding(sql, RefundRecord)`select ${sql.literal(columns)}
       from refunds r join orders_read o on o.id = r.order_id where ${where}`
 
-  /** A refund with its lines. Undefined when the organization has none such. */
   const record = Effect.fn("RefundRepo.record")(function*(refundId: RefundId) {
     const organization = yield* currentOrganization
     return (yield* records(sql`r.id = ${refundId}::uuid and r.organization_id = ${organization}`))[0]
   }, Effect.orDie)
 
-  /** A page of an order's refunds, newest first; undefined if the organization has no such order. */
   const ofOrder = Effect.fn("RefundRepo.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
     const organization = yield* currentOrganization
     const [counted] = yield* decoding(sql, Schema.Struct({ total: Schema.Int }))`select
@@ -137,7 +127,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     return { ...page, items, total: counted.total }
   }, Effect.orDie)
 
-  /** The refundable parts of an order. Undefined if the organization has no such order. */
   const refundable = Effect.fn("RefundRepo.refundable")(function*(orderId: OrderId) {
     return yield* readRefundable(sql, yield* currentOrganization, orderId)
   }, Effect.orDie)
@@ -145,7 +134,6 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   return { record, ofOrder, refundable }
 }
 
-/** Change log entry for money captured after the order was cancelled. */
 const lateCapture = {
   type: "payments.capture",
   entityType: "order",
@@ -156,7 +144,6 @@ const lateCapture = {
   from: "paid x"
 } as const
 
-/** The inserts of refunds that the provider reports. */
 const reportedRefunds = {
   late: (sql: SqlClient.SqlClient, actor: Actor) =>
     refunds.insert(sql, {
@@ -182,13 +169,11 @@ const reportedRefunds = {
     })
 }
 
-/** Handles reports by the provider: late captures, and refunds made outside this service. */
 const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
   /**
-   * Records that the provider captured `captured` minor units for an order cancelled unpaid. Returns the refund that
-   * voids the payment (amount 0 means the full capture), or null if an unsent refund already will or the order is
-   * in another state. A refund already sent may have been answered before the capture, so it does not count. Call it in
-   * the transaction that claims the provider's event.
+   * Records a capture (minor units) of an order cancelled unpaid. Returns the refund that voids the payment (0: the
+   * full capture), or null if an unsent refund already will or the order is in another state. A refund already sent may
+   * have been answered before the capture. Call it in the transaction that claims the event.
    */
   const returnLate = Effect.fn("RefundRepo.returnLate")(
     function*(orderId: OrderId, captured: number, intentId: string) {
@@ -215,9 +200,8 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
   )
 
   /**
-   * Records that the provider has refunded `total` minor units of a payment of an order. Records the part our refunds do
-   * not account for, at most what was captured, and returns that amount; repeating it records nothing. Call it in the
-   * transaction that claims the provider's event.
+   * Records refunds of the provider that ours do not account for, at most what was captured, and returns that amount;
+   * repeating it records nothing. Call it in the transaction that claims the event.
    */
   const recordExternal = Effect.fn("RefundRepo.recordExternal")(
     function*(orderId: OrderId, total: number | null, reference: string, intentId: string) {

@@ -17,21 +17,18 @@ import { capOf, type RefundableOrder } from "./RefundCalculation.ts"
 import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
 import { pendingParts } from "./RefundPartRepo.ts"
 
-/**
- * Why a refund failed. `refused`: by the provider, who then has no record of it; otherwise the provider never answered.
- */
+/** `refused`: by the provider, who then has no record of it; otherwise the provider never answered. */
 export interface RefundFailure {
   readonly message: string
   readonly refused: boolean
-  /** The payment that it failed at, of several. */
   readonly position?: number
 }
 
 const Ended = Schema.Struct({ orderId: OrderId, status: OrderStatus, released: Schema.Array(StockAllocation) })
 
 /**
- * CTEs that release what the refunds of the CTE `ended` accounted for. A refund of which one payment has given its part
- * back still accounts for all of it: the rest is owed.
+ * Releases what the refunds of the CTE `ended` accounted for. A refund of which one payment has given its part back
+ * still accounts for all of it: the rest is owed.
  */
 const accountedNoMore = (sql: SqlClient.SqlClient) =>
   sql`counted as (
@@ -112,7 +109,6 @@ const FailedRefund = Schema.Struct({
   amount: Amount,
   shipping: Amount,
   lines: Schema.Array(Schema.Struct({ id: OrderLineId, quantity: Schema.Int, value: Amount })),
-  /** Each payment of several still has what it was to give back. */
   tendersFit: Schema.Boolean
 })
 type FailedRefund = typeof FailedRefund.Type
@@ -130,7 +126,6 @@ const readFailed = (sql: SqlClient.SqlClient, actor: Actor, failureId: Compensat
     from compensation_failures f left join refunds r on r.id = f.refund_id
     where f.id = ${failureId}::uuid and f.organization_id = ${actor.organizationId}`
 
-/** Whether what the refund accounts for is still there to be refunded. */
 const fits = (order: RefundableOrder, { amount, lines, shipping, tendersFit }: FailedRefund): boolean => {
   const known = new Map(order.lines.map((line) => [line.id, line]))
   return tendersFit && amount <= capOf(order) && shipping <= order.shippingTotal - order.refundedShipping &&
@@ -141,7 +136,6 @@ const fits = (order: RefundableOrder, { amount, lines, shipping, tendersFit }: F
     })
 }
 
-/** Units that the refund releases from the order's hold again. */
 const unsentOf = (order: RefundableOrder, { lines }: FailedRefund) =>
   order.lines.flatMap(({ id, sellable, unsent }) => {
     const quantity = Math.min(unsent, lines.find((line) => line.id === id)?.quantity ?? 0)
@@ -176,7 +170,7 @@ const beginAgain = (
 
 /**
  * Ends refunds that failed or were undone: their units, worth and shipping can be refunded again, and released units
- * are allocated again while available. Units that returned to stock stay there. Failed refunds can be restarted.
+ * are allocated again while available. Units that returned to stock stay there.
  */
 export class RefundReversalRepo
   extends Context.Service<RefundReversalRepo>()("stoa/domain/payments/RefundReversalRepo", {
@@ -193,7 +187,6 @@ export class RefundReversalRepo
         return rows.length > 0
       })
 
-      /** Marks the refund as failed for good, so an operator has to settle it. False if it was settled before. */
       const fail = Effect.fn("RefundReversalRepo.fail")(
         function*(refundId: RefundId, failure: RefundFailure) {
           const actor = yield* CurrentActor
@@ -210,7 +203,7 @@ export class RefundReversalRepo
         Effect.orDie
       )
 
-      /** Undoes a refund of this order that was not sent to the provider. 404 unknown; 409 settled or sent. */
+      /** 404 for an unknown refund; 409 for one that is settled or sent. */
       const undo = Effect.fn("RefundReversalRepo.undo")(
         function*(orderId: OrderId, refundId: RefundId) {
           const actor = yield* CurrentActor
@@ -229,9 +222,8 @@ export class RefundReversalRepo
       )
 
       /**
-       * Makes the refund of an open failure pending again, with everything it accounts for, and closes the failure in the
-       * same transaction; the number of statements does not depend on the lines. 404 unknown; 409 if the failure is closed,
-       * has no refund, or its units or money have been refunded otherwise since.
+       * Makes the refund of an open failure pending again and closes the failure in the same transaction. 404; 409 if
+       * the failure is closed, has no refund, or its units or money have been refunded otherwise since.
        */
       const retry = Effect.fn("RefundReversalRepo.retry")(
         function*(failureId: CompensationFailureId) {

@@ -4,7 +4,6 @@ import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** Units of an order line in a refund; `value` is their worth, `amount` the part that is given back. */
 const StoredRefundLine = Schema.Struct({
   organizationId: Schema.String,
   refundId: RefundId,
@@ -18,7 +17,6 @@ const StoredRefundLine = Schema.Struct({
 
 export const refundLines = new Table("refund_lines", StoredRefundLine)
 
-/** The part of a refund that goes back to the payment at this position. */
 const StoredRefundTender = Schema.Struct({
   organizationId: Schema.String,
   refundId: RefundId,
@@ -30,7 +28,6 @@ const StoredRefundTender = Schema.Struct({
 
 export const refundTenders = new Table("refund_tenders", StoredRefundTender, { unset: ["reference", "completedAt"] })
 
-/** A processed event of a payment provider. */
 const PaymentEvent = Schema.Struct({
   organizationId: Schema.String,
   provider: Schema.String,

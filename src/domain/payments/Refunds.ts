@@ -12,10 +12,9 @@ import { RefundCalculationRepo } from "./RefundCalculationRepo.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 import { FailureNotFound, RefundReversalRepo } from "./RefundReversalRepo.ts"
 
-/** Reason of a refund requested without one. */
 const unexplained = "requested_by_store"
 
-/** Refunds and returns as records (contract §4.3, §4.4). Money moves afterwards, by a durable step. */
+/** Refunds and returns as records (contract §4.3, §4.4). A durable step moves the money afterwards. */
 export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Refunds", {
   make: Effect.gen(function*() {
     const calculations = yield* RefundCalculationRepo
@@ -24,7 +23,6 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
 
     const permitted = Effect.flatMap(CurrentActor, (actor) => requireAnyOf(actor, ["orders:update"]))
 
-    /** One refund; 404. */
     const get = Effect.fn("Refunds.get")(function*(refundId: RefundId) {
       return (yield* refunds.record(refundId)) ?? (yield* new RefundNotFound())
     })
@@ -32,23 +30,22 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
     return {
       get,
       /**
-       * Writes a requested refund (needs `orders:update`). 404 unknown order, 409 nothing left to refund, 422 for more than
-       * is left. Its money still has to be settled, unless it is `settled`.
+       * Writes a requested refund (needs `orders:update`). 404 unknown order, 409 nothing left to refund, 422 for more
+       * than is left. Its money still has to be settled, unless it is `settled`.
        */
       request: Effect.fn("Refunds.request")(function*(orderId: OrderId, request: RefundRequest) {
         yield* permitted
         const reason = request.reason ?? unexplained
         return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request))
       }),
-      /** A page of an order's refunds, newest first; 404 for an unknown order. */
       ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new OrderNotFound())
       }),
-      /** What can still be given back, in all and of each line with units left; 404 for an unknown order. */
+      /** In total and of each line with units left; 404 for an unknown order. */
       cap: Effect.fn("Refunds.cap")(function*(orderId: OrderId) {
         return { orderId, ...leftOf((yield* refunds.refundable(orderId)) ?? (yield* new OrderNotFound())) }
       }),
-      /** Takes back a refund that the provider has not heard of (needs `orders:update`). 404; 409 when it is too late. */
+      /** Undoes a refund that the provider has not received (needs `orders:update`). 404; 409 when it is too late. */
       undo: Effect.fn("Refunds.undo")(function*(orderId: OrderId, refundId: RefundId) {
         yield* permitted
         yield* reversals.undo(orderId, refundId)
@@ -91,7 +88,7 @@ export class CompensationFailures
       const get = Effect.fn("CompensationFailures.get")(function*(id: CompensationFailureId) {
         return (yield* repo.find(id)) ?? (yield* new FailureNotFound())
       })
-      /** Records that an operator settled the failure elsewhere; changes nothing else. 404; 409 if it is not open. */
+      /** Records that an operator settled the failure elsewhere. 404; 409 if it is not open. */
       const resolve = Effect.fn("CompensationFailures.resolve")(
         function*(id: CompensationFailureId, note: string | null) {
           const done = yield* repo.resolve(id, note)

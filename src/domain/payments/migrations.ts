@@ -3,7 +3,7 @@ import { countedBy } from "../platform/paging/migrations.ts"
 
 export const migrations = {
   "0001_payments": statements(
-    // Refunds, written in the transaction that decides them; a durable step settles them with the provider.
+    // Written in the transaction that decides them; a durable step settles them with the provider.
     `create table refunds (
       id uuid primary key,
       organization_id text not null,
@@ -33,7 +33,6 @@ export const migrations = {
       updated_at timestamptz not null default now()
     )`,
     `create index refunds_order on refunds (order_id)`,
-    // Units of an order's lines in a refund; `value` is what they were worth, `amount` what is given back for them.
     `create table refund_lines (
       organization_id text not null,
       refund_id uuid not null references refunds on delete cascade,
@@ -45,9 +44,8 @@ export const migrations = {
       restocked int not null default 0 check (restocked between 0 and quantity),
       primary key (refund_id, order_line_id)
     )`,
-    // Pending refunds count as refunded, for every writer. Lock the order's row first, so that the second of two
-    // concurrent refunds sees the first. A no-key lock suffices: a full one would deadlock with the share lock of the
-    // foreign key.
+    // Pending refunds count as refunded. Lock the order's row first, so that the second of two concurrent refunds sees
+    // the first. A no-key lock suffices: a full one would deadlock with the share lock of the foreign key.
     `create function refunds_within_capture() returns trigger language plpgsql as $$
     declare remaining bigint;
     begin
@@ -63,7 +61,6 @@ export const migrations = {
     end $$`,
     `create trigger refunds_within_capture after insert or update of amount, status on refunds for each row
       when (new.amount > 0 and new.status = 'pending') execute function refunds_within_capture()`,
-    // Steps about money that failed for good, until an operator settles them (contract §3.8).
     `create table compensation_failures (
       id uuid primary key,
       organization_id text not null,
@@ -85,7 +82,6 @@ export const migrations = {
       where status = 'open'`,
     `create index compensation_failures_order on compensation_failures (order_id) where order_id is not null`,
     `create unique index compensation_failures_refund on compensation_failures (refund_id) where status = 'open'`,
-    // Order of attempts: every attempt moves a refund behind those that wait.
     `create index refunds_pending on refunds (next_attempt_at) where status = 'pending'`,
     // A payment provider's event is processed once (contract §11).
     `create table payment_events (
@@ -102,7 +98,7 @@ export const migrations = {
     `create index payment_events_age on payment_events (received_at)`,
     `create index payment_events_order on payment_events (order_id) where order_id is not null`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view payment_events_read as
       select organization_id, provider, event_id, type, order_id, amount, received_at
@@ -114,7 +110,6 @@ export const migrations = {
   ),
   // Refunds of orders that several payments share: each part goes back to one of them.
   "0003_refund_tenders": statements(
-    // What of a refund the providers have given back; a refund of several parts can stop between two of them.
     `alter table refunds add column given bigint not null default 0 check (given between 0 and amount)`,
     `update refunds set given = amount where status = 'completed'`,
     `alter table refunds add column outstanding bigint generated always as (amount - given) stored`,
@@ -142,7 +137,7 @@ export const migrations = {
       return null;
     end $$`
   ),
-  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
   "0004_plugin_views": statements(
     `create view plugin_refunds as
       select id, organization_id, order_id, kind, amount, shipping_amount, reason, status, performed_by,
