@@ -4,7 +4,7 @@ import { issue, maybe, over, Units } from "../platform/text/Fields.ts"
 import { Text } from "../platform/text/Storable.ts"
 import { Moment, Time } from "../platform/text/Time.ts"
 
-/** Fields that limit a record to buyers, quantities and times; null is open. Bounds are inclusive. */
+/** Limits to buyers, quantities and times; null is open. Bounds are inclusive. */
 export const boundsFields = {
   customerGroupId: Schema.NullOr(Schema.String),
   minQuantity: Schema.NullOr(Schema.Int),
@@ -13,7 +13,6 @@ export const boundsFields = {
   validUntil: Schema.NullOr(Time)
 }
 
-/** The same fields in a request body. */
 export const sentBounds = {
   customerGroupId: maybe(Text),
   minQuantity: maybe(Units),
@@ -22,7 +21,6 @@ export const sentBounds = {
   validUntil: maybe(Moment)
 }
 
-/** What `sentBounds` decodes to. */
 export interface SentBounds {
   readonly customerGroupId?: string | null | undefined
   readonly minQuantity?: number | null | undefined
@@ -31,7 +29,6 @@ export interface SentBounds {
   readonly validUntil?: Date | null | undefined
 }
 
-/** Bounds with every field set. */
 export interface Bounds {
   readonly customerGroupId: string | null
   readonly minQuantity: number | null
@@ -40,7 +37,6 @@ export interface Bounds {
   readonly validUntil: Date | null
 }
 
-/** The record's bounds with those of a request applied: absent keeps, null opens. */
 export const boundsOver = (sent: SentBounds, before?: Bounds): Bounds => ({
   customerGroupId: over(sent.customerGroupId, before?.customerGroupId ?? null),
   minQuantity: over(sent.minQuantity, before?.minQuantity ?? null),
@@ -49,11 +45,9 @@ export const boundsOver = (sent: SentBounds, before?: Bounds): Bounds => ({
   validUntil: over(sent.validUntil, before?.validUntil ?? null)
 })
 
-/** A time window that ends before it begins would never apply. */
 export const windowIssues = (from: Date | null, until: Date | null): ReadonlyArray<Issue> =>
   from !== null && until !== null && until < from ? [issue("validUntil", "must not be before validFrom")] : []
 
-/** Issues of bounds that no value can satisfy. */
 export const boundsIssues = ({ maxQuantity, minQuantity, validFrom, validUntil }: Bounds): ReadonlyArray<Issue> => [
   ...(minQuantity !== null && maxQuantity !== null && maxQuantity < minQuantity
     ? [issue("maxQuantity", "must not be below minQuantity")]

@@ -5,17 +5,15 @@ import { askPlugin } from "../platform/hooks/PluginCall.ts"
 import type { CustomerId, EntityId, VariantId } from "../platform/ids/Id.ts"
 import { perUnit, PriceSteps } from "./PriceSteps.ts"
 
-/** A line whose price steps are wanted; minor units. */
+/** Minor units. */
 export interface LineToPrice {
   readonly entityId: EntityId
   readonly variantId: VariantId | null
   readonly metadata: Readonly<Record<string, unknown>>
   readonly quantity: number
-  /** Price of a unit by the catalog, and by the steps of plugins that are listed before. */
   readonly unitPrice: number
 }
 
-/** The lines of one cart, order or quote, and who they are for. */
 export interface LinesToPrice<L extends LineToPrice = LineToPrice> {
   readonly organizationId: string
   readonly currency: string
@@ -25,18 +23,15 @@ export interface LinesToPrice<L extends LineToPrice = LineToPrice> {
 }
 
 /**
- * Adds steps to the prices of lines (`linePricing` of a plugin). Asked once for all lines of a cart and again at each
- * pricing of it, so equal lines must give equal steps: what was quoted is what is charged. Acts as the request's actor.
- * Gives the steps of each line in their order; a `HookRefusal` says to the shopper why there is no price.
+ * Adds steps to the prices of lines (`linePricing` of a plugin). Runs again at each pricing: equal lines must give
+ * equal steps. Acts as the request's actor. A `HookRefusal` tells the shopper why there is no price.
  */
 export type LinePricing = (
   request: LinesToPrice
 ) => Effect.Effect<ReadonlyArray<PriceSteps>, HookRefusal, CurrentActor>
 
-/** The lines have no price; the message is for the shopper. */
 export class LinePricingFailed extends Data.TaggedError("LinePricingFailed")<{ readonly message: string }> {}
 
-/** A line with its steps, and with those of a unit in its unit price. */
 export type SteppedLine<L extends LineToPrice> = L & { readonly addedSteps?: PriceSteps }
 
 const decode = Schema.decodeUnknownEffect(Schema.Array(PriceSteps))
@@ -47,7 +42,7 @@ const broken = (cause: unknown) =>
     Effect.fail(new LinePricingFailed({ message: "The items could not be priced. Try again later." }))
   )
 
-/** The steps of one plugin. A mistake of its code is logged; the shopper sees the text of a refusal only. */
+/** A defect of a plugin is logged; the shopper sees the text of a refusal only. */
 const ask = Effect.fnUntraced(function*(pricing: LinePricing, request: LinesToPrice) {
   const answer = yield* askPlugin(() => pricing(request), {
     broken,
@@ -74,13 +69,10 @@ const stepped = Effect.fnUntraced(function*<L extends LineToPrice>(pricing: Line
     : yield* new LinePricingFailed({ message: "The price of an item would be below zero." })
 })
 
-/** An empty registry. */
 export const emptyLinePricings = () => {
   const pricings: Array<LinePricing> = []
   return {
-    /** Adds one while the process starts. */
     register: (pricing: LinePricing) => Effect.sync(() => void pricings.push(pricing)),
-    /** The lines with the steps of all plugins, in their order. Nothing is called where none adds any. */
     priced: <L extends LineToPrice>(
       request: Omit<LinesToPrice<L>, "organizationId">
     ): Effect.Effect<ReadonlyArray<SteppedLine<L>>, LinePricingFailed, CurrentActor> =>
@@ -102,7 +94,6 @@ export class LinePricings extends Context.Service<LinePricings>()("stoa/domain/p
   static readonly layer = Layer.effect(LinePricings, LinePricings.make)
 }
 
-/** Those of this process; none where a service is built alone, as in some tests. */
 export const linePricings: Effect.Effect<LinePricings["Service"]> = Effect.map(
   Effect.serviceOption(LinePricings),
   Option.getOrElse(emptyLinePricings)

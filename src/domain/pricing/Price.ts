@@ -27,8 +27,8 @@ export const Price = Schema.Struct({
 export type Price = typeof Price.Type
 
 /**
- * Body of a price to set. Entity, variant, currency, group, quantities and times together name the price: setting it
- * again overwrites the amounts and the metadata (contract §7).
+ * Entity, variant, currency, group, quantities and times together identify the price: setting it again overwrites it
+ * (contract §7).
  */
 export const SetPrice = Schema.Struct({
   entityId: EntityId,
@@ -41,7 +41,6 @@ export const SetPrice = Schema.Struct({
 })
 export type SetPrice = typeof SetPrice.Type
 
-/** Which prices a list shows; a filter that is left out admits all (spec §4). */
 export interface PriceFilter {
   readonly entityId?: EntityId | undefined
   readonly variantId?: VariantId | undefined
@@ -49,7 +48,7 @@ export interface PriceFilter {
   readonly customerGroupId?: string | undefined
 }
 
-/** The price of a request body; 422 if its bounds admit nothing. */
+/** 422 if the bounds admit nothing. */
 export const priceOf = (
   sent: SetPrice,
   record: { readonly id: PriceId; readonly organizationId: string; readonly now: Date }

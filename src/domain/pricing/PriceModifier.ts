@@ -11,8 +11,7 @@ import { largestPercentage, ModifierType } from "./PriceResolution.ts"
 
 /**
  * A rule that changes resolved prices (contract §7). `value` is an integer percentage for `percentage_discount` (0 to
- * 100) and `percentage_markup` (0 to 1000), minor units of `currency` for the others. Null entity, variant, group,
- * currency or bound: any.
+ * 100) and `percentage_markup` (0 to 1000), minor units of `currency` for the others. Null: any.
  */
 export const PriceModifier = Schema.Struct({
   id: PriceModifierId,
@@ -34,7 +33,6 @@ export type PriceModifier = typeof PriceModifier.Type
 
 const isMinimum = Schema.is(Amount)
 
-/** Conditions of a modifier: `minSubtotal` (minor units) is the one that is read. */
 const Conditions = StorableObject.check(
   Schema.makeFilter((conditions) =>
     conditions["minSubtotal"] === undefined || isMinimum(conditions["minSubtotal"]) ||
@@ -52,11 +50,10 @@ const optional = {
   ...sentBounds
 }
 
-/** Body of a new modifier. Fixed kinds need a currency, a discount is at most 100 per cent (contract §7.3). */
+/** Fixed kinds need a currency, a discount is at most 100 per cent (contract §7.3). */
 export const NewPriceModifier = Schema.Struct({ name: Text, type: ModifierType, value: Amount, ...optional })
 export type NewPriceModifier = typeof NewPriceModifier.Type
 
-/** Body of a change: any part of a new one; null empties a field. */
 export const PriceModifierChange = Schema.Struct({
   name: Schema.optional(Text),
   type: Schema.optional(ModifierType),
@@ -65,7 +62,6 @@ export const PriceModifierChange = Schema.Struct({
 })
 export type PriceModifierChange = typeof PriceModifierChange.Type
 
-/** Which modifiers a list shows: those of exactly this entity and currency, holding at this time or not. */
 export interface PriceModifierFilter {
   readonly entityId?: EntityId | undefined
   readonly currency?: string | undefined
@@ -89,7 +85,6 @@ const checked = (modifier: PriceModifier): Result.Result<PriceModifier, Validati
   return issues.length === 0 ? Result.succeed(modifier) : Result.fail(ValidationFailed.issues(issues))
 }
 
-/** The record a body describes; 422 when its parts contradict one another. */
 export const modifierOf = (
   sent: NewPriceModifier,
   record: { readonly id: PriceModifierId; readonly organizationId: string; readonly now: Date }
@@ -111,7 +106,6 @@ export const modifierOf = (
     updatedAt: record.now
   })
 
-/** The record after a change; the rules apply to the complete record, not only to the sent fields. */
 export const changedModifier = (
   before: PriceModifier,
   sent: PriceModifierChange,

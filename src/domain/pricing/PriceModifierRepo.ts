@@ -11,20 +11,17 @@ import { Table } from "../platform/records/Table.ts"
 import { type RecordRepo, recordRepo } from "../platform/resources/RecordRepo.ts"
 import { PriceModifier, type PriceModifierFilter } from "./PriceModifier.ts"
 
-/** What a price or a modifier is for; null is everything of the organization. */
 export interface PriceTarget {
   readonly organizationId: string
   readonly entityId: EntityId | null
   readonly variantId: VariantId | null
 }
 
-/** Whether the target exists in the catalog, and its variant is one of that entity. */
 export const TargetRow = Schema.Struct({ entityFound: Schema.Boolean, variantFound: Schema.Boolean })
 
 class UnknownEntity extends invalid("UnknownEntity", "entityId", "is not an entity of this store") {}
 export class UnknownVariant extends invalid("UnknownVariant", "variantId", "is not a variant of this entity") {}
 
-/** A select of one `TargetRow`, to be used as a part of the statement that writes. */
 export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, variantId }: PriceTarget) =>
   sql`select
       (${entityId}::uuid is null or exists (select 1 from catalog_entities_read e
@@ -33,19 +30,16 @@ export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, v
         and v.organization_id = ${organizationId}
         and (${entityId}::uuid is null or v.entity_id = ${entityId}::uuid))) as "variantFound"`
 
-/** The entity or variant was deleted between read and write: the foreign key rejects the row. */
 export const isTargetGone = (error: SqlError.SqlError): boolean => refusalOf(error).state === sqlStates.foreignKey
 
 /**
- * All SQL of price modifiers. `insert` and `change` fail if the organization has no such entity or variant. `remove`
- * records a change of the price whose payload is the record as it was, with `deleted: true`.
+ * Price modifiers. `insert` and `change` fail for an unknown entity or variant. `remove` records the record as it was,
+ * with `deleted: true`.
  */
 export class PriceModifierRepo extends Context.Service<
   PriceModifierRepo,
   Pick<RecordRepo<PriceModifier, UnknownEntity | UnknownVariant>, "insert" | "change"> & {
-    /** False for an unknown id. */
     readonly remove: (id: PriceModifierId) => Effect.Effect<boolean, never, CurrentActor>
-    /** A page of modifiers in order of application. */
     readonly list: (
       filter: PriceModifierFilter,
       now: Date,
@@ -54,7 +48,6 @@ export class PriceModifierRepo extends Context.Service<
   }
 >()("stoa/domain/pricing/PriceModifierRepo") {}
 
-/** Adjustments of prices. */
 export const modifiers = new Table("price_modifiers", PriceModifier, { casts: { value: "float8" } })
 
 const source = {
@@ -78,14 +71,12 @@ const matching = (sql: SqlClient.SqlClient, filter: PriceModifierFilter, now: Da
   ]
 }
 
-/** `PriceModifierRepo` over the database of the process. */
 export const priceModifierRepoLayer = Layer.effect(
   PriceModifierRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const records = recordRepo(sql, source, orTargetGone)
 
-    /** Neither an entity's organization nor a variant's entity changes; foreign keys see concurrent deletions. */
     const inCatalog = Effect.fnUntraced(function*(modifier: PriceModifier) {
       const [target] = yield* Effect.orDie(decoding(sql, TargetRow)`${targetOf(sql, modifier)}`)
       if (target?.entityFound !== true) return yield* new UnknownEntity()

@@ -15,14 +15,14 @@ import { PriceModifierRepo } from "./PriceModifierRepo.ts"
 
 class ModifierNotFound extends notFound("PriceModifier", "Price modifier not found.") {}
 
-/** Price modifiers (contract §7): rules that change resolved prices of an entity, a group or the complete store. */
+/** Rules that change resolved prices of an entity, a group or the complete store (contract §7). */
 export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/domain/pricing/PriceModifiers", {
   make: Effect.gen(function*() {
     const repo = yield* PriceModifierRepo
     const hooks = yield* Hooks
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-    /** A new modifier; runs `pricing.afterCreate`. */
+    /** Runs `pricing.afterCreate`. */
     const create = Effect.fn("PriceModifiers.create")(function*(input: NewPriceModifier) {
       const { organizationId } = yield* CurrentActor
       const now = yield* clock
@@ -41,7 +41,6 @@ export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/doma
       return modifier
     })
 
-    /** A page in order of application; `active` means within its window now. */
     const list = Effect.fn("PriceModifiers.list")(function*(filter: PriceModifierFilter, page: PageRequest) {
       return yield* repo.list(filter, yield* clock, page)
     })

@@ -14,7 +14,6 @@ import { isTargetGone, modifiers, targetOf, TargetRow, UnknownVariant } from "./
 
 export const prices = new Table("prices", Price)
 
-/** The written price; all null for an unknown target, or when a concurrent request wrote the price first. */
 const SetRow = Schema.Struct({
   ...TargetRow.fields,
   id: Schema.NullOr(PriceId),
@@ -23,7 +22,7 @@ const SetRow = Schema.Struct({
   created: Schema.NullOr(Schema.Boolean)
 })
 
-/** The new row. Concurrent requests collide at the unique natural key: the second writes nothing. */
+/** Concurrent requests collide at the unique natural key: the second writes nothing. */
 const inserted = (sql: SqlClient.SqlClient, price: Price) =>
   sql`insert into prices (${sql.literal(prices.names)})
     select new.* from (${prices.values(sql, [price])}) new, target
@@ -31,7 +30,6 @@ const inserted = (sql: SqlClient.SqlClient, price: Price) =>
     on conflict (organization_id, entity_id, variant_id, currency, customer_group_id, min_quantity, max_quantity,
       valid_from, valid_until) do nothing returning *, true as created`
 
-/** The changed row; its time moves only when something else does. */
 const updated = (sql: SqlClient.SqlClient, price: Price) =>
   sql`update prices p set amount = ${price.amount}::bigint, compare_at_amount = ${price.compareAtAmount}::bigint,
       metadata = ${JSON.stringify(price.metadata)}::jsonb,
@@ -41,7 +39,6 @@ const updated = (sql: SqlClient.SqlClient, price: Price) =>
     from target where "entityFound" and "variantFound" and p.id = (select id from old)
       and p.organization_id = ${price.organizationId} returning p.*, false as created`
 
-/** The price of the same natural key, locked: the one that is overwritten. */
 const overwritten = (sql: SqlClient.SqlClient, price: Price) =>
   sql`select * from prices where organization_id = ${price.organizationId} and entity_id = ${price.entityId}::uuid
     and variant_id is not distinct from ${price.variantId}::uuid and currency = ${price.currency}
@@ -53,7 +50,6 @@ const overwritten = (sql: SqlClient.SqlClient, price: Price) =>
 
 const times = ["validFrom", "validUntil", "createdAt", "updatedAt"]
 
-/** A price as the API shows it: SQL over a row of `prices`. */
 const priceJson = (row: string) =>
   jsonOf(
     Price.fields,
@@ -61,7 +57,6 @@ const priceJson = (row: string) =>
     Object.fromEntries(times.map((field) => [field, isoTime(`${row}.${String.camelToSnake(field)}`)]))
   )
 
-/** Only the statement itself learns which row it wrote and whether that is new. */
 const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor) =>
   changeLogRows(sql, actor, {
     type: { sql: "case when x.created then 'pricing.create' else 'pricing.update' end" },
@@ -79,7 +74,6 @@ const matching = (sql: SqlClient.SqlClient, filter: PriceFilter) => [
   ...(filter.customerGroupId === undefined ? [] : [sql`customer_group_id = ${filter.customerGroupId}`])
 ]
 
-/** Modifiers of what the filter names and those of everything. */
 const touching = (sql: SqlClient.SqlClient, organization: string, filter: PriceFilter) => {
   const orAny = (column: string, value: string | undefined, type: string) =>
     value === undefined ? [] : [sql`(${sql(column)} is null or ${sql(column)} = ${value}::${sql.literal(type)})`]
@@ -92,14 +86,13 @@ const touching = (sql: SqlClient.SqlClient, organization: string, filter: PriceF
   ])
 }
 
-/** All SQL of prices. */
 export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing/PriceRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
     /**
-     * Writes a price over the one of the same natural key, with the event `pricing.create` or `pricing.update`, in one
-     * statement. 404 when the organization has no such entity, 422 when the variant is not one of the entity's.
+     * Overwrites the price of the same natural key, with its event, in one statement. 404 for an unknown entity, 422
+     * when the variant is not one of the entity's.
      */
     const set = Effect.fn("PriceRepo.set")(
       function*(price: Price) {
@@ -115,7 +108,6 @@ export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing
           const [row] = yield* statement
           if (row === undefined || !row.entityFound) return yield* new EntityNotFound()
           if (!row.variantFound) return yield* new UnknownVariant()
-          // A concurrent request created this price: the next statement sees it with its previous values.
           const { created, createdAt, id, updatedAt } = row
           if (id === null || createdAt === null || updatedAt === null) continue
           return { price: { ...price, id, createdAt, updatedAt }, created: created === true }
@@ -128,7 +120,6 @@ export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing
       )
     )
 
-    /** A page of prices, newest first. */
     const list = Effect.fn("PriceRepo.list")((filter: PriceFilter, page: PageRequest) =>
       Effect.suspend(() => {
         const only = matching(sql, filter)
@@ -136,7 +127,6 @@ export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing
       }).pipe(Effect.orDie)
     )
 
-    /** The first 100 modifiers, in order of application, that may touch the prices a filter shows. */
     const modifiersFor = Effect.fn("PriceRepo.modifiersFor")(function*(filter: PriceFilter) {
       return yield* modifiers.rows(sql)`select ${sql.literal(modifiers.columns())} from price_modifiers
         where ${touching(sql, yield* currentOrganization, filter)} order by priority, id limit 100`
@@ -146,5 +136,4 @@ export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing
   })
 }) {}
 
-/** `PriceRepo` over the database of the process. */
 export const priceRepoLayer = Layer.effect(PriceRepo, PriceRepo.make)

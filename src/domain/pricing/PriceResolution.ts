@@ -2,7 +2,7 @@ import { Data, Result, Schema } from "effect"
 import type { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { type AmountOutOfRange, type Minor, minor, percentOf } from "../platform/money/Money.ts"
 
-/** A price as resolution reads it (contract 7): minor units, null means "any" or "open". */
+/** A price (contract 7): minor units, null means "any" or "open". */
 export interface PriceRow {
   readonly id: string
   readonly entityId: EntityId
@@ -17,7 +17,7 @@ export interface PriceRow {
   readonly createdAt: Date
 }
 
-/** The types of modifier (contract 7.3, 12.3 #25). Percentages are integers, other values are minor units. */
+/** Percentages are integers, other values are minor units (contract 7.3, 12.3 #25). */
 export const ModifierType = Schema.Literals([
   "percentage_discount",
   "fixed_discount",
@@ -25,19 +25,16 @@ export const ModifierType = Schema.Literals([
   "percentage_markup",
   "override"
 ])
-/** See the schema of the same name. */
 export type ModifierType = typeof ModifierType.Type
 
-/** The largest value of a kind that is a percentage; a markup may be a multiple of the price. */
 const largestPercentages: { readonly [Type in ModifierType]?: number } = {
   percentage_discount: 100,
   percentage_markup: 1_000
 }
 
-/** The largest value of a kind that is a percentage, undefined for one that is an amount of some currency. */
 export const largestPercentage = (type: ModifierType): number | undefined => largestPercentages[type]
 
-/** A price modifier as resolution reads it (contract 7): null means "any" or "open". */
+/** Null means "any" or "open" (contract 7). */
 export interface ModifierRow {
   readonly id: string
   readonly name: string
@@ -50,13 +47,11 @@ export interface ModifierRow {
   readonly currency: string | null
   readonly minQuantity: number | null
   readonly maxQuantity: number | null
-  /** `minSubtotal` is compared with base unit amount times quantity; other keys are ignored. */
   readonly conditions: { readonly [key: string]: unknown }
   readonly validFrom: Date | null
   readonly validUntil: Date | null
 }
 
-/** The input of a price resolution, with the candidate rows of the organization. */
 export interface PriceQuestion {
   readonly prices: ReadonlyArray<PriceRow>
   readonly modifiers: ReadonlyArray<ModifierRow>
@@ -64,14 +59,12 @@ export interface PriceQuestion {
   readonly variantId: VariantId | null
   readonly currency: string
   readonly quantity: number
-  /** Every customer group the buyer is in. */
   readonly groups: ReadonlyArray<string>
   readonly now: Date
   /** The entity's `metadata.basePrice`, used when no price matches; rounded half up. */
   readonly basePrice: number | null
 }
 
-/** A modifier that changed the price, in the order of application. */
 export interface AppliedModifier {
   readonly id: string
   readonly name: string
@@ -81,7 +74,7 @@ export interface AppliedModifier {
   readonly priority: number
 }
 
-/** One line of the explanation of a price: minor units of one unit. */
+/** Minor units of one unit. */
 export const BreakdownStep = Schema.Struct({
   label: Schema.String,
   amountBefore: Schema.Int,
@@ -89,10 +82,9 @@ export const BreakdownStep = Schema.Struct({
   amountAfter: Schema.Int,
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 })
-/** See the schema of the same name. */
 export type BreakdownStep = typeof BreakdownStep.Type
 
-/** A resolved unit price in minor units; `basePriceId` is null when the entity's base price was used. */
+/** A unit price in minor units; `basePriceId` is null when the entity's base price was used. */
 export interface ResolvedPrice {
   readonly baseAmount: Minor
   readonly finalAmount: Minor
@@ -102,7 +94,7 @@ export interface ResolvedPrice {
   readonly breakdown: ReadonlyArray<BreakdownStep>
 }
 
-/** No price row matches and the entity has no usable base price: NOT_FOUND on pricing routes (contract 7.3.2). */
+/** No price row matches and the entity has no usable base price (contract 7.3.2). */
 export class NoPrice extends Data.TaggedError("NoPrice")<{ readonly entityId: EntityId; readonly currency: string }> {
   override get message(): string {
     return `No base price configured for ${this.entityId} (${this.currency}).`
@@ -131,7 +123,6 @@ const isCandidate = (row: PriceRow, question: PriceQuestion): boolean =>
 const isWellFormed = (row: ModifierRow): boolean => {
   const largest = largestPercentage(row.type)
   return largest === undefined
-    // A fixed amount without a currency would take the same number off pounds and yen.
     ? row.currency !== null && Number.isSafeInteger(row.value) && row.value >= 0
     : row.value >= 0 && row.value <= largest
 }
@@ -158,8 +149,8 @@ const byText = (left: string, right: string): number => left < right ? -1 : left
 const unset = (value: string | null): number => value === null ? 1 : 0
 
 /**
- * Preference among matching prices (contract 7.3.3): specific before general, never cheap before expensive. The larger
- * id decides last, so that equal rows always give the same result.
+ * Specific before general, never cheap before expensive (contract 7.3.3). The larger id decides last: equal rows always
+ * give the same result.
  */
 const preference = (left: PriceRow, right: PriceRow): number =>
   ascending(unset(left.variantId), unset(right.variantId)) ||
@@ -185,7 +176,6 @@ interface Base {
   readonly priceId: string | null
 }
 
-/** First step of a price explanation: its row, or the entity's base price if `priceId` is null. */
 export const firstStep = (amount: number, priceId: string | null): BreakdownStep => ({
   label: priceId === null ? "Entity base price" : "Base price",
   amountBefore: 0,
@@ -204,10 +194,8 @@ const baseOf = (question: PriceQuestion): Base | undefined => {
 }
 
 /**
- * The unit price of an entity or variant for a buyer, a quantity and a time (contract 7.3). Prices and modifiers must
- * belong to the organization; rows of other entities are ignored. Modifiers of every group of the buyer apply by
- * priority, then id, each on the running amount, never below zero. An invalid modifier (a percentage that is too large,
- * a fixed amount without currency) is skipped. `quantity` is an integer.
+ * The unit price for a buyer, a quantity and a time (contract 7.3). Modifiers apply by priority, then id, each on the
+ * running amount, never below zero; an invalid one is skipped. `quantity` is an integer.
  */
 export const resolvePrice = (
   question: PriceQuestion

@@ -5,21 +5,18 @@ import { lookupSql } from "../platform/database/DatabaseRepo.ts"
 import type { EntityId, VariantId } from "../platform/ids/Id.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
 
-/** What is to be priced. */
 export interface PricedThing {
   readonly entityId: EntityId
   readonly variantId: VariantId | null
 }
 
-/** All rows that can affect the prices of some sellables in one currency. */
 export interface PriceCandidates {
   readonly prices: ReadonlyArray<PriceRow>
   readonly modifiers: ReadonlyArray<ModifierRow>
-  /** By entity id; an entity the organization does not have is absent. */
   readonly entities: ReadonlyMap<string, PricedEntity>
 }
 
-/** An entity with its `metadata.basePrice`, null if that is not a number. */
+/** `metadata.basePrice`, null if that is not a number. */
 export interface PricedEntity {
   readonly type: string
   readonly slug: string
@@ -29,7 +26,6 @@ export interface PricedEntity {
 /** Times inside aggregated JSON are text. */
 type Timed<Row, Keys extends keyof Row> = Omit<Row, Keys> & { readonly [Key in Keys]: string | null }
 
-/** What `candidatesSql` reads. */
 export interface CandidateRow {
   readonly prices: ReadonlyArray<Timed<PriceRow, "validFrom" | "validUntil"> & { readonly createdAt: string }>
   readonly modifiers: ReadonlyArray<Timed<ModifierRow, "validFrom" | "validUntil">>
@@ -38,7 +34,6 @@ export interface CandidateRow {
   >
 }
 
-/** Everything about these entities in a currency. */
 interface PriceQuestion {
   readonly organization: string
   readonly ids: ReadonlyArray<string>
@@ -47,8 +42,8 @@ interface PriceQuestion {
 }
 
 /**
- * SQL that reads the candidates of sellables in a statement about something else: joins, and the columns of a
- * `CandidateRow`. All of `of` is SQL: `ids` an array of entities, `now` the time that prices must not have ended at.
+ * SQL that reads the candidates of sellables in a statement about something else. All of `of` is SQL: `ids` an array of
+ * entities, `now` the time that prices must not have ended at.
  */
 export const candidatesSql = (of: { readonly [Fact in keyof PriceQuestion]: string }) => ({
   columns: `coalesce(price.found, '[]') as prices, coalesce(modifier.found, '[]') as modifiers,
@@ -72,7 +67,6 @@ export const candidatesSql = (of: { readonly [Fact in keyof PriceQuestion]: stri
       from catalog_entities_read e where e.organization_id = ${of.organization} and e.id = any(${of.ids})) entity`
 })
 
-/** Made once, as this statement runs with every checkout. */
 const asked = candidatesSql({ organization: "i.organization", ids: "i.ids", currency: "i.currency", now: "i.now" })
 
 const timeOf = (text: string | null): Date | null => text === null ? null : new Date(text)
@@ -101,10 +95,6 @@ export class PriceCandidateRepo
         alone: (question) => Effect.map(findAll([question]), ([candidates]) => candidates ?? toCandidates(undefined))
       })
 
-      /**
-       * Prices, modifiers and base prices for all sellables, without those that ended before `now`. One statement, batched
-       * with concurrent callers.
-       */
       const candidates = Effect.fn("PriceCandidateRepo.candidates")(
         function*(things: ReadonlyArray<PricedThing>, currency: string, now: Date) {
           if (things.length === 0) return toCandidates(undefined)
@@ -123,7 +113,6 @@ export class PriceCandidateRepo
   })
 {}
 
-/** `PriceCandidateRepo` over the database of the process. */
 export const priceCandidateRepoLayer = Layer.effect(PriceCandidateRepo, PriceCandidateRepo.make)
 
 export const toCandidates = (row: CandidateRow | undefined): PriceCandidates => ({

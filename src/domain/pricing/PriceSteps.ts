@@ -19,21 +19,18 @@ export type PriceStep = typeof PriceStep.Type
 
 const maxSteps = 50
 
-/** The steps of a line. */
 export const PriceSteps = Schema.Array(PriceStep).check(Schema.isMaxLength(maxSteps))
 export type PriceSteps = typeof PriceSteps.Type
 
-/** What steps add to the price of one unit. */
 export const perUnit = (steps: PriceSteps): number =>
   steps.reduce((sum, { amountPerUnit = 0 }) => sum + amountPerUnit, 0)
 
-/** What steps add to the line besides its units. */
 export const perLine = (steps: PriceSteps): number =>
   steps.reduce((sum, { amountPerLine = 0 }) => sum + amountPerLine, 0)
 
 /**
- * What of a line is taxed, in minor units: its price after discount, without the share of steps that are not taxable.
- * The discount is shared by largest remainder.
+ * The taxed part of a line in minor units: its price after discount, without steps that are not taxable. The discount
+ * is shared by largest remainder.
  */
 export const taxableAmount = (line: {
   readonly discountAmount: number

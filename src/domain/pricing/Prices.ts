@@ -17,18 +17,16 @@ class PriceNotFound
   extends notFound("Price", (slug: string, currency: string) => `No base price configured for ${slug} (${currency}).`)
 {}
 
-/** A quantity of a sellable to be priced. */
 export interface PricedLine extends PricedThing {
   readonly quantity: number
 }
 
-/** A page of prices and the modifiers that may touch them. */
 export interface PriceList {
   readonly prices: PageOf<Price>
   readonly modifiers: ReadonlyArray<PriceModifier>
 }
 
-/** Prices: setting, listing and resolving them (spec §4 Pricing, contract §7). Amounts in minor units. */
+/** Sets, lists and resolves prices (spec §4 Pricing, contract §7). Amounts in minor units. */
 export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Prices", {
   make: Effect.gen(function*() {
     const repo = yield* PriceRepo
@@ -36,7 +34,7 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
     const hooks = yield* Hooks
     const { types } = yield* CatalogSettings
 
-    /** Sets a price; the same natural key overwrites. Runs `pricing.afterCreate` or `pricing.afterUpdate`. */
+    /** The same natural key overwrites. Runs `pricing.afterCreate` or `pricing.afterUpdate`. */
     const set = Effect.fn("Prices.set")(function*(input: SetPrice) {
       const { organizationId } = yield* CurrentActor
       const now = DateTime.toDateUtc(yield* DateTime.now)
@@ -52,7 +50,7 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
       })
     })
 
-    /** The unit price of a line for a buyer of these groups, explained. 404 if the store has none (contract §7.3). */
+    /** The explained unit price of a line. 404 if the store has none (contract §7.3). */
     const resolve = Effect.fn("Prices.resolve")(
       function*(line: PricedLine, currency: string, groups: ReadonlyArray<string>, now: Date) {
         const candidates = yield* rows.candidates([line], currency, now)
@@ -69,7 +67,6 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
       set,
       list,
       resolve,
-      /** What can affect the prices of these lines now, in one statement; `linePricesOf` decides. */
       candidates: rows.candidates
     }
   })
@@ -77,7 +74,6 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
   static readonly layer = Layer.effect(Prices, Prices.make)
 }
 
-/** What else decides a price. */
 export interface PriceBuyer {
   readonly currency: string
   readonly groups: ReadonlyArray<string>
@@ -102,6 +98,6 @@ export const linePrice = (line: PricedLine, { entities, modifiers, prices }: Pri
   })
 }
 
-/** The same for many lines, in their order; null without a price. */
+/** In the order of the lines; null without a price. */
 export const linePricesOf = (lines: ReadonlyArray<PricedLine>, candidates: PriceCandidates, buyer: PriceBuyer) =>
   lines.map((line) => Result.getOrElse(linePrice(line, candidates, buyer), () => null))

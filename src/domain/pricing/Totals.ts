@@ -2,12 +2,11 @@ import { Data, Result } from "effect"
 import { allocate, type AmountOutOfRange, type Minor, minor, sum, times } from "../platform/money/Money.ts"
 import { perLine, type PriceSteps } from "./PriceSteps.ts"
 
-/** A line to be priced: whole units and the unit price before discount and tax, in minor units. */
 export interface TotalsLine {
   readonly key: string
   readonly quantity: number
   readonly unitPrice: number
-  /** Steps of its price. Those of a unit are in `unitPrice`; those of the line are added to its total. */
+  /** Steps of a unit are in `unitPrice`; those of the line are added to its total. */
   readonly addedSteps?: PriceSteps
   /** Stored value: neither what discounts leave over nor tax of shipping is spread over it. */
   readonly storedValue?: boolean
@@ -19,29 +18,28 @@ export interface TotalsDiscount {
   readonly eligibleLines?: ReadonlyArray<number> | null
 }
 
-/** What a line adds to the order. Minor units; 0 <= discountAmount <= totalPrice. */
+/** Minor units; 0 <= discountAmount <= totalPrice. */
 export interface LineTotals {
   readonly totalPrice: Minor
   readonly discountAmount: Minor
   readonly taxAmount: Minor
 }
 
-/** The parts of an order's totals. All amounts in minor units of one currency. */
+/** All amounts in minor units of one currency. */
 export interface TotalsInput<L extends TotalsLine> {
   readonly currency: string
   readonly lines: ReadonlyArray<L>
   /** In order of application. Together they are limited to the subtotal. */
   readonly discounts: ReadonlyArray<TotalsDiscount>
   readonly shippingTotal: number
-  /** Tax per line, one entry for each line; absent when tax was only computed for the order. */
   readonly lineTaxes?: ReadonlyArray<number>
-  /** Tax of the order; absent: the sum of lineTaxes. The excess over lineTaxes (tax of shipping) is spread over lines. */
+  /** Absent: the sum of lineTaxes. The excess over lineTaxes (tax of shipping) is spread over lines. */
   readonly taxTotal?: number
-  /** Prices and shipping contain their tax: the total does not add it. Default false. */
+  /** The total does not add the tax. Default false. */
   readonly taxIncluded?: boolean
 }
 
-/** A priced order. The lines always add up to its subtotal, discountTotal and taxTotal (contract 3.3). */
+/** The lines always add up to subtotal, discountTotal and taxTotal (contract 3.3). */
 export interface OrderTotals<L extends TotalsLine> {
   readonly currency: string
   readonly lines: ReadonlyArray<L & LineTotals>
@@ -102,7 +100,6 @@ export const allocateDiscounts = (
   return totals.map((cost, index) => cost - (remaining[index] ?? 0) + (parts[index] ?? 0))
 }
 
-/** Spreads tax without a line over the lines by their price after discount, else by their price before it. */
 const taxPerLine = (
   lineTaxes: ReadonlyArray<number>,
   taxTotal: number,
@@ -118,10 +115,7 @@ const taxPerLine = (
   return Result.succeed(lineTaxes.map((tax, index) => tax + (parts[index] ?? 0)))
 }
 
-/**
- * The amount to pay after discount, with its tax unless the prices contain it. Order totals and line refunds both use it,
- * so included tax has one meaning.
- */
+/** The amount to pay after discount. Order totals and line refunds both use it: included tax has one meaning. */
 export const payable = (
   { discount, taxIncluded, tax, total: before }: {
     readonly total: number
@@ -131,16 +125,15 @@ export const payable = (
   }
 ): number => before - discount + (taxIncluded ? 0 : tax)
 
-/** Unit price times quantity, and what the steps of its price add once. */
 const lineTotal = ({ addedSteps = [], quantity, unitPrice }: Omit<TotalsLine, "key">) =>
   Result.flatMap(times(unitPrice, quantity, "line total"), (units) => minor(units + perLine(addedSteps), "line total"))
 
 const isWhole = (quantity: number): boolean => Number.isSafeInteger(quantity) && quantity >= 0
 
 /**
- * The one pricing function of Stoa (contract 3.3): cart preview, quote, checkout, edit and refund all take their totals
- * from here. grandTotal = subtotal - discountTotal + taxTotal + shippingTotal, without taxTotal where it is included.
- * Amounts that are negative, fractional or beyond 2^53 - 1, given or computed, are refused as a value.
+ * The one pricing function of Stoa (contract 3.3), for carts, checkouts, edits and refunds. grandTotal = subtotal -
+ * discountTotal + taxTotal + shippingTotal, without taxTotal where it is included. Refuses amounts that are negative,
+ * fractional or beyond 2^53 - 1.
  */
 export const orderTotals = <L extends TotalsLine>(input: TotalsInput<L>): Result.Result<OrderTotals<L>, Refusal> =>
   Result.gen(function*() {

@@ -59,7 +59,7 @@ export const migrations = {
     `create index price_modifiers_entity on price_modifiers (entity_id) where entity_id is not null`,
     `create index price_modifiers_variant on price_modifiers (variant_id) where variant_id is not null`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
     `create view prices_read as
       select id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount, customer_group_id,
