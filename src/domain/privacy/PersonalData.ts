@@ -9,7 +9,6 @@ import { Time } from "../platform/text/Time.ts"
 
 const text = Schema.NullOr(Schema.String)
 
-/** A note about a customer's order as the customer sees it, without its author. */
 export const WrittenNote = Schema.Struct({
   id: OrderNoteId,
   orderId: OrderId,
@@ -28,7 +27,6 @@ export const GivenBack = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "GivenBack" })
 
-/** A shipment or handover, and its tracking data. */
 export const HandedOver = Schema.Struct({
   id: FulfillmentId,
   orderId: OrderId,
@@ -41,7 +39,6 @@ export const HandedOver = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "HandedOver" })
 
-/** An invoice as issued; `number` is its number in the organization. */
 export const IssuedDocument = Schema.Struct({
   orderId: OrderId,
   number: Schema.Int,
@@ -49,7 +46,6 @@ export const IssuedDocument = Schema.Struct({
   content: Schema.Record(Schema.String, Schema.Unknown)
 }).annotate({ identifier: "IssuedDocument" })
 
-/** Records that belong to a customer's orders, each kind newest first. */
 const OrderRecords = Schema.Struct({
   notes: Schema.Array(WrittenNote),
   refunds: Schema.Array(GivenBack),
@@ -68,10 +64,9 @@ export const PersonalData = Schema.Struct({
   ...OrderRecords.fields
 }).annotate({ identifier: "PersonalData" })
 
-/** Maximum orders that a refusal names. */
 const named = 5
 
-/** Numbers of open orders; none of them while only a checkout is under way. */
+/** Numbers of open orders; empty while only a checkout is under way. */
 export class OrdersOpen extends conflict("OrdersOpen", (numbers: ReadonlyArray<string>) =>
   numbers.length === 0
     ? "A checkout is under way. Ask again when it has ended."

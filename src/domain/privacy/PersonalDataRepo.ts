@@ -14,7 +14,6 @@ import { columnOf, columnsOf } from "../platform/records/Table.ts"
 import { GivenBack, HandedOver, IssuedDocument, OrdersOpen, WrittenNote } from "./PersonalData.ts"
 import { personalRecords } from "./PersonalRecords.ts"
 
-/** Exports and erases what the database holds about a person (docs/customers.md). */
 export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/domain/privacy/PersonalDataRepo", {
   make: Effect.map(Effect.all([SqlClient.SqlClient, personalRecords]), ([sql, records]) => {
     /** The records of a customer's orders: four statements for any number of orders; the newest `limit` of each kind. */
@@ -66,7 +65,6 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
           ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
           createdAt: profile.createdAt
         }
-        // Of the previous profile, keep only the login, which the change log stores as the actor anyway.
         const { groupIds, updatedAt, userId } = profile
         const about = { entityType: "customer", entityId: customerId } as const
         const counts = { ...erased, ...own, orders: orderIds.length, carts: cartIds.length }
@@ -87,7 +85,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
   static readonly layer = Layer.effect(PersonalDataRepo, PersonalDataRepo.make)
 }
 
-/** Deletes rows that only the customer uses. The profile keeps its id, which orders reference. */
+/** The profile keeps its id, which orders reference. */
 const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, profile: Customer, now: Date) {
   const theirs = sql`customer_id = ${profile.id}::uuid and organization_id = ${actor.organizationId}`
   const addresses = yield* sql`delete from customer_addresses where ${theirs} returning 1`
@@ -99,7 +97,6 @@ const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
   return { addresses: addresses.length, interactions: interactions.length }
 })
 
-/** The customer's orders or carts, locked in the order of their ids, as every transaction that locks several does. */
 const locked = Effect.fnUntraced(
   function*<Id extends string>(
     sql: SqlClient.SqlClient,
@@ -117,9 +114,8 @@ const locked = Effect.fnUntraced(
 )
 
 /**
- * The numbers of the customer's open orders, and an empty one for a checkout. Runs after their orders and carts are
- * locked, orders first as in a cancellation. A checkout that created its order meanwhile is visible to this statement,
- * and one that did not cannot claim its cart before the erasure has ended it.
+ * The numbers of open orders, and an empty one for a checkout. Runs after orders, then carts are locked: a checkout
+ * that has not created its order cannot claim its cart before the erasure ends it.
  */
 const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, customerId: CustomerId) {
   const rows = yield* decoding(sql, Schema.Struct({ number: Schema.String }))`select order_number as number from orders
@@ -131,7 +127,6 @@ const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
   return rows.map(({ number }) => number)
 })
 
-/** The ids of records that belong to the orders, for their change log entries. */
 const recordsOf = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<OrderId>) {
     const Record = Schema.Struct({ entityType: Schema.String, ids: Schema.Array(Schema.String) })
@@ -144,8 +139,7 @@ const recordsOf = Effect.fnUntraced(
 )
 
 /**
- * Deletes staff notes about the orders and tracking numbers, by which a carrier can find the address. Payments, refunds
- * and shipments stay, and so do invoices, which the shop must keep as issued by law.
+ * Deletes staff notes and tracking numbers, by which a carrier can find the address. Invoices stay as issued by law.
  */
 const anonymizeRecords = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<OrderId>) {
@@ -159,10 +153,10 @@ const anonymizeRecords = Effect.fnUntraced(
   }
 )
 
-/** What shoppers add to a line, such as a text, may name people. */
+/** Texts that shoppers add to a line may name people. */
 const details = lineDetails.map((field) => columnOf(undefined, field))
 
-/** Redacts orders and carts. The cart's version increases, so that its entity reads it again. */
+/** The cart's version increases: its entity reads it again. */
 const anonymize = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
   actor: Actor,
