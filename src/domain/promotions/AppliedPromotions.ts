@@ -12,7 +12,7 @@ import {
   type PromotionType
 } from "./PromotionRules.ts"
 
-/** A promotion as applied to the order; the amounts of a list add up to the order's discount. Minor units. */
+/** The amounts of a list add up to the order's discount. Minor units. */
 export interface AppliedPromotion extends PromotionGain {
   readonly promotionId: PromotionId
   readonly code: string | null
@@ -20,13 +20,11 @@ export interface AppliedPromotion extends PromotionGain {
   readonly description: string
 }
 
-/** A requested code without effect, with the reason. */
 export interface RejectedCode {
   readonly code: string
   readonly reason: PromotionReason
 }
 
-/** The outcome of all promotions for one order. discountTotal = sum of applied = min(sum of discounts, subtotal). */
 export interface AppliedPromotions {
   readonly applied: ReadonlyArray<AppliedPromotion>
   readonly rejectedCodes: ReadonlyArray<RejectedCode>
@@ -40,7 +38,7 @@ const byPriority = (left: PromotionRow, right: PromotionRow): number =>
 
 const normalCode = (promotion: PromotionRow): string | undefined => normalizeCodes([promotion.code ?? ""])[0]
 
-/** Applies in order until the subtotal is used up, so that the list adds up to the discount (contract 3.3). */
+/** Applies in order until the subtotal is used up (contract 3.3). */
 const limitTo = (subtotal: number, promotions: ReadonlyArray<AppliedPromotion>): ReadonlyArray<AppliedPromotion> => {
   let left = subtotal
   return promotions.flatMap((promotion) => {
@@ -75,7 +73,7 @@ const isBetter = (offer: Offer, than: Offer): boolean =>
   offer.discountTotal > than.discountTotal ||
   (offer.discountTotal === than.discountTotal && offer.freeShipping && !than.freeShipping)
 
-/** The stack of all stackable promotions or a single non-stackable one, whichever saves more; the stack wins ties. */
+/** The stack of all stackable promotions or a single other one, whichever saves more; the stack wins ties. */
 const bestOffer = (
   subtotal: number,
   gains: ReadonlyArray<{ readonly stackable: boolean; readonly promotion: AppliedPromotion }>
@@ -88,10 +86,9 @@ const bestOffer = (
     )
 
 /**
- * All promotions of an order: the automatic ones and those named by a code, each once, by priority and then id
- * (contract 8.4). Each is computed on the undiscounted order; the stackable ones add up, limited to the subtotal; a
- * non-stackable one applies only alone, and only when it saves more than the rest. The answer does not depend on the
- * order of `promotions`. Automatic promotions that do not apply are silent, named ones are rejected with the reason.
+ * Applies automatic and named promotions, by priority and then id (contract 8.4), each on the undiscounted order. A
+ * non-stackable one applies only alone, and only when it saves more than the rest. Automatic promotions that do not
+ * apply are silent, named ones are rejected with the reason.
  */
 export const applyPromotions = (
   order: PromotionOrder & {
@@ -121,7 +118,6 @@ export const applyPromotions = (
   const stackWon = gains.some((gain) => gain.stackable && best.applied.some((one) => isSame(one, gain.promotion)))
   for (const { promotion, stackable } of gains) {
     if (best.applied.some((one) => isSame(one, promotion))) continue
-    // A stackable promotion missing from the winning stack found nothing left to discount.
     const exhausted = stackable && stackWon
     reasons.set(promotion.promotionId, exhausted ? promotionReasons.noDiscount : promotionReasons.notCombinable)
   }

@@ -5,13 +5,11 @@ import { Promotion } from "./Promotion.ts"
 import type { PromotionUsage } from "./PromotionRules.ts"
 import { buyerKeys } from "./UsageStatements.ts"
 
-/** A promotion that may apply to an order, with its total usage and that of this customer. */
 export interface PromotionCandidate {
   readonly promotion: Promotion
   readonly usage: PromotionUsage
 }
 
-/** What decides which promotions may apply: normalized codes, the buyer whose usage counts, and the time. */
 export interface PromotionQuestion {
   readonly organization: string
   readonly codes: ReadonlyArray<string>
@@ -29,8 +27,8 @@ const shown = jsonOf(CandidateJson.fields, "p", {
 })
 
 /**
- * SQL of the candidates as JSON, for a statement about something else; all of `of` is SQL. Two arms, each with a separate
- * index; a promotion that is both named and automatic comes from the first.
+ * SQL of the candidates as JSON; all of `of` is SQL. Two arms, each with a separate index; a promotion that is both
+ * named and automatic comes from the first.
  */
 export const promotionsSql = (of: { readonly [Fact in keyof PromotionQuestion]: string }) =>
   `coalesce((select jsonb_agg(${shown} order by p.priority, p.id)
@@ -43,7 +41,6 @@ export const promotionsSql = (of: { readonly [Fact in keyof PromotionQuestion]: 
 
 const decode = decoderOf(CandidateJson)
 
-/** Reads what `promotionsSql` gave. */
 export const toPromotions = (json: unknown): ReadonlyArray<PromotionCandidate> =>
   decode(json).map(({ byCustomer, ...promotion }) => ({
     promotion,

@@ -12,7 +12,7 @@ import { isFixed, isPercentage, normalizeCodes, PromotionType } from "./Promotio
 const list = Schema.Array(Text).check(Schema.isMaxLength(100))
 const Flag = Schema.optional(Schema.Boolean)
 
-/** What an order must fulfil; what is left out admits everything (contract §8). */
+/** Absent conditions admit everything (contract §8). */
 const Conditions = Schema.Struct({
   minimumOrderValue: Schema.optional(Amount),
   minimumQuantity: Schema.optional(Units),
@@ -24,7 +24,7 @@ const Conditions = Schema.Struct({
 
 /**
  * A promotion (spec §2, contract §8). `value` is a percentage 0 to 100 with decimals, or minor units of `currency` for
- * the fixed kinds. Without a code it applies only when `isAutomatic`. `usedCount` is how many orders used it.
+ * the fixed kinds. Without a code it applies only when `isAutomatic`.
  */
 export const Promotion = Schema.Struct({
   id: PromotionId,
@@ -52,12 +52,11 @@ export const Promotion = Schema.Struct({
 }).annotate({ identifier: "Promotion" })
 export type Promotion = typeof Promotion.Type
 
-/** A percentage may have decimals; amounts are integers, which depends on the type and is checked with it. */
 const Value = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
 const Limit = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
 
-/** Kept in upper case without surrounding spaces, so that shoppers need not care. */
+/** Kept in upper case without surrounding spaces. */
 const Code = Text.check(Schema.isPattern(/\S/))
 
 const optional = {
@@ -77,11 +76,9 @@ const optional = {
   metadata: maybe(StorableObject)
 }
 
-/** Body of a new promotion. Fixed kinds without a currency are in the store's. */
 export const NewPromotion = Schema.Struct({ name: Text, type: PromotionType, value: Value, ...optional })
 export type NewPromotion = typeof NewPromotion.Type
 
-/** Body of a change: any part of a new one; null empties a field. */
 export const PromotionChange = Schema.Struct({
   name: Schema.optional(Text),
   type: Schema.optional(PromotionType),
@@ -90,7 +87,7 @@ export const PromotionChange = Schema.Struct({
 })
 export type PromotionChange = typeof PromotionChange.Type
 
-/** Status filter of a list: `active` is switched on and within its window now; `scheduled` begins later. */
+/** `active` is switched on and within its window now; `scheduled` begins later. */
 export const PromotionStatus = Schema.Literals(["active", "inactive", "expired", "scheduled", "all"])
 export type PromotionStatus = typeof PromotionStatus.Type
 
@@ -118,7 +115,7 @@ const issuesOf = (promotion: Promotion): ReadonlyArray<Issue> => [
   ...windowIssues(promotion.validFrom, promotion.validUntil)
 ]
 
-/** A fixed amount is an amount of some currency: the store's when none was named (contract §8). */
+/** A fixed amount is in the store's currency when none was named (contract §8). */
 const checked = (draft: Promotion, defaultCurrency: string): Result.Result<Promotion, ValidationFailed> => {
   const promotion = { ...draft, currency: draft.currency ?? (isFixed(draft.type) ? defaultCurrency : null) }
   const issues = issuesOf(promotion)
@@ -127,7 +124,6 @@ const checked = (draft: Promotion, defaultCurrency: string): Result.Result<Promo
 
 const codeOf = (sent: string | null): string | null => sent === null ? null : normalizeCodes([sent])[0] ?? null
 
-/** The record a body describes; 422 when its parts contradict one another (contract §8). */
 export const promotionOf = (
   sent: NewPromotion,
   record: {
@@ -162,7 +158,6 @@ export const promotionOf = (
     updatedAt: record.now
   }, record.defaultCurrency)
 
-/** The record after a change; the rules apply to the complete record, not only to the sent fields. */
 export const changedPromotion = (
   before: Promotion,
   sent: PromotionChange,
@@ -199,8 +194,8 @@ const TrialLine = Schema.Struct({
 })
 
 /**
- * Body of `POST /promotions/validate` (spec §2): a code and the order to test it on, in minor units. `customerId` and
- * `customerGroupIds` count only for actors with `customers:read`; others use the signed-in customer.
+ * A code and an order in minor units (spec §2). `customerId` and `customerGroupIds` count only for actors with
+ * `customers:read`.
  */
 export const PromotionTrial = Schema.Struct({
   code: Text,
@@ -212,7 +207,7 @@ export const PromotionTrial = Schema.Struct({
 })
 export type PromotionTrial = typeof PromotionTrial.Type
 
-/** The effect of the code (contract §8). A code without effect is an error, so `rejectedCodes` stays empty. */
+/** A code without effect is an error, so `rejectedCodes` stays empty (contract §8). */
 export const PromotionQuote = Schema.Struct({
   totalDiscount: Amount,
   freeShipping: Schema.Boolean,

@@ -20,7 +20,6 @@ class CodeTaken extends conflict("CodeTaken", "A promotion with this code alread
 
 const Slugs = Schema.Struct({ entityId: Schema.String, slugs: Schema.Array(Schema.String) })
 
-/** Finds the promotions of an order, in one statement for all that are asked for at once. */
 const findCandidates = Effect.gen(function*() {
   const lookup = yield* lookupSql
   const found = promotionsSql({
@@ -60,26 +59,20 @@ const findCandidates = Effect.gen(function*() {
   )
 })
 
-/** All SQL of promotions. `insert` and `change` fail if another promotion has the code. */
+/** Promotions. `insert` and `change` fail if another promotion has the code. */
 export class PromotionRepo extends Context.Service<
   PromotionRepo,
   Pick<RecordRepo<Promotion, CodeTaken>, "insert" | "change"> & {
-    /** A page by priority, then id. */
     readonly list: (
       status: PromotionStatus,
       now: Date,
       page: PageRequest
     ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
-    /**
-     * The promotions of these codes in any state, and the automatic ones that are active and have not ended, in one
-     * statement. Usage is the higher count of the profile and the e-mail address. Codes ignore case.
-     */
     readonly candidates: (
       codes: ReadonlyArray<string>,
       customerId: CustomerId | null,
       email: string | null
     ) => Effect.Effect<ReadonlyArray<PromotionCandidate>, never, CurrentActor>
-    /** Slugs of the categories an entity is in, by entity id; absent when it is in none. */
     readonly categorySlugs: (
       entityIds: ReadonlyArray<EntityId>
     ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, never, CurrentActor>
@@ -106,7 +99,6 @@ const inStatus = (sql: SqlClient.SqlClient, status: PromotionStatus, now: Date):
 
 const orTaken = refusedBy({ promotions_code: () => new CodeTaken() })
 
-/** `PromotionRepo` over the database of the process. */
 export const promotionRepoLayer = Layer.effect(
   PromotionRepo,
   Effect.gen(function*() {

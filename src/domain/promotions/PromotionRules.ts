@@ -2,7 +2,6 @@ import { Result, Schema } from "effect"
 import type { EntityId, PromotionId } from "../platform/ids/Id.ts"
 import { type Minor, minor, percentOf } from "../platform/money/Money.ts"
 
-/** The six kinds of promotion (contract 8). */
 export const PromotionType = Schema.Literals([
   "percentage_off_order",
   "fixed_off_order",
@@ -11,27 +10,24 @@ export const PromotionType = Schema.Literals([
   "free_shipping",
   "buy_x_get_y"
 ])
-/** See the schema of the same name. */
 export type PromotionType = typeof PromotionType.Type
 
-/** Codes as they are compared: trimmed, upper case, each once, in the order named (contract 8.4). */
 export const normalizeCodes = (codes: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(codes.map((code) => code.trim().toUpperCase()))].filter((code) => code !== "")
 
-/** What an order must fulfil; an absent or empty condition admits everything. Amounts in minor units. */
+/** An absent or empty condition admits everything. Amounts in minor units. */
 export interface PromotionConditions {
   readonly minimumOrderValue?: number | undefined
   readonly minimumQuantity?: number | undefined
   readonly entityTypes?: ReadonlyArray<string> | undefined
-  /** Category slugs. */
   readonly categories?: ReadonlyArray<string> | undefined
   readonly customerGroups?: ReadonlyArray<string> | undefined
   readonly firstOrderOnly?: boolean | undefined
 }
 
 /**
- * A promotion as the rules read it (contract 8). `value` is a percentage 0 to 100 with decimals, or minor units of
- * `currency` for the fixed kinds; null means "no limit" or "open".
+ * `value` is a percentage 0 to 100 with decimals, or minor units of `currency`; null means "no limit" or "open"
+ * (contract 8).
  */
 export interface PromotionRow {
   readonly id: PromotionId
@@ -63,7 +59,7 @@ export const inCurrency = (promotion: PromotionRow, currency: string): Promotion
 export const customerLimit = ({ conditions, usageLimitPerCustomer }: PromotionRow): number | null =>
   conditions.firstOrderOnly === true ? Math.min(1, usageLimitPerCustomer ?? 1) : usageLimitPerCustomer
 
-/** A line of the order; `totalPrice` is before any discount. Minor units. */
+/** `totalPrice` is before any discount. Minor units. */
 export interface PromotionLine {
   readonly entityId: EntityId
   readonly entityType: string
@@ -73,29 +69,26 @@ export interface PromotionLine {
   readonly totalPrice: number
 }
 
-/** Total usage of a promotion and that of this customer; the database enforces the limits again. */
+/** The database enforces the limits again. */
 export interface PromotionUsage {
   readonly total: number
   readonly byCustomer: number
 }
 
-/** The order a promotion is judged on. */
 export interface PromotionOrder {
   readonly lines: ReadonlyArray<PromotionLine>
   readonly subtotal: number
   readonly currency: string
-  /** A guest without an e-mail address is unknown and cannot use a promotion limited per customer. */
+  /** A guest without an e-mail address cannot use a promotion limited per customer. */
   readonly customer: {
     readonly isKnown: boolean
     readonly groupIds: ReadonlyArray<string>
     readonly orderCount: number
   }
-  /** By promotion id; absent counts as never used. */
   readonly usage: ReadonlyMap<string, PromotionUsage>
   readonly now: Date
 }
 
-/** Why a promotion does not apply, as shown to the shopper (contract 8). */
 export const promotionReasons = {
   unknownCode: "This promotion code does not exist.",
   inactive: "This promotion is not active.",
@@ -113,10 +106,8 @@ export const promotionReasons = {
   noDiscount: "This promotion does not lower the price of this order.",
   notCombinable: "This promotion cannot be combined with the better offer that was applied."
 } as const
-/** One of the sentences of `promotionReasons`. */
 export type PromotionReason = typeof promotionReasons[keyof typeof promotionReasons]
 
-/** The effect of an eligible promotion alone. */
 export interface PromotionGain {
   readonly discountAmount: Minor
   readonly freeShipping: boolean
@@ -124,9 +115,7 @@ export interface PromotionGain {
   readonly eligibleLines: ReadonlyArray<number> | null
 }
 
-/** Whether the value is an amount of a currency. */
 export const isFixed = (type: PromotionType): boolean => type === "fixed_off_order" || type === "fixed_off_item"
-/** Whether the value is a percentage. */
 export const isPercentage = (type: PromotionType): boolean =>
   type === "percentage_off_order" || type === "percentage_off_item"
 const isOfItems = (type: PromotionType): boolean =>
@@ -152,17 +141,14 @@ const eligibleIndices = (promotion: PromotionRow, lines: ReadonlyArray<Promotion
       : []
   )
 
-/**
- * Whether a line must be eligible; a promotion of the complete order can be tested on a subtotal alone (contract 8,
- * validate).
- */
+/** A promotion of the complete order can be tested on a subtotal alone (contract 8, validate). */
 const asksForItems = ({ conditions, type }: PromotionRow): boolean =>
   isOfItems(type) || (conditions.entityTypes ?? []).length > 0 || (conditions.categories ?? []).length > 0
 
 const quantityOf = (lines: ReadonlyArray<PromotionLine>): bigint =>
   lines.reduce((units, line) => units + BigInt(line.quantity), 0n)
 
-/** The first reason against a promotion, in the order of the contract; undefined when there is none. */
+/** The first reason against a promotion, in the order of the contract. */
 const objection = (promotion: PromotionRow, order: PromotionOrder): PromotionReason | undefined => {
   const { conditions, validFrom, validUntil } = promotion
   const used = order.usage.get(promotion.id) ?? { total: 0, byCustomer: 0 }
@@ -194,7 +180,6 @@ const cheapest = (lines: ReadonlyArray<PromotionLine>): bigint =>
     undefined
   ) ?? 0n
 
-/** The discount before it is limited to the subtotal (contract 8, table of types). */
 const rawDiscount = (promotion: PromotionRow, order: PromotionOrder, lines: ReadonlyArray<PromotionLine>): bigint => {
   switch (promotion.type) {
     case "percentage_off_order":
@@ -217,8 +202,7 @@ const rawDiscount = (promotion: PromotionRow, order: PromotionOrder, lines: Read
 }
 
 /**
- * Evaluates one promotion alone: its discount, at most the subtotal, or the first reason why it does not apply
- * (contract 8). A discount of zero is a reason too, unless shipping becomes free.
+ * Evaluates one promotion alone (contract 8). A discount of zero is a reason against it, unless shipping becomes free.
  */
 export const evaluatePromotion = (
   promotion: PromotionRow,

@@ -17,7 +17,7 @@ import {
 class UnknownCode extends notFound("PromotionCode", promotionReasons.unknownCode) {}
 class NotEligible extends invalid("NotEligible", "code", (reason: PromotionReason) => reason, "not_eligible") {}
 
-/** Tries promotion codes on an order that is not placed (contract §8, validate). Nothing is used up. */
+/** Tries codes on an order that is not placed (contract §8, validate). Nothing is used up. */
 export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/domain/promotions/PromotionTrials", {
   make: Effect.gen(function*() {
     const repo = yield* PromotionRepo
@@ -34,7 +34,6 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
       return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
     })
 
-    /** The lines with their categories, looked up only if the promotion needs them. */
     const linesFor = Effect.fnUntraced(function*({ conditions }: Promotion, { lineItems }: PromotionTrial) {
       const slugs = conditions.categories === undefined || conditions.categories.length === 0
         ? undefined
@@ -42,7 +41,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
       return lineItems.map((line) => ({ ...line, categorySlugs: slugs?.get(line.entityId) ?? [] }))
     })
 
-    /** The effect of a code on this order; 404 for an unknown code, 422 with the reason if it does not apply. */
+    /** 404 for an unknown code, 422 with the reason if it does not apply. */
     const validate = Effect.fn("PromotionTrials.validate")(function*(trial: PromotionTrial) {
       const code = normalizeCodes([trial.code])[0]
       const buyer = yield* buyerOf(trial)
@@ -56,7 +55,6 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
         currency: trial.currency,
         customer: {
           groupIds: buyer.groupIds,
-          // Only the code's effect matters here; checkout identifies the buyer.
           isKnown: true,
           orderCount: promotion.conditions.firstOrderOnly === true ? yield* history.countOf(buyer.id) : 0
         },

@@ -14,7 +14,7 @@ import {
 } from "./Promotion.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
 
-/** Management of promotions (spec §4 Promotions, contract §8). */
+/** Promotions (spec §4 Promotions, contract §8). */
 export class Promotions extends Context.Service<Promotions>()("stoa/domain/promotions/Promotions", {
   make: Effect.gen(function*() {
     const repo = yield* PromotionRepo
@@ -22,7 +22,7 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
     const { defaultCurrency } = yield* StoreSettings
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-    /** Creates a promotion; 409 if its code is in use. Runs `promotions.afterCreate`. */
+    /** 409 if the code is in use. Runs `promotions.afterCreate`. */
     const create = Effect.fn("Promotions.create")(function*(input: NewPromotion) {
       const { organizationId } = yield* CurrentActor
       const record = { id: newId<PromotionId>(), organizationId, now: yield* clock, defaultCurrency }
@@ -44,7 +44,6 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
       return promotion
     })
 
-    /** Switches a promotion off; repeating it does nothing. */
     const deactivate = Effect.fn("Promotions.deactivate")(function*(id: PromotionId) {
       const now = yield* clock
       let wasActive = false
@@ -58,7 +57,7 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
       return promotion
     })
 
-    /** A page by priority; `active` is the default of the route. */
+    /** By priority; `active` is the default of the route. */
     const list = Effect.fn("Promotions.list")(function*(status: PromotionStatus, page: PageRequest) {
       return yield* repo.list(status, yield* clock, page)
     })
@@ -68,7 +67,6 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
       change,
       deactivate,
       list,
-      /** The candidates of a checkout: the promotions of its codes and the automatic ones, in one statement. */
       candidates: repo.candidates
     }
   })

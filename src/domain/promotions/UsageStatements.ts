@@ -4,14 +4,12 @@ import { CustomerId, OrderId, PromotionId } from "../platform/ids/Id.ts"
 import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** An e-mail address as a buyer's key, null without one: an SQL text over an expression. */
 const keyOfEmail = (email: string) =>
   `'email:' || encode(sha256(convert_to(lower(nullif(trim(${email}), '')), 'UTF8')), 'hex')`
 
 /**
- * Keys under which the use of a promotion is counted for one buyer, as a text array: the customer's profile, its address
- * and the address of the cart or order, so that a guest and a customer with one address count together. Both arguments
- * are SQL texts.
+ * Keys that count the use of a promotion by one buyer: the profile, its address and that of the cart, so that a guest
+ * and a customer with one address count together.
  */
 export const buyerKeys = (customerId: string, email: string) =>
   `array(select distinct key from unnest(array['customer:' || ${customerId}, ${keyOfEmail(email)},
@@ -19,7 +17,6 @@ export const buyerKeys = (customerId: string, email: string) =>
     keyOfEmail("u.email")
   } from customers_read u where u.id = ${customerId})]) key where key is not null order by key)`
 
-/** A use of a promotion by an order; `buyers` are the keys under which it is counted. */
 const PromotionUsage = Schema.Struct({
   organizationId: Schema.String,
   promotionId: PromotionId,
@@ -40,8 +37,8 @@ const used = promotionUsages.insertion({
 })
 
 /**
- * Counts promotion usage. Table constraints enforce the limits, so that concurrent buyers never exceed them. Rows are
- * locked by id, so that checkouts with the same promotions cannot deadlock.
+ * Table constraints enforce the limits: concurrent buyers never exceed them. Rows are locked by id: checkouts with the
+ * same promotions cannot deadlock.
  */
 export const usage = (sql: SqlClient.SqlClient) =>
   sql`wanted as materialized (
@@ -64,10 +61,7 @@ export const usage = (sql: SqlClient.SqlClient) =>
       on conflict (organization_id, promotion_id, buyer) do update
         set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
 
-/**
- * Returns the usage of the part `usages (promotion_id, buyers)` to its counters. Locks promotions by id before the
- * counters of their customers, as `usage` does.
- */
+/** Locks promotions by id before the counters of their customers, as `usage` does. */
 export const usageReturned = (sql: SqlClient.SqlClient, organization: string) =>
   sql`limited as materialized (select id from promotions where id = any(array(select promotion_id from usages))
       order by id for update),

@@ -43,7 +43,7 @@ export const migrations = {
       primary key (promotion_id, order_id)
     )`,
     `create index promotion_usages_order on promotion_usages (order_id)`,
-    // Guest usage is counted by the digest of the address, so that an erasure of personal data keeps the count.
+    // Guest usage is counted by the digest of the address: an erasure of personal data keeps the count.
     `create table promotion_buyer_usages (
       organization_id text not null,
       promotion_id uuid not null references promotions on delete cascade,
