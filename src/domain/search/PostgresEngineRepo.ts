@@ -7,8 +7,8 @@ import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 import { searchStatement } from "./SearchStatements.ts"
 
 /**
- * Connections that plan statements for their parameters: rare and frequent filters need different indexes. A process
- * without such connections uses the ordinary client.
+ * Connections that plan statements for their parameters: rare and frequent filters need different indexes. Default: the
+ * ordinary client.
  */
 export class SearchSql extends Context.Service<SearchSql, SqlClient.SqlClient>()(
   "stoa/domain/search/SearchSql"
@@ -52,7 +52,7 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
   return { search, suggest }
 }
 
-/** The built-in engine: the index that triggers keep in PostgreSQL (docs/catalog.md). */
+/** The index that triggers keep in PostgreSQL (docs/catalog.md). */
 export const postgresEngineLayer = Layer.effect(
   SearchEngine,
   Effect.gen(function*() {

@@ -1,7 +1,6 @@
 /**
- * The query terms of a search text, one per word. A word matches itself, words that begin with it (from two characters
- * on), and its stems in the organization's languages. Stop words count only if there are no other words. The languages
- * are read one by one from the index, in as many steps as there are locales.
+ * One query term per word. A word matches itself, words that begin with it (from two characters on), and its stems in
+ * the organization's languages. Stop words count only if there are no other words.
  */
 const terms = `create function search_terms(organization text, q text) returns tsquery[] language plpgsql stable
     set enable_seqscan = off as $$
@@ -49,7 +48,6 @@ const terms = `create function search_terms(organization text, q text) returns t
     return case when cardinality(terms) > 0 then terms else stop_words end;
   end $$`
 
-/** Words that differ from a word of four to seven letters by one letter, or by two that changed places. */
 const slips = `create function search_slips(word text) returns setof text language sql immutable as $$
   select distinct w from (
     select overlay(word, substr(word, n + 1, 1) || substr(word, n, 1), n, 2)
@@ -59,7 +57,7 @@ const slips = `create function search_slips(word text) returns setof text langua
       from generate_series(1, char_length(word) + 1) n, generate_series(97, 122) c, generate_series(0, 1) length) near(w)
   where char_length(word) between 4 and 7 and w <> word $$`
 
-/** Whether a document has the term that the client may see. Only the index of words may answer: any other reads every row. */
+/** Finds a visible document with the term. Only the index of words may answer: any other reads every row. */
 const has = `create function search_has(organization text, term tsquery, public_only boolean) returns boolean
     language plpgsql stable set enable_seqscan = off set enable_indexscan = off as $$
   begin
@@ -70,9 +68,8 @@ const has = `create function search_has(organization text, term tsquery, public_
   end $$`
 
 /**
- * The same with typing errors tolerated: a word without hits also matches similar words of the vocabulary. Those may
- * come from drafts or deleted entities, so each is checked for hits first. Short words share too few trigrams with the
- * intended word, so they are compared by single edits.
+ * Tolerates typing errors: a word without hits matches similar words of the vocabulary. Those may come from drafts, so
+ * each is checked for hits first. Short words share too few trigrams: they are compared by single edits.
  */
 const similar = `create function search_similar_terms(organization text, q text, public_only boolean) returns tsquery[]
     language plpgsql stable set enable_seqscan = off set enable_indexscan = off set enable_indexonlyscan = off
@@ -105,5 +102,4 @@ const similar = `create function search_similar_terms(organization text, q text,
     return terms;
   end $$`
 
-/** SQL functions that turn search text into index queries. */
 export const queryTerms: ReadonlyArray<string> = [terms, slips, has, similar]

@@ -16,16 +16,14 @@ import {
   sortOf
 } from "./SearchQuery.ts"
 
-/** A search request from HTTP. */
 export interface SentSearch extends Omit<SearchQuery, "attributes" | "facets" | "locales" | "numbers" | "sort"> {
   readonly facets?: string | undefined
   readonly locale?: string | undefined
   readonly sort?: string | undefined
-  /** All parameters of the request; those that begin with `attr.` are filters. */
+  /** Names that begin with `attr.` are filters. */
   readonly parameters: Iterable<readonly [name: string, value: string]>
 }
 
-/** A request for suggestions; `limit` from 1 to 25. */
 export interface SentPrefix {
   readonly prefix?: string | undefined
   readonly type?: string | undefined
@@ -33,12 +31,11 @@ export interface SentPrefix {
   readonly limit: number
 }
 
-/** A parameter that is sent empty counts as absent. */
 const given = (text: string | undefined) => (text === "" ? undefined : text)
 
 /**
- * Catalog search (contract §9). Shoppers find only what the catalog shows them, even if they request another status. A
- * failure of the engine is an error, never an empty result.
+ * Catalog search (contract §9). Shoppers find only visible entities. A failure of the engine is an error, never an
+ * empty result.
  */
 export class Search extends Context.Service<Search>()("stoa/domain/search/Search", {
   make: Effect.gen(function*() {
@@ -78,7 +75,6 @@ export class Search extends Context.Service<Search>()("stoa/domain/search/Search
       return pageOfHits(hits, { total: found.total, page, limit, facets: found.facets })
     })
 
-    /** Titles; none for a prefix of less than two characters. */
     const suggest = Effect.fn("Search.suggest")(function*({ limit, locale, prefix, type }: SentPrefix) {
       const begins = prefixOf(prefix)
       if (begins === undefined) return []
@@ -99,7 +95,7 @@ const pageOfHits = (data: ReadonlyArray<SearchHit>, meta: SearchPage["meta"]): S
 
 const noneOf = (facets: ReadonlyArray<string>) => Object.fromEntries(facets.map((facet) => [facet, {}]))
 
-/** Search hits must not give shoppers the file of a digital product, which only buyers get. */
+/** Only buyers get the file of a digital product. */
 const withoutItsFile = (hit: SearchHit): SearchHit => ({
   ...hit,
   document: { ...hit.document, payload: withoutFile(hit.document.payload) }

@@ -5,7 +5,6 @@ import { EntityId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import type { SearchAddition, SearchFields } from "./SearchFields.ts"
 
-/** Documents by ids, or a page of the organization's: at most `limit` behind the id `after`. */
 export type WhichDocuments =
   | { readonly ids: ReadonlyArray<EntityId> }
   | { readonly after: EntityId | null; readonly limit: number }
@@ -13,15 +12,12 @@ export type WhichDocuments =
 const Row = Schema.Struct({ id: EntityId })
 const Organization = Schema.Struct({ id: Schema.String })
 
-/** Organizations of one statement. */
 const organizationsAtOnce = 1_000
 
-/** All SQL of what plugins add to search documents. */
 export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("stoa/domain/search/SearchAdditionRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    /** In the order of ids, in which the index itself locks them. */
     const locked = Effect.fnUntraced(function*(which: WhichDocuments) {
       const organization = yield* currentOrganization
       const rows = yield* decoding(sql, Row)`select entity_id as id from search_documents
@@ -33,7 +29,6 @@ export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("s
       return rows.map(({ id }) => id)
     })
 
-    /** Their words are compared with typing errors as those of descriptions are. */
     const store = (additions: ReadonlyArray<SearchAddition>) =>
       sql`with given as materialized (
           select id, nullif(attributes, '{}') as attributes, nullif(numbers, '{}') as numbers,
@@ -51,8 +46,8 @@ export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("s
           where v.organization_id = s.organization_id and v.word = w.word)`
 
     /**
-     * During a rolling update processes with other fields run as well; what they stored would lack the new ones. Asked
-     * while the documents are locked, so that what a later start asks for comes behind it.
+     * During a rolling update processes with other fields run as well; their values would lack the new ones. Runs while
+     * the documents are locked: the updates of a later start follow.
      */
     const requireLatest = Effect.fnUntraced(function*(declared: ReadonlyArray<object>) {
       const latest = yield* sql`select from search_fields where fields = ${JSON.stringify(declared)}::jsonb`
@@ -63,9 +58,8 @@ export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("s
 
     return {
       /**
-       * Locks documents of the actor's organization, asks what is added to them, and stores that. Locking before reading
-       * keeps the last of two writers from storing what was true before the other one. Gives the ids. Dies where a process
-       * that started later has other fields.
+       * Locks documents, asks for additions, and stores them. Locking before reading keeps the last of two writers from
+       * storing an older state. Dies where a process that started later has other fields.
        */
       update: Effect.fn("SearchAdditionRepo.update")(function*(
         which: WhichDocuments,
@@ -82,8 +76,8 @@ export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("s
       }, Effect.orDie),
 
       /**
-       * Records the fields of a start. When those of the last one were others, calls `each` with all organizations that have
-       * documents, page by page, in the same transaction; of two starts at once the second waits, and finds its fields.
+       * Records the fields of a start. When they changed, calls `each` with all organizations that have documents, in
+       * the same transaction; of two starts at once the second waits, and finds its fields.
        */
       declare: Effect.fn("SearchAdditionRepo.declare")(
         function*<E, R>(

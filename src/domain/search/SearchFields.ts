@@ -2,17 +2,17 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import type { EntityId } from "../platform/ids/Id.ts"
 
-/** Values of these entities; those without one are left out. Called in a transaction that holds their documents. */
+/** Entities without a value are left out. Runs in a transaction that holds their documents. */
 type ValuesOf<A> = (ids: ReadonlyArray<EntityId>) => Effect.Effect<ReadonlyMap<EntityId, A>, never, CurrentActor>
 
 /**
- * What a plugin adds to the search documents of entities (`searchDocuments` of a manifest). `name` has up to 64 letters,
- * digits, _ and -. After a value has changed, `services.search.changed` has it asked for again.
+ * An addition of a plugin to search documents (`searchDocuments` of a manifest). `name` has up to 64 letters, digits, _
+ * and -. After a change of a value call `services.search.changed`.
  */
 export type SearchField =
   & { readonly name: string }
   & (
-    /** Words that entities are found by; the first 4000 characters. */
+    /** Words that find entities; the first 4000 characters. */
     | { readonly kind: "text"; readonly of: ValuesOf<string> }
     /** Filtered by `attr.<name>=<value>` and counted as a facet: up to 50 values of 200 characters. */
     | { readonly kind: "keyword"; readonly of: ValuesOf<ReadonlyArray<string>> }
@@ -22,7 +22,6 @@ export type SearchField =
 
 const limits = { text: 4000, values: 50, value: 200 }
 
-/** What is added to one document. */
 export interface SearchAddition {
   readonly id: EntityId
   readonly attributes: Readonly<Record<string, ReadonlyArray<string>>>
@@ -36,7 +35,6 @@ interface Part {
   readonly number?: number
 }
 
-/** One value as a document holds it. */
 const partsOf = (field: SearchField, ids: ReadonlyArray<EntityId>) => {
   const each = <A>(found: Effect.Effect<ReadonlyMap<EntityId, A>, never, CurrentActor>, part: (value: A) => Part) =>
     Effect.map(found, (values) =>
@@ -62,16 +60,12 @@ const partsOf = (field: SearchField, ids: ReadonlyArray<EntityId>) => {
 const emptySearchFields = () => {
   const fields = new Map<string, SearchField>()
   return {
-    /** Adds one while the process starts; its name is free. */
     register: (field: SearchField) => Effect.sync(() => void fields.set(field.name, field)),
     has: (name: string) => fields.has(name),
-    /** Whether a field holds numbers, which ranges filter and a search sorts by. */
     isNumber: (name: string) => fields.get(name)?.kind === "number",
-    /** What is declared of each, to compare the fields of two processes. */
     declared: (): ReadonlyArray<object> =>
       [...fields.values()].map(({ of: _, ...declared }) => declared)
         .sort((one, other) => one.name < other.name ? -1 : 1),
-    /** What all plugins add to the documents of these entities now, in the order of the ids. */
     additionsOf: Effect.fnUntraced(function*(ids: ReadonlyArray<EntityId>) {
       const all = yield* Effect.forEach(
         fields.values(),
@@ -99,7 +93,6 @@ export class SearchFields extends Context.Service<SearchFields>()("stoa/domain/s
   static readonly layer = Layer.effect(SearchFields, SearchFields.make)
 }
 
-/** Those of this process; none where a service is built alone, as in some tests. */
 export const searchFields: Effect.Effect<SearchFields["Service"]> = Effect.map(
   Effect.serviceOption(SearchFields),
   Option.getOrElse(emptySearchFields)

@@ -2,68 +2,58 @@ import { Context, Effect, Layer } from "effect"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
 
-/** Any of `values` in the attribute `name`. */
 export interface AttributeFilter {
   readonly name: string
   readonly values: ReadonlyArray<string>
 }
 
-/** A number in any of `ranges`; without an end a range is open there. */
 export interface NumberFilter {
   readonly name: string
   readonly ranges: ReadonlyArray<{ readonly from?: number; readonly to?: number }>
 }
 
-/** A number to sort by; hits without it come last. */
+/** Hits without the number come last. */
 export interface SearchOrder {
   readonly name: string
   readonly ascending: boolean
 }
 
-/** A search query (contract §9). Filters with unknown values find nothing. */
+/** Filters with unknown values find nothing (contract §9). */
 export interface SearchQuery extends PageRequest {
-  /** The words; a hit must match all of them. */
+  /** A hit must match all words. */
   readonly q?: string | undefined
   readonly type?: string | undefined
-  /** Slug of a category. */
   readonly category?: string | undefined
-  /** Slug of a brand. */
   readonly brand?: string | undefined
   readonly status?: string | undefined
-  /** Locales for the text of a hit, best first; the default and all others follow. */
+  /** Best first; the default and all others follow. */
   readonly locales?: ReadonlyArray<string> | undefined
-  /** A hit must match all of them. */
   readonly attributes: ReadonlyArray<AttributeFilter>
-  /** As `attributes`, for search fields of plugins that hold numbers. */
+  /** For search fields of plugins that hold numbers. */
   readonly numbers?: ReadonlyArray<NumberFilter>
   /** Default: the best first. */
   readonly sort?: SearchOrder | undefined
-  /** Names of what is counted: type, category, brand, status, or an attribute with or without `attr.` before it. */
+  /** type, category, brand, status, or an attribute with or without `attr.` before it. */
   readonly facets: ReadonlyArray<string>
 }
 
-/** A request for titles with a prefix. */
 export interface SuggestionQuery {
   readonly prefix: string
   readonly type?: string | undefined
-  /** Of each entity only its title in the first of these locales that it has. */
   readonly locales?: ReadonlyArray<string> | undefined
   readonly limit: number
 }
 
-/** Maximum length of a search text; the rest is cut off (contract §9). */
+/** The rest is cut off (contract §9). */
 const longest = 500
 
-/** The search text, cut at a character boundary; undefined if blank. */
 export const cutText = (text: string | undefined): string | undefined => {
   const cut = Array.from(text ?? "").slice(0, longest).join("")
   return cut.trim() === "" ? undefined : cut
 }
 
-/** A text shorter than this has no suggestions (contract §9). */
 const shortest = 2
 
-/** The prefix of titles; undefined if the text is too short. */
 export const prefixOf = (text: string | undefined): string | undefined => {
   const cut = cutText(text)?.trimStart()
   return cut === undefined || Array.from(cut).length < shortest ? undefined : cut
@@ -72,23 +62,17 @@ export const prefixOf = (text: string | undefined): string | undefined => {
 const attributeName = /^[A-Za-z0-9_-]+$/
 const mark = "attr."
 
-/** Facets counted by default (contract §9). */
 export const usualFacets: ReadonlyArray<string> = ["type", "category", "brand", "status"]
 
-/** More than a page of filters shows; each one is counted. */
 const mostFacets = 20
 
-/** The name of the attribute that a facet counts, for all but the four that an entity itself has. */
 export const facetAttribute = (facet: string): string | undefined =>
   usualFacets.includes(facet) ? undefined : facet.startsWith(mark) ? facet.slice(mark.length) : facet
 
-/** What a deployment decides about search. */
 interface SearchDefaults {
-  /** Facets counted if a request names none. */
   readonly defaultFacets: ReadonlyArray<string>
 }
 
-/** The settings of this process. */
 export class SearchSettings extends Context.Service<SearchSettings, SearchDefaults>()(
   "stoa/domain/search/SearchSettings"
 ) {
@@ -103,7 +87,6 @@ class InvalidParameter extends invalid(
 
 const badName = (path: string) => new InvalidParameter(path, "an attribute's name has letters, digits, _ and - only")
 
-/** The comma list `facets` without repeats, the defaults if absent or blank; 422 for an invalid name. */
 export const facetsOf = (
   text: string | undefined,
   usual: ReadonlyArray<string>
@@ -114,12 +97,12 @@ export const facetsOf = (
   return isBad ? Effect.fail(badName("facets")) : Effect.succeed(named.length === 0 ? usual : named)
 }
 
-/** PostgreSQL stores no NUL, and more values than this are no question of a shopper's. */
+/** PostgreSQL stores no NUL. */
 const mostValues = 100
 
 /**
- * The parameters `attr.<name>=<value>`: values of one name are alternatives, different names must all match. 422 for a
- * name with other characters (contract §9).
+ * Parses `attr.<name>=<value>`: values of one name are alternatives, different names must all match. 422 for an invalid
+ * name (contract §9).
  */
 export const attributesOf = (
   sent: Iterable<readonly [name: string, value: string]>
@@ -141,7 +124,7 @@ export const attributesOf = (
 
 const form = /^(-?\d{1,15}(?:\.\d{1,15})?)?(\.\.)?(-?\d{1,15}(?:\.\d{1,15})?)?$/
 
-/** Filters of numbers: `4`, `4..5`, `4..` or `..5`, ends included. 422 for anything else. */
+/** Parses `4`, `4..5`, `4..` or `..5`, ends included. 422 for anything else. */
 export const rangesOf = ({ name, values }: AttributeFilter): Effect.Effect<NumberFilter, InvalidParameter> => {
   const ranges = values.flatMap((value) => {
     const [, from, dots, to] = form.exec(value) ?? []
@@ -154,7 +137,7 @@ export const rangesOf = ({ name, values }: AttributeFilter): Effect.Effect<Numbe
     : Effect.fail(new InvalidParameter(`${mark}${name}`, "must be a number, or a range such as 4..5, 4.. or ..5"))
 }
 
-/** The order `name:asc` or `name:desc`; 422 for a name that is no number of a plugin, and for another direction. */
+/** Parses `name:asc` or `name:desc`; 422 for a name that is no number of a plugin. */
 export const sortOf = (
   text: string | undefined,
   isNumber: (name: string) => boolean
@@ -166,7 +149,7 @@ export const sortOf = (
     : Effect.fail(new InvalidParameter("sort", "must be a number that a search can sort by, with :asc or :desc"))
 }
 
-/** Whether the query has words or filters; without any, nothing is found (contract §9). */
+/** Without words or filters nothing is found (contract §9). */
 export const asksForSomething = (query: SearchQuery): boolean =>
   query.attributes.length > 0 || (query.numbers ?? []).length > 0 ||
   [query.q, query.type, query.category, query.brand, query.status].some((part) => part !== undefined)

@@ -3,7 +3,6 @@ import { offsetOf } from "../platform/paging/Paging.ts"
 import type { Found } from "./SearchEngine.ts"
 import { facetAttribute, type SearchQuery } from "./SearchQuery.ts"
 
-/** What a statement searches for, in which organization, and whether typing errors are forgiven. */
 export interface SearchInput {
   readonly organization: string
   readonly query: SearchQuery
@@ -11,7 +10,6 @@ export interface SearchInput {
   readonly isForgiving: boolean
 }
 
-/** The query terms: separately for the score and combined for the index; null without words. */
 const queryTerms = (sql: SqlClient.SqlClient, { isForgiving, organization, publicOnly, query }: SearchInput) => {
   const terms = query.q === undefined
     ? sql`null::tsquery[]`
@@ -23,7 +21,6 @@ const queryTerms = (sql: SqlClient.SqlClient, { isForgiving, organization, publi
     from (select ${terms} as terms offset 0) typed)`
 }
 
-/** Predicate for documents `d` that match and that the client can see. */
 const predicate = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: SearchInput): Statement.Fragment => {
   const { attributes, brand, category, numbers = [], q, status, type } = query
   const everyTerm = sql.literal("(select every_term from asked)")
@@ -50,7 +47,6 @@ const predicate = (sql: SqlClient.SqlClient, { organization, publicOnly, query }
   ])
 }
 
-/** With more words than this, a title hit counts no more than one elsewhere. */
 const scoredTerms = 8
 
 /** Two for each word in the title, one for each elsewhere: every word of a hit matches somewhere. */
@@ -59,7 +55,7 @@ const score = ["coalesce(cardinality((select terms from asked)), 0)"].concat(Arr
   (_, n) => `coalesce((d.title_words @@ (select terms[${n + 1}] from asked))::int, 0)`
 )).join(" + ")
 
-/** Values of a facet with their counts. Documents with the same values are counted together first (`facet_groups`). */
+/** Documents with the same values are counted together first (`facet_groups`). */
 const counts = (sql: SqlClient.SqlClient, facet: string): Statement.Fragment => {
   const attribute = facetAttribute(facet)
   if (attribute !== undefined) {
@@ -70,7 +66,7 @@ const counts = (sql: SqlClient.SqlClient, facet: string): Statement.Fragment => 
   return sql.literal(`select ${value} as value, sum(n)::int8 as n from facet_groups group by 1`)
 }
 
-/** The requested facets as one object, `{ facet: { value: count } }`. */
+/** `{ facet: { value: count } }`. */
 const facetCounts = (sql: SqlClient.SqlClient, { facets }: SearchQuery): Statement.Fragment =>
   facets.length === 0 ?
     sql.literal("'{}'::jsonb") :
@@ -82,7 +78,6 @@ const facetCounts = (sql: SqlClient.SqlClient, { facets }: SearchQuery): Stateme
       )
     })`
 
-/** The texts of a hit: those shown, in the first of these locales that it has, and all of them. */
 const wordsOf = (sql: SqlClient.SqlClient, locales: ReadonlyArray<string> | undefined) => {
   const usual = `(a.locale = 'en') desc, a.locale collate "C"`
   const order = locales === undefined
@@ -95,7 +90,6 @@ const wordsOf = (sql: SqlClient.SqlClient, locales: ReadonlyArray<string> | unde
   from entity_attributes_read a where a.entity_id = e.id and a.organization_id = e.organization_id`
 }
 
-/** A hit as the answer has it; keys without a value are left out. */
 const hit = `jsonb_build_object('id', e.id, 'score', p.score, 'document',
   jsonb_build_object('id', e.id, 'organizationId', e.organization_id, 'type', e.type, 'slug', e.slug,
     'title', coalesce(w.title, e.slug), 'status', e.status, 'isVisible', e.is_visible,
@@ -106,7 +100,6 @@ const hit = `jsonb_build_object('id', e.id, 'score', p.score, 'document',
   || case when w.description is null then '{}' else jsonb_build_object('description', w.description) end
   || case when p.attributes = '{}' then '{}' else jsonb_build_object('attributes', p.attributes) end)`
 
-/** One page of hits, by the order of the query, best first and then by title, with the total and the facets of all hits. */
 export const searchStatement = (sql: SqlClient.SqlClient, input: SearchInput) => {
   const { limit, locales, q, sort } = input.query
   const order = (row: string) =>

@@ -8,7 +8,6 @@ import { searchFields } from "./SearchFields.ts"
 
 const slug = "search/update"
 
-/** Entities of one job: its transaction holds their documents. */
 const pageSize = 500
 
 const retries = {
@@ -16,14 +15,13 @@ const retries = {
   backoff: { type: "exponential", delay: 1_000, jitter: 0.2, ceiling: 3_600_000 }
 } as const satisfies Retries
 
-/** Entities by ids, or all behind an id. */
 const Asked = Schema.Union([
   Schema.Struct({ ids: Schema.Array(EntityId) }),
   Schema.Struct({ after: Schema.NullOr(EntityId) })
 ])
 const decode = Schema.decodeUnknownEffect(Asked)
 
-/** Has the values asked for again that plugins add to search documents (`SearchField`), in the actor's organization. */
+/** Updates the values that plugins add to search documents (`SearchField`). */
 export class SearchUpdates extends Context.Service<SearchUpdates>()("stoa/domain/search/SearchUpdates", {
   make: Effect.gen(function*() {
     const jobs = yield* Jobs
@@ -34,14 +32,11 @@ export class SearchUpdates extends Context.Service<SearchUpdates>()("stoa/domain
     }, Effect.catchTag("ValidationFailed", Effect.die))
 
     return {
-      /**
-       * The values of these entities have changed. A background job asks for them: inside a transaction exactly if that
-       * commits. Ids of other organizations and unknown ones are passed over.
-       */
+      /** Enqueues an update of these entities: inside a transaction exactly if that commits. Ignores unknown ids. */
       changed: Effect.fn("SearchUpdates.changed")((ids: ReadonlyArray<EntityId>) =>
         enqueue(Chunks.chunksOf([...new Set(ids)], pageSize).map((some) => ({ ids: some })))
       ),
-      /** The same for all entities, page by page: after what a field says of them all has changed. */
+      /** Updates all entities, page by page. */
       changedAll: Effect.fn("SearchUpdates.changedAll")(() => enqueue([{ after: null }]))
     }
   })
@@ -49,7 +44,7 @@ export class SearchUpdates extends Context.Service<SearchUpdates>()("stoa/domain
   static readonly layer = Layer.effect(SearchUpdates, SearchUpdates.make)
 }
 
-/** The task `search/update`. It may run twice for a job: it stores what is true when it runs. */
+/** Runs twice safely: it stores the values of its time. */
 export const updateSearch = Effect.gen(function*() {
   const repo = yield* SearchAdditionRepo
   const fields = yield* searchFields
@@ -61,7 +56,6 @@ export const updateSearch = Effect.gen(function*() {
       const ids = yield* repo.update("ids" in asked ? asked : { ...asked, limit: pageSize }, fields)
       const after = ids.at(-1)
       if ("after" in asked && after !== undefined && ids.length === pageSize) {
-        // One next page, however often this job runs.
         yield* ctx.jobs.enqueue(slug, { after }, { idempotencyKey: `after ${job.id}` })
       }
       return { output: { entities: ids.length } }
@@ -70,8 +64,8 @@ export const updateSearch = Effect.gen(function*() {
 })
 
 /**
- * Has the values of all entities asked for again, in each organization, when the plugins of this start add other fields than
- * those of the last one. For the start of a process, once all plugins have registered theirs.
+ * Updates all entities when the plugins of this start add other fields than those of the last one. Runs at the start,
+ * once all plugins have registered.
  */
 export const updateForFields = Effect.gen(function*() {
   const [repo, jobs, fields] = yield* Effect.all([SearchAdditionRepo, Jobs, searchFields])
