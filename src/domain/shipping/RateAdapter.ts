@@ -5,24 +5,22 @@ import { Text } from "../platform/text/Storable.ts"
 import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
 import type { Destination } from "./ShippingZone.ts"
 
-/** A request to price shipping. Amounts in minor units of `currency`, weight in grams. */
+/** Amounts in minor units of `currency`, weight in grams. */
 export interface RateRequest {
   readonly organizationId: string
   readonly currency: string
   readonly address: Destination
   readonly subtotalAfterDiscount: number
   readonly weightGrams: number
-  /** Who buys, or asks for the price. */
   readonly actor: Asker
 }
 
-/** A way to ship at its price in minor units of the request's currency. `id` is what a shopper's choice names. */
 const AdapterRate = Schema.Struct({ id: Text, name: Text, amount: Amount })
 type AdapterRate = typeof AdapterRate.Type
 
 /**
- * An external service that prices shipping (contract §3.4). An empty list means it does not ship there. A throw or
- * rejection counts as no answer. `signal` is aborted once the answer is no longer needed.
+ * An external service that prices shipping (contract §3.4). An empty list: it does not ship there. A throw or rejection
+ * counts as no answer. `signal` aborts when the answer is no longer needed.
  */
 export interface RateAdapter {
   readonly rates: (
@@ -31,14 +29,12 @@ export interface RateAdapter {
   ) => Given<ReadonlyArray<AdapterRate>>
 }
 
-/** The service failed, did not answer in time, or answered with something that is no list of rates. */
 export class RatesUnknown extends Data.TaggedError("RatesUnknown")<{ readonly cause: unknown }> {}
 
 const read = Schema.decodeUnknownEffect(Schema.Array(AdapterRate))
 
 const lost = (cause: unknown) => new RatesUnknown({ cause })
 
-/** Asks the service, for at most `timeoutMs`. The cheapest rate first; every way of not answering is `RatesUnknown`. */
 export const askAdapter = Effect.fn("RateAdapter.rates")(
   function*(adapter: RateAdapter, request: RateRequest, timeoutMs: number) {
     const answer = yield* Effect.mapError(askOutside((signal) => adapter.rates(request, signal), timeoutMs), lost)
@@ -53,15 +49,13 @@ export interface ShippingSettingsValues {
   readonly configured: FlatShipping | WeightShipping
   /** For an address no zone serves: refuse the order, or charge the configured price. */
   readonly unserved: "refuse" | "configured"
-  /** An external service that prices shipping instead of the zones. */
+  /** Prices shipping instead of the zones. */
   readonly adapter: RateAdapter | undefined
-  /** How long it is waited for, in milliseconds. */
   readonly adapterTimeoutMs: number
-  /** What happens when it does not answer: the zones decide, or the order is refused. */
+  /** Without its answer the zones decide, or the order is refused. */
   readonly adapterFallback: "zones" | "refuse"
 }
 
-/** Defaults without configuration: shipping is free. */
 export const defaultShipping: ShippingSettingsValues = {
   configured: { type: "flat", flatRate: 0 },
   unserved: "refuse",
@@ -70,7 +64,7 @@ export const defaultShipping: ShippingSettingsValues = {
   adapterFallback: "zones"
 }
 
-/** The adapters that plugins bring. The first one serves where the deployment configures none. */
+/** Adapters of plugins. The first one serves where the deployment configures none. */
 export class RateAdapters extends Context.Service<RateAdapters>()("stoa/domain/shipping/RateAdapters", {
   make: Effect.sync(() => {
     const brought: Array<RateAdapter> = []
@@ -83,14 +77,13 @@ export class RateAdapters extends Context.Service<RateAdapters>()("stoa/domain/s
   static readonly layer = Layer.effect(RateAdapters, RateAdapters.make)
 }
 
-/** The settings of shipping of this deployment. */
 export class ShippingSettings
   extends Context.Service<ShippingSettings, ShippingSettingsValues>()("stoa/domain/shipping/ShippingSettings")
 {
   static readonly layerOf = (settings: Partial<ShippingSettingsValues>): Layer.Layer<ShippingSettings> =>
     Layer.succeed(ShippingSettings, { ...defaultShipping, ...settings })
 
-  /** The same, with the adapter of a plugin in place of none: plugins bring theirs later, so it is read when it is needed. */
+  /** The same, with the adapter of a plugin in place of none: plugins register later, so it is read on use. */
   static readonly layerWith = (settings: ShippingSettingsValues): Layer.Layer<ShippingSettings, never, RateAdapters> =>
     Layer.effect(
       ShippingSettings,

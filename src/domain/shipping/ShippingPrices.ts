@@ -7,17 +7,16 @@ import { ShippingRuleCache } from "./ShippingRepo.ts"
 import { configuredPrice, fittingRates, type Shipment, type ShippingOption, type Unserved } from "./ShippingRules.ts"
 import type { Destination } from "./ShippingZone.ts"
 
-/** The shipping price of an order in minor units, and its rate; null if there was no rate to choose. */
+/** Minor units; the rate is null if there was none to choose. */
 export interface ShippingPrice {
   readonly total: number
-  /** Name of the rate. */
   readonly method: string | null
   readonly rateId: string | null
 }
 
 /**
- * Shipping prices (contract §3.4): from the deployment's external service, else the organization's zones, else the
- * configuration. Do not call it in a transaction: the service can take seconds.
+ * Shipping prices (contract §3.4): from the external service, else the organization's zones, else the configuration. Do
+ * not call it in a transaction: the service can take seconds.
  */
 export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/domain/shipping/ShippingPrices", {
   make: Effect.gen(function*() {
@@ -61,9 +60,7 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
       return yield* orUnserved(options.length === 0 ? "no zone" : options, shipment, to)
     })
 
-    /**
-     * The shipping options of an order, the default first; empty if nothing needs shipping. 422 for an unserved address.
-     */
+    /** The default first; empty if nothing needs shipping. 422 for an unserved address. */
     const optionsOf = Effect.fn("ShippingPrices.optionsOf")(function*(shipment: Shipment) {
       if (shipment.digitalOnly) return []
       if (shipment.address === null) return byConfiguration(shipment)

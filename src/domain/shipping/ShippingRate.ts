@@ -13,8 +13,8 @@ import { Time } from "../platform/text/Time.ts"
 const Band = Schema.NullOr(Amount)
 
 /**
- * The price of shipping into a zone, in minor units of `currency` (contract §3.4). The bands limit the orders it
- * applies to, both ends included; null is open. From `freeShippingThreshold` on shipping is free.
+ * A price in minor units of `currency` (contract §3.4). The bands limit the orders it applies to, both ends included;
+ * null is open. From `freeShippingThreshold` on shipping is free.
  */
 export const ShippingRate = Schema.Struct({
   id: ShippingRateId,
@@ -35,7 +35,6 @@ export const ShippingRate = Schema.Struct({
 }).annotate({ identifier: "ShippingRate" })
 export type ShippingRate = typeof ShippingRate.Type
 
-/** Body of a new rate. */
 export const NewShippingRate = Schema.Struct({
   zoneId: ShippingZoneId,
   name: Text,
@@ -50,7 +49,6 @@ export const NewShippingRate = Schema.Struct({
   metadata: maybe(StorableObject)
 })
 
-/** Body of a change: any part of a new one; null empties a field. */
 export const ShippingRateChange = Schema.Struct({
   ...NewShippingRate.fields,
   zoneId: Schema.optional(ShippingZoneId),
@@ -59,7 +57,6 @@ export const ShippingRateChange = Schema.Struct({
   amount: Schema.optional(Amount)
 })
 
-/** The foreign key rejects a zone that is missing, of another organization, or being deleted concurrently. */
 export class RateZoneNotFound extends notFound("RateZone", "Shipping zone not found.") {}
 
 const bandIssue = (least: number | null, most: number | null, name: string): ReadonlyArray<Issue> =>
@@ -72,7 +69,6 @@ type Rules = RecordRules<
   ValidationFailed
 >
 
-/** 422 if its bands admit nothing. */
 const changed: Rules["changed"] = (before, sent) => {
   const metadata = sent.metadata === null ? {} : sent.metadata
   const rate = withSent(before, { ...sent, metadata })
@@ -103,13 +99,11 @@ type Managed = RecordService<
 >
 
 /**
- * Management of shipping rates (contract §3.4), by amount. 404 for an unknown zone. Orders that were shipped at a
- * removed rate keep its name and price.
+ * Shipping rates by amount (contract §3.4). 404 for an unknown zone. Orders keep the name and price of a removed rate.
  */
 export class ShippingRates extends Context.Service<
   ShippingRates,
   Omit<Managed, "list"> & {
-    /** A filter that is left out admits all. */
     readonly list: (
       filter: { readonly zoneId?: ShippingZoneId | undefined; readonly currency?: string | undefined },
       page: PageRequest

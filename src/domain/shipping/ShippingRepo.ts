@@ -14,10 +14,8 @@ import { ShippingZone, shippingZoneRules, ShippingZones, ZoneHasRates, ZoneNameT
 export const zones = new Table("shipping_zones", ShippingZone)
 export const rates = new Table("shipping_rates", ShippingRate)
 
-/** Reads what shipping is priced by. */
 export class ShippingRuleRepo extends Context.Service<ShippingRuleRepo>()("stoa/domain/shipping/ShippingRuleRepo", {
   make: Effect.map(lookupSql, (sql) => ({
-    /** All active zones of an organization by priority and their active rates by amount, in one statement. */
     rules: Effect.fnUntraced(function*(organization: string) {
       const [row] = yield* decoding(sql, ShippingRuleSet)`select
           coalesce((select jsonb_agg(jsonb_build_object('id', z.id, 'countries', z.countries, 'states', z.states)
@@ -35,7 +33,6 @@ export class ShippingRuleRepo extends Context.Service<ShippingRuleRepo>()("stoa/
   static readonly layer = Layer.effect(ShippingRuleRepo, ShippingRuleRepo.make)
 }
 
-/** The zones and rates of the organization, cached in the process. */
 export class ShippingRuleCache extends Context.Service<ShippingRuleCache, OrganizationCache<ShippingRuleSet>>()(
   "stoa/domain/shipping/ShippingRuleCache"
 ) {
@@ -91,5 +88,4 @@ const shippingRatesLayer = Layer.effect(
   })
 )
 
-/** `ShippingZones` and `ShippingRates` over the database of the process. */
 export const shippingRecordsLayer = Layer.merge(shippingZonesLayer, shippingRatesLayer)

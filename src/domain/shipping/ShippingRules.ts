@@ -2,21 +2,17 @@ import { Schema, Struct } from "effect"
 import { ShippingRate } from "./ShippingRate.ts"
 import { comparable, type Destination, ShippingZone } from "./ShippingZone.ts"
 
-/** What shipping is priced on. Amounts in minor units of `currency`, weight in grams. */
+/** Amounts in minor units of `currency`, weight in grams. */
 export interface Shipment {
   readonly currency: string
-  /** Destination; null before the shopper has entered it. */
   readonly address: Destination | null
   readonly subtotalAfterDiscount: number
   readonly weightGrams: number
-  /** Nothing of the order has to be carried anywhere. */
   readonly digitalOnly: boolean
   readonly freeByPromotion: boolean
-  /** The shipping rate the shopper chose; without a choice, the cheapest. */
   readonly rateId?: string | null | undefined
 }
 
-/** The active zones and rates of an organization, the zones by priority, the rates by amount. */
 export const ShippingRuleSet = Schema.Struct({
   zones: Schema.Array(Schema.Struct(Struct.pick(ShippingZone.fields, ["id", "countries", "states"]))),
   rates: Schema.Array(
@@ -27,7 +23,7 @@ export const ShippingRuleSet = Schema.Struct({
 })
 export type ShippingRuleSet = typeof ShippingRuleSet.Type
 
-/** A shipping option with its price for the order, in minor units. Id and name are null if there is no choice. */
+/** In minor units. Id and name are null if there is no choice. */
 export interface ShippingOption {
   readonly id: string | null
   readonly name: string | null
@@ -51,12 +47,11 @@ const fits = (rate: Rate, { currency, subtotalAfterDiscount, weightGrams }: Ship
 const isFree = (threshold: number | null | undefined, { freeByPromotion, subtotalAfterDiscount }: Shipment): boolean =>
   freeByPromotion || (threshold !== null && threshold !== undefined && subtotalAfterDiscount >= threshold)
 
-/** Why no rate of the zones is for an order. */
 export type Unserved = "no zone" | "no rate"
 
 /**
- * The rates available for an order (contract §3.4): the matching ones of the first zone, by priority, that serves the
- * address and has any. Sorted by amount before free shipping, so that the first is the default.
+ * The matching rates of the first zone, by priority, that serves the address and has any (contract §3.4). Sorted by
+ * amount before free shipping: the first is the default.
  */
 export const fittingRates = (
   { rates, zones }: ShippingRuleSet,
@@ -76,7 +71,7 @@ export const fittingRates = (
   return serving.length === 0 ? "no zone" : "no rate"
 }
 
-/** Shipping priced by configuration (contract §3.4); amounts in minor units of the cart's currency. */
+/** Amounts in minor units of the cart's currency (contract §3.4). */
 export interface FlatShipping {
   readonly type: "flat"
   readonly flatRate: number
@@ -91,7 +86,6 @@ export interface WeightShipping {
   readonly freeShippingThreshold?: number | undefined
 }
 
-/** Price of shipping by the deployment's configuration (contract §3.4). */
 export const configuredPrice = (rule: FlatShipping | WeightShipping, shipment: Shipment): number => {
   if (shipment.digitalOnly || isFree(rule.freeShippingThreshold, shipment)) return 0
   if (rule.type === "flat") return rule.flatRate

@@ -6,23 +6,21 @@ import { maybe, Priority } from "../platform/text/Fields.ts"
 import { ofForm, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** Destination of goods, from the address of a checkout. */
 export interface Destination {
   readonly line1: string
   readonly line2?: string | null | undefined
   readonly city: string
   readonly state?: string | null | undefined
   readonly postalCode: string
-  /** Zones use two-letter country codes (ISO 3166-1). */
+  /** Two letters (ISO 3166-1). */
   readonly country: string
 }
 
-/** How names of places are compared: in upper case, without the spaces around them. */
 export const comparable = (place: string): string => place.trim().toUpperCase()
 
 /**
- * Places a store ships to at the same rates (contract §3.4). `countries` are two-letter codes, or `*` for every
- * country; `states`, if present, narrow them. Zones are tried by ascending `priority`.
+ * Places a store ships to at the same rates (contract §3.4). `countries` are two-letter codes, or `*`; `states` narrow
+ * them. Zones are tried by ascending `priority`.
  */
 export const ShippingZone = Schema.Struct({
   id: ShippingZoneId,
@@ -38,7 +36,6 @@ export const ShippingZone = Schema.Struct({
 }).annotate({ identifier: "ShippingZone" })
 export type ShippingZone = typeof ShippingZone.Type
 
-/** A country of a zone: ISO 3166-1 with two letters in any case, or `*`; stored in upper case. */
 const Country = Schema.String.check(ofForm(/^([A-Za-z]{2}|\*)$/)).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
 )
@@ -46,7 +43,6 @@ const Country = Schema.String.check(ofForm(/^([A-Za-z]{2}|\*)$/)).pipe(
 const Countries = Schema.Array(Country).check(Schema.isMinLength(1), Schema.isMaxLength(300))
 const States = Schema.Array(Text.check(Schema.isPattern(/\S/))).check(Schema.isMaxLength(300))
 
-/** Body of a new zone; its name is unique in the organization. */
 export const NewShippingZone = Schema.Struct({
   name: Text,
   countries: Countries,
@@ -56,7 +52,6 @@ export const NewShippingZone = Schema.Struct({
   metadata: maybe(StorableObject)
 })
 
-/** Body of a change: any part of a new one; null empties a field. */
 export const ShippingZoneChange = Schema.Struct({
   ...NewShippingZone.fields,
   name: Schema.optional(Text),
@@ -96,10 +91,7 @@ export const shippingZoneRules: Rules = {
   changed
 }
 
-/**
- * Management of shipping zones (contract §3.4), in the order in which they are tried. 409 if the name is in use, and for
- * the removal of a zone with rates: prices do not vanish because something else was deleted.
- */
+/** Shipping zones by priority (contract §3.4). 409 if the name is in use, and for the removal of a zone with rates. */
 export class ShippingZones extends Context.Service<
   ShippingZones,
   RecordService<

@@ -6,7 +6,7 @@ const tells = (table: string) =>
   `create trigger ${table}_changed after insert or update or delete on ${table} for each row
     execute function tell_shipping()`
 
-/** Where a store ships to and at which prices (contract §3.4). Amounts in minor units, weights in grams. */
+/** Zones and rates (contract §3.4). Amounts in minor units, weights in grams. */
 export const migrations = {
   "0001_shipping": statements(
     `create table shipping_zones (
