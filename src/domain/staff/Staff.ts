@@ -20,10 +20,7 @@ export class InviterWithoutUser
   extends forbidden("InviterWithoutUser", "Only a signed-in user can invite: an invitation says whose it is.")
 {}
 
-/**
- * Fails unless the actor can change this member's role or remove them (null). 403 for a member above the actor; 422 for
- * the last owner, because every organization needs one (contract, platform §6).
- */
+/** 403 for a member above the actor; 422 for the last owner (contract, platform §6). */
 const requireChangeable = Effect.fnUntraced(
   function*(actor: Actor, roles: Roles, { owners, role }: MemberState, to: string | null) {
     if (!mayGrant(actor, roles, role)) return yield* new TooPowerful("role", role, "take it away")
@@ -32,7 +29,7 @@ const requireChangeable = Effect.fnUntraced(
   }
 )
 
-/** Who works for an organization, and as what (contract, platform §6, staff routes). */
+/** Members of an organization and their roles (contract, platform §6, staff routes). */
 export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
   make: Effect.gen(function*() {
     const repo = yield* StaffRepo
@@ -45,8 +42,8 @@ export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
       to === null || !mayGrant({ role: to, permissions: roles[to] ?? [] }, roles, from)
 
     /**
-     * 404 for a user who is neither a customer nor a member of the organization: the response shows a personal address,
-     * so others must be invited. 422 for a member or an unknown role, 403 for a role above the actor's.
+     * 404 for a user without relation to the organization: the response shows a personal address. 422 for a member or
+     * an unknown role, 403 for a role above the actor's.
      */
     const add = Effect.fn("Staff.add")(function*(userId: string, role: string) {
       yield* requireGrantable(yield* CurrentActor, roles, role)
@@ -68,8 +65,8 @@ export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
     })
 
     /**
-     * Sends no mail. The invitation is open for seven days (contract, platform §6). 422 for an unknown role; 403 for a
-     * role above the actor's, and for actors who are not signed-in users.
+     * Sends no mail. 422 for an unknown role; 403 for a role above the actor's, and for actors who are not signed-in
+     * users.
      */
     const invite = Effect.fn("Staff.invite")(function*(email: string, role: string) {
       const actor = yield* CurrentActor
@@ -94,7 +91,6 @@ export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
 
     return {
       list: repo.list,
-      /** The deployment's roles. */
       roles: wholeList(Object.entries(roles).map(([role, permissions]) => ({ role, permissions }))),
       add,
       /** 404; 422 for the last owner or an unknown role; 403 for a member or a role above the actor. */

@@ -14,7 +14,6 @@ export const StaffMember = Schema.Struct({
 }).annotate({ identifier: "StaffMember" })
 export type StaffMember = typeof StaffMember.Type
 
-/** An invitation to become a member; the invited person accepts at `/api/auth/organization/accept-invitation`. */
 export const Invitation = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
@@ -27,21 +26,17 @@ export const Invitation = Schema.Struct({
 }).annotate({ identifier: "StaffInvitation" })
 export type Invitation = typeof Invitation.Type
 
-/** A role of the deployment and what it may do. */
 export const StaffRole = Schema.Struct({
   role: Schema.String,
   permissions: Schema.Array(Schema.String)
 }).annotate({ identifier: "StaffRole" })
 export type StaffRole = typeof StaffRole.Type
 
-/** Body of `POST /api/admin/staff`. */
 export const NewStaffMember = Schema.Struct({ userId: Uuid, role: ShortText })
 
-/** Body of `POST /api/admin/staff/invitations`. */
 export const NewInvitation = Schema.Struct({
   email: Schema.String.check(Schema.isPattern(/^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$/), Schema.isMaxLength(254)),
   role: ShortText
 })
 
-/** Body of `PATCH /api/admin/staff/:id`. */
 export const StaffRoleChange = Schema.Struct({ role: ShortText })

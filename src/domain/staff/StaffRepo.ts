@@ -13,7 +13,6 @@ const memberColumns = columnsOf(StaffMember.fields, "m", { email: "u.email", nam
 
 export const openInvitations = new Table("invitations", Invitation)
 
-/** The row of a member, whose name and address are those of the login. */
 const StoredMember = Schema.Struct({
   ...Struct.omit(StaffMember.fields, ["email", "name"]),
   organizationId: Schema.String
@@ -21,10 +20,8 @@ const StoredMember = Schema.Struct({
 
 export const storedMembers = new Table("members", StoredMember)
 
-/** The member before a change. */
 export interface MemberState {
   readonly role: string
-  /** Number of owners of the organization, including this member if they are one. */
   readonly owners: number
 }
 
@@ -34,14 +31,13 @@ const memberChange = (
   before: StaffMember | null
 ) => [{ type, entityType: "member", entityId: payload.id, payload, before }] as const
 
-/** All SQL of an organization's staff. Every change writes a change log entry in the same transaction. */
+/** Members and invitations. Every change writes a change log entry in its transaction. */
 export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/StaffRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const members = decoding(sql, StaffMember)
     const candidates = decoding(sql, Schema.Struct({ ...StaffMember.fields, isMember: Schema.Boolean }))
     const counts = decoding(sql, Schema.Struct({ count: Schema.Number }))
 
-    /** The oldest first. */
     const list = Effect.fn("StaffRepo.list")(function*(page: PageRequest) {
       const organization = yield* currentOrganization
       const [items, [counted]] = yield* Effect.all([
@@ -53,7 +49,6 @@ export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/S
       return { ...page, items, total: counted?.count ?? 0 }
     }, Effect.orDie)
 
-    /** Open invitations, the newest first. */
     const invitations = Effect.fn("StaffRepo.invitations")((page: PageRequest) =>
       Effect.orDie(
         ownPage(sql, openInvitations, "created_at desc, id desc", page, [
@@ -105,7 +100,6 @@ export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/S
 const changing = (sql: SqlClient.SqlClient) => {
   const members = decoding(sql, StaffMember)
 
-  /** Cancels a user's open invitations. */
   const cancelOffers = Effect.fnUntraced(function*(userId: string) {
     const actor = yield* CurrentActor
     const record = (status: string) =>
@@ -131,9 +125,8 @@ const changing = (sql: SqlClient.SqlClient) => {
   })
 
   /**
-   * Changes a member's role, or removes the member (null), by a rule that gets their state while all owners are
-   * locked: if two owners leave at once, the second sees that they are the last. A demotion cancels the member's open
-   * invitations. Undefined for an unknown member.
+   * Changes or removes (null) a member by a rule that runs while all owners are locked: if two owners leave at once,
+   * the second is the last. A demotion cancels open invitations. Undefined for an unknown member.
    */
   return <E>(
     id: string,
