@@ -7,12 +7,12 @@ import { maybe } from "../platform/text/Fields.ts"
 import { StorableObject } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** Rate in basis points, hundredths of a per cent: 1900 is 19 %, 825 is 8.25 %. From 0 to 100 %. */
+/** Basis points, hundredths of a per cent: 1900 is 19 %. */
 export const RateBps = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }))
 
 /**
- * A class of goods that are taxed alike (contract §3.5). Entities and variants name it as their `taxClass`; those that
- * name none, or none that is active, are of the default class. At most one class is the default.
+ * A class of goods that are taxed alike (contract §3.5), named by `taxClass` of entities and variants. Without an
+ * active class they are of the default class, of which there is at most one.
  */
 export const TaxClass = Schema.Struct({
   id: TaxClassId,
@@ -27,7 +27,6 @@ export const TaxClass = Schema.Struct({
 }).annotate({ identifier: "TaxClass" })
 export type TaxClass = typeof TaxClass.Type
 
-/** Body of a new class; its name is unique in the organization. As the default it takes the place of the one before. */
 export const NewTaxClass = Schema.Struct({
   name: TaxClassName,
   rateBps: RateBps,
@@ -36,7 +35,6 @@ export const NewTaxClass = Schema.Struct({
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxClass" })
 
-/** Body of a change: absent fields stay; `metadata` is replaced completely, and null empties it. */
 export const TaxClassChange = Schema.Struct({
   ...NewTaxClass.fields,
   name: Schema.optional(TaxClassName),
@@ -63,8 +61,8 @@ export const taxClassRules: RecordRules<TaxClass, typeof NewTaxClass.Type, typeo
 }
 
 /**
- * Tax classes (contract §3.5, §3.8), by name. A new default replaces the previous one; what names a removed class is
- * taxed like the default class. 409 if the name is in use. A change reaches every process within moments.
+ * Tax classes by name (contract §3.5, §3.8). A new default replaces the previous one. 409 if the name is in use. A
+ * change reaches every process within moments.
  */
 export class TaxClasses extends Context.Service<
   TaxClasses,

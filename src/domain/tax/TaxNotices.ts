@@ -6,7 +6,7 @@ import { Jobs, type NewJob } from "../platform/jobs/Jobs.ts"
 import { TaxSettings } from "./TaxAdapter.ts"
 import { type OutsideTaxed, TaxNoticeRepo } from "./TaxRepo.ts"
 
-/** Slugs of the tasks that call the tax adapter, and their queue: a slow service delays nothing else. */
+/** A separate queue: a slow service delays nothing else. */
 export const reportTaxSlug = "tax/report"
 export const voidTaxSlug = "tax/void"
 export const taxQueue = "tax"
@@ -20,9 +20,8 @@ const jobOf = ({ orderId, organizationId, status, type }: OutsideTaxed): Readonl
 }
 
 /**
- * Enqueues reports to the tax adapter: for each created order it taxed, and for each one cancelled or refunded
- * (`voidTax`, contract §4.2). The jobs are written in the relay's transaction, exactly one per committed change. Two
- * statements for any number of events; one if no order concerns the adapter, none if the adapter takes no reports.
+ * Enqueues reports to the tax adapter for created, cancelled and refunded orders (`voidTax`, contract §4.2), in the
+ * relay's transaction: one per committed change. At most two statements.
  */
 export const taxNotices: Effect.Effect<EventSubscriber, never, Jobs | TaxNoticeRepo | TaxSettings> = Effect.gen(
   function*() {
@@ -43,18 +42,16 @@ export const taxNotices: Effect.Effect<EventSubscriber, never, Jobs | TaxNoticeR
   }
 )
 
-/** Whether an order's tax is void because nothing of it is sold any more: it was cancelled or fully refunded. */
 export const isVoid = (order: Order): boolean => effectsOf[order.status].includes("voidTax") || isRefundedInFull(order)
 
-/** Voids of tax without a change of status. */
 export class TaxVoids extends Context.Service<TaxVoids>()("stoa/domain/tax/TaxVoids", {
   make: Effect.gen(function*() {
     const jobs = yield* Jobs
     const settings = yield* TaxSettings
     return {
       /**
-       * Enqueues the job `tax/void` for an order that was fully refunded and keeps its status. Safe to repeat, because the
-       * job has the order's key. Other ended orders already have their job.
+       * Enqueues `tax/void` for an order that was fully refunded and keeps its status. Safe to repeat: the job has the
+       * order's key.
        */
       refunded: Effect.fn("TaxVoids.refunded")(function*({ order, taxProvider }: StoredOrder) {
         const recorded = effectsOf[order.status].includes("voidTax")

@@ -7,12 +7,10 @@ import { ofForm, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { RateBps } from "./TaxClass.ts"
 
-/** The two letters of a country (ISO 3166-1), in any case in requests and in upper case everywhere else. */
 const Country = Schema.String.check(ofForm(/^[A-Za-z]{2}$/)).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
 )
 
-/** Name of a state or province; the spaces around it do not count. */
 const State = Text.pipe(
   Schema.decodeTo(Schema.String.check(Schema.isMinLength(1)), {
     decode: SchemaGetter.transform((text) => text.trim()),
@@ -21,8 +19,8 @@ const State = Text.pipe(
 )
 
 /**
- * A tax of a region (contract §3.5). Rates of a state take precedence over those of its country; all rates of one level
- * add up, each rounded separately. `priority` sorts lists, lower first, and changes no amount.
+ * A tax of a region (contract §3.5). Rates of a state take precedence over those of its country; rates of one level add
+ * up, each rounded separately. `priority` only sorts lists.
  */
 export const TaxRate = Schema.Struct({
   id: TaxRateId,
@@ -40,7 +38,6 @@ export const TaxRate = Schema.Struct({
 }).annotate({ identifier: "TaxRate" })
 export type TaxRate = typeof TaxRate.Type
 
-/** Body of a new rate; its name is unique in its country and state. Shipping is taxed unless the body says otherwise. */
 export const NewTaxRate = Schema.Struct({
   name: Text,
   country: Country,
@@ -52,7 +49,7 @@ export const NewTaxRate = Schema.Struct({
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxRate" })
 
-/** Body of a change: absent fields stay, a null `state` applies the rate to the complete country. */
+/** Absent fields stay, a null `state` applies the rate to the complete country. */
 export const TaxRateChange = Schema.Struct({
   ...NewTaxRate.fields,
   name: Schema.optional(Text),
@@ -77,7 +74,7 @@ export const taxRateRules: RecordRules<TaxRate, typeof NewTaxRate.Type, typeof T
 }
 
 /**
- * Taxes of regions (contract §3.5, §3.8), by priority. 409 when the country and state have a rate of this name. A change
+ * Taxes of regions by priority (contract §3.5, §3.8). 409 when the country and state have a rate of this name. A change
  * reaches every process within moments.
  */
 export class TaxRates extends Context.Service<

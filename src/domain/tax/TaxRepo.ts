@@ -17,10 +17,8 @@ import { TaxRules } from "./TaxRules.ts"
 export const classes = new Table("tax_classes", TaxClass)
 export const rates = new Table("tax_rates", TaxRate)
 
-/** The active tax rules of an organization, which a checkout needs. */
 export class TaxRuleRepo extends Context.Service<TaxRuleRepo>()("stoa/domain/tax/TaxRuleRepo", {
   make: Effect.map(lookupSql, (sql) => ({
-    /** All active classes and rates, in one statement. */
     active: Effect.fn("TaxRuleRepo.active")(function*(organizationId: string) {
       const [rules] = yield* decoding(sql, TaxRules)`select
         coalesce((select jsonb_agg(jsonb_build_object('name', name, 'rateBps', rate_bps, 'isDefault', is_default)
@@ -35,7 +33,6 @@ export class TaxRuleRepo extends Context.Service<TaxRuleRepo>()("stoa/domain/tax
   static readonly layer = Layer.effect(TaxRuleRepo, TaxRuleRepo.make)
 }
 
-/** The active classes and rates of the organization, cached in the process. */
 export class TaxRuleCache
   extends Context.Service<TaxRuleCache, OrganizationCache<TaxRules>>()("stoa/domain/tax/TaxRuleCache")
 {
@@ -60,11 +57,9 @@ const taxClassesLayer = Layer.effect(
       counted: "all",
       entityType: "tax_class",
       changes: { create: "taxClasses.create", update: "taxClasses.update", delete: "taxClasses.delete" },
-      // So two changes of the default cannot deadlock.
       alsoLocked: "is_default"
     }, orClassTaken)
 
-    /** Locks and unsets the current default. */
     const replaceDefault = Effect.fnUntraced(function*({ id, isDefault, updatedAt }: TaxClass) {
       if (!isDefault) return
       const actor = yield* CurrentActor
@@ -110,10 +105,8 @@ const taxRatesLayer = Layer.effect(
   })
 )
 
-/** `TaxClasses` and `TaxRates` over the database of the process. */
 export const taxRecordsLayer = Layer.merge(taxClassesLayer, taxRatesLayer)
 
-/** An event about an order that a tax adapter taxed, and the order's status after it. */
 const OutsideTaxed = Schema.Struct({
   type: Schema.String,
   organizationId: Schema.String,
@@ -122,10 +115,8 @@ const OutsideTaxed = Schema.Struct({
 })
 export type OutsideTaxed = typeof OutsideTaxed.Type
 
-/** Which events are about orders that a tax adapter taxed. */
 export class TaxNoticeRepo extends Context.Service<TaxNoticeRepo>()("stoa/domain/tax/TaxNoticeRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
-    /** One statement for any number of events, by their ids, of all organizations; in the order of the events. */
     outside: Effect.fn("TaxNoticeRepo.outside")(
       (events: ReadonlyArray<string>) =>
         decoding(sql, OutsideTaxed)`select e.type, e.organization_id as "organizationId", o.id as "orderId",

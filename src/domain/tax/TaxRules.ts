@@ -4,16 +4,13 @@ import { comparable, type Destination } from "../shipping/ShippingZone.ts"
 import { TaxClass } from "./TaxClass.ts"
 import { TaxRate } from "./TaxRate.ts"
 
-/** A line to be taxed. */
 export interface TaxableLine {
-  /** What the line costs after discount, minor units. */
+  /** After discount, minor units. */
   readonly amount: number
   readonly quantity: number
-  /** Name of the tax class of the variant, else of the entity. */
   readonly taxClass: string | null
 }
 
-/** An order to tax; amounts in minor units of its currency. */
 export interface Taxable {
   readonly currency: string
   readonly address: Destination | null
@@ -21,7 +18,6 @@ export interface Taxable {
   readonly shippingTotal: number
 }
 
-/** The active rules of an organization. */
 export const TaxRules = Schema.Struct({
   classes: Schema.Array(Schema.Struct(Struct.pick(TaxClass.fields, ["name", "rateBps", "isDefault"]))),
   rates: Schema.Array(Schema.Struct(Struct.pick(TaxRate.fields, ["country", "state", "rateBps", "appliesToShipping"])))
@@ -29,15 +25,13 @@ export const TaxRules = Schema.Struct({
 export type TaxRules = typeof TaxRules.Type
 export type RegionRate = TaxRules["rates"][number]
 
-/** How an organization's prices and shipping are taxed. */
 export interface TaxManner {
-  /** Prices include tax: the tax is the included part, and nothing is added. */
   readonly included: boolean
   /** With classes: shipping is taxed like the default class. Region rates specify whether they tax it. */
   readonly shippingByDefaultClass: boolean
 }
 
-/** Tax of an order; minor units. `taxTotal` is the lines' and, beyond their sum, that of shipping. */
+/** Minor units. `taxTotal` is the lines' tax plus that of shipping. */
 export interface Tax {
   readonly lineTaxes: ReadonlyArray<number>
   readonly taxTotal: number
@@ -45,16 +39,12 @@ export interface Tax {
 
 const sum = (amounts: ReadonlyArray<number>): number => amounts.reduce((left, right) => left + right, 0)
 
-/**
- * Tax of one amount: on top of it, or the part of it that is tax. Rounded half up, once; of an inclusive amount the net
- * is what is left, so that net + tax is the price to the unit.
- */
+/** Rounded half up, once; of an inclusive amount the net is what is left: net + tax is the price to the unit. */
 export const taxOn = (amount: number, rateBps: number, included: boolean): number =>
   Number(roundHalfUp(BigInt(amount) * BigInt(rateBps), BigInt(included ? 10_000 + rateBps : 10_000)))
 
 /**
- * Tax by classes of goods (contract §3.5, 1). Each line is rounded separately, so the order's tax is the sum of the
- * lines' taxes. An unknown or inactive class counts as absent: the default class applies.
+ * Tax by classes (contract §3.5, 1). Each line is rounded separately. An unknown or inactive class counts as absent.
  */
 const byClasses = ({ classes }: TaxRules, { lines, shippingTotal }: Taxable, manner: TaxManner): Tax => {
   const rates = new Map(classes.map(({ name, rateBps }) => [name, rateBps]))
@@ -65,7 +55,6 @@ const byClasses = ({ classes }: TaxRules, { lines, shippingTotal }: Taxable, man
   return { lineTaxes, taxTotal: sum(lineTaxes) + ofShipping }
 }
 
-/** The rates of the address: those of its state, else those of its complete country. */
 const ratesAt = (rates: ReadonlyArray<RegionRate>, address: Destination): ReadonlyArray<RegionRate> => {
   const country = comparable(address.country)
   const inCountry = rates.filter((rate) => rate.country === country)
@@ -75,8 +64,8 @@ const ratesAt = (rates: ReadonlyArray<RegionRate>, address: Destination): Readon
 }
 
 /**
- * Tax added to the prices. Each rate is rounded half up once, over everything it taxes, and split over the lines and
- * shipping by the largest remainder, so that the lines add up to the order.
+ * Rounds each rate half up once, over everything it taxes, and splits it over lines and shipping by the largest
+ * remainder: the lines add up to the order.
  */
 const added = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
   const parts = rates.map(({ appliesToShipping, rateBps }) => {
@@ -91,8 +80,8 @@ const added = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>,
 }
 
 /**
- * Tax included in the prices: all rates together, rounded half up once for goods and once for shipping, which may have
- * fewer rates. The goods' tax is split over the lines by the largest remainder; no line's tax exceeds its price.
+ * Rounds all rates together half up, once for goods and once for shipping, which may have fewer rates. Goods' tax is
+ * split by the largest remainder; no line's tax exceeds its price.
  */
 const contained = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
   const rateOf = (some: ReadonlyArray<RegionRate>) => sum(some.map(({ rateBps }) => rateBps))
@@ -108,12 +97,11 @@ export const byRates = (
   { included }: Pick<TaxManner, "included">
 ): Tax => (included ? contained : added)(rates, lines.map(({ amount }) => amount), shippingTotal)
 
-/** Nothing is taxed. */
 export const untaxed = ({ lines }: Taxable): Tax => ({ lineTaxes: lines.map(() => 0), taxTotal: 0 })
 
 /**
- * Tax by the organization's rules (contract §3.5): by classes if it has any, else by the rates of the address.
- * Undefined if neither applies, so that the external service decides.
+ * Tax by classes if there are any, else by the rates of the address (contract §3.5). Undefined if neither applies: the
+ * external service decides.
  */
 export const taxByRules = (rules: TaxRules, taxable: Taxable, manner: TaxManner): Tax | undefined => {
   if (rules.classes.length > 0) return byClasses(rules, taxable, manner)

@@ -10,7 +10,6 @@ const decode = Schema.decodeUnknownEffect(TaxAnswer)
 
 const unusable = new OutsideFailed({ cause: "its answer does not fit the order" })
 
-/** Validates an external answer against the request: for example, tax included in a price cannot exceed it. */
 const taxOf = Effect.fnUntraced(function*({ lines, shippingTotal, taxIncluded }: TaxRequest, answer: unknown) {
   const { lineTaxes, shippingTax = 0 } = yield* Effect.mapError(decode(answer), () => unusable)
   const contained = lines.every(({ amount }, index) => (lineTaxes[index] ?? 0) <= amount) &&
@@ -20,13 +19,12 @@ const taxOf = Effect.fnUntraced(function*({ lines, shippingTotal, taxIncluded }:
   return tax
 })
 
-/** The flat rate that replaces an answer, for goods and shipping alike. */
 const flat = (rateBps: number, request: TaxRequest): Tax =>
   byRates([{ country: "", state: null, rateBps, appliesToShipping: true }], request, { included: request.taxIncluded })
 
 /**
- * Calls the external service with a time limit. If it fails, times out or returns an invalid answer, the configured
- * flat rate applies; without one the checkout is refused, because the shop would have to pay uncollected tax.
+ * Without a valid answer the configured flat rate applies; without one the checkout is refused, because the shop would
+ * have to pay uncollected tax.
  */
 const outsideTax = (
   adapter: TaxAdapter,
@@ -45,15 +43,15 @@ const outsideTax = (
     Effect.withSpan("outsideTax", { attributes: { adapter: adapter.id } })
   )
 
-/** The tax of an order and its source. Amounts in minor units. */
+/** Amounts in minor units. */
 export interface OrderTax extends Tax {
-  /** The prices contain it, so it is a part of the total and not added to it. */
+  /** The prices contain the tax. */
   readonly included: boolean
   /** The adapter that needs a report of the order; null if the organization's rules gave the tax. */
   readonly provider: string | null
 }
 
-/** Decides how an order is taxed, for all callers (contract §3.5, docs/tax-and-shipping.md). */
+/** Decides how an order is taxed (contract §3.5, docs/tax-and-shipping.md). */
 export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
   make: Effect.gen(function*() {
     const rules = yield* TaxRuleCache
@@ -61,9 +59,8 @@ export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
     const { from, shippingByDefaultClass } = settings
 
     /**
-     * Tax of an order by its organization's classes, else by the rates of its address, else by the deployment's adapter,
-     * else none. The rules are cached, so most checkouts need no statement for them. Fails if the adapter gives no tax
-     * and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
+     * Tax by classes, else by the rates of the address, else by the adapter, else none. Fails if the adapter gives no
+     * tax and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
      */
     const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable) {
       const [actor, { adapter }] = [yield* CurrentActor, settings]

@@ -6,7 +6,7 @@ const tells = (table: string) =>
   `create trigger ${table}_changed after insert or update or delete on ${table} for each row
     execute function tell_tax()`
 
-/** Classes of goods and rates of regions (contract §3.5). Rates are in basis points: 1900 is 19 %. */
+/** Rates are in basis points: 1900 is 19 % (contract §3.5). */
 export const migrations = {
   "0001_tax": statements(
     `create table tax_classes (
