@@ -6,16 +6,12 @@ const cipher = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
 
-/**
- * An encryption key of the deployment. Its id is the beginning of its digest, so that rows name the key that encrypted
- * them.
- */
+/** The id is the beginning of the key's digest: rows name the key that encrypted them. */
 export interface SecretsKey {
   readonly id: string
   readonly bytes: Redacted.Redacted<Uint8Array>
 }
 
-/** The keys of a deployment: the first seals, all of them open. */
 export type Keyring = readonly [SecretsKey, ...ReadonlyArray<SecretsKey>]
 
 const keyOf = (bytes: Uint8Array): SecretsKey => ({
@@ -23,14 +19,14 @@ const keyOf = (bytes: Uint8Array): SecretsKey => ({
   bytes: Redacted.make(bytes, { label: "secrets key" })
 })
 
-/** Key for tests and deployments without secrets or mail. It is not secret: it is derived from this source. */
+/** For tests and deployments without secrets or mail. It is not secret. */
 export const developmentKeyring: Keyring = [keyOf(createHash("sha256").update("stoa development").digest())]
 
 const encoded = /^[A-Za-z0-9+/]{43}=$/
 
 /**
- * Reads `STOA_SECRETS_KEY`: one or more keys of 32 bytes in base64, separated by commas, the newest first. Undefined
- * when one of them is not such a key.
+ * Reads `STOA_SECRETS_KEY`: keys of 32 bytes in base64, separated by commas, the newest first. Undefined when one is
+ * invalid.
  */
 export const readKeyring = (text: string): Keyring | undefined => {
   const parts = text.split(",").map((part) => part.trim())
@@ -39,11 +35,11 @@ export const readKeyring = (text: string): Keyring | undefined => {
   return first === undefined ? undefined : [first, ...others]
 }
 
-/** An encrypted secret in a row: the key's id, and nonce, tag and ciphertext in base64. */
+/** The key's id, and nonce, tag and ciphertext in base64. */
 export const Encrypted = Schema.Struct({ keyId: Schema.String, text: Schema.String })
 export type Encrypted = typeof Encrypted.Type
 
-/** `owner` is authenticated with the secret (AAD), so a row copied to another owner does not decrypt. */
+/** `owner` is authenticated with the secret (AAD): a row copied to another owner does not decrypt. */
 export const encryptSecret = ([key]: Keyring, owner: string, secret: string): Encrypted => {
   const nonce = randomBytes(nonceBytes)
   const sealing = createCipheriv(cipher, Redacted.value(key.bytes), nonce).setAAD(Buffer.from(owner))
@@ -51,7 +47,6 @@ export const encryptSecret = ([key]: Keyring, owner: string, secret: string): En
   return { keyId: key.id, text: Buffer.concat([nonce, sealing.getAuthTag(), ...encrypted]).toString("base64") }
 }
 
-/** The secret of a row; undefined when no key of the deployment opens it or it was changed. */
 export const openSecret = (keyring: Keyring, owner: string, { keyId, text }: Encrypted): string | undefined => {
   const key = keyring.find(({ id }) => id === keyId)
   const bytes = Buffer.from(text, "base64")
@@ -71,10 +66,9 @@ export const openSecret = (keyring: Keyring, owner: string, { keyId, text }: Enc
 const prefix = "whsec_"
 const canonical = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** A new secret: `whsec_` and 32 random bytes in base64 (contract, platform §9.1). */
+/** `whsec_` and 32 random bytes in base64 (contract, platform §9.1). */
 export const newSecret = (): string => prefix + randomBytes(32).toString("base64")
 
-/** Why a client's secret is refused; undefined if it is valid (contract, platform §9.1). */
 export const secretRefusal = (secret: string): string | undefined => {
   if (!secret.startsWith(prefix)) {
     return secret.length >= 16 && secret.length <= 128 ? undefined : "must have 16 to 128 characters"
@@ -86,10 +80,8 @@ export const secretRefusal = (secret: string): string | undefined => {
     : "must be whsec_ and the base64 of 24 to 64 bytes"
 }
 
-/** The signing key: the decoded bytes after `whsec_`, else the secret in UTF-8. */
 export const signingKey = (secret: string): Uint8Array =>
   secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), "base64") : Buffer.from(secret, "utf8")
 
-/** Owner of an endpoint's secret for its encryption. */
 export const secretOwner = (organizationId: string, endpointId: WebhookEndpointId): string =>
   `${organizationId}/${endpointId}`

@@ -4,7 +4,7 @@ import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/** Why an endpoint was switched off by the service: it failed for days, or it answered 410. */
+/** The endpoint failed for days, or it answered 410. */
 export const DisabledReason = Schema.Literals(["failing", "gone"])
 export type DisabledReason = typeof DisabledReason.Type
 
@@ -16,7 +16,6 @@ export const WebhookEndpoint = Schema.Struct({
   description: Schema.NullOr(Schema.String),
   events: Schema.Array(Schema.String),
   isActive: Schema.Boolean,
-  /** Since when every delivery has failed; null while they succeed. */
   failingSince: Schema.NullOr(Time),
   disabledAt: Schema.NullOr(Time),
   disabledReason: Schema.NullOr(DisabledReason),
@@ -26,14 +25,12 @@ export const WebhookEndpoint = Schema.Struct({
 }).annotate({ identifier: "WebhookEndpoint" })
 export type WebhookEndpoint = typeof WebhookEndpoint.Type
 
-/** The record with its secret: the answer of a registration and of a rotation. */
 export const WebhookEndpointWithSecret = Schema.Struct({
   ...WebhookEndpoint.fields,
   secret: Schema.String.annotate({ description: "Shown in this answer only." })
 }).annotate({ identifier: "WebhookEndpointWithSecret" })
 export type WebhookEndpointWithSecret = typeof WebhookEndpointWithSecret.Type
 
-/** Subscribes to all delivered events, also to those that are added later. */
 export const anyEvent = "*"
 
 const Url = FreeText.check(Schema.isBetweenLength(1, 2048))
@@ -53,7 +50,7 @@ export const NewWebhookEndpoint = Schema.Struct({
 })
 export type NewWebhookEndpoint = typeof NewWebhookEndpoint.Type
 
-/** Body of a change; absent fields stay. Switching an endpoint on again clears its failures. */
+/** Absent fields stay. Switching an endpoint on again clears its failures. */
 export const WebhookEndpointChange = Schema.Struct({
   url: Schema.optional(Url),
   events: Schema.optional(Events),
@@ -63,5 +60,4 @@ export const WebhookEndpointChange = Schema.Struct({
 })
 export type WebhookEndpointChange = typeof WebhookEndpointChange.Type
 
-/** Body of a rotation: the client's secret, else a generated one. */
 export const SecretRotation = Schema.Struct({ secret: maybe(Secret) })

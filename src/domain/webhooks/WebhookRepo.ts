@@ -16,11 +16,10 @@ import { type DisabledReason, WebhookEndpoint } from "./WebhookEndpoint.ts"
 
 export const webhookEndpoints = new Table("webhook_endpoints", WebhookEndpoint)
 
-/** An endpoint with its encrypted secrets; never leaves the service. Read from `webhook_endpoints e`. */
+/** An endpoint with its encrypted secrets; never leaves the service. */
 export const StoredEndpoint = Schema.Struct({
   ...WebhookEndpoint.fields,
   secret: Encrypted,
-  /** The secret before the last rotation; null once it no longer signs. */
   previousSecret: Schema.NullOr(Encrypted)
 })
 export type StoredEndpoint = typeof StoredEndpoint.Type
@@ -33,25 +32,20 @@ export const storedEndpoints = new Table("webhook_endpoints", StoredEndpoint, {
   }
 })
 
-/** Read from `webhook_deliveries d` and its message `m`. */
 export const webhookDeliveries = new Table("webhook_deliveries", WebhookDelivery, {
   computed: { webhookId: "'evt_' || d.event_id", payload: "m.body::json" }
 })
 
-/** A new secret, and until when the previous one signs as well. */
 interface Rotation {
   readonly secret: Encrypted
   readonly previousUntil: Date
   readonly now: Date
 }
 
-/**
- * Maximum number of endpoints of an organization. The relay matches every event with all of them in a transaction
- * shared by all organizations. Concurrent registrations can exceed it by a few.
- */
+/** The relay matches every event with all endpoints. Concurrent registrations can exceed the limit by a few. */
 export const maxEndpoints = 100
 
-/** All SQL of webhook endpoints. Every change writes a change log entry in the same transaction, without secrets. */
+/** Webhook endpoints. Every change writes a change log entry in the same transaction, without secrets. */
 export class WebhookEndpointRepo
   extends Context.Service<WebhookEndpointRepo>()("stoa/domain/webhooks/WebhookEndpointRepo", {
     make: Effect.map(SqlClient.SqlClient, (sql) => endpointsOf(sql))
@@ -60,7 +54,6 @@ export class WebhookEndpointRepo
   static readonly layer = Layer.effect(WebhookEndpointRepo, WebhookEndpointRepo.make)
 }
 
-/** The change log entry of an endpoint: the record, which has no secret. */
 const endpointEvent = (
   type: Extract<ChangeType, `webhooks.${string}`>,
   endpoint: WebhookEndpoint,
@@ -84,7 +77,7 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
     return found
   }, Effect.orDie)
 
-  /** False, with nothing written, if the organization has reached its limit of endpoints (`maxEndpoints`). */
+  /** False if the organization has reached `maxEndpoints`. */
   const insert = Effect.fn("WebhookEndpointRepo.insert")(function*(sent: WebhookEndpoint, secret: Encrypted) {
     const actor = yield* CurrentActor
     const made = { ...sent, organizationId: actor.organizationId }
@@ -98,7 +91,6 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
     return rows.length === 1
   }, Effect.orDie)
 
-  /** Runs a statement that returns the endpoint, and records the change. Undefined for an unknown endpoint. */
   const recorded = Effect.fnUntraced(
     function*(
       type: "webhooks.rotateSecret" | "webhooks.delete",
@@ -113,7 +105,6 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
     Effect.catchTag("SqlError", Effect.die)
   )
 
-  /** Replaces the secret; the current one becomes the previous one. */
   const rotate = Effect.fn("WebhookEndpointRepo.rotate")((
     id: WebhookEndpointId,
     { now, previousUntil, secret }: Rotation
@@ -128,7 +119,6 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
     )
   )
 
-  /** Deletes an endpoint and its open dispatches; its deliveries go with the next purge. */
   const remove = Effect.fn("WebhookEndpointRepo.remove")((id: WebhookEndpointId) =>
     // Lock in the order of the events, like the settlement of a dispatch that wakes the next one.
     recorded("webhooks.delete", (organization) =>
@@ -142,7 +132,6 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
   return { list, find, change, findWithSecrets, insert, rotate, remove }
 }
 
-/** Attempts to deliver, and what they say about the health of their endpoint. */
 export class WebhookDeliveryRepo
   extends Context.Service<WebhookDeliveryRepo>()("stoa/domain/webhooks/WebhookDeliveryRepo", {
     make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...healthOf(sql), ...deliveriesOf(sql) }))
@@ -154,13 +143,12 @@ export class WebhookDeliveryRepo
 const healthOf = (sql: SqlClient.SqlClient) => {
   const since = decoding(sql, Schema.Struct({ since: Schema.Date }))
 
-  /** Ends a series of failures. */
   const recovered = Effect.fn("WebhookDeliveryRepo.recovered")(function*(endpointId: WebhookEndpointId) {
     yield* sql`update webhook_endpoints set failing_since = null
       where organization_id = ${yield* currentOrganization} and id = ${endpointId}::uuid and failing_since is not null`
   }, Effect.orDie)
 
-  /** Starts a series of failures or continues the current one; returns its start. */
+  /** Starts or continues a series of failures; returns its start. */
   const failed = Effect.fn("WebhookDeliveryRepo.failed")(function*(endpointId: WebhookEndpointId, at: Date) {
     // The row is written once per series of failures, not once per failure: deliveries would queue on it.
     const [row] = yield* since`with begun as (
@@ -175,8 +163,8 @@ const healthOf = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /**
-   * Switches an active endpoint off and writes a change log entry, once. False if it was off, or its address changed
-   * since the attempt began: the old receiver's answer does not apply to the new one.
+   * Switches an endpoint off, once. False if it was off, or its address changed since the attempt began: the old
+   * receiver's answer does not apply to the new one.
    */
   const disable = Effect.fn("WebhookDeliveryRepo.disable")(
     function*(endpoint: WebhookEndpoint, reason: DisabledReason, at: Date) {
@@ -201,7 +189,6 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
   const messages: Statement.Fragment = sql.literal(
     "left join webhook_messages m on m.organization_id = d.organization_id and m.event_id = d.event_id"
   )
-  // Null when the event is no longer kept.
   const withRecord = decoding(
     sql,
     Schema.Struct({
@@ -211,7 +198,7 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
     })
   )
 
-  /** Records an attempt, even if its endpoint was deleted meanwhile, and counts it for the open event. */
+  /** Records an attempt, even of a deleted endpoint, and counts it for the open event. */
   const record = Effect.fn("WebhookDeliveryRepo.record")(function*(d: WebhookDelivery) {
     yield* sql`with counted as (
         update webhook_dispatches set attempts = attempts + 1, touched_at = ${d.createdAt}::timestamptz
@@ -220,7 +207,6 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
       insert into webhook_deliveries (${sql.literal(webhookDeliveries.names)}) ${webhookDeliveries.values(sql, [d])}`
   }, Effect.orDie)
 
-  /** Newest first. */
   const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: WebhookEndpointId, page: PageRequest) {
     const organization = yield* currentOrganization
     const where = sql`organization_id = ${organization} and endpoint_id = ${endpointId}::uuid`
@@ -237,7 +223,6 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
     return { ...page, items, total: Number(counted[0]?.["count"] ?? 0), nextCursor: nextCursorOf(rows, page) }
   }, Effect.orDie)
 
-  /** A delivery and the record of its event. */
   const find = Effect.fn("WebhookDeliveryRepo.find")(function*(id: WebhookDeliveryId) {
     const [found] = yield* withRecord`select ${columns}, m.entity_type as "entityType", m.entity_id as "entityId"
       from webhook_deliveries d ${messages}
@@ -245,7 +230,6 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
     return found
   }, Effect.orDie)
 
-  /** Whether an attempt that is still in the log delivered this event of this time to the endpoint. */
   const hasArrived = Effect.fn("WebhookDeliveryRepo.hasArrived")(
     function*(endpointId: WebhookEndpointId, eventId: string, eventAt: Date) {
       // The time bounds how much of the endpoint's log is read; the hour is for clocks that differ.
@@ -257,10 +241,7 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /**
-   * Deletes attempts and messages older than so many days, also of deleted endpoints; at most `limit` of each per call.
-   * Returns the larger of the two counts.
-   */
+  /** Deletes at most `limit` attempts and messages per call; returns the larger of the two counts. */
   const purge = Effect.fn("WebhookDeliveryRepo.purge")(function*(days: number, limit: number) {
     const removed = yield* Effect.forEach(
       ["webhook_deliveries", "webhook_messages"],

@@ -6,7 +6,6 @@ import type { StoredEndpoint } from "./WebhookRepo.ts"
 /** The URL is not allowed; `message` follows the name of a field. */
 export class TargetRefused extends Data.TaggedError("TargetRefused")<{ readonly message: string }> {}
 
-/** A message for an endpoint; `id` is also the body's. */
 export interface WebhookMessage {
   readonly id: string
   readonly type: string
@@ -15,38 +14,28 @@ export interface WebhookMessage {
 
 /** Sends messages to endpoints. The implementation is in `layers/webhooks`. */
 export class WebhookSender extends Context.Service<WebhookSender, {
-  /**
-   * Checks whether a URL can be registered. A host that cannot be resolved now is accepted, because every attempt
-   * checks it again.
-   */
+  /** Accepts a host that cannot be resolved now, because every attempt checks it again. */
   readonly admit: (url: string) => Effect.Effect<void, TargetRefused>
   /** Signs a message and posts it once, within 10 seconds. */
   readonly send: (endpoint: StoredEndpoint, message: WebhookMessage) => Effect.Effect<AttemptResult>
 }>()("stoa/domain/webhooks/WebhookSender") {}
 
-/** Waits of failed deliveries (contract, platform §9.3). */
 export interface WebhookBackoff {
-  /** Seconds before the first retry. */
   readonly baseSeconds: number
-  /** Growth of each wait over the previous one. */
   readonly factor: number
-  /** Maximum wait in seconds. */
   readonly maxSeconds: number
-  /**
-   * Varies each wait by up to this share of it, 0 to 1, so that deliveries that failed together are not retried
-   * together.
-   */
+  /** Share of each wait, 0 to 1, by which it varies: deliveries that failed together are not retried together. */
   readonly jitter: number
 }
 
 export interface WebhookOptions {
-  /** Keys that encrypt the secrets of endpoints; without any, none can be registered. */
+  /** Encrypts the secrets of endpoints; without a key none can be registered. */
   readonly keyring: Keyring | undefined
   /** Days of failures only after which an endpoint is switched off. */
   readonly disableAfterDays: number
   /** Hours the previous secret signs in addition to the new one. */
   readonly rotationHours: number
-  /** Retention of attempts and their bodies in days. */
+  /** Days. */
   readonly retentionDays: number
   readonly backoff: WebhookBackoff
 }

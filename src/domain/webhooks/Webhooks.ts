@@ -18,7 +18,7 @@ import {
 import { maxEndpoints, type StoredEndpoint, WebhookDeliveryRepo, WebhookEndpointRepo } from "./WebhookRepo.ts"
 import { WebhookSender, WebhookSettings } from "./WebhookSender.ts"
 
-/** Type of the message that `test` sends; endpoints cannot subscribe to it. */
+/** Endpoints cannot subscribe to it. */
 const testEvent = "webhooks.test"
 
 const noKey = Unavailable.of("Webhooks are not available: the service has no key for their secrets (STOA_SECRETS_KEY).")
@@ -36,7 +36,7 @@ export class TooManyEndpoints
 export class UrlRefused extends invalid("WebhookUrl", "url", (reason: string) => reason, "target_refused") {}
 export class SecretRefused extends invalid("WebhookSecret", "secret", (reason: string) => reason) {}
 
-/** Concurrent tests of an organization in one process: a receiver may take its time to answer. */
+/** Per organization and process: a receiver may take its time to answer. */
 const maxTests = 4
 
 /** Webhook endpoints and their deliveries (spec §4, contract, platform §9). */
@@ -50,7 +50,6 @@ export class Webhooks extends Context.Service<Webhooks>()("stoa/domain/webhooks/
   static readonly layer = Layer.effect(Webhooks, Webhooks.make)
 }
 
-/** Checks of a request before anything is written. */
 const checks = Effect.gen(function*() {
   const names = yield* announcedNames
   const { keyring } = yield* WebhookSettings
@@ -82,7 +81,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
   const repo = yield* WebhookEndpointRepo
   const { rotationHours } = yield* WebhookSettings
 
-  /** 422 for a URL, an event or a secret that is refused; 503 while the deployment has no key for secrets. */
+  /** 422 for an invalid URL, event or secret; 503 while the deployment has no key for secrets. */
   const register = Effect.fn("Webhooks.register")(function*(input: NewWebhookEndpoint) {
     const { organizationId } = yield* CurrentActor
     yield* check.events(input.events)
@@ -126,7 +125,6 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
         description: over(input.description, before.description),
         metadata: over(input.metadata, before.metadata) ?? {},
         isActive: over(input.isActive, before.isActive),
-        // Switching an endpoint on, or changing its address, ends its series of failures.
         ...(input.isActive === true && !before.isActive || input.url !== undefined && input.url !== before.url
           ? { failingSince: null }
           : {}),
@@ -140,7 +138,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     if ((yield* repo.remove(id)) === undefined) return yield* new EndpointNotFound()
   })
 
-  /** Replaces the secret; the previous one signs too for some hours (`webhooks.rotationHours`). */
+  /** The previous secret signs too for some hours (`webhooks.rotationHours`). */
   const rotateSecret = Effect.fn("Webhooks.rotateSecret")(
     function*(id: WebhookEndpointId, sent: string | null | undefined) {
       const { organizationId } = yield* CurrentActor
@@ -175,10 +173,7 @@ const deliveryUseCases = Effect.gen(function*() {
     return delivery
   })
 
-  /**
-   * Sends a message of the type `webhooks.test` at once and returns the result; a failed delivery is not a failed
-   * request. 503 at the limit of concurrent tests of the organization in this process.
-   */
+  /** Sends `webhooks.test` at once; a failed delivery is not a failed request. 503 at the limit of concurrent tests. */
   const test = Effect.fn("Webhooks.test")(function*(id: WebhookEndpointId) {
     const endpoint = (yield* endpoints.findWithSecrets(id)) ?? (yield* new EndpointNotFound())
     const slot = yield* RcMap.get(slots, endpoint.organizationId)
@@ -193,7 +188,7 @@ const deliveryUseCases = Effect.gen(function*() {
     return yield* deliveryLog.list(id, page)
   })
 
-  /** Sends the event of an attempt again, with the same id and body. 409 while its endpoint is switched off. */
+  /** Sends the event again, with the same id and body. 409 while its endpoint is switched off. */
   const redeliver = Effect.fn("Webhooks.redeliver")(function*(deliveryId: WebhookDeliveryId) {
     const delivery = (yield* deliveryLog.find(deliveryId)) ?? (yield* new DeliveryNotFound())
     const { endpointId, entityId, entityType, eventId, organizationId, webhookId } = delivery

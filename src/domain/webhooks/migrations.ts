@@ -25,8 +25,8 @@ export const migrations = {
       primary key (organization_id, id)
     ) with (fillfactor = 80)`,
     `create index webhook_endpoints_order on webhook_endpoints (organization_id, created_at desc, id desc)`,
-    // The body of an event, stored as sent: the same bytes over all attempts, also after an upgrade of the service and
-    // after the event was deleted. Only events with a subscriber have a row.
+    // The body as sent: the same bytes over all attempts, also after an upgrade and after the event was deleted. Only
+    // events with a subscriber have a row.
     `create table webhook_messages (
       organization_id text not null,
       event_id uuid not null,
@@ -40,9 +40,9 @@ export const migrations = {
       primary key (organization_id, event_id)
     )`,
     `create index webhook_messages_age on webhook_messages (created_at)`,
-    // Open deliveries of an endpoint; settling one deletes its row. 'waiting': an earlier event of the same record goes
-    // first, and its settlement enqueues this one. No foreign key: the relay writes these rows for all organizations at
-    // once and must not fail because an endpoint is being deleted.
+    // Settling an open delivery deletes its row. 'waiting': an earlier event of the same record goes first, and its
+    // settlement enqueues this one. No foreign key: the relay writes these rows for all organizations at once and must
+    // not fail because an endpoint is being deleted.
     `create table webhook_dispatches (
       organization_id text not null,
       endpoint_id uuid not null,
