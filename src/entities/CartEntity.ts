@@ -20,21 +20,20 @@ class CartFull extends invalid(
 ) {}
 class CartBusy extends conflict("CartBusy", "The cart is being changed by another request. Try again.") {}
 
-/** The sender of a message, its deadline (milliseconds since 1970), and the cart as the sender read it. */
+/** The deadline is in milliseconds since 1970; the cart is as the sender read it. */
 const message = {
   actor: Actor,
   customerId: Schema.NullOr(CustomerId),
   secretHash: Schema.NullOr(Schema.String),
   until: Schema.Number,
-  /** Saves a cold entity a read. Absent in messages of older processes. */
   seen: Schema.optional(CartState)
 }
 
 const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])
 
 /**
- * Applies changes of one cart one at a time (ARCHITECTURE §3). Its state is a cache; the table is the truth, and its
- * version column reveals a stale cache. An add comes here only when another request changes the cart meanwhile.
+ * Applies changes of one cart one at a time (ARCHITECTURE §3). Its state is a cache; the table's version column reveals
+ * a stale one. An add comes here only when another request changes the cart meanwhile.
  */
 export const CartEntity = Entity.make("Cart", [
   Rpc.make("addLine", {
@@ -69,7 +68,6 @@ type Write = (from: CartState) => Effect.Effect<LineWrite, never, CurrentActor>
 /** Each lost attempt means that an add outside of the entity was made. */
 const maxAttempts = 10
 
-/** Why nothing was written, or the line. */
 const outcomes = Effect.map(
   StoreSettings,
   ({ cartMaxLines }) =>
@@ -90,7 +88,7 @@ export const cartEntityLayer = CartEntity.toLayer(
       cached = undefined
     })
 
-    /** Applies a change to the cached state, and updates the cache only after the write. A stale cache is read again. */
+    /** Updates the cache only after the write. A stale cache is read again. */
     const change = (sender: Sender, write: Write) =>
       Effect.gen(function*() {
         yield* unlessPast(sender.until)
@@ -129,7 +127,7 @@ export const cartEntityLayer = CartEntity.toLayer(
   { maxIdleTime: "10 seconds", disableFatalDefects: true }
 )
 
-/** Adds lines, and calls the entity of a cart for what has to take turns. */
+/** Adds lines, and calls the entity of a cart for changes that take turns. */
 export const cartActorLayer = Layer.effect(
   CartActor,
   Effect.map(Effect.all([CartEntity.client, CartRepo, outcomes]), ([clientOf, carts, written]) => {
@@ -138,7 +136,7 @@ export const cartActorLayer = Layer.effect(
     /** The deadline is computed last, so that hooks do not use up the entity's time. */
     const from = (visitor: CartVisitor, seen: CartState) =>
       Effect.map(deadline, (until) => ({ ...visitor, seen, until }))
-    /** Adds of this process that wait for the entity of a cart: later ones must not overtake them for ever. */
+    /** Adds of this process that wait for the entity: later ones must not overtake them for ever. */
     const waiting = new Map<CartId, number>()
     const count = (cartId: CartId, change: number) => {
       const now = (waiting.get(cartId) ?? 0) + change
@@ -153,7 +151,6 @@ export const cartActorLayer = Layer.effect(
             Effect.ensuring(Effect.sync(() => count(cartId, -1)))
           )
       })
-    /** Through the same fence that the entity's write has. */
     const addAtOnce = (visitor: CartVisitor, seen: CartState, line: LineToAdd) =>
       carts.addLineUnlessBusy(seen, { ...line, cartId: seen.cart.id, currency: seen.cart.currency }).pipe(
         Effect.provideService(CurrentActor, visitor.actor),

@@ -10,9 +10,8 @@ import { OrderId, RefundId } from "../domain/platform/ids/Id.ts"
 import { orUnavailable, unlessPast } from "./EntityCall.ts"
 
 /**
- * Writes status changes of one order one at a time (ARCHITECTURE §3). Permissions and hooks come before its turn, because
- * a hook may take longer than a caller waits. It caches nothing; the table's compare-and-set is the guard, also against
- * provider events and fulfillments.
+ * Writes status changes of one order one at a time (ARCHITECTURE §3). Permissions and hooks come before its turn: a
+ * hook may take longer than a caller waits. It caches nothing; the table's compare-and-set is the guard.
  */
 export const OrderEntity = Entity.make("Order", [
   Rpc.make("changeStatus", {

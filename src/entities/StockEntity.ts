@@ -17,19 +17,18 @@ export class StockShort extends Schema.TaggedError<StockShort>()("StockShort", {
   requested: Schema.Int
 }) {}
 
-/** The holder's hold was released or has expired. */
 export class HoldGone extends Schema.TaggedError<HoldGone>()("HoldGone", { holder: Schema.String }) {}
 
 /**
- * A reservation. `pricing` is the JSON value that its holder stored first, perhaps with other spaces or key order.
- * `fresh` is false for a repeat.
+ * `pricing` is the JSON value that its holder stored first, perhaps with other spaces or key order. `fresh` is false
+ * for a repeat.
  */
 export const Reserved = Schema.TaggedStruct("Reserved", { pricing: Schema.String, fresh: Schema.Boolean })
 export type Reserved = typeof Reserved.Type
 
 /**
- * A reservation request. `holder` is the checkout id, `sellableId` the variant, else the entity, `quantity` in units. The
- * stock is held for `ttlSeconds` and `pricing` (JSON text) is stored with it. Past `deadline` (epoch ms) it is dropped.
+ * `holder` is the checkout id, `sellableId` the variant, else the entity. The stock is held for `ttlSeconds` with
+ * `pricing` (JSON text). Past `deadline` (epoch ms) the request is dropped.
  */
 export const ReserveStock = Schema.Struct({
   holder: Schema.String,
@@ -39,7 +38,6 @@ export const ReserveStock = Schema.Struct({
     quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })),
     title: Schema.String
   })),
-  /** The only warehouse that the units may come from. */
   warehouseId: Schema.optional(WarehouseId),
   ttlSeconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 31_536_000 })),
   pricing: Schema.String,
@@ -48,20 +46,19 @@ export const ReserveStock = Schema.Struct({
 export type ReserveStock = typeof ReserveStock.Type
 
 /**
- * The shard group of stock entities. A shard changes hands when all that runs on it has ended, and a checkout ends when it
- * has its stock: on one shard, both would wait for each other until the termination timeout.
+ * A shard changes hands when all that runs on it has ended, and a checkout ends when it has its stock: on one shard,
+ * both would wait for each other until the termination timeout.
  */
 export const stockShards = "stock"
 
 /**
- * The stock entity of an organization, whose id is the entity id. The call is volatile: repeat it with the same holder
- * after a time-out, and release the holder when the checkout fails (contract 3.6).
+ * The stock entity of an organization. The call is volatile: repeat it with the same holder after a time-out, and
+ * release the holder when the checkout fails (contract 3.6).
  */
 export const StockEntity = Entity.make("StockEntity", [
   Rpc.make("reserve", { payload: ReserveStock, success: Reserved, error: Schema.Union([StockShort, HoldGone]) })
 ]).annotate(ClusterSchema.ShardGroup, () => stockShards)
 
-/** Maximum number of requests per statement. */
 const batchSize = 250
 
 /** A sum that grows faster than the count means a rush. */
@@ -70,7 +67,6 @@ const batches = Metric.histogram("stoa_stock_batch_size", {
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 250]
 })
 
-/** Cached sellables; each costs a few numbers. */
 const cacheCapacity = 50_000
 
 /** After a failed batch each request is tried alone, but after so many failures in a row the rest fails with it. */
@@ -81,7 +77,6 @@ type Request = Envelope.Request<RpcsOf<typeof StockEntity>>
 type Replier = Entity.Replier<RpcsOf<typeof StockEntity>>
 type Outcome = Exit.Exit<ReadonlyMap<string, StockReply>>
 
-/** All waiting requests of one holder; those after the first are repeats. */
 type Group = readonly [Request, ...ReadonlyArray<Request>]
 
 const toStockRequest = ([{ payload }]: Group): StockRequest => ({
@@ -117,7 +112,6 @@ const byHolder = (requests: ReadonlyArray<Request>): ReadonlyArray<Group> => {
   return [...groups.values()]
 }
 
-/** Counts granted and refused reservations; repeats do not count. */
 const recordMetrics = (outcome: Outcome) => {
   if (Exit.isFailure(outcome)) return Effect.void
   const answers = [...outcome.value.values()]
@@ -169,8 +163,7 @@ const serveNext = Effect.fnUntraced(function*(serve: Serve, replier: Replier, re
 
 /**
  * Takes all waiting requests, allocates in memory and writes one statement: a commit per batch and not per buyer. The
- * version rows of the table guard the stock, because two entities of one organization can exist for moments after a
- * partition.
+ * version rows guard the stock, because two entities of one organization can exist for moments after a partition.
  */
 export const stockEntityActor = (options: { readonly capacity?: number } = {}) =>
   StockEntity.toLayerQueue(
@@ -206,7 +199,7 @@ const callTimeout = 2_000
 /** Milliseconds of all calls together: longer than a fail-over of the entity's runner. */
 const timeout = 15_000
 
-/** Milliseconds between calls: they grow, with jitter, so that callers do not come back all at once. */
+/** Milliseconds; they grow, with jitter: callers do not come back all at once. */
 const delays = { first: 50, longest: 1_000 } as const
 
 /** This process stops and reaches no entity any more; another process can still reserve. */
@@ -215,12 +208,10 @@ export class ProcessStopping extends Data.TaggedError("ProcessStopping") {}
 type ReserveError = StockShort | HoldGone | ProcessStopping | Unavailable
 
 const toReserveError = (error: { readonly _tag: string }, stopping: boolean): ReserveError => {
-  // The compiler cannot separate delivery errors from the entity's errors by tag.
   if (error._tag === "StockShort" || error._tag === "HoldGone") return error as StockShort | HoldGone
   return stopping && error._tag === "EntityNotAssignedToRunner" ? new ProcessStopping() : Unavailable.of()
 }
 
-/** Calls the stock entity of an organization. */
 export type ReserveCall = (
   organization: string,
   request: ReserveStock
@@ -249,9 +240,8 @@ const client = (send: ReserveCall, isStopping: Effect.Effect<boolean>): StockCli
 })
 
 /**
- * Reserves stock at the entity of the actor's organization. Repeats a call without an answer after 2 s with the same
- * holder, and fails with 503 after 15 s. Release the holder after every failure: one of the calls may have succeeded.
- * Fails at once in a process that stops.
+ * Reserves stock at the entity. Repeats a call without an answer after 2 s with the same holder, and fails with 503
+ * after 15 s. Release the holder after every failure: one of the calls may have succeeded.
  */
 export class StockClient extends Context.Service<StockClient, {
   readonly reserve: (
@@ -266,7 +256,6 @@ export class StockClient extends Context.Service<StockClient, {
       return client((organization, request) => clientOf(organization).reserve(request), isShutdown)
     })
   )
-  /** Over any transport, in a process that stops or does not. */
   static readonly layerOf = (send: ReserveCall, isStopping = Effect.succeed(false)): Layer.Layer<StockClient> =>
     Layer.succeed(StockClient, client(send, isStopping))
 }

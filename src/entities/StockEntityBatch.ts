@@ -34,7 +34,6 @@ export class StockEntityCache {
   }
 
   put(snapshot: StockSnapshot): void {
-    // A Map keeps insertion order, so putting an entry back makes it the youngest.
     this.#stock.delete(snapshot.sellable)
     this.#stock.set(snapshot.sellable, snapshot)
     if (this.#stock.size <= this.#capacity) return
@@ -51,29 +50,26 @@ export class StockEntityCache {
   }
 }
 
-/** Optimistic writes before a batch runs under locks: two entities could make each other's cache stale for ever. */
+/** Writes before a batch runs under locks: two entities could make each other's cache stale for ever. */
 const maxOptimisticWrites = 2
 
 /** A batch that needs more attempts has a bug; failing it keeps the entity available. */
 const maxAttempts = 12
 
-/** A reservation request: all of its units or none. */
 export interface StockRequest {
   readonly holder: string
   readonly lines: ReadonlyArray<{ readonly sellable: string; readonly entityId: EntityId; readonly quantity: number }>
-  /** All units come from this one; undefined: from any. */
   readonly warehouseId: WarehouseId | undefined
   readonly ttlSeconds: number
   readonly pricing: string
 }
 
-/** A reply; `pricing` is the JSON text that the holder stored first. */
+/** `pricing` is the JSON text that the holder stored first. */
 export type StockReply =
   | { readonly _tag: "Reserved"; readonly pricing: string; readonly fresh: boolean }
   | { readonly _tag: "Short"; readonly short: StockShort }
   | { readonly _tag: "Gone" }
 
-/** The reply to a holder that has a hold. */
 const replyOf = ({ pricing, state }: PinnedHold): StockReply =>
   state === "released" || state === "expired" ? { _tag: "Gone" } : { _tag: "Reserved", pricing, fresh: false }
 
@@ -87,7 +83,6 @@ interface Allocated {
   readonly short: ReadonlyMap<string, StockShort>
 }
 
-/** One batch: its open requests, its replies and the stock that it works with. */
 class StockEntityBatch {
   readonly replies = new Map<string, StockReply>()
   readonly #repo: Repo
@@ -109,7 +104,6 @@ class StockEntityBatch {
     return [...this.#open.values()]
   }
 
-  /** Clears all cached stock, so that it is read again under locks. */
   restart(): void {
     for (const sellable of this.#stock.keys()) this.#cache.forget(sellable)
     for (const sellable of sellablesOf(this.waiting)) this.#cache.forget(sellable)
@@ -241,8 +235,8 @@ class StockEntityBatch {
 }
 
 /**
- * Reserves a batch of requests with distinct holders, first come first served, in one write. After two writes on a stale
- * cache it runs under locks, which always succeeds. If it fails, the caller must clear the cache.
+ * Reserves a batch, first come first served, in one write. After two writes on a stale cache it runs under locks, which
+ * always succeeds. If it fails, the caller must clear the cache.
  */
 export const serveBatch = Effect.fn("StockEntity.batch")(
   function*(repo: Repo, cache: StockEntityCache, requests: ReadonlyArray<StockRequest>) {
