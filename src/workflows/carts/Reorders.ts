@@ -14,7 +14,6 @@ export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/
     const customers = yield* Customers
     const carts = yield* Carts
 
-    /** Gives the reason why a line was not added, or null. */
     const add = (cartId: CartId, line: OrderLine) =>
       carts.addItem(cartId, {
         ...Struct.pick(line, Struct.keys(ChosenLine.fields)),
@@ -26,8 +25,8 @@ export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/
 
     return {
       /**
-       * Creates a cart of the current customer in the order's currency, at current prices. Items that are no longer
-       * sold are listed in `itemsFailed`. 404 without such an order, 403 for another customer's order.
+       * Creates a cart in the order's currency, at current prices. Items that are no longer sold are in `itemsFailed`.
+       * 404 without an order, 403 for another customer's order.
        */
       reorder: Effect.fn("Reorders.reorder")(function*(orderId: OrderId) {
         const order = yield* orders.findOwn(orderId)

@@ -5,8 +5,7 @@ import { defineTask } from "../../domain/platform/tasks/Task.ts"
 const slug = "catalog/publish-due"
 
 /**
- * The task `catalog/publish-due`: publishes and archives due entities every minute. Changes due during an outage run at
- * the next scheduler tick. Two runs never overlap; if they did, each change would still happen once (`Schedules`).
+ * Publishes and archives due entities every minute. Overlapping runs are safe: each change happens once (`Schedules`).
  */
 export const publishDue = Effect.map(Schedules, (schedules) =>
   defineTask({

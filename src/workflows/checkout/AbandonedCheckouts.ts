@@ -10,16 +10,12 @@ import type { runCheckout } from "./Checkout.ts"
 import { releaseCheckout, voidEarlier } from "./CheckoutPayment.ts"
 import { type CheckoutPayload, CheckoutWorkflow, decodePayload } from "./CheckoutWorkflow.ts"
 
-/** Services that a run of a checkout uses. */
 export type CheckoutServices = Effect.Services<ReturnType<typeof runCheckout>>
 
-/** Runs of checkouts by the workflow engine, which continue in any process. */
 export const makeEngineRuns = Effect.map(WorkflowEngine.WorkflowEngine, (engine) => {
-  /** Leaves a checkout to the workflow engine, in any process that runs it. */
   const leave = (payload: CheckoutPayload) =>
     Effect.provideService(CheckoutWorkflow.execute(payload, { discard: true }), WorkflowEngine.WorkflowEngine, engine)
 
-  /** How the workflow engine ended a checkout; undefined while it runs it, or never has. */
   const ending = Effect.fnUntraced(function*(payload: CheckoutPayload) {
     const state = Option.getOrUndefined(
       yield* CheckoutWorkflow.poll(yield* CheckoutWorkflow.executionId(payload))
@@ -27,12 +23,10 @@ export const makeEngineRuns = Effect.map(WorkflowEngine.WorkflowEngine, (engine)
     return state?._tag === "Complete" ? state.exit : undefined
   }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
-  /** The outcome of a checkout that the workflow engine runs or ran. */
   const byEngine = (payload: CheckoutPayload) =>
     CheckoutWorkflow.execute(payload).pipe(
       Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
       Effect.sandbox,
-      // The database may be away, as it is for the run that failed.
       Effect.retry({ while: Cause.hasDies, schedule: Schedule.spaced("1 second") }),
       Effect.catch(Effect.failCause)
     )
@@ -57,8 +51,8 @@ export const takingOver = Effect.fnUntraced(function*(
       return
     }
     const run = { ...payload, owner, process: null }
-    // A repeat may claim the cart of a refused checkout again, and die before it is refused. Version 0.2.0 writes no runs:
-    // its engine may have ended the checkout and left the row.
+    // A repeat may claim the cart of a refused checkout again, and die before it is refused. Version 0.2.0 writes no
+    // runs: its engine may have ended the checkout and left the row.
     const end = Exit.isFailure(ended) ? releaseCheckout(run, voidEarlier(run)) : runs.end(run)
     yield* end.pipe(
       Effect.catchTag("RunLost", () => Effect.void),
@@ -67,7 +61,7 @@ export const takingOver = Effect.fnUntraced(function*(
     )
   })
 
-  /** Leaves checkouts that nothing runs any more to the workflow engine. Returns how many it looked at. */
+  /** Leaves abandoned checkouts to the workflow engine. Returns how many it looked at. */
   const takeOver = Effect.gen(function*() {
     const abandoned = yield* runs.abandoned(yield* processes.current, [...running.values()])
     // One that cannot be read, or whose shard is still at the frozen process, must not hold up the others.
@@ -82,7 +76,6 @@ export const takingOver = Effect.fnUntraced(function*(
   return { takeOver }
 })
 
-/** Maximum number of carts per run of the scheduled job. */
 export const cartsPerRun = 100
 
 export const releasingStuck = Effect.gen(function*() {
@@ -93,7 +86,7 @@ export const releasingStuck = Effect.gen(function*() {
     Effect.andThen(holds.release(cart.checkoutId), baskets.releaseStuck(cart)).pipe(
       Effect.provideService(CurrentActor, systemActor(cart.organizationId))
     )
-  /** Scheduled job: releases carts whose checkout has no run. Returns how many it released, at most 100. */
+  /** Releases at most 100 carts whose checkout has no run. */
   const releaseStuck = Effect.gen(function*() {
     const released = yield* Effect.forEach(yield* baskets.stuck(cartsPerRun), release)
     return released.filter(Boolean).length

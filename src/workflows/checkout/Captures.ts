@@ -18,11 +18,9 @@ import { passing } from "./CheckoutWorkflow.ts"
 
 class CancelledMeanwhile extends conflict("CancelledMeanwhile", "The order was cancelled while it was captured.") {}
 
-/** How a capture ended. */
 export const CaptureOutcome = Schema.Union([
   Schema.TaggedStruct("Captured", {}),
   Schema.TaggedStruct("Refused", { message: Schema.String }),
-  /** The order was cancelled during the capture, and the payment was voided. */
   Schema.TaggedStruct("Cancelled", {})
 ])
 
@@ -30,9 +28,8 @@ export const CaptureOutcome = Schema.Union([
 const annotations = Context.make(Workflow.CaptureDefects, false)
 
 /**
- * Captures an order that its checkout only authorized (contract §4.4). One execution, with a separate idempotency key,
- * per order and refusal: a crash never captures twice. A refusal leaves the order authorized for an operator to decide
- * on.
+ * Captures an authorized order (contract §4.4). One execution, with a separate idempotency key, per order and refusal:
+ * a crash never captures twice. A refusal leaves the order authorized.
  */
 export const CaptureOrder = Workflow.make("CaptureOrder", {
   payload: { orderId: OrderId, amount: Schema.Int, refusals: Schema.Int, actor: Actor },
@@ -42,8 +39,8 @@ export const CaptureOrder = Workflow.make("CaptureOrder", {
 })
 
 /**
- * Completes a checkout whose shopper had to confirm the payment (contract §3.7): captures and settles, or cancels the
- * order. One execution per order, with the checkout's own capture key, so that only one of the two can capture.
+ * Completes a checkout whose shopper had to confirm the payment (contract §3.7). One execution per order, with the
+ * checkout's own capture key, so that only one of the two can capture.
  */
 export const LateCapture = Workflow.make("LateCapture", {
   payload: { orderId: OrderId, organizationId: Schema.String },
@@ -52,13 +49,12 @@ export const LateCapture = Workflow.make("LateCapture", {
   annotations
 })
 
-/** A provider's answer to a capture; `amount` in minor units. */
 const CaptureAnswer = Schema.Union([
   Schema.TaggedStruct("Captured", { amount: Schema.Int }),
   Schema.TaggedStruct("Refused", { message: Schema.String })
 ])
 
-/** Asks until the provider answers; undefined when it never does. A capture of another amount is a refusal. */
+/** Undefined when the provider never answers. A capture of another amount is a refusal. */
 const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string, key: string, call: string) =>
   untilAnswered(
     CaptureAnswer,
@@ -76,10 +72,6 @@ const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: s
     call
   )
 
-/**
- * The request that authorized a payment of the order, for `amount` minor units of it. The provider already has the
- * payment instrument.
- */
 const paymentRequestOf = (
   { cartId, order }: StoredOrder,
   position: number,
@@ -94,7 +86,6 @@ const paymentRequestOf = (
   idempotencyKey: keyAt(order.id, position)
 })
 
-/** The calls to the providers of a stored order's payments, each for its share. */
 const askedFor = (stored: StoredOrder, shares: ReadonlyArray<CaptureShare>) =>
   Effect.forEach(shares, ({ payment, share }) =>
     Effect.map(adapterOf(payment.provider), (adapter) => ({
@@ -108,8 +99,8 @@ type Asked = Effect.Success<ReturnType<typeof askedFor>>
 const voidAll = (asked: Asked) => voidPayments(asked, asked.map(({ payment }) => payment.intentId))
 
 /**
- * Captures the shares of an order's payments in their order, until a provider refuses one or never answers. Payments that
- * are captured already, or have no share, are passed over. `attempt` makes the keys of a new attempt.
+ * Captures shares in order, until a provider refuses one or never answers. Skips captured payments. `attempt` makes the
+ * keys of a new attempt.
  */
 const captureShared = Effect.fnUntraced(function*(asked: Asked, attempt: number) {
   const captured: Array<CapturedPart> = []
@@ -127,7 +118,6 @@ const captureShared = Effect.fnUntraced(function*(asked: Asked, attempt: number)
   return { captured, refusal: undefined }
 })
 
-/** What was captured, for the record. */
 const recordOf = (parts: ReadonlyArray<CapturedPart>) => ({
   total: parts.reduce((sum, { captured }) => sum + captured, 0),
   parts
@@ -135,7 +125,7 @@ const recordOf = (parts: ReadonlyArray<CapturedPart>) => ({
 
 const deliver = (order: Order) => Effect.flatMap(Fulfillments, (fulfillments) => fulfillments.deliver(order))
 
-/** Confirms a captured order and fulfils its digital lines; repeating it changes nothing. Returns the order after it. */
+/** Confirms a captured order and fulfils its digital lines; repeating it changes nothing. */
 export const conclude = Effect.fnUntraced(function*(order: Order) {
   if (order.status !== "pending") return yield* deliver(order)
   const request = { status: "confirmed", source: "payment", reason: "payment_captured" } as const
@@ -168,7 +158,6 @@ const captureOrder = Effect.fnUntraced(function*(payload: Payload) {
   const { amountCaptured } = stored.order
   const asked = yield* askedFor(stored, captureShares(stored.payments, amountCaptured ?? payload.amount))
   const finish = Effect.fnUntraced(function*(order: Order) {
-    // What is left of the payments was set aside for nothing.
     yield* voidAll(asked.filter(({ request }) => request.amount === 0))
     yield* conclude(order)
     return { _tag: "Captured" as const }
@@ -213,7 +202,6 @@ const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
     const settled = yield* (yield* CreateOrderRepo).settle(orderId, stored.order.paymentIntentId, record)
     yield* passing("settled")
     if (settled !== undefined) return yield* Effect.as(finish(order), "captured" as const)
-    // The concurrent cancellation saw no captured amount to refund.
     yield* undoPayment
     return "cancelled" as const
   }
@@ -226,13 +214,11 @@ export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId }
   Effect.provideService(lateCapture(orderId), CurrentActor, systemActor(organizationId))
 )
 
-/** How long a request waits for its capture. */
 const timeout = "5 seconds"
 
-/** Maximum number of captures per run of the scheduled job. */
 export const capturesPerRun = 100
 
-/** Captures orders that their checkout only authorized (contract §4.4). */
+/** Captures authorized orders (contract §4.4). */
 export class Captures extends Context.Service<Captures>()("stoa/workflows/checkout/Captures", {
   make: Effect.gen(function*() {
     const captures = yield* CaptureRepo
@@ -240,9 +226,8 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
     const engine = yield* WorkflowEngine.WorkflowEngine
 
     /**
-     * Captures the order once, in full or for `amount` minor units (needs `orders:update`), and confirms it. If the
-     * provider takes longer than a few seconds, gives the order as it is; the capture continues. 401, 403, 404, 409 or
-     * 422: nothing was captured.
+     * Captures the order once, in full or for `amount` minor units (needs `orders:update`), and confirms it. A slow
+     * provider leaves the order as it is; the capture continues. 401, 403, 404, 409 or 422: nothing was captured.
      */
     const capture = Effect.fn("Captures.capture")(function*(orderId: OrderId, amount: number | undefined) {
       const actor = yield* CurrentActor
@@ -267,10 +252,7 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
         Effect.catchCause((cause) => Effect.logWarning(`the capture of order ${orderId} could not be started`, cause))
       )
 
-    /**
-     * Scheduled job: starts claimed captures whose process died before it started them. Gives the number of captures it
-     * looked at, at most 100. A running capture is not started twice.
-     */
+    /** Starts at most 100 claimed captures whose process died before it started them. */
     const startDue = Effect.gen(function*() {
       const due = yield* captures.takeDue(capturesPerRun)
       yield* Effect.forEach(due.filter(({ ended }) => !ended), start, { discard: true })

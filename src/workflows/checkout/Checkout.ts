@@ -29,7 +29,6 @@ import {
 import { paymentsOf } from "./CheckoutTenders.ts"
 import { type CheckoutResult, type CheckoutRun, CheckoutWorkflow, encodePayload, passing } from "./CheckoutWorkflow.ts"
 
-/** Runs the last hooks, ends the run and builds the result; `errors` are those of earlier hooks. */
 const finish = Effect.fnUntraced(function*(
   run: CheckoutRun,
   { ended, order }: Finished,
@@ -45,7 +44,6 @@ const finish = Effect.fnUntraced(function*(
   return result
 })
 
-/** The order of the checkout as it is now, its payments, and the priced cart, which is undefined once it is no longer kept. */
 const storedOrder = Effect.fnUntraced(function*(run: CheckoutRun) {
   const stored = yield* (yield* OrderRepo).find(run.checkoutId)
   if (stored === undefined) return yield* Effect.die(new Error(`order ${run.checkoutId} exists but cannot be read`))
@@ -62,7 +60,6 @@ const storedOrder = Effect.fnUntraced(function*(run: CheckoutRun) {
 
 const captureFailed = CheckoutFailed.of("Payment capture failed.")
 
-/** Whether the checkout has nothing left to do: the order is paid, or waits for its shopper or an operator. */
 const isConcluded = (order: Order) =>
   Effect.map(StoreSettings, ({ capture }) =>
     order.amountCaptured !== null || order.status !== "pending" ||
@@ -74,7 +71,6 @@ const replay = Effect.fn("Checkout.replay")(function*(run: CheckoutRun) {
   if (yield* (yield* CheckoutRunRepo).isOpen(run.checkoutId)) return yield* StillRunning.of()
   const { order, payments, rejectedCodes } = yield* storedOrder(run)
   if (order.status === "cancelled" && order.amountCaptured === null) return yield* captureFailed
-  // Nothing finishes this order: the engine takes it over.
   if (!(yield* isConcluded(order))) return yield* new RunLost()
   const result: CheckoutResult = {
     order,
@@ -119,7 +115,6 @@ const resume = Effect.fn("Checkout.resume")(function*(run: CheckoutRun) {
   return yield* end(paid, mainIntent(intents).clientSecret, hookErrors)
 })
 
-/** Undoes what a failed step leaves. A run that leaves its checkout to another one undoes nothing. */
 const undoing = <A, E extends { readonly _tag: string }, R, F, S>(
   step: Effect.Effect<A, E, R>,
   undo: (error: E) => Effect.Effect<void, F, S>

@@ -13,7 +13,6 @@ import { beforePayment } from "./CheckoutHooks.ts"
 import { providerOf, splitTotal } from "./CheckoutTenders.ts"
 import { type CheckoutRun, encodePayload } from "./CheckoutWorkflow.ts"
 
-/** Retries of a claim when the cart changed while it was read. */
 const maxRetries = 5
 
 const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | CartNotFound => {
@@ -27,8 +26,8 @@ const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | CartNotF
 }
 
 /**
- * Claims the cart for this checkout until the checkout ends, and records the run with it (contract §3.2, 0b and 1). A
- * takeover finds the claim of the run before it; the caller undoes that run when the takeover is refused.
+ * Claims the cart and records the run with it (contract §3.2, 0b and 1). A takeover finds the claim of the run before
+ * it; the caller undoes that run when the takeover is refused.
  */
 export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun) {
   const claims = yield* BasketRepo
@@ -78,7 +77,6 @@ export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: 
   }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error)))
 })
 
-/** Prices the cart, runs the hooks and reserves the stock. A priced cart that an earlier run stored wins. */
 export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: CheckoutRun, cart: ClaimedCart) {
   const { checkoutId, request } = run
   const decide = (yield* CheckoutExtensions).decide({

@@ -17,7 +17,6 @@ import { firstStep } from "../../domain/pricing/PriceResolution.ts"
 import { perUnit } from "../../domain/pricing/PriceSteps.ts"
 import type { CheckoutPayload, CheckoutRun } from "./CheckoutWorkflow.ts"
 
-/** The steps that led to the unit price of a line, in minor units (contract §0.5). */
 const priceBreakdown = ({ addedSteps = [], basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => {
   const added = addedSteps.filter(({ amountPerUnit }) => amountPerUnit !== undefined)
   const catalog = unitPrice - perUnit(added)
@@ -72,8 +71,8 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
   }, pricedCart)
 
 /**
- * Fails the checkout when a hook refuses it or breaks. The shopper sees the message of a refusal only. A broken hook must
- * not be a defect: the checkout would repeat, and keep the cart, for as long as the hook is broken.
+ * Fails the checkout when a hook refuses it or breaks. A broken hook must not be a defect: the checkout would repeat,
+ * and keep the cart, for as long as the hook is broken.
  */
 const run = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
   hooks.pipe(
@@ -92,8 +91,8 @@ const isStorable = Schema.is(StorableObject)
 const readStored = Schema.decodeEffect(Schema.fromJsonString(StorableObject))
 
 /**
- * Reads metadata as the database returns it. Refuse metadata that cannot be stored: as a defect it would fail every
- * repetition of the checkout.
+ * Reads metadata as the database returns it. Metadata that cannot be stored would, as a defect, fail every repetition
+ * of the checkout.
  */
 const storable = (metadata: unknown) => {
   const refusal = CheckoutFailed.of("A hook of the checkout gave metadata that cannot be stored.")
@@ -102,7 +101,6 @@ const storable = (metadata: unknown) => {
     : Effect.fail(refusal)
 }
 
-/** Runs `checkout.beforePayment`, after the totals and before any money moves; returns the hooks' metadata. */
 export const beforePayment = Effect.fn("Checkout.beforePayment")(
   function*(payload: CheckoutRun, pricedCart: PricedCart) {
     const [hooks, { inTables }] = [yield* Hooks, payload]
@@ -113,7 +111,6 @@ export const beforePayment = Effect.fn("Checkout.beforePayment")(
   }
 )
 
-/** Runs `checkout.beforeCreate` and `orders.beforeCreate`, after the authorization and before the order is created. */
 export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   payload: CheckoutRun,
   pricedCart: PricedCart,
@@ -135,7 +132,6 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
 })
 
-/** Runs `orders.beforeCreate` for a manual order; returns the hooks' metadata. */
 export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
   function*(orderId: OrderId, request: PricingRequest, pricedCart: PricedCart) {
     const noCart = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
@@ -146,11 +142,10 @@ export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
 )
 
 /**
- * Runs the hooks of the created order before the capture, so that they see orders that are cancelled later (contract
- * §3.2, 11). Their failures are reported and change nothing (contract §0.5).
+ * Runs before the capture: hooks see orders that are cancelled later (contract §3.2, 11). Failures are reported and
+ * change nothing (contract §0.5).
  */
 export const afterOrder = (order: Order) => Effect.flatMap(Hooks, (hooks) => hooks.after("orders.afterCreate", order))
 
-/** Runs `checkout.afterCreate`; returns the failures of its handlers. */
 export const afterCheckout = (order: Order) =>
   Effect.flatMap(Hooks, (hooks) => hooks.after("checkout.afterCreate", order))

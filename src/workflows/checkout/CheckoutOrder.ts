@@ -19,7 +19,6 @@ import { cancelOrder, capture, mainIntent, voidPayments } from "./CheckoutPaymen
 import type { CheckoutTender } from "./CheckoutTenders.ts"
 import { type CheckoutRun, passing } from "./CheckoutWorkflow.ts"
 
-/** The payments of a new order; stored only if the checkout has split its total. */
 const storedPayments = (
   payments: ReadonlyArray<CheckoutTender>,
   intents: ReadonlyArray<PaymentIntent>
@@ -36,10 +35,7 @@ const storedPayments = (
     needsShopper: intents[position]?.status === "requires_action"
   }))
 
-/**
- * Creates the order with its usage, stock, cart and event in one transaction. The order has the checkout's id, so it
- * cannot be created twice (contract §4).
- */
+/** Creates the order in one transaction. It has the checkout's id, so it cannot be created twice (contract §4). */
 export const createOrder = Effect.fn("Checkout.create")(
   function*(
     { actor, checkoutId, idempotencyKey, inTables, owner, request }: CheckoutRun,
@@ -69,7 +65,6 @@ export const createOrder = Effect.fn("Checkout.create")(
       payments: stored
     }, inTables)
     if (created === "reservation-expired") return yield* reservationExpired
-    // An order of another run has its number and time.
     return created === "exists" ? (yield* (yield* OrderRepo).find(order.id))?.order ?? order : order
   },
   (effect, run) => Effect.provideService(effect, CurrentActor, run.actor)
@@ -77,16 +72,13 @@ export const createOrder = Effect.fn("Checkout.create")(
 
 type Payments = ReadonlyArray<CheckoutTender>
 
-/** An order that its checkout has done everything for but the last hooks; `ended`: the run is deleted. */
 export interface Finished {
   readonly order: Order
   readonly ended: boolean
 }
 
-/** If no provider will report a payment, the order has nothing else to wait for: its capture confirms it. */
 const confirmsItself = (payments: Payments) => payments.every(({ adapter }) => adapter.verifyWebhook === undefined)
 
-/** Whether nothing has to follow the capture, however the process ends. */
 const endsWithCapture = (order: Order, payments: Payments) =>
   Effect.map(
     Hooks,
@@ -113,7 +105,6 @@ const captureAndSettle = Effect.fn("Checkout.capture")(
     }
     yield* passing("settled")
     const paid = paidInFull({ ...order, ...settled })
-    // The shopper may not confirm it.
     const concluded = confirmsItself(payments)
       ? yield* Effect.provideService(conclude(paid), CurrentActor, systemActor(order.organizationId))
       : yield* (yield* Fulfillments).deliver(paid)
@@ -121,7 +112,6 @@ const captureAndSettle = Effect.fn("Checkout.capture")(
   }
 )
 
-/** Whether an operator captures the order. A free order has nothing to capture. */
 export const leavesCapture = (capture: StoreSettings["Service"]["capture"], { grandTotal }: Order): boolean =>
   capture === "manual" && grandTotal > 0
 

@@ -25,16 +25,13 @@ import { VoidPayment } from "../payments/VoidPayment.ts"
 import { type CheckoutTender, paymentsOf } from "./CheckoutTenders.ts"
 import { type CheckoutPayload, type CheckoutRun, passing } from "./CheckoutWorkflow.ts"
 
-/** What a call of a provider is about. */
 type Asked = Pick<CheckoutTender, "adapter" | "request">
 
-/** A payment that could not be authorized, and the payments that were authorized before it. */
 export class AuthorizationFailed extends Data.TaggedError("AuthorizationFailed")<{
   readonly error: PaymentDeclined | PaymentUnknown
   readonly authorized: ReadonlyArray<PaymentIntent>
 }> {}
 
-/** Voids an orphaned payment by a durable workflow, however long the provider is silent. */
 const voidLater = ({ adapter, request }: Asked, intentId: string | null) =>
   Effect.asVoid(VoidPayment.execute({ providerId: adapter.providerId, request, intentId }, { discard: true }))
 
@@ -68,11 +65,10 @@ export const authorize = Effect.fn("Checkout.authorize")(function*(payments: Rea
   return authorized
 })
 
-/** The error of a failed authorization, for the shopper. */
 export const authorizationFailed = ({ error: { message } }: AuthorizationFailed) =>
   CheckoutFailed.of(`Payment authorization failed: ${message}`)
 
-/** The payment that an order is known by: the last, which pays what the others leave. */
+/** An order is known by its last payment, which pays what the others leave. */
 export const mainIntent = (intents: ReadonlyArray<PaymentIntent>) => {
   const main = intents.at(-1)
   return {
@@ -83,17 +79,14 @@ export const mainIntent = (intents: ReadonlyArray<PaymentIntent>) => {
   }
 }
 
-/** Requests the secret that confirms a payment again; null if the provider returns none. */
 export const clientSecretOf = (payments: ReadonlyArray<CheckoutTender>) =>
   authorize(payments).pipe(
     Effect.map((intents) => mainIntent(intents).clientSecret),
     Effect.catch(() => Effect.succeed(null))
   )
 
-/** The idempotency key of a payment's capture, shared by all who capture it. */
 export const captureKey = ({ idempotencyKey }: PaymentRequest): string => `${idempotencyKey}:capture`
 
-/** Whether the full amount was captured; anything else is a failure. */
 export const isCaptured = (intent: PaymentIntent, { amount }: PaymentRequest): boolean =>
   intent.status === "succeeded" && intent.amountCaptured === amount
 
@@ -106,10 +99,7 @@ const captureOne = Effect.fnUntraced(function*({ adapter, request }: Asked, inte
   return yield* CheckoutFailed.of("Payment capture failed: the amount was not taken in full.")
 })
 
-/**
- * Captures the payments in their order. A partial capture, or one of a voided payment, is a failure; the caller then
- * voids all of them.
- */
+/** A partial capture, or one of a voided payment, is a failure; the caller then voids all payments. */
 export const capture = Effect.fn("Checkout.capture")(
   function*(payments: ReadonlyArray<CheckoutTender>, intents: ReadonlyArray<string>) {
     const amounts = yield* Effect.forEach(payments, (payment, at) =>
@@ -124,21 +114,21 @@ export const capture = Effect.fn("Checkout.capture")(
   }
 )
 
-/** Compensation of an authorization or of a capture with unknown outcome: voids or refunds the payment. */
+/** Voids or refunds a payment after an authorization or a capture with unknown outcome. */
 export const voidPayment = Effect.fn("Checkout.voidPayment")(function*(payment: Asked, intentId: string) {
   yield* askProvider(payment.adapter.cancel(intentId, `${payment.request.idempotencyKey}:cancel`)).pipe(
     Effect.catch(() => voidLater(payment, intentId))
   )
 })
 
-/** The same for several payments; each is voided by itself, so that one silent provider delays no other. */
+/** Voids each payment by itself: one silent provider delays no other. */
 export const voidPayments = (payments: ReadonlyArray<Asked>, intents: ReadonlyArray<string>) =>
   Effect.forEach(intents, (intentId, at) => {
     const payment = payments[at]
     return payment === undefined ? Effect.void : voidPayment(payment, intentId)
   }, { discard: true })
 
-/** Compensation of a failed authorization: voids what was authorized, and the failed one only if its outcome is unknown. */
+/** Voids what was authorized, and the failed payment only if its outcome is unknown. */
 export const voidAuthorized = (payments: ReadonlyArray<CheckoutTender>, { authorized, error }: AuthorizationFailed) =>
   Effect.gen(function*() {
     yield* voidPayments(payments, authorized.map(({ id }) => id))
@@ -147,11 +137,11 @@ export const voidAuthorized = (payments: ReadonlyArray<CheckoutTender>, { author
   })
 
 /*
- * Compensations end the rows first (the reservation or the order) and the payment after them: later runs of the checkout
- * read the rows. In the other order, a run after a crash could create an order with the payment that is being voided.
+ * Compensations end the rows first (the reservation or the order) and the payment after them: later runs of the
+ * checkout read the rows. In the other order, a run after a crash could create an order with the payment that is being
+ * voided.
  */
 
-/** Tells the extensions of plugins that a checkout failed; a run that follows a crash tells it again. */
 export const tellFailure = Effect.fn("Checkout.tellFailure")(function*(checkoutId: OrderId, known?: PinnedHold) {
   const extensions = yield* CheckoutExtensions
   if (!extensions.any()) return
@@ -161,9 +151,9 @@ export const tellFailure = Effect.fn("Checkout.tellFailure")(function*(checkoutI
 })
 
 /**
- * Ends a checkout without an order: releases its stock, undoes its payment and releases the cart. `undoPayment` gets the
- * hold. The release decides that it failed, so only the owner of the checkout makes it; the rest comes to the
- * same whichever run goes on. Dies if an earlier run created the order; the repetition then finds that order.
+ * Releases stock, payment and cart of a checkout without an order. `undoPayment` gets the hold. The release decides
+ * that the checkout failed, so only its owner makes it; the rest is idempotent. Dies if an earlier run created the
+ * order; the repetition then finds that order.
  */
 export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R>(
   run: CheckoutRun,
@@ -182,7 +172,7 @@ export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R
   yield* (yield* BasketRepo).release(request.cartId, run)
 })
 
-/** Voids the payments that an earlier run may have authorized: only that run can have stored a priced cart. */
+/** Voids payments of an earlier run: only that run can have stored a priced cart. */
 export const voidEarlier = (payload: CheckoutPayload) =>
   Effect.fn("Checkout.voidEarlier")(function*(hold: PinnedHold | undefined) {
     if (hold === undefined || hold.pricing === "null") return
@@ -190,9 +180,7 @@ export const voidEarlier = (payload: CheckoutPayload) =>
     yield* Effect.forEach(payments, (payment) => voidLater(payment, null), { discard: true })
   })
 
-/**
- * Voids the payments of a checkout that failed in another run: the one that lost it may have authorized them after that.
- */
+/** The run that lost the checkout may have authorized payments after it failed in another run. */
 export const voidLost = Effect.fn("Checkout.voidLost")(function*(payload: CheckoutPayload) {
   const [hold] = yield* (yield* ReservationRepo).holds([payload.checkoutId])
   yield* voidEarlier(payload)(hold)
@@ -201,8 +189,8 @@ export const voidLost = Effect.fn("Checkout.voidLost")(function*(payload: Checko
 const maxAttempts = 5
 
 /**
- * Cancels an unpaid order from any status; returns the order if it was paid meanwhile. Hooks run after the cancellation
- * and cannot refuse it, because the order has no money.
+ * Hooks run after the cancellation and cannot refuse it, because the order has no money. Returns the order if it was
+ * paid meanwhile.
  */
 const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: OrderId, run: RunOwner | undefined) {
   const runs = yield* CheckoutRunRepo
@@ -236,8 +224,8 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: Order
 })
 
 /**
- * Cancels an order that could not be paid, with its stock, usage and cart, and then undoes its payment (contract §3.6).
- * Gives the order if another run or the provider's event paid it meanwhile. `run`: the run of its checkout, which ends.
+ * Cancels an order that could not be paid, then undoes its payment (contract §3.6). Returns the order if another run or
+ * the provider's event paid it meanwhile. `run`: the run of its checkout, which ends.
  */
 export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
   orderId: OrderId,

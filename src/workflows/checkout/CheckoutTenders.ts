@@ -13,7 +13,6 @@ import { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { adapterOf, askProvider } from "../payments/ProviderCalls.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
-/** A payment of a checkout, and the adapter that takes it. */
 export interface CheckoutTender {
   readonly adapter: PaymentAdapter
   readonly request: PaymentRequest
@@ -45,7 +44,6 @@ const requestOf = (
   idempotencyKey: keyAt(checkoutId, position)
 })
 
-/** The adapter of a single payment: the provider that was stored first wins over the current configuration. */
 const singleOf = Effect.fnUntraced(function*(paymentMethodId: string, provider: string | undefined) {
   const selected = (yield* PaymentAdapters).select(paymentMethodId)
   return provider === undefined || provider === selected.adapter.providerId
@@ -53,13 +51,12 @@ const singleOf = Effect.fnUntraced(function*(paymentMethodId: string, provider: 
     : { adapter: yield* adapterOf(provider), token: paymentMethodId === provider ? null : paymentMethodId }
 })
 
-/** The provider that the current configuration selects for the payment method of this checkout. */
 export const providerOf = ({ request }: CheckoutPayload) =>
   Effect.map(PaymentAdapters, (adapters) => adapters.select(request.paymentMethodId).adapter.providerId)
 
 /**
- * The payments of a checkout; one unless the request names several. The checkout id and the position make the
- * idempotency key. The providers that were stored first win over the current configuration, because they hold the money.
+ * The checkout id and the position make the idempotency key. The providers that were stored first win over the current
+ * configuration, because they hold the money.
  */
 export const paymentsOf = Effect.fnUntraced(function*(payload: CheckoutPayload, payable: Payable) {
   if (payable.tenders === undefined) {
@@ -80,7 +77,6 @@ export const paymentsOf = Effect.fnUntraced(function*(payload: CheckoutPayload, 
   )
 })
 
-/** The part of `left` that a payment takes, minor units; 0 when nothing is left or the shopper asked for less. */
 const offerOf = Effect.fnUntraced(function*(
   payload: CheckoutPayload,
   priced: PricedCart,
@@ -120,9 +116,8 @@ const goodsIn = ({ grandTotal, lines }: PricedCart): number =>
 const notByStoredValue = CheckoutFailed.of("Gift cards and other stored value cannot be paid with stored value.")
 
 /**
- * Splits the total over the payments that the request names (contract, plugins §17.3-4): each takes what it can of what
- * is left, and the payment method of the body takes the rest. Undefined for a single payment. 422 for a payment that is
- * named twice, cannot pay, or is not known here.
+ * Splits the total (contract, plugins §17.3-4): each payment takes what it can, and the payment method of the body
+ * takes the rest. Undefined for a single payment. 422 for a payment that is named twice, cannot pay, or is unknown.
  */
 export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: CheckoutPayload, priced: PricedCart) {
   const { checkoutId, request: { paymentMethodId, paymentMethodToken, tenders: wanted = [] } } = payload

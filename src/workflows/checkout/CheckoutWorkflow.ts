@@ -18,10 +18,8 @@ import { CustomerId, OrderId } from "../../domain/platform/ids/Id.ts"
 /** The boundaries between the steps of a checkout, where crash tests kill the process. */
 export const faultPoints = ["claimed", "reserved", "authorized", "created", "captured", "settled"] as const
 
-/** The boundaries after one of several payments. */
 export const tenderFaultPoints = ["tender-authorized", "tender-captured"] as const
 
-/** The boundaries of a failed checkout: after a compensation, and after all of them. */
 export const undoFaultPoints = ["undone", "failed"] as const
 
 export type FaultPoint =
@@ -29,23 +27,20 @@ export type FaultPoint =
   | typeof tenderFaultPoints[number]
   | typeof undoFaultPoints[number]
 
-/** Runs at each boundary; only crash tests provide it. */
 export const AtFaultPoint = Context.Reference<(point: FaultPoint) => Effect.Effect<void>>(
   "stoa/workflows/checkout/AtFaultPoint",
   { defaultValue: () => () => Effect.void }
 )
 
-/** Marks a boundary between two steps. */
 export const passing = (point: FaultPoint): Effect.Effect<void> => Effect.flatMap(AtFaultPoint, (at) => at(point))
 
 /**
- * Input of a checkout. It is stored until the checkout ends and may be read by a newer process: additions are optional
- * with a default. `checkoutId` becomes the order's id and is the key of every step.
+ * Stored until the checkout ends and read by newer processes: additions are optional with a default. `checkoutId`
+ * becomes the order's id and is the key of every step.
  */
 export const CheckoutPayload = Schema.Struct({
   checkoutId: OrderId,
   actor: Actor,
-  /** Profile of a signed-in shopper, and hash of the cart secret in the request. */
   customerId: Schema.NullOr(CustomerId),
   secretHash: Schema.NullOr(Schema.String),
   request: Schema.toType(CheckoutRequest),
@@ -57,13 +52,11 @@ export type CheckoutPayload = typeof CheckoutPayload.Type
 
 /** A run of a checkout: in the process that received it, or by the workflow engine, which takes over. */
 export interface CheckoutRun extends CheckoutPayload, RunOwner {
-  /** The number of the process that received it; null for the engine. */
   readonly process: number | null
-  /** Of the cart's lines, as its claim read it; never stored. */
+  /** Never stored. */
   readonly inTables?: InTables
 }
 
-/** Result of a successful checkout; the order's id is the checkout id. */
 export const CheckoutResult = Schema.Struct({
   order: Order,
   clientSecret: Schema.NullOr(Schema.String),
@@ -72,7 +65,6 @@ export const CheckoutResult = Schema.Struct({
 })
 export type CheckoutResult = typeof CheckoutResult.Type
 
-/** Reasons why a checkout ended without an order. */
 export const CheckoutError = Schema.Union([
   NotFound,
   Forbidden,
@@ -84,9 +76,9 @@ export const CheckoutError = Schema.Union([
 export type CheckoutError = typeof CheckoutError.Type
 
 /**
- * The durable checkout (ARCHITECTURE §3) as the workflow engine runs it, for processes that died, froze or failed in the
- * middle of one (`Checkouts`). A defect of the process or database runs the execution again from the start, and each
- * step finds by its key what an earlier run did. Only a typed failure ends it, after its compensations.
+ * The durable checkout (ARCHITECTURE §3) as the workflow engine runs it, for processes that died, froze or failed. A
+ * defect runs the execution again from the start, and each step finds by its key what an earlier run did. Only a typed
+ * failure ends it, after its compensations.
  */
 export const CheckoutWorkflow = Workflow.make("Checkout", {
   payload: CheckoutPayload,
@@ -98,8 +90,6 @@ export const CheckoutWorkflow = Workflow.make("Checkout", {
 
 const payloadJson = Schema.fromJsonString(Schema.toCodecJson(CheckoutPayload))
 
-/** The payload as it is stored with the run. */
 export const encodePayload = (payload: CheckoutPayload): string => Schema.encodeSync(payloadJson)(payload)
 
-/** Reads a stored payload. */
 export const decodePayload = Schema.decodeSync(payloadJson)

@@ -15,24 +15,19 @@ import { runCheckout } from "./Checkout.ts"
 import { voidLost } from "./CheckoutPayment.ts"
 import { type CheckoutError, type CheckoutPayload, CheckoutResult } from "./CheckoutWorkflow.ts"
 
-/** A client's idempotency key and the scope (client and route) that it is unique in. */
 export interface CheckoutKey {
   readonly key: string
   readonly scope: string
 }
 
-/** Separates checkout keys from those of other routes: the stored response of a checkout is its result. */
 const scopeOf = (scope: string): string => `checkout:${scope}`
 
-/** How long a request waits. The checkout continues without it, and the same key gives its result later. */
+/** The checkout continues without its request, and the same key gives its result later. */
 const timeout = Duration.seconds(30)
 
 class KeyUsed extends conflict("IdempotencyKey", "This Idempotency-Key was used for another checkout.") {}
 
-/**
- * A request with all its payments but the last in `tenders`, gift cards first. Tokens that must not be stored are
- * replaced, because the checkout is stored until it ends.
- */
+/** Puts all payments but the last into `tenders`, gift cards first. Replaces tokens that must not be stored. */
 const withConcealedTenders = (
   adapters: PaymentAdapters["Service"],
   { giftCardCode, giftCardCodes = [], ...request }: CheckoutRequest
@@ -57,7 +52,6 @@ const decodeResult = Schema.decodeSync(resultJson)
 
 const stillRunning = Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key.")
 
-/** Runs checkouts in this process, and by the workflow engine what this process cannot end. */
 const makeRunning = Effect.gen(function*() {
   const engine = yield* makeEngineRuns
   const { byEngine, ending, leave } = engine
@@ -89,7 +83,6 @@ const makeRunning = Effect.gen(function*() {
       )
     )
 
-  /** Runs a checkout beside its request, which waits for it as long as the time-out; `ended` follows its end. */
   const execute = Effect.fnUntraced(function*(
     payload: CheckoutPayload,
     ended: (checkout: ReturnType<typeof runHere>) => ReturnType<typeof runHere>
@@ -106,7 +99,6 @@ const makeRunning = Effect.gen(function*() {
   return { byEngine, ending, execute, ...yield* takingOver(engine, running) }
 })
 
-/** Adds the checkout's own record of keys: a repeat with the key gets the result of the first request. */
 const keepingResults = Effect.map(
   IdempotencyKeys,
   (keys) =>
@@ -128,8 +120,8 @@ const keepingResults = Effect.map(
 )
 
 /**
- * Runs checkouts (contract §3). The process that receives a checkout runs it. A run that this process cannot end is
- * left to the workflow engine (`CheckoutWorkflow`), which finds by the checkout's id what was done.
+ * Runs checkouts (contract §3) in the process that receives them. The workflow engine finishes runs that this process
+ * cannot end (`CheckoutWorkflow`).
  */
 export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/checkout/Checkouts", {
   make: Effect.gen(function*() {
@@ -141,8 +133,8 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
     const keeping = yield* keepingResults
 
     /**
-     * The result of an earlier request with this key, whose process may have died at any moment. Its lease says nothing
-     * about its run: that is open until its last change.
+     * The process of the earlier request may have died at any moment. Its lease says nothing about its run, which is
+     * open until its last change.
      */
     const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload, key: CheckoutKey) {
       if (yield* runs.isOpen(payload.checkoutId)) return yield* StillRunning.of()
@@ -185,7 +177,7 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
       }
     )
 
-    /** Checks out once for a key of a plugin, for example the id of its row; the same call again gives the same order. */
+    /** Checks out once for a key of a plugin, for example the id of its row. */
     const startOnce = (request: CheckoutRequest, key: string) =>
       start(request, createHash("sha256").update(JSON.stringify(request)).digest("hex"), { key, scope: "plugin" })
 

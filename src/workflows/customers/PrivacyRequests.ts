@@ -6,10 +6,10 @@ import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
 import { PersonalDataRepo } from "../../domain/privacy/PersonalDataRepo.ts"
 
-/** The newest of each kind: a response has to fit into memory. */
+/** A response has to fit into memory. */
 const newest = { page: 1, limit: 10_000 }
 
-/** The rights of access to personal data and to erasure (docs/customers.md). */
+/** Access to personal data and its erasure (docs/customers.md). */
 export class PrivacyRequests extends Context.Service<PrivacyRequests>()("stoa/workflows/customers/PrivacyRequests", {
   make: Effect.gen(function*() {
     const customers = yield* Customers
@@ -21,7 +21,6 @@ export class PrivacyRequests extends Context.Service<PrivacyRequests>()("stoa/wo
     const hooks = yield* Hooks
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
     return {
-      /** All data of the signed-in person in their organization, in a fixed number of statements. */
       exportOwn: Effect.gen(function*() {
         const profile = yield* customers.ownProfile
         return {
@@ -35,9 +34,8 @@ export class PrivacyRequests extends Context.Service<PrivacyRequests>()("stoa/wo
         }
       }).pipe(Effect.withSpan("PrivacyRequests.exportOwn")),
       /**
-       * Erases the personal data of the signed-in person from the organization and runs `customers.afterUpdate` with
-       * the rest of the profile. The login stays; its next visit creates a new profile. 409 while an order is open,
-       * since the shop needs the address to ship it.
+       * Erases personal data and runs `customers.afterUpdate`. The login stays; its next visit creates a new profile.
+       * 409 while an order is open, since the shop needs the address to ship it.
        */
       eraseOwn: Effect.gen(function*() {
         const { id } = yield* customers.ownProfile

@@ -8,7 +8,6 @@ import { Imports } from "../../domain/import-export/Imports.ts"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { ImportId } from "../../domain/platform/ids/Id.ts"
 
-/** A file that is written while it is read. */
 export interface ExportFile {
   readonly name: string
   readonly contentType: string
@@ -19,7 +18,6 @@ const pageSize = 250
 
 type Lines = ReadonlyArray<ReadonlyArray<string>>
 
-/** Lines of a CSV file, each ended by LF; text with line breaks, quotes, separators or edge spaces is quoted. */
 const csvText = (lines: Lines): string =>
   lines.length === 0 ? "" : stringify([...lines], { quoted_match: /[\r\n]|^\s|\s$/ })
 
@@ -28,7 +26,6 @@ const jsonText = (records: ReadonlyArray<object>): string =>
 
 const contentTypes = { csv: "text/csv; charset=utf-8", jsonl: "application/x-ndjson" }
 
-/** Ranks of types above those that they must reference; types with circular references cannot be ordered. */
 const ranksOf = (references: ReadonlyArray<Reference>): CatalogOrder["ranks"] => {
   const targets = Map.groupBy(references.filter(({ isRequired }) => isRequired), ({ type }) => type)
   const rankOf = (type: string | null, above: ReadonlyArray<string>): number => {
@@ -73,7 +70,7 @@ const make = Effect.gen(function*() {
       text: Stream.provideService(text, CurrentActor, actor)
     }))
 
-  /** 403 for a kind that is not the caller's. */
+  /** 403 for a kind that the caller may not export. */
   const write = Effect.fn("ExportFiles.write")(function*(kind: Kind, format: ExportFormat) {
     yield* imports.admitExport(kind)
     yield* repo.note(kind, format)
@@ -82,7 +79,7 @@ const make = Effect.gen(function*() {
     return yield* fileOf(kind, format, text)
   })
 
-  /** The records of an import that were refused, as CSV. 404; 403 for a kind that is not the caller's. */
+  /** Writes refused records as CSV. 404; 403 for a kind that the caller may not import. */
   const report = Effect.fn("ExportFiles.report")(function*(importId: ImportId) {
     yield* imports.get(importId)
     const refusals = Stream.paginate(
@@ -106,7 +103,10 @@ const make = Effect.gen(function*() {
   return { write, report }
 })
 
-/** Writes files of everything of a kind, and reports of imports (docs/import-export.md). A page is in memory at a time. */
+/**
+ * Writes files of everything of a kind, and reports of imports (docs/import-export.md). One page is in memory at a
+ * time.
+ */
 export class ExportFiles extends Context.Service<ExportFiles>()("stoa/workflows/import-export/ExportFiles", { make }) {
   static readonly layer = Layer.effect(ExportFiles, make)
 }

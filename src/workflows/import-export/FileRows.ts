@@ -9,17 +9,14 @@ import { PayloadTooLarge } from "../../domain/platform/errors/ApiErrors.ts"
 import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { isStorableJson, readJson } from "../../domain/platform/text/Storable.ts"
 
-/** A file that cannot be read at all; one that is larger than files may be is a `PayloadTooLarge`. */
 export class FileUnreadable extends invalid("FileUnreadable", "file", (message: string) => message, "unreadable") {}
 
-/** What is counted while a file arrives. */
 export interface Arrival {
   bytes: number
 }
 
 const mebibyte = 1_048_576
 
-/** Maximum characters of a line: more than the largest description, and limited to protect memory. */
 const maxLine = 1_048_576
 
 const longLine = (line: unknown) => PayloadTooLarge.of(`Line ${line} is longer than ${maxLine} characters.`)
@@ -31,10 +28,7 @@ const refuseUtf16 = ([first, second]: Uint8Array): void => {
   }
 }
 
-/**
- * The text of a file in chunks, without its byte order mark. Refuses bytes that are not UTF-8: replacement characters
- * would be stored.
- */
+/** Removes the byte order mark. Refuses bytes that are not UTF-8: replacement characters would be stored. */
 export async function* textOf(
   bytes: AsyncIterable<Uint8Array>,
   arrival: Arrival,
@@ -57,7 +51,6 @@ export async function* textOf(
   yield decode()
 }
 
-/** The lines of a text without their ends, LF or CRLF. */
 async function* textLines(text: AsyncIterable<string>): AsyncGenerator<string> {
   let [left, line] = ["", 1]
   const checked = (one: string): string => {
@@ -83,15 +76,14 @@ const explained = (error: unknown): unknown => {
     : new FileUnreadable(`The file is not CSV: ${error.message}`)
 }
 
-/** A record of a CSV file with the line of the text it begins on. */
 interface CsvLine {
   readonly line: number
   readonly cells: ReadonlyArray<string>
 }
 
 /**
- * The records of a CSV file: commas, quotes around cells that need them, any line ends (RFC 4180 and variants). Quotes
- * inside a cell that does not begin with one are text.
+ * Commas, quotes around cells that need them, any line ends (RFC 4180 and variants). Quotes inside a cell that does not
+ * begin with one are text.
  */
 async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<CsvLine> {
   const parser = parse({
@@ -116,7 +108,6 @@ async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<CsvLine> {
   }
 }
 
-/** A row with the problem that makes its lines invalid. */
 const wrongRow = (line: number, problem: string): FileRow => ({ line, record: null, problem })
 
 async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<FileRow> {
@@ -135,13 +126,11 @@ async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<FileRow> {
   }
 }
 
-/** Maximum number of lines of one record. */
 const maxLines = 2500
 
 const namedRow = (header: ReadonlyArray<string>, cells: ReadonlyArray<string>): Row =>
   new Map(header.map((name, index) => [name, cells[index] ?? ""] as const).filter(([, cell]) => cell !== ""))
 
-/** Reads consecutive lines with the same key as one record. */
 async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGenerator<FileRow> {
   const lines = csvLines(text)
   const head = await lines.next()
@@ -177,7 +166,6 @@ async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGe
 
 const notStorable = "It holds text that cannot be stored: NUL, broken Unicode, or too many levels."
 
-/** The records of a file, one after the other: never more than one is in memory. */
 export async function* fileRows(
   text: AsyncIterable<string>,
   { format, kind }: Pick<ImportOptions, "format" | "kind">

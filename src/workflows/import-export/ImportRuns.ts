@@ -9,13 +9,11 @@ import { ImportId } from "../../domain/platform/ids/Id.ts"
 import { Jobs } from "../../domain/platform/jobs/Jobs.ts"
 import { defineTask, GiveUp, purgeTask, Tasks } from "../../domain/platform/tasks/Task.ts"
 
-/** Slug of the job that works on an import. */
 export const importTask = "imports/run"
 
-/** Tries of a single record before a database error counts as a refusal: a concurrent request may have caused it. */
+/** A concurrent request may have caused the database error of a single record. */
 const triesOfOne = 3
 
-/** Issue of a valid record that the database refused. */
 const unwritable = { path: "", message: "The record could not be written.", code: "unwritable" }
 
 const refuseAll: Work = (rows) =>
@@ -30,7 +28,7 @@ const make = Effect.gen(function*() {
   const kinds = yield* ImportKinds
   const { batchRows } = yield* ImportExportSettings
 
-  /** A batch; what the database refuses of it is done in smaller ones, down to the record that it is about. */
+  /** Splits a batch that the database refuses, down to the record that causes it. */
   const step = (id: ImportId, work: Work, limit: number, tries = 1): ReturnType<typeof batches.next> =>
     Effect.catchDefect(batches.next(id, limit, work), (defect) => {
       if (isTransient(defect)) return Effect.die(defect)
@@ -54,8 +52,8 @@ const make = Effect.gen(function*() {
   })
 
   /**
-   * Continues an import from its last batch to the end, as the actor who sent the file. It can be interrupted and
-   * restarted at any time, and run in two workers at once. Undefined: there is no such import.
+   * Continues an import from its last batch to the end, as the actor who sent the file. Safe to interrupt, restart and
+   * run in two workers at once.
    */
   const run = Effect.fn("ImportRuns.run")(
     function*(id: ImportId, seen: (record: Import) => Effect.Effect<void> = () => Effect.void) {
@@ -72,22 +70,19 @@ const make = Effect.gen(function*() {
   return { run }
 })
 
-/** Works on imports, batch by batch (docs/import-export.md). */
 export class ImportRuns extends Context.Service<ImportRuns>()("stoa/workflows/import-export/ImportRuns", { make }) {
   static readonly layer = Layer.effect(ImportRuns, make)
 }
 
 const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ importId: ImportId }))
 
-/** Minutes without a batch after which an import's job counts as lost; a batch takes seconds. */
 const stalledMinutes = 15
 
-/** Imports handled in one run of the scheduled job. */
 const perTurn = 100
 
 /**
- * The job of an import. An organization's imports run in sequence, so that two files with the same records do not wait
- * for each other's rows. A separate queue keeps a large file from delaying other jobs.
+ * An organization's imports run in sequence: two files with the same records do not wait for each other's rows. A
+ * separate queue keeps a large file from delaying other jobs.
  */
 const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([runs, repo]) =>
   defineTask({
@@ -107,7 +102,6 @@ const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([run
     })
   })))
 
-/** Enqueues a new job for imports that lost theirs. */
 const reviving = Tasks.add(Effect.gen(function*() {
   const repo = yield* ImportRepo
   const jobs = yield* Jobs
@@ -126,12 +120,10 @@ const reviving = Tasks.add(Effect.gen(function*() {
   })
 }))
 
-/** Removes imports with their records and reports after their retention. */
 const purging = Tasks.add(Effect.gen(function*() {
   const repo = yield* ImportRepo
   const { keepDays } = yield* ImportExportSettings
   return purgeTask("imports", perTurn, repo.purge(keepDays, perTurn))
 }))
 
-/** Tasks of imports. */
 export const importTasks = Layer.mergeAll(running, reviving, purging)

@@ -23,7 +23,6 @@ const packBytes = 1_048_576
 
 interface Pack {
   readonly rows: ReadonlyArray<FileText>
-  /** Bytes of the file that were read. */
   readonly bytes: number
 }
 
@@ -78,7 +77,6 @@ const make = Effect.gen(function*() {
     }
   )
 
-  /** Queues the import and its job in one transaction. */
   const queue = (id: ImportId, key: string | null, hash: string) =>
     repo.together(Effect.gen(function*() {
       const actor = yield* CurrentActor
@@ -99,9 +97,9 @@ const make = Effect.gen(function*() {
   })
 
   /**
-   * Receives a file completely. 403 for a kind the caller cannot import, or for pictures the caller cannot upload; 413
-   * for a file that is too large; 422 for one that cannot be read. A refused file leaves nothing behind. The same `key`
-   * returns the import of the first request, or 422 for another file or other options.
+   * Receives a file completely; a refused one leaves nothing behind. 403 for a kind the caller cannot import, or for
+   * pictures the caller cannot upload; 413 for a file that is too large; 422 for one that cannot be read. The same
+   * `key` returns the first import, or 422 for another file or other options.
    */
   const receive = Effect.fn("ImportUploads.receive")(
     function*(asked: ImportOptions, file: Stream.Stream<Uint8Array, unknown>, key: string | null) {

@@ -34,10 +34,9 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
     const [quotes, customers, pricing] = yield* Effect.all([Quotes, Customers, CheckoutPricing])
 
     /**
-     * Creates an unpaid order: catalog prices, promotions, shipping and tax as in checkout, stock held, hooks
-     * `orders.beforeCreate` and `orders.afterCreate`, event `orders.create`. Setting prices and discounts needs
-     * `orders:manage` (contract §12.3). A shopper's order holds its stock as long as a checkout does, and the number of
-     * such orders is limited: 422 beyond that. A failure (401, 403, 404, 422) leaves nothing behind.
+     * Creates an unpaid order, priced as in checkout, and holds its stock. Setting prices and discounts needs
+     * `orders:manage` (contract §12.3). A shopper's orders have a deadline and a limit: 422 beyond that. A failure
+     * (401, 403, 404, 422) leaves nothing behind.
      */
     const create = Effect.fn("ManualOrders.create")(
       function*(request: ManualOrderRequest) {
@@ -101,10 +100,7 @@ const createOrder = Effect.fnUntraced(
   }
 )
 
-/**
- * Anyone can sign up and create orders, so unpaid ones have a deadline and a limit to leave the stock to paying
- * shoppers.
- */
+/** Anyone can sign up: a deadline and a limit leave the stock to paying shoppers. */
 const awaitingPayment = (orderId: OrderId, customerId: CustomerId | null) =>
   Effect.map(
     Effect.all([UnpaidOrderRepo, StoreSettings]),

@@ -31,7 +31,6 @@ class ReferenceUsed extends conflict(
   ({ id, type }: PostingReference) => `The ${type} ${id} has an order already, of another sale.`
 ) {}
 
-/** Ids of orders by the documents that sold their goods. */
 const orderIdOf = (organizationId: string, { id, type }: PostingReference): OrderId =>
   OrderId.make(v5(JSON.stringify([organizationId, type, id]), v5.URL))
 
@@ -39,14 +38,12 @@ const withoutRecord = ({ executionId: _, ...actor }: Actor): Actor => actor
 
 const decode = Schema.decodeUnknownEffect(Schema.toType(SoldGoods), { errors: "all" })
 
-/** Checks what a plugin sends: amounts and texts come from its tables and from requests. */
 const checked = (sold: SoldGoods) => Effect.mapError(decode(sold), (error) => ValidationFailed.issues(issuesOf(error)))
 
 const totalOf = (tenders: ReadonlyArray<PaidTender>) => tenders.reduce((sum, { amount }) => sum + amount, 0)
 
 const path = ["pending", "confirmed", "processing", "fulfilled"] as const
 
-/** The payments of an order; 422 for a method that no provider takes. */
 const paymentsOf = Effect.fnUntraced(
   function*(adapters: PaymentAdapters["Service"], tenders: ReadonlyArray<PaidTender>) {
     const payments: Array<OrderPayment> = []
@@ -84,7 +81,6 @@ const takeGoods = Effect.fnUntraced(function*(order: Order, pricedCart: PricedCa
   return posted.some(({ quantityOnHand }) => quantityOnHand < 0)
 })
 
-/** Confirms and fulfils an order; gives it as it is after each step. */
 const fulfil = Effect.fnUntraced(function*(orderId: OrderId) {
   const statuses = yield* OrderStatusRepo
   return yield* Effect.forEach(path.slice(1), (to, index) =>
@@ -127,11 +123,10 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
     })
 
     /**
-     * Creates the paid and fulfilled order of goods that have left, once for their reference: the same call again gives the
-     * same order, a call that differs in anything 409. Order, payments, status, stock (which may go below zero:
-     * `metadata.oversold`) and `also` are one transaction; hooks after run when it has committed, once at most (what must
-     * follow handles the event `orders.create`), hooks before do not, because the goods have left. Prices may be asked outside, so call it in no transaction and write beside it in `also`.
-     * Needs `orders:create`, and `orders:manage` for given prices. 401, 403, 404, 422.
+     * Creates the paid and fulfilled order of goods that have left, once for their reference; a call that differs in
+     * anything fails with 409. Order, payments, stock (which may go below zero: `metadata.oversold`) and `also` are one
+     * transaction. Hooks after run once at most; hooks before do not. Call it in no transaction. Needs `orders:create`,
+     * and `orders:manage` for given prices. 401, 403, 404, 422.
      */
     const createSold = Effect.fn("SoldOrders.createSold")(function*<E = never, R = never>(
       goods: SoldGoods,

@@ -13,7 +13,7 @@ const isUnderWay = ({ state }: PinnedHold): boolean => state === "held" || state
 
 export class OrderInCreation extends conflict("OrderInCreation", "The order is being placed. Send the event again.") {}
 
-/** Events about orders that are not there: of checkouts that still run, and of those that were refused (contract §11). */
+/** Handles events about unknown orders: of running checkouts, and of refused ones (contract §11). */
 export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/workflows/payments/OrphanedPayments", {
   make: Effect.gen(function*() {
     const reservations = yield* ReservationRepo
@@ -21,7 +21,7 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/
 
     /**
      * The checkout's void came before the money, so this one needs a new key: the provider would answer the old key
-     * with its old result. One execution per payment, even if the event repeats.
+     * with its old result.
      */
     const voidPayment = Effect.fn("OrphanedPayments.voidPayment")(function*(absent: AbsentOrder, hold: PinnedHold) {
       const { amount, intentId, orderId, organizationId, provider } = absent
@@ -45,9 +45,8 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
     /**
-     * 409 while the order is being created: the provider retries and then finds it. Refunds the money of a refused
-     * checkout, however late it was captured. Ignores orders that never belonged to this organization, because other
-     * deployments can share the provider account.
+     * 409 while the order is being created: the provider retries. Refunds the money of a refused checkout, however late
+     * it was captured. Ignores orders of other deployments that share the provider account.
      */
     const resolve = Effect.fn("OrphanedPayments.resolve")(function*(absent: AbsentOrder) {
       const [hold] = yield* Effect.provideService(

@@ -7,7 +7,7 @@ import {
   PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
 
-/** Fails every call, so that voids and refunds wait until the provider is configured again. */
+/** Fails every call: voids and refunds wait until the provider is configured again. */
 const unconfigured = (providerId: string): PaymentAdapter => {
   const message = `The provider '${providerId}' is not configured.`
   const unknown = Effect.fail(new PaymentUnknown({ message }))
@@ -20,11 +20,10 @@ const unconfigured = (providerId: string): PaymentAdapter => {
   }
 }
 
-/** The adapter of a provider; every call fails with `PaymentUnknown` if the provider is no longer configured. */
 export const adapterOf = (providerId: string) =>
   Effect.map(PaymentAdapters, (adapters) => adapters.byProvider(providerId) ?? unconfigured(providerId))
 
-/** Turns a time-out or a defect of an adapter into `PaymentUnknown`: the money may or may not have moved. */
+/** A time-out or a defect of an adapter is `PaymentUnknown`: the money may or may not have moved. */
 export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown, R>(
   call: Effect.Effect<A, E, R>,
   timeout: Duration.Input
@@ -43,8 +42,8 @@ export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown, R>(
   )
 
 /**
- * Asks a provider up to three times with one idempotency key, so that no money moves twice. If it stays silent, a durable
- * workflow resolves the payment later (ARCHITECTURE §3).
+ * Asks a provider up to three times with one idempotency key. If it stays silent, a durable workflow resolves the
+ * payment later (ARCHITECTURE §3).
  */
 export const askProvider = <A, R>(call: Effect.Effect<A, PaymentDeclined | PaymentUnknown, R>) => {
   const once = answerWithin(call, "5 seconds")
@@ -60,8 +59,8 @@ const delayAfter = (attempt: number) => `${Math.min(3_600, 2 ** Math.min(attempt
 
 /**
  * Calls a provider from a durable workflow until it answers, first after seconds, then every hour; undefined after
- * about a week. `ask` carries an idempotency key, because a crash repeats the interrupted attempt. Each attempt is an
- * activity: a plain call would run again at every resume. `call` tells several calls of one execution apart.
+ * about a week. A crash repeats the interrupted attempt, so `ask` carries an idempotency key. Each attempt is an
+ * activity: a plain call would run again at every resume. `call` distinguishes calls of one execution.
  */
 export const untilAnswered = Effect.fnUntraced(function*<A extends object, R>(
   answer: Schema.Codec<A, object>,

@@ -9,37 +9,30 @@ import { NotFound } from "../../domain/platform/errors/ApiErrors.ts"
 import type { CompensationFailureId, OrderId } from "../../domain/platform/ids/Id.ts"
 import { SettleRefund } from "./SettleRefund.ts"
 
-/** How long a request waits for its refund before it answers without. */
 const timeout = "5 seconds"
 
-/** Maximum number of refunds one run of the scheduled job starts. */
 export const refundsPerRun = 100
 
-/** Starts the durable settling of refunds; what it does is in `SettleRefund`. */
+/** Starts the durable settling of refunds (`SettleRefund`). */
 export class RefundSettlement extends Context.Service<RefundSettlement>()("stoa/workflows/payments/RefundSettlement", {
   make: Effect.gen(function*() {
     const engine = yield* WorkflowEngine.WorkflowEngine
     const refunds = yield* RefundRepo
 
-    /** Starts it and does not wait. */
     const start = (refund: PendingRefund) =>
       SettleRefund.execute(refund, { discard: true }).pipe(
         Effect.asVoid,
         Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
       )
 
-    /** Starts it, and waits at most five seconds for its end. True when it has ended, well or not. */
+    /** Waits at most five seconds. True when it has ended, well or not. */
     const settle = Effect.fn("RefundSettlement.settle")(function*(refund: PendingRefund) {
       const run = Effect.provideService(SettleRefund.execute(refund), WorkflowEngine.WorkflowEngine, engine)
-      // The time limit ends only the waiting and its fiber; the execution continues.
       const ended = yield* Effect.timeoutOption(Effect.exit(run), timeout)
       return ended._tag === "Some"
     })
 
-    /**
-     * Scheduled job: starts due refunds that were not started, or whose start failed, at most 100 per call. Returns the
-     * count.
-     */
+    /** Starts at most 100 due refunds that were not started, or whose start failed. */
     const startDue = Effect.gen(function*() {
       const abandoned = yield* refunds.takeDue(refundsPerRun)
       // A refund that cannot be started must not block the others.
@@ -67,8 +60,8 @@ export class RefundRequests extends Context.Service<RefundRequests>()("stoa/work
     const settlement = yield* RefundSettlement
 
     /**
-     * Writes the refund and waits briefly for its provider, so that the response can show the result; otherwise it is
-     * pending and settles in the background. Errors as of `Refunds.request`.
+     * Writes the refund and waits briefly for its provider; else it is pending and settles in the background. Errors as
+     * of `Refunds.request`.
      */
     const refund = Effect.fn("RefundRequests.refund")(function*(orderId: OrderId, request: RefundRequest) {
       const { organizationId } = yield* CurrentActor

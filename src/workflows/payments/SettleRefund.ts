@@ -28,9 +28,8 @@ export class FullRefunds extends Context.Service<FullRefunds>()("stoa/workflows/
     const statuses = yield* OrderStatusRepo
     const taxes = yield* TaxVoids
     /**
-     * Moves an order to `refunded` if the full capture has been refunded and the transition table allows it: from
-     * `partially_fulfilled` and `fulfilled`. In other statuses, and after a partial refund, the status stays; the tax of
-     * a full refund is voided in any case. Idempotent; a concurrent change or a hook's refusal also leaves the status.
+     * Moves a fully refunded order to `refunded` where the transition table allows it, and voids its tax in any case.
+     * Idempotent; a concurrent change or a hook's refusal also leaves the status.
      */
     const conclude = Effect.fn("FullRefunds.conclude")(function*(orderId: OrderId) {
       const stored = yield* orders.find(orderId)
@@ -49,14 +48,12 @@ export class FullRefunds extends Context.Service<FullRefunds>()("stoa/workflows/
   static readonly layer = Layer.effect(FullRefunds, FullRefunds.make)
 }
 
-/** How a refund ended. `unknown`: no such refund. */
 const Outcome = Schema.Literals(["completed", "failed", "undone", "unknown"])
 type Outcome = typeof Outcome.Type
 
 /**
- * Refunds money at the provider that captured it, then records it (contract §4.2). One execution per refund and
- * restart; every call carries the refund's key, so a crash in between repeats the call without a second refund. A
- * refund of 0 voids an authorization that was never captured.
+ * Refunds money at the provider, then records it (contract §4.2). One execution per refund and restart; every call
+ * carries the refund's key: a crash repeats the call without a second refund. A refund of 0 voids an authorization.
  */
 export const SettleRefund = Workflow.make("SettleRefund", {
   payload: PendingRefund.fields,
@@ -66,13 +63,12 @@ export const SettleRefund = Workflow.make("SettleRefund", {
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
-/** The provider's reference of what it gave back, null for a void; or why it never will. */
+/** The provider's reference, null for a void; or why it never refunds. */
 const Answer = Schema.Union([
   Schema.TaggedStruct("Given", { reference: Schema.NullOr(Schema.String) }),
   Schema.TaggedStruct("Refused", { message: Schema.String })
 ])
 
-/** What of a refund goes back to one payment; 0 minor units void it. */
 interface RefundPart {
   readonly position: number
   readonly provider: string
@@ -80,7 +76,6 @@ interface RefundPart {
   readonly amount: number
 }
 
-/** One try at the provider. */
 const askProvider = (adapter: PaymentAdapter, { amount, intentId, position }: RefundPart, refund: Refund) => {
   const key = keyAt(refundKey(refund), position)
   const asked: Effect.Effect<string | null, PaymentDeclined | PaymentUnknown, CurrentActor> = amount === 0
@@ -92,7 +87,6 @@ const askProvider = (adapter: PaymentAdapter, { amount, intentId, position }: Re
   )
 }
 
-/** The parts of a refund that are still to be given back; a message if they do not make it up. */
 const partsOf = Effect.fnUntraced(function*(refund: Refund) {
   const { amount, intentId, provider, tenders } = refund
   if (tenders === null) {
@@ -133,7 +127,6 @@ const settle = Effect.fnUntraced(function*(refundId: RefundId) {
   const refund = yield* refunds.find(refundId)
   if (refund === undefined) return "unknown" as const
   const reversals = yield* RefundReversalRepo
-  // A void belongs to an order that has ended already.
   const conclude = refund.amount === 0
     ? Effect.succeed("completed" as const)
     : Effect.as((yield* FullRefunds).conclude(refund.orderId), "completed" as const)

@@ -32,8 +32,8 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
     const engine = yield* WorkflowEngine.WorkflowEngine
 
     /**
-     * Runs the hooks, then writes through the order entity. If the change refunds money, waits briefly for the provider,
-     * so that the response can show the new `refundedTotal`.
+     * Runs the hooks, then writes through the order entity. A refund waits briefly for the provider, so that the
+     * response can show the new `refundedTotal`.
      */
     const change = Effect.fn("StatusChanges.change")(
       function*(orderId: OrderId, { reason = null, status }: StatusRequest) {
@@ -62,8 +62,8 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
         )
 
     /**
-     * Processes an inbound provider event and starts the refund or capture it requires. 409 while the event's order is
-     * being created: the provider retries and then finds it. Money of a refused checkout is refunded.
+     * Processes a provider event and starts its refund or capture. 409 while the order is being created: the provider
+     * retries. Money of a refused checkout is refunded.
      */
     const receive = Effect.fn("StatusChanges.receive")(
       function*(headers: Readonly<Record<string, string | undefined>>, rawBody: string) {

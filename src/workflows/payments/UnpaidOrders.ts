@@ -9,10 +9,9 @@ import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { defineTask } from "../../domain/platform/tasks/Task.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
-/** Maximum number of orders one run or page cancels. */
 export const ordersPerRun = 100
 
-/** Cancels orders whose payment deadline has passed, so that they do not hold stock forever. */
+/** Cancels orders whose payment deadline has passed: they do not hold stock forever. */
 export class UnpaidOrders extends Context.Service<UnpaidOrders>()("stoa/workflows/payments/UnpaidOrders", {
   make: Effect.gen(function*() {
     const orders = yield* Orders
@@ -38,9 +37,8 @@ export class UnpaidOrders extends Context.Service<UnpaidOrders>()("stoa/workflow
       )
 
     /**
-     * Cancels orders as a manual cancellation does: hooks, history, event, stock, promotion usage and cart, and a void of
-     * the authorization. Only from `pending` and only before any capture: an order paid or confirmed at that moment
-     * stays. A failed cancellation is logged and does not block the others. Returns how many were cancelled.
+     * Cancels orders as a manual cancellation does, only from `pending` and before any capture. A failed cancellation
+     * is logged and does not block the others. Returns how many were cancelled.
      */
     const cancelAll = Effect.fn("UnpaidOrders.cancelAll")(
       function*(due: ReadonlyArray<UnpaidOrder>, reason: string) {
@@ -49,10 +47,7 @@ export class UnpaidOrders extends Context.Service<UnpaidOrders>()("stoa/workflow
       }
     )
 
-    /**
-     * Scheduled job: cancels orders whose shopper did not confirm the payment in time, at most 100 per call. Returns how
-     * many were checked.
-     */
+    /** Cancels at most 100 orders whose shopper did not confirm the payment in time. Returns how many were checked. */
     const cancelUnconfirmed = Effect.gen(function*() {
       const due = yield* unconfirmed.takeDue(ordersPerRun)
       yield* cancelAll(due.filter(({ paid }) => !paid), "payment_not_confirmed")
@@ -66,9 +61,8 @@ export class UnpaidOrders extends Context.Service<UnpaidOrders>()("stoa/workflow
 }
 
 /**
- * Task `orders/stale-cleanup` (contract §4.4): every hour, cancels pending orders unpaid for `orders.staleHours`.
- * `cancelUnconfirmed` ends those that wait for a payment confirmation, and drafts never expire. Each order is tried once
- * per run, so that one that cannot be cancelled does not keep the run going forever.
+ * Cancels pending orders unpaid for `orders.staleHours`, every hour (contract §4.4); drafts never expire. Each order is
+ * tried once per run: one that cannot be cancelled does not keep the run going forever.
  */
 export const staleCleanup = Effect.gen(function*() {
   const repo = yield* UnpaidOrderRepo

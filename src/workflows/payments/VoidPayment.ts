@@ -7,9 +7,9 @@ import { CustomerId, OrderId } from "../../domain/platform/ids/Id.ts"
 import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
 
 /**
- * Undoes a payment whose result was unknown when its checkout failed: repeats the authorization by its key until the
- * provider answers, then cancels the payment. Durable, because the provider can be unavailable for longer than a
- * process lives. One execution per payment.
+ * Undoes a payment with unknown result: repeats the authorization by its key until the provider answers, then cancels
+ * the payment. Durable, because the provider can be unavailable for longer than a process lives. One execution per
+ * payment.
  */
 export const VoidPayment = Workflow.make("VoidPayment", {
   payload: {
@@ -23,7 +23,6 @@ export const VoidPayment = Workflow.make("VoidPayment", {
       metadata: Schema.Record(Schema.String, Schema.String),
       idempotencyKey: Schema.String
     }),
-    /** The provider's payment; null: repeat the authorization by its key to find it. */
     intentId: Schema.NullOr(Schema.String)
   },
   success: Schema.Literals(["voided", "nothing-to-void", "given-up"]),

@@ -14,7 +14,7 @@ const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: OrderId }))
 /** No request waits for this call, so the service has more time than in a checkout. */
 const limitMs = 20_000
 
-/** After 30 s, then twice as long each time, 4 hours at most; together about a day. Then an operator has to look. */
+/** After 30 s, then twice as long each time, 4 hours at most; together about a day. */
 const retries: Retries = {
   attempts: 14,
   backoff: { type: "exponential", delay: 30_000, jitter: 0.2, ceiling: 4 * 3_600_000 }
@@ -44,7 +44,7 @@ const taxedOrder = (order: Order, idempotencyKey: string): TaxedOrder => ({
   idempotencyKey
 })
 
-/** A task about an order the adapter taxed; in a deployment without the adapter its jobs fail and stay listed. */
+/** In a deployment without the adapter its jobs fail and stay listed. */
 const about = (
   slug: string,
   work: (adapter: TaxAdapter, order: Order) => Effect.Effect<string, OutsideFailed, CurrentActor>
@@ -71,8 +71,8 @@ const about = (
   })
 
 /**
- * The task `tax/report`: reports an order to the adapter that taxed it (contract §3.5). Skips an order that has ended
- * since: its void may already have been sent, and a later report would never be voided.
+ * Reports an order to the adapter that taxed it (contract §3.5). Skips an order that has ended since: its void may
+ * already have been sent, and a later report would never be voided.
  */
 export const reportTax = about(
   reportTaxSlug,
@@ -80,7 +80,6 @@ export const reportTax = about(
     adapter.report === undefined || isVoid(order)
       ? Effect.succeed("skipped")
       : Effect.as(
-        // The key is the order's and the purpose's, so a try after a lost answer is the same report.
         askOutside(
           (signal) => adapter.report?.(taxedOrder(order, `${order.id}:report`), signal) ?? Effect.void,
           limitMs
@@ -89,7 +88,7 @@ export const reportTax = about(
       )
 )
 
-/** The task `tax/void`: reports a cancelled or refunded order (contract §4.2, `voidTax`). */
+/** Reports a cancelled or refunded order (contract §4.2, `voidTax`). */
 export const voidTax = about(voidTaxSlug, (adapter, { id, organizationId }) => {
   const order = { orderId: id, organizationId, idempotencyKey: `${id}:void` }
   return adapter.void === undefined
