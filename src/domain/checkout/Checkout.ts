@@ -40,8 +40,8 @@ export const giftCardMethod = "gift-card"
 const GiftCardCode = FreeText.check(Schema.isBetweenLength(4, 64))
 
 /**
- * `paymentMethodId` names a method or provider, or is a token for the default one. `customerGroupIds` and `customerId`
- * need `customers:read` (spec §4, contract §3.1).
+ * Body of `POST /checkout` (spec §4, contract §3.1). `paymentMethodId` names a method or provider, or is a token for the
+ * default one. `customerGroupIds` and `customerId` need `customers:read`.
  */
 export const CheckoutRequest = Schema.Struct({
   cartId: CartId,
@@ -130,7 +130,7 @@ export const maxOrderLines = 500
 
 const LineRequests = Schema.Array(LineRequest).check(Schema.isBetweenLength(1, maxOrderLines))
 
-/** Lines or a cart (contract §3.8). `customerId` and `customerGroupIds` need `customers:read`. */
+/** Body of `POST /orders/quote` (contract §3.8). `customerId` and `customerGroupIds` need `customers:read`. */
 export const QuoteRequest = Schema.Struct({
   cartId: Schema.optional(CartId),
   currency: CurrencyCode,

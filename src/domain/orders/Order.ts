@@ -38,8 +38,8 @@ export const orderLines = new Table("order_lines", OrderLine)
 export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
 
 /**
- * grandTotal = subtotal - discountTotal + shippingTotal, plus taxTotal if prices exclude tax (spec §2, contract §4).
- * `amountCaptured` is null before the capture; `refundedTotal` is confirmed by the provider.
+ * An order with its lines (spec §2, contract §4). grandTotal = subtotal - discountTotal + shippingTotal, plus taxTotal
+ * if prices exclude tax. `amountCaptured` is null before the capture; `refundedTotal` is confirmed by the provider.
  */
 export const Order = Schema.Struct({
   id: OrderId,

@@ -2,7 +2,7 @@ import { Context, Data, Effect, Layer, Schema } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import type { CustomerId, OrderId } from "../platform/ids/Id.ts"
 
-/** `amount` in minor units of `currency` (contract §3.7). */
+/** An authorization request; `amount` in minor units of `currency` (contract §3.7). */
 export interface PaymentRequest {
   readonly amount: number
   readonly currency: string
@@ -20,7 +20,7 @@ export interface PaymentRequest {
  */
 export type IntentStatus = "requires_capture" | "requires_action" | "succeeded" | "canceled"
 
-/** Minor units. */
+/** A payment as the provider reports it; minor units. */
 export interface PaymentIntent {
   readonly id: string
   readonly status: IntentStatus
@@ -30,7 +30,7 @@ export interface PaymentIntent {
   readonly amountCaptured: number
 }
 
-/** Final. `code` as in contract §3.7, `message` is shown to the shopper. */
+/** The provider declined; final. `code` as in contract §3.7, `message` is shown to the shopper. */
 export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
   readonly code:
     | "PAYMENT_INTENT_CREATE_FAILED"

@@ -41,7 +41,7 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
       ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new OrderNotFound())
       }),
-      /** In total and of each line with units left; 404 for an unknown order. */
+      /** Reads what can still be refunded, in total and of each line; 404 for an unknown order. */
       cap: Effect.fn("Refunds.cap")(function*(orderId: OrderId) {
         return { orderId, ...leftOf((yield* refunds.refundable(orderId)) ?? (yield* new OrderNotFound())) }
       }),

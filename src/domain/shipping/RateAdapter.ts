@@ -5,7 +5,7 @@ import { Text } from "../platform/text/Storable.ts"
 import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
 import type { Destination } from "./ShippingZone.ts"
 
-/** Amounts in minor units of `currency`, weight in grams. */
+/** A request to price shipping; minor units of `currency`, weight in grams. */
 export interface RateRequest {
   readonly organizationId: string
   readonly currency: string

@@ -5,7 +5,7 @@ import { Amount } from "../platform/money/Money.ts"
 import type { Destination } from "../shipping/ShippingZone.ts"
 import type { Taxable } from "./TaxRules.ts"
 
-/** For an order that is not stored yet; amounts in minor units of `currency`. */
+/** A tax request for an order that is not stored yet; amounts in minor units of `currency`. */
 export interface TaxRequest extends Taxable {
   readonly organizationId: string
   /** Prices include tax: return the included part. */

@@ -17,7 +17,7 @@ export class Variants extends Context.Service<Variants>()("stoa/domain/catalog/v
         return yield* create(entityId, combination, input)
       }),
 
-      /** 404 for an unknown entity, 422 for invalid or too many combinations. */
+      /** Creates the missing variants. 404 for an unknown entity, 422 for invalid or too many combinations. */
       generate: Effect.fn("Variants.generate")(function*(entityId: EntityId, request: Generate) {
         const combinations = yield* Effect.fromResult(combinationsFor(yield* axes(entityId), request))
         return yield* createMissing(entityId, combinations, request.mode)
