@@ -17,7 +17,7 @@ import { paymentsOf } from "./PaymentConfig.ts"
 import * as is from "./Rules.ts"
 import { type Environment, group, option, Problems, setting, valuesOf, variable } from "./Settings.ts"
 
-/** Processes of one machine must not share a port, so the default follows from `PORT`. */
+/** Processes of one machine must not share a port, so it follows from `PORT`. */
 const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
@@ -31,22 +31,22 @@ const keyringForm =
   "32 random bytes in base64 (openssl rand -base64 32), or several of them separated by commas, the newest first"
 const factor = is.between(0, 1_000_000).annotate({ description: "a number from 0 (no limiting) to 1000000" })
 
-/** Settings that only the environment has; those of traces have the names of OpenTelemetry. */
+/** Settings of the environment alone; traces have OpenTelemetry's names. */
 const processSettings = (environment: Environment, apiPort: number) => {
   const isProduction = environment === "production"
   return group({
     role: setting(is.oneOf("all", "api", "runner"), "all", "STOA_ROLE"),
-    /** Address under which other processes of the deployment reach the actors of this one. */
+    /** Address for other processes of the deployment. */
     runnerHost: setting(is.text, "127.0.0.1", "STOA_RUNNER_HOST"),
     runnerPort: setting(is.port, defaultRunnerPort(apiPort), "STOA_RUNNER_PORT"),
     allowOnNetwork: setting(is.flag, false, "STOA_ALLOW_DEVELOPMENT_ON_NETWORK"),
-    /** Key of the role admin outside of production; the data directory has one if none is set. */
+    /** Key of the role admin outside production; default: one in the data directory. */
     developmentKey: option(is.secret(noKeyForm, () => !isProduction), "STOA_DEV_API_KEY"),
-    /** Key that reads only the metrics; one that can be guessed would publish how much the store sells. */
+    /** Reads only metrics; a guessable key would publish sales. */
     metricsKey: option(is.secret("at least 16 characters", (key) => key.length >= 16), "STOA_METRICS_KEY"),
-    /** Keys that encrypt stored secrets. */
+    /** Encrypts stored secrets. */
     secretsKey: option(is.secret(keyringForm, (key) => readKeyring(key) !== undefined), "STOA_SECRETS_KEY"),
-    /** How long a stopping process continues to answer, for proxies that notice it by their probes. */
+    /** How long a stopping process continues to answer, for proxies. */
     graceMs: setting(is.ms(0, 6_000), isProduction ? 5_000 : 0, "STOA_SHUTDOWN_GRACE_MS"),
     logLevel: setting(
       is.oneOf("debug", "info", "warn", "error", "none"),
@@ -54,13 +54,13 @@ const processSettings = (environment: Environment, apiPort: number) => {
       "STOA_LOG_LEVEL"
     ),
     logFormat: setting(is.oneOf("pretty", "json"), isProduction ? "json" : "pretty", "STOA_LOG_FORMAT"),
-    /** Multiplies the limits of requests; 0: none is enforced. */
+    /** Multiplies request limits; 0 enforces none. */
     rateLimitFactor: setting(factor, 1, "STOA_RATE_LIMIT_FACTOR"),
     tracesEndpoint: option(receiver, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
-    /** Base of the address of traces. */
+    /** Base of the traces' address. */
     endpoint: option(receiver, "OTEL_EXPORTER_OTLP_ENDPOINT"),
     exporter: setting(is.oneOf("otlp", "none"), "otlp", "OTEL_TRACES_EXPORTER"),
-    /** Traces all requests, or those that the client's trace samples. */
+    /** Traces all requests, or those sampled by the client. */
     sampler: setting(is.oneOf("always_on", "parentbased_always_on"), "always_on", "OTEL_TRACES_SAMPLER"),
     tracesHeaders: setting(is.text, "", "OTEL_EXPORTER_OTLP_HEADERS"),
     serviceName: setting(is.text, "stoa", "OTEL_SERVICE_NAME")
@@ -68,11 +68,11 @@ const processSettings = (environment: Environment, apiPort: number) => {
 }
 type ProcessSettings = ReturnType<typeof processSettings>["Type"]
 
-/** Variables that better-auth reads by itself and that would win over these settings unseen. */
+/** better-auth reads these by itself and would prefer them. */
 const variablesOfBetterAuth = ["secrets", "trusted_origins", "telemetry"]
   .map((name) => `BETTER_AUTH_${name.toUpperCase()}`)
 
-/** `name=value,name=value`, with values as in a URL, as OpenTelemetry writes headers. */
+/** `name=value,name=value`, values as in a URL (OpenTelemetry). */
 const headersOf = (list: string) =>
   Object.fromEntries(
     list.split(",").map((pair) => pair.split("=")).filter(([name = ""]) => name.trim() !== "").map((
@@ -80,7 +80,7 @@ const headersOf = (list: string) =>
     ) => [name.trim().toLowerCase(), Redacted.make(decodeURIComponent(value.join("=").trim()))])
   )
 
-/** The receiver of traces; undefined: nothing is traced, which costs nothing. */
+/** Undefined: no tracing, at no cost. */
 const tracingOf = ({ endpoint, exporter, sampler, serviceName, tracesEndpoint, tracesHeaders }: ProcessSettings) => {
   const url = tracesEndpoint ?? (endpoint && `${endpoint.replace(/\/$/, "")}/v1/traces`)
   return url === undefined || exporter === "none"
@@ -88,14 +88,14 @@ const tracingOf = ({ endpoint, exporter, sampler, serviceName, tracesEndpoint, t
     : { url, sampler, headers: headersOf(tracesHeaders), serviceName }
 }
 
-/** Checks models without their joins, whose targets may be models of modules and plugins. */
+/** Without joins: their targets may be models of modules and plugins. */
 const checkModels = ({ analytics: { models } }: Deployment, problems: Problems): void => {
   const alone = models.map((model) => ({ ...model, joins: (model.joins ?? []).map(({ model: _, ...join }) => join) }))
   const [flaw] = modelFlaws(alone)
   if (flaw !== undefined) problems.add(`analytics.models: ${flaw}.`)
 }
 
-/** Whether requests to addresses that others name can reach private networks. */
+/** True if requests to addresses of others may reach private networks. */
 const allowsPrivate = ({ webhooks }: Deployment, environment: Environment, { refuse }: Problems): boolean => {
   const allowed = webhooks.allowPrivateTargets ?? webhooks.allowPrivateNetworks ?? environment === "development"
   if (allowed && environment === "production") {
@@ -135,7 +135,7 @@ const taxesOf = ({ tax }: Deployment, { missing, refuse }: Problems): TaxOptions
   }
 }
 
-/** The settings of the queue, which has one driver: these processes, or an engine that pushes jobs. */
+/** One driver: these processes, or an engine that pushes jobs. */
 const jobsOf = ({ jobs }: Deployment, { refuse }: Problems): JobSettingsValues => {
   const { adapter, autorun, reapIntervalMs: reapMs, retentionDays, processingOrder: order, ...same } = jobs
   if (isPush(adapter) && autorun.enabled === true) {
@@ -154,7 +154,7 @@ const jobsOf = ({ jobs }: Deployment, { refuse }: Problems): JobSettingsValues =
   }
 }
 
-/** The settings of a process, with defaults for what cannot be used, and what that is. */
+/** Settings with defaults for invalid ones, and the problems. */
 export const inspectSettings = Effect.fnUntraced(function*(configured: DeploymentConfig, role?: ProcessRole) {
   const problems = new Problems()
   const { environment } = yield* valuesOf(nodeEnvironment, {}, problems)
@@ -170,7 +170,7 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     role: role ?? own.role,
     runnerHost: own.runnerHost,
     runnerPort: own.runnerPort,
-    /** A process with the role `all` listens for others only if its address is set. */
+    /** Role `all` listens for others only if its address is set. */
     runnerAddressSet: runnerAddress.some((value) => value !== undefined)
   }
   for (const name of variablesOfBetterAuth) {
@@ -186,7 +186,7 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
   const mail = yield* mailOf(email, hasServer, keyring, deployment.plugins, environment, problems)
   const settings = {
     ...process,
-    /** With the defaults of everything that is not configured. */
+    /** With all defaults. */
     deployment,
     dataDir: deployment.dataDir,
     graceMs: own.graceMs,
@@ -195,13 +195,13 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     tracing: tracingOf(own),
     /** None: the embedded PostgreSQL under `dataDir`. */
     databaseUrl: Option.fromUndefinedOr(databaseUrl),
-    /** Proxies whose `X-Forwarded-For` counts; none: that of no address. */
+    /** Proxies whose `X-Forwarded-For` counts; none by default. */
     trustedProxy: Option.fromUndefinedOr(server.trustedProxyIp),
     developmentKey: Option.fromUndefinedOr(developmentKey),
     metricsKey: Option.fromUndefinedOr(metricsKey),
     access: accessOf(auth, store.defaultOrganizationId, environment, deployment.plugins, problems),
     auth: authOf(auth, server.publicUrl, mail.way.kind !== "off", environment, problems),
-    /** Without a key no webhook can be registered. Outside of production the data directory has one (`withKeptSecrets`). */
+    /** Without a key no webhook can be registered. Outside production the data directory has one. */
     webhooks: { keyring, allowPrivate: allowsPrivate(deployment, environment, problems) },
     mail,
     media: mediaOf(media, storage, server.publicUrl, process.role === "all", problems),
@@ -209,32 +209,29 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     shipping: { ...shipping, adapter: shipping.adapter, configured: configuredShipping(deployment, problems) },
     taxes: taxesOf(deployment, problems),
     jobs: jobsOf(deployment, problems),
-    /** Limits are out of the way outside of production, where people try things out. */
+    /** Limits are lenient outside production. */
     rateLimits: rateLimitValues(rateLimits, rateLimitFactor * (environment === "production" ? 1 : 1_000))
   }
   return { settings, problems }
 })
 
-/** The settings of a process: the environment over the deployment's configuration over the defaults. */
+/** Settings of a process: environment over configuration over defaults. */
 export type AppSettings = Effect.Success<ReturnType<typeof inspectSettings>>["settings"]
 
-/** The same; fails with a line for each setting that cannot be used (`InvalidSetting`). */
+/** Fails with a line for each invalid setting. */
 export const readSettings = Effect.fnUntraced(function*(configured: DeploymentConfig, role?: ProcessRole) {
   const { problems, settings } = yield* inspectSettings(configured, role)
   yield* problems.end
   return settings
 })
 
-/** The settings of this process. */
 export class AppConfig extends Context.Service<AppConfig, AppSettings>()("stoa/layers/config/AppConfig") {}
 
-/** Limits of imported files. */
 export const importExportLimits = ({ importExport, retention }: Deployment): ImportExportLimits => ({
   ...importExport,
   keepDays: retention.importDays
 })
 
-/** The settings that the domain knows. */
 export const storeSettings = ({ access, auth, deployment }: AppSettings): Settings => ({
   defaultOrganizationId: access.defaultOrganizationId,
   defaultCurrency: deployment.store.defaultCurrency,

@@ -4,26 +4,24 @@ import type { ConnectionOptions } from "node:tls"
 import * as is from "./Rules.ts"
 import { type Problems } from "./Settings.ts"
 
-/** The rule of `DATABASE_URL`. */
 export const databaseUrl = is.secret(
   "postgres://user:password@host:port/database",
   (url) => /^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? "")
 )
 
-/** Parameters that the driver takes from the address itself, and those of encryption. */
+/** Parameters that the driver reads from the address, and those of encryption. */
 const ofDriver = ["host", "port", "user", "password", "dbname", "application_name", "options", "connect_timeout"]
 const parameters = [...ofDriver, "ssl", "sslmode", "sslrootcert", "sslcert", "sslkey"]
 
-/** The `sslmode` that `ssl` of other drivers means. */
 const modeOfSsl: Readonly<Record<string, string>> = { true: "require", 1: "require", false: "disable", 0: "disable" }
 const modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
 
 type Refuse = (parameter: string, value: string, expected: string) => void
 
 /**
- * Encryption of connections to this address; undefined leaves it to the driver: none, or with `prefer` and `allow` if the
- * server can. All other modes but `disable` check the server's certificate, and all but `verify-ca` also its host:
- * encryption to an unknown server protects from nothing. Parameters without effect are refused.
+ * Encryption to this address. Undefined leaves it to the driver: none, or with `prefer` and `allow` if the server can.
+ * Other modes but `disable` check the certificate, and all but `verify-ca` its host. Parameters without effect are
+ * refused.
  */
 const tlsOf = (address: string, refuse: Refuse): ConnectionOptions | boolean | undefined => {
   const { searchParams: search } = new URL(address)
@@ -59,9 +57,9 @@ const tlsOf = (address: string, refuse: Refuse): ConnectionOptions | boolean | u
     : { rejectUnauthorized: true, ...files }
 }
 
-/** Names each parameter of the address that cannot be used. */
+/** Names each unusable parameter of the address. */
 export const checkTls = (url: Redacted.Redacted<string>, { refuse }: Problems): void =>
   void tlsOf(Redacted.value(url), (parameter, ...rest) => refuse(`DATABASE_URL with ${parameter}`, ...rest))
 
-/** Options of every connection to a database, whose address was checked. */
+/** Options of every database connection; the address was checked. */
 export const connectingTo = (url: Redacted.Redacted<string>) => ({ url, ssl: tlsOf(Redacted.value(url), () => {}) })

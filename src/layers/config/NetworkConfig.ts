@@ -1,7 +1,6 @@
 import { isIP } from "node:net"
 import type { Environment, Problems } from "./Settings.ts"
 
-/** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
 export type ProcessRole = "all" | "api" | "runner"
 
 interface Listening {
@@ -12,27 +11,27 @@ interface Listening {
   readonly runnerAddressSet: boolean
 }
 
-/** Whether other processes reach the actors of this one: it listens for them, and they need its secret. */
+/** True if other processes reach this one's actors. */
 export const hasPeers = ({ role, runnerAddressSet }: Pick<Listening, "role" | "runnerAddressSet">): boolean =>
   role === "runner" || (role === "all" && runnerAddressSet)
 
-/** Whether only this machine reaches the host. */
+/** True if only this machine reaches the host. */
 export const isLoopback = (host: string): boolean => {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
   return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
 }
 
-/** The addresses that other machines reach, with their variables, where test payments and internal addresses are open. */
+/** Hosts that other machines reach, with their variables, where test payments and internal addresses are open. */
 const openInDevelopment = (settings: Listening): ReadonlyArray<readonly [variable: string, host: string]> => {
   const own = [["HOST", settings.host]] as const
   const all = hasPeers(settings) ? [...own, ["STOA_RUNNER_HOST", settings.runnerHost] as const] : own
   return settings.environment === "production" ? [] : all.filter(([, host]) => !isLoopback(host))
 }
 
-/** Whether a network reaches test payments, and requests that may reach internal addresses. */
+/** True if a network reaches test payments or requests to internal addresses. */
 export const isDevelopmentOnNetwork = (settings: Listening): boolean => openInDevelopment(settings).length > 0
 
-/** A forgotten `NODE_ENV` must not open a shop to its network: outside of production that has to be allowed explicitly. */
+/** A forgotten `NODE_ENV` must not open a shop to its network. */
 export const checkNetwork = (settings: Listening, isAllowed: boolean, problems: Problems): void => {
   const [open] = openInDevelopment(settings)
   if (isAllowed || open === undefined) return

@@ -1,4 +1,4 @@
-/** Environment variables of the launcher: three for it alone, and those that name directories. */
+/** Variables of the launcher. */
 export type LauncherVariable =
   | `EMBEDDED_PG_${"BIN" | "USER" | "CACHE"}`
   | `${"" | "LD_LIBRARY_" | "DYLD_LIBRARY_"}PATH`
@@ -7,5 +7,5 @@ export type LauncherVariable =
   | "TEMP"
   | "TMP"
 
-/** The value of a variable; an empty one counts as not set. The launcher runs before the service reads its settings. */
+/** An empty variable counts as not set. Runs before the service reads its settings. */
 export const variable = (name: LauncherVariable): string | undefined => process.env[name] || undefined

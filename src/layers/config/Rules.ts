@@ -14,15 +14,14 @@ export const flag = Schema.Boolean.annotate({ description: "true or false" })
 export const textThat = (fits: (value: string) => boolean, description: string) =>
   Schema.String.check(Schema.makeFilter(fits)).annotate({ description })
 export const text = textThat(() => true, "a text")
-/** A list of texts; each element's rule says what is expected. */
 export const listOf = <A>(rule: Schema.Codec<A>, description: string) => Schema.Array(rule).annotate({ description })
 export const texts = listOf(text, "a list of texts")
 export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words) =>
   Schema.Literals(words).annotate({ description: words.join(", ") })
-/** A secret, which no message and no print of the settings shows. */
+/** No message and no print of the settings shows it. */
 export const secret = (description: string, fits: (value: string) => boolean = () => true) =>
   Schema.RedactedFromValue(textThat(fits, description)).annotate({ description, isSecret: true })
-/** A part that only code can describe: adapters, plugins, texts by language. The type checker is its only rule. */
+/** A value that only code can describe, such as an adapter; only the type checker checks it. */
 export const code = <A>() =>
   Schema.declare((_: unknown): _ is A => true).annotate({ description: "what its type says" })
 export const webAddress = (example: string) =>

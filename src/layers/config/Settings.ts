@@ -1,12 +1,12 @@
 import { Config, Data, Effect, Option, Predicate, Result, Schema, SchemaAST, SchemaIssue, Struct } from "effect"
 
-/** Kind of the deployment (`NODE_ENV`): decides defaults, and what only developers may do. */
+/** Kind of the deployment (`NODE_ENV`). */
 export type Environment = "development" | "production" | "test"
 
-/** Settings that cannot be used: a line for each with its name, its value and what is expected. */
+/** One line per invalid setting: name, value, expectation. */
 export class InvalidSetting extends Data.TaggedError("InvalidSetting")<{ readonly message: string }> {}
 
-/** Collects what is wrong, so that one attempt to start names all of it. */
+/** Collects problems: one start names all of them. */
 export class Problems {
   readonly #lines = new Set<string>()
   get lines(): ReadonlyArray<string> {
@@ -16,7 +16,7 @@ export class Problems {
   readonly add = (line: string): void => void this.#lines.add(line)
   readonly refuse = (name: string, value: unknown, expected: string): void =>
     this.add(`${name}="${String(value)}" is not allowed: expected ${expected}.`)
-  /** For a setting without a usable value; one that was refused has its line. */
+  /** For a setting without a usable value, unless refused before. */
   readonly missing = (name: string, expected: string, called = name): void =>
     this.names(name) ? undefined : this.add(`${called} is missing: expected ${expected}.`)
   readonly end = Effect.suspend(() =>
@@ -24,17 +24,17 @@ export class Problems {
   )
 }
 
-/** An environment variable. `Config` counts an empty one as not set, as shells and compose files write it. */
+/** Empty counts as not set, as shells and compose files write it. */
 export const variable = (name: string) => Effect.map(Config.option(Config.String(name)), Option.getOrUndefined)
 
-/** A text of the environment as the kind of value that a rule is for; as it is where it cannot be one. */
+/** Converts a text of the environment to the rule's kind, if possible. */
 const fromText = (rule: Schema.Constraint, value: string): unknown => {
   const ast = SchemaAST.toEncoded(rule.ast)
   if (SchemaAST.isNumber(ast)) return Number(value)
   return SchemaAST.isBoolean(ast) && (value === "true" || value === "false") ? value === "true" : value
 }
 
-/** Reads a setting or a group: what it holds, without what cannot be used, which goes to the problems. */
+/** Reads a setting or a group; invalid values go to the problems. */
 type Reader = (problems: Problems, name: string, configured: unknown) => Effect.Effect<unknown, Config.ConfigError>
 
 const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: string | undefined): Reader => {
@@ -48,7 +48,7 @@ const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: st
     const [issue] = SchemaIssue.makeFormatterStandardSchemaV1()(decoded.failure.issue).issues
     const keys = (issue?.path ?? []).map((key) => typeof key === "object" ? key.key : key)
     const wrong = found ?? keys.reduce<unknown>((at, key) => Predicate.hasProperty(at, key) ? at[key] : at, value)
-    // The index of a text in a list is no part of the setting's name.
+    // An index in a list is no part of the name.
     const inner = keys.filter((key, index) => index < keys.length - 1 || Predicate.isString(key))
     const [called, hint] = found === undefined
       ? [[path, ...inner].join("."), name === undefined ? "" : ` (${name})`]
@@ -58,11 +58,10 @@ const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: st
   })
 }
 
-/** A setting without a default. The environment variable, if it has one, wins over the configuration. */
+/** A setting without a default. Its environment variable wins. */
 export const option = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name?: string) =>
   Object.assign(Schema.optional(rule), { rule, read: readerOf(rule, name) })
 
-/** A setting with a default. */
 export const setting = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, fallback: S["Encoded"], name?: string) =>
   Object.assign(Schema.withDecodingDefault<S>(Effect.succeed(fallback))(rule), { rule, read: readerOf(rule, name) })
 
@@ -72,11 +71,10 @@ interface ToSetting extends Struct.Lambda {
   readonly "~lambda.out": NumberSetting
 }
 
-/** Settings of one rule, whose names, comments and defaults are those of an object. */
+/** Settings of one rule, with names and defaults of an object. */
 export const numbers = <D extends Readonly<Record<string, number>>>(defaults: D, rule: Schema.Codec<number>) =>
   group(Struct.map(defaults, Struct.lambda<ToSetting>((fallback) => setting(rule, fallback))))
 
-/** Settings below one name. */
 export const group = <F extends Readonly<Record<string, Schema.Constraint & { readonly read: Reader }>>>(fields: F) => {
   const read: Reader = (problems, name, configured) =>
     Effect.map(
@@ -89,7 +87,7 @@ export const group = <F extends Readonly<Record<string, Schema.Constraint & { re
   return Object.assign(Schema.Struct(fields), { read })
 }
 
-/** The settings of a group: the environment over the configuration over the defaults. */
+/** Environment over configuration over defaults. */
 export const valuesOf = <A>(
   settings: Schema.Codec<A, unknown> & { readonly read: Reader },
   configured: unknown,
@@ -97,7 +95,7 @@ export const valuesOf = <A>(
   name = ""
 ) => Effect.map(settings.read(problems, name, configured), Schema.decodeUnknownSync(settings))
 
-/** What a deployment may write: each setting may be left out. Editors show the comment of its description. */
+/** Input of a deployment: each setting may be left out. Editors show its comment. */
 export type Options<Fields> = {
   readonly [K in keyof Fields]?: Fields[K] extends { readonly fields: infer Inner } ? Options<Inner>
     : Fields[K] extends { readonly rule: { readonly Encoded: infer Value } } ? Value
