@@ -6,7 +6,7 @@ import { decoding } from "../../domain/platform/records/Rows.ts"
 import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../health/Readiness.ts"
 import { lockNamespace, lockNumbers } from "./LockSession.ts"
 
-/** A database that takes longer for a look does not count as answering. */
+/** A slower database counts as not answering. */
 const timeout = "2 seconds"
 
 const Row = Schema.Struct({
@@ -19,7 +19,7 @@ const Row = Schema.Struct({
 
 const sentAt = (id: string): number => Snowflake.timestamp(Snowflake.Snowflake(id))
 
-/** A delayed message waits from its time on, or from when it was sent if that came later. */
+/** Start of the wait: a delayed message's time, or its sending if later. */
 const earliest = ({ delayed_id, delayed_until, waiting_id }: typeof Row.Type): number | undefined => {
   const since = [
     ...waiting_id === null ? [] : [sentAt(waiting_id)],
@@ -28,7 +28,7 @@ const earliest = ({ delayed_id, delayed_until, waiting_id }: typeof Row.Type): n
   return since.length === 0 ? undefined : Math.min(...since)
 }
 
-/** Which shards there are, and which of them somebody owns: by lock, or by row where advisory locks are switched off. */
+/** All shards, and the owned ones: by lock, or by row where advisory locks are off. */
 const shardsOf = (sql: SqlClient.SqlClient, config: ShardingConfig.ShardingConfig["Service"], seconds: number) => {
   const shards = new Map(
     [...lockNumbers(config)].map(([shard, number]) =>
@@ -50,13 +50,13 @@ const make = Effect.gen(function*() {
   const { owned, shards } = shardsOf(sql, config, seconds)
   const self = Option.getOrUndefined(Option.map(config.runnerAddress, ({ host, port }) => `${host}:${port}`))
 
-  // What a claim would take now, mirrored from it; a message that a runner has taken is at work, maybe for minutes.
+  // Mirrors the claim; a message that a runner has taken is in progress.
   const claimable = sql.literal(`c.processed = false and c.kind = 0 and c.last_read is null and not exists (
     select 1 from cluster_replies r where r.request_id = c.request_id and (r.kind = 0 or r.acked = false))`)
 
   const row = decoding(sql, Row, "unprepared")
 
-  // Planned each time, at most once a second, so that no plan made on an empty table stays.
+  // Planned each time, at most once a second: no plan of an empty table stays.
   const rows = (now: number) =>
     row`
       select
@@ -95,18 +95,18 @@ const make = Effect.gen(function*() {
 })
 
 /**
- * The deployment's health from the cluster's tables and locks: runners by their heartbeat, shards by the locks on them,
- * and the oldest message that a runner could take and none has. Reads open messages only, through their indexes.
+ * The deployment's health: runners by heartbeat, shards by locks, and the oldest message that no runner has taken.
+ * Reads open messages only, by index.
  */
 export const clusterHealth = Layer.effect(DeploymentHealth, make)
 
 const advice = "This process listens for no other one, so what they own it cannot reach. " +
   "Set STOA_RUNNER_HOST and STOA_RUNNER_PORT for every process of the deployment, or end the others."
 
-/** A predecessor that was killed has its shards for some seconds more. */
+/** A killed predecessor keeps its shards for some seconds. */
 const firstLook = "15 seconds"
 
-/** Logs a warning when a process without a port for others is not the only one on its database. */
+/** Warns when a process without a port for others is not alone on its database. */
 export const onlyProcess = Layer.effectDiscard(Effect.gen(function*() {
   const sharding = yield* Sharding.Sharding
   const healthChecks = yield* DeploymentHealth
@@ -116,7 +116,7 @@ export const onlyProcess = Layer.effectDiscard(Effect.gen(function*() {
     const own = shards.filter((shardId) => sharding.hasShardId(shardId)).length
     if (owned.size > own) yield* Effect.logWarning(`${owned.size - own} shards belong to other processes. ${advice}`)
   })
-  // A database that is away says so elsewhere.
+  // An unavailable database is reported elsewhere.
   yield* Effect.ignore(look).pipe(
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.delay(firstLook),

@@ -2,9 +2,8 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { MachineId, Snowflake } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 
-/** How long answers are kept, and how much one run may remove. */
 export interface CleanUpOptions {
-  /** The idempotency window: how long after its answer a repeated request still gets the stored one. */
+  /** The idempotency window: how long a repeated request gets the stored answer. */
   readonly window: Duration.Input
   /** Requests per statement. Default 500. */
   readonly batch?: number | undefined
@@ -12,26 +11,23 @@ export interface CleanUpOptions {
   readonly maxBatches?: number | undefined
 }
 
-/** A request to delete: what makes it spent, beside being answered before the cut. */
+/** Kind of request to delete. */
 type Kind = "steps" | "rest"
 
 const parentKey = "~effect/cluster/ClusterWorkflowEngine/payloadParentKey"
 
 /**
- * Removes what the cluster has done and no caller may ask for again: requests answered before the window, their
- * replies, acknowledgements and interrupts, in batches by primary key, so that no statement holds many rows. Effect
- * itself never deletes them.
- *
- * Kept at any age: unanswered requests; every row of a workflow execution that is open or suspended; the run of a child
- * whose parent is open. A persisted request to an entity is forgotten after the window even when a workflow that sent
- * it is still open, so the window must be longer than any workflow that relies on one.
+ * Deletes requests answered before the window, with replies, acknowledgements and interrupts, in batches by primary
+ * key; Effect never does.
+ * Kept at any age: unanswered requests, rows of open or suspended executions, the run of a child whose parent is open.
+ * Requests to entities are deleted even if their workflow is open: the window must be longer than such workflows.
  */
 export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/layers/cluster/ClusterRetention", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    // An execution is open while its `run` is unanswered, was answered lately, or is suspended: a suspended run counts
-    // as processed in the table and waits for a signal, maybe for months. Its keys are over the unique index.
+    // Open: the `run` is unanswered, answered lately, or suspended, which counts as processed and may wait for months.
+    // Keys are over the unique index.
     const isOpen = (key: ReturnType<typeof sql.literal>, cut: string) =>
       sql`exists (
         select 1 from cluster_messages run left join cluster_replies answer on answer.id = run.last_reply_id
@@ -46,8 +42,8 @@ export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/
     const parentRun = sql.literal(
       `('Workflow/' || (${parent} ->> 'workflowName') || '/' || (${parent} ->> 'executionId') || '/run/')`
     )
-    // The steps of an execution go before its run: were the run gone first, a new run under the same key would find the
-    // old steps. A child's run stays while its parent may replay and ask for it again.
+    // Steps before their run: else a new run under the same key finds old steps. A child's run stays while its parent
+    // may replay it.
     const spent = (kind: Kind, cut: string) =>
       kind === "steps"
         ? sql`${isWorkflow} and m.tag <> 'run' and not ${isOpen(ownRun, cut)}`
@@ -70,11 +66,11 @@ export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/
         select (select count(*) from spent) as requests, (select max(id) from spent) as last,
           (select count(*) from messages) as messages, (select count(*) from replies) as replies`
 
-    /** Returns what was removed, and whether the run stopped at its limit with `more` left to remove. */
+    /** Counts the deleted; `more` if the run stopped at its limit. */
     const purge = Effect.fn("ClusterRetention.purge")(function*(options: CleanUpOptions) {
       const batch = options.batch ?? 500
       const timestamp = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.window)
-      // Ids carry their time, so the primary key is the index by age.
+      // Ids carry their time: the primary key is the index by age.
       const cut = String(Snowflake.make({ machineId: MachineId.make(0), sequence: 0, timestamp }))
       let left = options.maxBatches ?? 100
       let messages = 0
@@ -96,6 +92,6 @@ export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/
     return { purge }
   })
 }) {
-  /** Over any client of the database that holds the cluster tables. */
+  /** Over any client of the database with the cluster tables. */
   static readonly layer = Layer.effect(ClusterRetention, ClusterRetention.make)
 }

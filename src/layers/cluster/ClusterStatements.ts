@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import { type EntityAddress, type Envelope, type Reply, ShardId } from "effect/cluster"
 import type { SqlClient } from "effect/sql"
 
-/** A claimed row of `cluster_messages` with the reply last sent for it, as the driver decodes it. */
+/** A claimed row of `cluster_messages` with its last reply. */
 interface ClaimedRow {
   readonly id: bigint
   readonly shard_id: string
@@ -22,17 +22,17 @@ interface ClaimedRow {
   readonly sent_payload: string | null
 }
 
-/** A message handed to the cluster: the envelope and the chunk that was last sent for its request, if any. */
+/** The envelope and the last chunk of its request, if any. */
 export interface ClaimedMessage {
   readonly envelope: Envelope.Encoded
   readonly lastSentReply: Option.Option<Reply.Encoded>
 }
 
-/** A request with its deduplication key, on its way into `cluster_messages`. */
+/** A request with its deduplication key. */
 export interface NewRequest {
   readonly envelope: Envelope.PartialRequestEncoded
   readonly primaryKey: string
-  /** Unix time in ms before which it is not handed out, or null. */
+  /** Unix time in ms before which it is not delivered, or null. */
   readonly deliverAt: number | null
 }
 
@@ -59,7 +59,7 @@ const lastSent = (row: ClaimedRow): Option.Option<Reply.Encoded> =>
     values: JSON.parse(row.sent_payload ?? "[]")
   })
 
-/** Decodes a claimed row: 0 is a request, 1 the acknowledgement of a chunk, 2 an interrupt. */
+/** 0 is a request, 1 the acknowledgement of a chunk, 2 an interrupt. */
 export const fromRow = (row: ClaimedRow): ClaimedMessage => {
   const address = {
     shardId: ShardId.fromStringEncoded(row.shard_id),
@@ -77,8 +77,8 @@ export const fromRow = (row: ClaimedRow): ClaimedMessage => {
 }
 
 /**
- * The columns of a batch of requests, one array each. Absent values are empty strings and -1, because the driver cannot
- * tell the type of an array that holds only nulls; the statement turns them back with `nullif`.
+ * One array per column. Absent values are empty strings and -1, which `nullif` turns back: the driver cannot type an
+ * array of nulls.
  */
 const requestColumns = (requests: ReadonlyArray<NewRequest>) => {
   const column = <A>(value: (request: NewRequest) => A) => requests.map(value)
@@ -99,9 +99,8 @@ const requestColumns = (requests: ReadonlyArray<NewRequest>) => {
 }
 
 /**
- * Inserts requests whose key is new and answers the ids of the inserted ones. Rows are inserted in the order of their
- * keys, because two runners inserting the same keys in different order would deadlock; `rowid`, the order in which
- * messages are handed out, is drawn in the order of arrival.
+ * Inserts requests with new keys and returns their ids. Inserts in key order, against deadlocks of two runners;
+ * `rowid`, the delivery order, follows the order of arrival.
  */
 const insertRequests = (sql: SqlClient.SqlClient) => (requests: ReadonlyArray<NewRequest>) => {
   const c = requestColumns(requests)
@@ -133,8 +132,8 @@ const insertRequests = (sql: SqlClient.SqlClient) => (requests: ReadonlyArray<Ne
 }
 
 /**
- * Stores final replies and marks their requests, with the requests' interrupts and acknowledgements, as processed.
- * The message rows are locked by rowid first, the order in which claims and resets lock them.
+ * Stores final replies and marks requests, interrupts and acknowledgements as processed. Locks message rows by rowid
+ * first, like claims and resets.
  */
 const insertReplies = (sql: SqlClient.SqlClient) => (replies: ReadonlyArray<Reply.WithExitEncoded>) =>
   sql`
@@ -158,7 +157,7 @@ const insertReplies = (sql: SqlClient.SqlClient) => (replies: ReadonlyArray<Repl
 const isReplyStored = (sql: SqlClient.SqlClient) => (id: string) =>
   Effect.map(sql`select 1 from cluster_replies where id = ${id}::text::bigint`, (rows) => rows.length > 0)
 
-/** The request ids behind the given keys (at most 255 characters each). */
+/** By keys of at most 255 characters. */
 const requestIds = (sql: SqlClient.SqlClient) => (primaryKeys: ReadonlyArray<string>) =>
   Effect.map(
     sql<{ id: bigint; message_id: string }>`
@@ -167,9 +166,8 @@ const requestIds = (sql: SqlClient.SqlClient) => (primaryKeys: ReadonlyArray<str
   )
 
 /**
- * Claims the unprocessed messages of the given shards (and of the given entities only, when there are some), oldest
- * first, at most `limit`: those whose time has come, not claimed in the last 10 minutes, and without a
- * final reply and no chunk waiting for its acknowledgement. `now` is in ms.
+ * Claims at most `limit` messages of the shards (and entities), oldest first: due, not claimed in the last 10 minutes,
+ * without a final reply or an unacknowledged chunk. `now` is in ms.
  */
 const claim = (sql: SqlClient.SqlClient) =>
 (
@@ -208,9 +206,8 @@ const claim = (sql: SqlClient.SqlClient) =>
 }
 
 /**
- * The batched statements over Effect's cluster tables, each with a fixed text, so that it is planned once per
- * connection. They mirror what the stock storage writes and reads row by row; `ClusterTables` checks at start that the
- * tables are still the ones they were written for.
+ * Batched statements over Effect's cluster tables, with fixed texts: planned once per connection. They mirror the stock
+ * storage; `ClusterTables` checks the tables at startup.
  */
 export const make = (sql: SqlClient.SqlClient) => ({
   insertRequests: insertRequests(sql),

@@ -18,7 +18,7 @@ import { runnersChanged } from "./LockSession.ts"
 import { MessageArrivals } from "./MessageArrivals.ts"
 import { ShardLocks } from "./ShardLocks.ts"
 
-/** The columns the batched statements were written for: `table.column type [not null]`. */
+/** As `table.column type [not null]`. */
 const knownColumns: ReadonlyArray<string> = [
   "cluster_locks.acquired_at timestamp without time zone not null",
   "cluster_locks.address character varying(255) not null",
@@ -56,7 +56,7 @@ const knownColumns: ReadonlyArray<string> = [
   "cluster_runners.runner text not null"
 ]
 
-/** What the tables have more or less than the known columns; empty when they are exactly the known ones. */
+/** Differences from the known columns; empty when they match. */
 export const differences = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`
@@ -72,9 +72,8 @@ export const differences = Effect.gen(function*() {
   ]
 })
 
-// The indexes behind the claim and behind readiness: open messages in the order they are handed out, and delayed ones in
-// the order they become due. They only save time, so a role that may not create them, or a second process creating
-// them at the same moment, is no reason not to start.
+// Indexes for the claim and for readiness. They only save time: a role that may not create them, or a race, does not
+// stop the start.
 const createOpenIndexes = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`create index if not exists cluster_messages_open_idx on cluster_messages (rowid) where processed = false`
@@ -83,14 +82,12 @@ const createOpenIndexes = Effect.gen(function*() {
 }).pipe(Effect.catchCause((cause) => Effect.logWarning("No index on the open cluster messages", cause)))
 
 /**
- * Effect's own cluster tables, migrated, and whether they are the ones the batched statements know. An upgrade of
- * Effect that changes a column makes `known` false; a warning names the change, and the stock storages are used until
- * the statements have been checked against it.
+ * Effect's migrated cluster tables; `known` is false, with a warning, when an upgrade of Effect changed a column: the
+ * stock storages are used then.
  */
 export class ClusterTables extends Context.Service<ClusterTables, {
   readonly known: boolean
 }>()("stoa/layers/cluster/ClusterTables") {
-  /** Checks the tables as they are. */
   static readonly layerChecked = Layer.effect(
     ClusterTables,
     Effect.gen(function*() {
@@ -104,18 +101,15 @@ export class ClusterTables extends Context.Service<ClusterTables, {
     })
   )
 
-  /** Runs Effect's migrations of the cluster tables, then checks them. */
   static readonly layer = ClusterTables.layerChecked.pipe(
     Layer.provide([SqlMessageStorage.layerMigrations({}), SqlRunnerStorage.layerMigrations({})])
   )
 }
 
 /**
- * Effect's table of runners, and the locks on shards in a separate session (`ShardLocks`).
- *
- * The stock storage asks the database on one connection whenever a reply is stored, and gives up that connection with all
- * its locks once an answer takes a third of the lock expiration: a process on a busy machine loses its shards again and
- * again. Its table, its locks and their numbers are kept, so that both kinds of processes can be in one deployment.
+ * Effect's table of runners, with the locks on shards in a separate session (`ShardLocks`). The stock storage queries
+ * one connection at every reply and gives up all its locks after a slow answer: a busy machine loses its shards again
+ * and again. Both kinds of processes can share a deployment.
  */
 export const sessionRunnerStorage = Layer.effect(
   RunnerStorage.RunnerStorage,
@@ -127,8 +121,8 @@ export const sessionRunnerStorage = Layer.effect(
     const lastSign = sql`now() - make_interval(secs => ${seconds})`
     const heard = <A, E>(statement: Effect.Effect<A, E>) =>
       Effect.withTracerEnabled(ClusterError.PersistenceError.refail(statement), false)
-    // The sharding looks every second or two whether the database is back. These looks last until then, or until it ends
-    // them, so that no caller waits for the next one.
+    // The sharding retries every second or two; these statements last until the database is back, so callers need not
+    // wait for the next try.
     const soon = <A, E>(statement: Effect.Effect<A, E>) =>
       heard(Effect.retry(statement, { schedule: Schedule.spaced("100 millis"), times: 50 }))
 
@@ -137,7 +131,7 @@ export const sessionRunnerStorage = Layer.effect(
         select runner, healthy from cluster_runners where last_heartbeat > ${lastSign}`,
       (rows) => rows.map(({ healthy, runner }) => [String(runner), healthy === true] as const)
     ))
-    /** A change of the table: what runners know of it from their last heartbeat is over. */
+    /** Forgets the runners of the last heartbeat: the table changes. */
     const changing = <A, E>(statement: Effect.Effect<A, E>) =>
       Effect.tap(statement, () => Effect.sync(() => locks.runners()?.forget()))
     const tellRunners = sql.literal(`pg_notify('${runnersChanged}', '')`)
@@ -158,7 +152,7 @@ export const sessionRunnerStorage = Layer.effect(
           sql`delete from cluster_runners where address = ${address} or last_heartbeat < ${lastSign}
             returning ${tellRunners}`
         ))),
-      // Asked twice a second: usually the last heartbeat has brought the answer.
+      // Called twice a second; usually the last heartbeat has the answer.
       getRunners: Effect.suspend(() => {
         const known = locks.runners()?.known()
         return known === undefined ? askForRunners : Effect.succeed([...known])
@@ -172,7 +166,7 @@ export const sessionRunnerStorage = Layer.effect(
         if (shardIds.length > 0) {
           return Effect.map(locks.held, (held) => shardIds.filter((shardId) => held.has(shardId)))
         }
-        // How a runner without shards is heard of, and how one that lost them finds out that the database is back.
+        // Heartbeat of a runner without shards, and its check for the database's return.
         return soon(sql`update cluster_runners set last_heartbeat = now() where address = ${address}`).pipe(
           Effect.andThen(locks.lossIsKnown),
           Effect.as([])
@@ -196,22 +190,20 @@ const runners = (url: Redacted.Redacted<string>) =>
         : SqlRunnerStorage.layerStorage({}))
   )
 
-/** The connections of messages and replies: 4, every answered write is committed and flushed. */
+/** 4 connections: every answered write is committed and flushed. */
 export const messagesClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
     ...connectingTo(url),
     keepAlive,
     maxConnections: 4,
     applicationName: "stoa-cluster-messages",
-    // One plan for batches of any size: planning each costs more than running it.
-    // No statement may hold a connection forever: without replies nothing continues.
+    // One plan for batches of any size. No statement may hold a connection forever: without replies nothing continues.
     startupParameters: { plan_cache_mode: "force_generic_plan", statement_timeout: "15000" }
   })
 
 /**
- * The connections of runner registration and of runners that were heard of: 2, beside the one of the locks on shards
- * (`ShardLocks`). They write with `synchronous_commit = off`: a crash of PostgreSQL loses at most the last heartbeats,
- * which the next one writes again, and advisory locks are not written at all. Never for messages.
+ * 2 connections for registration and heartbeats, with `synchronous_commit = off`: a crash loses heartbeats only. Never
+ * for messages.
  */
 export const runnersClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
@@ -223,11 +215,8 @@ export const runnersClient = (url: Redacted.Redacted<string>) =>
   })
 
 /**
- * The two storages of the cluster over Effect's own tables in the given database, on separate connections, so that
- * neither waits for the statements of requests.
- *
- * When the tables are not the known ones, both are Effect's stock storages. Provide the same `ShardingConfig` as to
- * `Sharding`; fails with `SqlError` when the database cannot be reached.
+ * Both storages over Effect's tables, on separate connections from requests. With unknown tables, Effect's stock
+ * storages. Provide the same `ShardingConfig` as to `Sharding`; fails with `SqlError` without a database.
  */
 export const layer = (url: Redacted.Redacted<string>): Layer.Layer<
   MessageArrivals | MessageStorage.MessageStorage | RunnerStorage.RunnerStorage,

@@ -17,7 +17,7 @@ import * as ClusterStatements from "./ClusterStatements.ts"
 import { type ClaimedMessage, fromRow, type NewRequest } from "./ClusterStatements.ts"
 import { askedWhenDue, MessageArrivals } from "./MessageArrivals.ts"
 
-/** Activation look-ups of new executions that were answered without a statement. */
+/** Activation look-ups answered without a statement. */
 export const lookupsSpared = Metric.counter("stoa_cluster_lookups_spared", {
   description: "Activation look-ups of new workflow executions answered without a statement",
   incremental: true
@@ -25,7 +25,7 @@ export const lookupsSpared = Metric.counter("stoa_cluster_lookups_spared", {
 
 const largestBatch = 500
 
-// A batch that failed says nothing about one item, so each of its items is tried alone; an interrupt is obeyed.
+// A failed batch says nothing about one item: try each alone.
 const orAlone = <A, E2>(alone: Effect.Effect<A, E2>) => <E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | E2> =>
   Effect.catchCause(
     effect,
@@ -43,7 +43,7 @@ const requestOf = ({ envelope, primaryKey }: NewRequest) => ({
 type Stock = MessageStorage.Encoded
 type Statements = ReturnType<typeof ClusterStatements.make>
 
-/** Saves of requests with a key: one INSERT per batch; a key that exists already is answered by the stock storage. */
+/** Saves requests with a key, one INSERT per batch; the stock storage answers existing keys. */
 const makeSave = Effect.fnUntraced(function*(
   stock: Stock,
   statements: Statements,
@@ -60,7 +60,7 @@ const makeSave = Effect.fnUntraced(function*(
   })
   const alone = (request: NewRequest) =>
     Effect.map(stock.saveEnvelope(request), (result) =>
-      // The batch may have been committed although its answer was lost; then the duplicate is the row of this request.
+      // The batch may have committed although its answer was lost: the duplicate is this request's row.
       result._tag === "Duplicate" && result.originalId === BigInt(request.envelope.requestId)
         && Option.isNone(result.lastReceivedReply)
         ? MessageStorage.SaveResultEncoded.Success()
@@ -88,7 +88,7 @@ const makeSave = Effect.fnUntraced(function*(
     })
 })
 
-/** Final replies: one statement per batch. */
+/** One statement per batch of final replies. */
 const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Statements) {
   const batcher = yield* Batcher.make({
     name: "replies.save",
@@ -96,8 +96,8 @@ const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Stat
     write: (replies: ReadonlyArray<Reply.WithExitEncoded>) =>
       Effect.as(statements.insertReplies(replies), replies.map(() => true))
   })
-  // A batch may be committed with its answer lost, even while its replies are stored alone: a refusal counts only if the
-  // reply is not there after it.
+  // A batch may commit with its answer lost, even while replies are stored alone: a refusal counts only if the reply is
+  // missing after it.
   const alone = (reply: Reply.WithExitEncoded) =>
     Effect.catchCause(stock.saveReply(reply), (refused) =>
       Effect.flatMap(
@@ -107,7 +107,7 @@ const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Stat
   return (reply: Reply.WithExitEncoded) => Effect.asVoid(batcher.submit(reply)).pipe(orAlone(alone(reply)))
 })
 
-/** Look-ups of request ids by key: one SELECT per batch, none for the first look-up of an execution just started. */
+/** Ids by key, one SELECT per batch; none for the first look-up of a new execution. */
 const makeRequestIdFor = Effect.fnUntraced(function*(
   stock: Stock,
   statements: Statements,
@@ -131,12 +131,12 @@ const makeRequestIdFor = Effect.fnUntraced(function*(
     )
 })
 
-/** Longest key the `message_id` column holds as it is; the stock storage stores the hash of a longer one. */
+/** Longest key of column `message_id`; the stock storage hashes longer ones. */
 const maxKeyLength = 255
 
 const quiet = Effect.withTracerEnabled(false)
 
-/** Runs a pass over messages that leave the storage, so that nothing stays "known" about entities already at work. */
+/** Notes delivered messages: nothing stays "known" about entities at work. */
 const noting = (lookups: ActivationLookups.ActivationLookups) => (messages: Array<ClaimedMessage>) => {
   for (const { envelope } of messages) {
     if (envelope._tag === "Request") lookups.touched({ ...envelope.address, tag: envelope.tag })
@@ -145,9 +145,8 @@ const noting = (lookups: ActivationLookups.ActivationLookups) => (messages: Arra
 }
 
 /**
- * The stock storage with four members replaced: saves of requests with a key, final replies and look-ups by key are group
- * committed, and the claim has a fixed text. Everything else, and every call inside a transaction of this client, is
- * the stock storage's own. The tables must exist and be the known ones (`ClusterTables`).
+ * The stock storage with group-committed saves, final replies and look-ups, and a claim with a fixed text. Calls inside
+ * a transaction are the stock storage's. Needs the known tables (`ClusterTables`).
  */
 export const makeEncoded = Effect.gen(function*() {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
@@ -159,7 +158,7 @@ export const makeEncoded = Effect.gen(function*() {
   const saveReply = yield* makeSaveReply(stock, statements)
   const requestIdFor = yield* makeRequestIdFor(stock, statements, lookups)
 
-  // A batch runs on another connection, so a call inside a transaction must not join one.
+  // A batch runs on another connection: not inside a transaction.
   const unlessInTransaction = <A, E>(inside: Effect.Effect<A, E>, outside: Effect.Effect<A, E>) =>
     Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) => Option.isSome(open) ? inside : outside)
 
@@ -202,8 +201,8 @@ export const makeEncoded = Effect.gen(function*() {
 })
 
 /**
- * Effect's SQL message storage with group commit. Same tables, same guarantees: a save or a reply that has been
- * answered is committed. Its `SqlClient` should have separate connections (`ClusterStorage`).
+ * Effect's SQL message storage with group commit: same tables and guarantees. Its `SqlClient` should have separate
+ * connections (`ClusterStorage`).
  */
 export const layer: Layer.Layer<
   MessageStorage.MessageStorage,

@@ -6,8 +6,8 @@ import { connectingTo } from "../config/DatabaseTls.ts"
 import { keepAlive } from "../Database.ts"
 
 /**
- * Namespace of the advisory locks on shards, as `SqlRunnerStorage` has it: its wire format, FNV-1a of the table prefix.
- * PostgreSQL takes it as a signed number and shows it as an unsigned one.
+ * Namespace of the locks in `SqlRunnerStorage`'s wire format: FNV-1a of the table prefix. PostgreSQL takes it signed
+ * and shows it unsigned.
  */
 export const lockNamespace: number = (() => {
   let hash = 0x811c9dc5
@@ -15,7 +15,7 @@ export const lockNamespace: number = (() => {
   return hash | 0
 })()
 
-/** Each shard (`group:id`) and the number of its lock, in the same format: a million for each group, in their order. */
+/** Lock numbers of shards (`group:id`): a million for each group, in order. */
 export const lockNumbers = (config: ShardingConfig.ShardingConfig["Service"]): ReadonlyMap<string, number> =>
   new Map(
     [...ShardingConfig.shardGroupConfig(config).available].flatMap((group, index) =>
@@ -24,10 +24,10 @@ export const lockNumbers = (config: ShardingConfig.ShardingConfig["Service"]): R
     )
   )
 
-/** Channel of notifications that a runner has come, gone, or become healthy or not. */
+/** Notified when a runner comes, goes, or changes its health. */
 export const runnersChanged = "stoa_runners_changed"
 
-/** A runner as the table has it, and how long ago it was heard of, in seconds. */
+/** Seconds since a runner's heartbeat. */
 interface SeenRunner {
   readonly runner: string
   readonly healthy: boolean
@@ -36,16 +36,16 @@ interface SeenRunner {
 
 type Asked<A> = Effect.Effect<A, SqlError.SqlError | Cause.TimeoutError>
 
-/** A session of the database that has locks on shards. They end when it does, and no other session can end them. */
+/** A database session that holds locks on shards. They end with it. */
 export interface LockSession {
-  /** Shards (`group:id`) whose locks it has. */
+  /** Shards as `group:id`. */
   readonly held: Set<string>
-  /** Whether the server cannot have ended it for idleness yet. */
+  /** False once the server may have ended the session for idleness. */
   readonly isCertain: () => boolean
-  /** Writes the heartbeat of the runner, and returns the shards whose locks the session has. */
+  /** Writes the heartbeat and returns the locked shards. */
   readonly confirm: (runnerAddress: string) => Asked<ReadonlySet<string | undefined>>
   readonly runners: ReturnType<typeof seenRunners>
-  /** Takes those that are free. */
+  /** Takes the free ones. */
   readonly take: (shardIds: ReadonlyArray<string>) => Asked<ReadonlyArray<string>>
   readonly unlock: (shardIds: ReadonlyArray<string>) => Asked<void>
   readonly close: Effect.Effect<void>
@@ -54,13 +54,13 @@ export interface LockSession {
 interface Options {
   readonly url: Redacted.Redacted<string>
   readonly numbers: ReadonlyMap<string, number>
-  /** The server ends the session, and its locks with it, when it has heard nothing for so long. */
+  /** The server ends the session after this silence. */
   readonly expirationMs: number
   /** The session has ended, or does not answer. */
   readonly onEnd: (session: LockSession) => Effect.Effect<void>
 }
 
-/** The heartbeat of a runner; a row for each lock of the session, and for each runner. */
+/** The heartbeat, the session's locks and the runners in one statement. */
 const confirmation = `with heartbeat as (update cluster_runners set last_heartbeat = now() where address = $1)
   select objid::text, null, null, null from pg_locks where locktype = 'advisory' and granted and objsubid = 2
     and classid = ${lockNamespace >>> 0} and pid = pg_backend_pid()
@@ -68,13 +68,10 @@ const confirmation = `with heartbeat as (update cluster_runners set last_heartbe
   select null, runner, healthy, case when address = $1 then 0 else extract(epoch from now() - last_heartbeat)::float8 end
   from cluster_runners`
 
-/** How long the runners of a heartbeat are taken for all there are, in ms: a little longer than until the next one. */
+/** Validity of a heartbeat's runners in ms: slightly longer than its interval. */
 const knownFor = 1_500
 
-/**
- * What the last heartbeat has shown of the runners. Who falls silent counts as dead as exactly as if the table were asked:
- * a living runner is heard of every second.
- */
+/** Runners of the last heartbeat. Silent ones count as dead, as if the table were asked. */
 const seenRunners = (expirationMs: number) => {
   let seen: { readonly at: number; readonly all: ReadonlyArray<SeenRunner> } | undefined
   return {
@@ -87,7 +84,7 @@ const seenRunners = (expirationMs: number) => {
     forget: (): void => {
       seen = undefined
     },
-    /** All runners; undefined when they may have changed since. */
+    /** Undefined when they may have changed since. */
     known: () => {
       if (seen === undefined) return undefined
       const age = performance.now() - seen.at
@@ -99,10 +96,9 @@ const seenRunners = (expirationMs: number) => {
   }
 }
 
-/** Certainty ends so long before the session may: the sharding asks once a second, and a question may take another. */
+/** Certainty ends so long before the session may: the sharding asks once a second, and a query may take another. */
 const marginMs = 2_500
 
-/** Opens one that lasts no longer than the scope. */
 export const openLockSession = Effect.fnUntraced(
   function*({ expirationMs, numbers, onEnd, url }: Options, parent: Scope.Scope) {
     const own = yield* Scope.fork(parent)
@@ -119,7 +115,7 @@ export const openLockSession = Effect.fnUntraced(
         startupParameters: { synchronous_commit: "off", idle_session_timeout: String(Math.ceil(expirationMs)) }
       })
       const connection = yield* connected.pin
-      // A listener learns of the end of its connection without a query.
+      // Reports the end of its connection without a query.
       return { connection, calls: yield* connection.listen(runnersChanged) }
     })
     const { calls, connection } = yield* connect.pipe(

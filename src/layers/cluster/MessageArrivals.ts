@@ -1,16 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import type { MessageStorage } from "effect/cluster"
 
-/**
- * How long a message may wait that this process has not heard of, in ms: its sender died before it could say so, or the word
- * was lost, or another process saved it for a later time.
- */
+/** Longest wait in ms for an unannounced message: its sender died, or the notice was lost, or it was delayed. */
 const longestWait = 2_000
 
-/**
- * Whether messages may be waiting for this process. The sharding looks for them twice a second, which is also how soon it
- * notices other things; most of these looks need no statement.
- */
+/** Knows whether messages may be waiting. The sharding looks twice a second; most looks need no statement. */
 export class MessageArrivals extends Context.Service<MessageArrivals>()("stoa/layers/cluster/MessageArrivals", {
   make: Effect.sync(() => {
     let arrived = true
@@ -18,15 +12,15 @@ export class MessageArrivals extends Context.Service<MessageArrivals>()("stoa/la
     let shards = ""
     let lookedAt = -Infinity
     return {
-      /** A message was saved or became free, here or in a process that says so. */
+      /** A message was saved or became free. */
       note: (): void => {
         arrived = true
       },
-      /** A message was saved that is to be delivered at this time, in ms. */
+      /** `at` in ms. */
       noteDelayed: (at: number): void => {
         due = Math.min(due, at)
       },
-      /** Whether to look. Then the look begins: what arrives from now on is for the next one. */
+      /** True to look; later arrivals are for the next look. */
       begin: (shardIds: ReadonlyArray<string>, now: number): boolean => {
         const names = shardIds.join()
         // A clock may be set back.
@@ -41,11 +35,10 @@ export class MessageArrivals extends Context.Service<MessageArrivals>()("stoa/la
     }
   })
 }) {
-  /** One record per process. */
   static readonly layer = Layer.effect(MessageArrivals, MessageArrivals.make)
 }
 
-/** The storage, which is asked for messages only while some may be waiting. */
+/** Queries messages only while some may be waiting. */
 export const askedWhenDue = (
   storage: MessageStorage.Encoded,
   { begin, note, noteDelayed }: MessageArrivals["Service"]
@@ -53,7 +46,7 @@ export const askedWhenDue = (
   const noting =
     <Args extends ReadonlyArray<unknown>, A, E, R>(change: (...args: Args) => Effect.Effect<A, E, R>) =>
     (...args: Args) =>
-      // Also after a failure: the answer may have been lost, and not the change.
+      // Also after a failure: the change may be committed.
       Effect.ensuring(change(...args), Effect.sync(note))
   const save = noting(storage.saveEnvelope)
   return {
@@ -67,7 +60,7 @@ export const askedWhenDue = (
     resetAddresses: noting(storage.resetAddresses),
     resetShards: noting(storage.resetShards),
     unprocessedMessages: (shardIds, now, options) => {
-      // A runner that is full asks for some addresses only, and still has to ask for all.
+      // A full runner asks for some addresses only, and must still ask for all.
       if (options?.addresses !== undefined) return storage.unprocessedMessages(shardIds, now, options)
       if (!begin(shardIds, now)) return Effect.succeed([])
       return storage.unprocessedMessages(shardIds, now, options).pipe(

@@ -11,8 +11,7 @@ import { AuthSecret } from "../auth/AuthSecret.ts"
 import { MessageArrivals } from "./MessageArrivals.ts"
 
 /**
- * The sharding as other processes reach it: a message is refused that names another shard than its entity's. Taken at its
- * word, it would run a second actor for the entity in a process that does not own it.
+ * Refuses messages whose shard is not their entity's: they would run a second actor in a process that does not own it.
  */
 export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Sharding | MessageArrivals> = Layer.effect(
   Sharding.Sharding,
@@ -38,7 +37,7 @@ export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Shard
   })
 )
 
-/** The shared secret of the processes of a deployment: its name in a handshake, and its key. */
+/** The processes' shared secret: a name for handshakes, and a key. */
 interface PeerKey {
   readonly identity: string
   readonly psk: Uint8Array
@@ -47,7 +46,7 @@ interface PeerKey {
 const derived = (secret: string, purpose: string, bytes: number) =>
   Buffer.from(hkdfSync("sha256", secret, "", `stoa peers: ${purpose}`, bytes))
 
-/** Derived from the secret of the deployment, and does not reveal it. */
+/** Derived from the deployment's secret without revealing it. */
 export const peerKeyOf = (secret: string): PeerKey => ({
   identity: derived(secret, "identity", 16).toString("hex"),
   psk: derived(secret, "key", 32)
@@ -56,8 +55,8 @@ export const peerKeyOf = (secret: string): PeerKey => ({
 const peerKey = Effect.map(AuthSecret, (secret) => peerKeyOf(Redacted.value(secret)))
 
 /**
- * Both ends prove the key before a byte of the protocol is read, and what follows is encrypted with a separate key for
- * each connection. The only cipher has no certificates, so nothing else can vouch for a peer.
+ * Both ends prove the key first; each connection has a separate key. No certificates: nothing else vouches for a
+ * peer.
  */
 export const onlyPeers = {
   minVersion: "TLSv1.2",
@@ -65,10 +64,9 @@ export const onlyPeers = {
   ciphers: "ECDHE-PSK-CHACHA20-POLY1305"
 } as const satisfies ConnectionOptions
 
-/** A connection that has not proved the key by then is closed. */
 const handshakeTimeoutMs = 5_000
 
-/** A refused peer comes again twice a second: a line in half a minute is enough. */
+/** A refused peer retries twice a second. */
 const oncePerHalfMinute = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   let next = 0
@@ -83,7 +81,7 @@ const oncePerHalfMinute = Effect.gen(function*() {
 
 const sameSecret = "Every process of a deployment needs the same STOA_AUTH_SECRET."
 
-/** The port at which only other processes of the deployment reach the actors of this one. */
+/** The port for other processes of the deployment. */
 export const peerServer: Layer.Layer<
   SocketServer.SocketServer,
   SocketServer.SocketServerError,
@@ -102,8 +100,8 @@ export const peerServer: Layer.Layer<
     port,
     handshakeTimeout: handshakeTimeoutMs,
     pskCallback: (socket, offered) => {
-      // Nothing reads a connection that was accepted before the server closed and proved its key afterwards. Its peer would
-      // wait ten seconds, for its pings to fail, and this process for the end of the connection.
+      // A connection accepted before the server closed, and proved afterwards, has no reader: its peer would wait ten
+      // seconds, and this process for it.
       socket.once("secure", () => {
         if (closed) socket.destroy()
       })
@@ -140,7 +138,7 @@ export const peerClient: Layer.Layer<
         openTimeout: "2 seconds",
         ...isIP(host) === 0 ? { servername: host } : {},
         pskCallback: () => key,
-        // There is no certificate whose name could be compared.
+        // There is no certificate.
         checkServerIdentity: () => undefined
       })
       const refused = warn(`The process at ${host}:${port} refused this one: it has another secret. ${sameSecret}`)
@@ -162,10 +160,9 @@ export const peerClient: Layer.Layer<
 )
 
 /**
- * JSON a line, as Effect's, for a server that ends a connection at the first bytes it cannot read. Effect's own goes on
- * after them, and ends a connection for one error only, which therefore stands for all.
- *
- * The binary form, which is the default, loses the answers of actors in other processes (Effect 4.1.0).
+ * Effect's JSON lines, but a connection ends at the first unreadable bytes. Effect's continues, and ends a connection
+ * for one error only, which stands for all. The binary default loses answers of actors in other processes (Effect
+ * 4.1.0).
  */
 export const strictLines: Layer.Layer<RpcSerialization.RpcSerialization> = Layer.succeed(
   RpcSerialization.RpcSerialization,

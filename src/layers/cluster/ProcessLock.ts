@@ -5,18 +5,14 @@ import { processLocks, ProcessNumber } from "../../domain/platform/database/Proc
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 
-/** The server ends a session that it heard nothing of for so long: its process froze. */
+/** The server ends a session after this silence: its process froze. */
 const silence = "4 seconds"
 
-/** How often the session is heard of. */
 const heartbeat = "1500 millis"
 
 const largest = 2 ** 31 - 1
 
-/**
- * The lock by which others see that this process lives: it ends with its session, and the session with the process. A
- * process that was frozen takes another number when it wakes up.
- */
+/** Others see by this lock that the process lives. A frozen process takes another number when it wakes. */
 export const processLockLayer = Layer.effect(
   ProcessNumber,
   Effect.gen(function*() {

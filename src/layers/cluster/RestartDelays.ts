@@ -5,7 +5,7 @@ const first = 500
 const growth = 1.5
 const longest = 10_000
 
-/** An actor that has lived for so long has the first delay again. */
+/** Milliseconds of life that reset an actor's delay. */
 const forgottenAfter = 60_000
 
 interface Deaths {
@@ -14,14 +14,13 @@ interface Deaths {
 }
 
 /**
- * Delays the restart of an actor that died: half a second, longer each time up to ten seconds, and from the start after a
- * minute of life. Each actor has its delays: the sharding's schedule is one for all actors of a type and never reset, so
- * after ten deaths every later one would wait ten seconds.
+ * Delays an actor's restart: half a second, growing to ten. Delays are per actor: the sharding's one schedule
+ * per type never resets, so after ten deaths every later one would wait ten seconds.
  */
 export const restartDelays: Schedule.Schedule<Duration.Duration> = Schedule.fromStep(Effect.sync(() => {
   const deaths = new Map<string, Deaths>()
 
-  /** The last to die is last, so the oldest entries are first. */
+  /** In order of death: the oldest entries are first. */
   const forget = (now: number) => {
     for (const [actor, { last }] of deaths) {
       if (now - last <= forgottenAfter) return
@@ -47,7 +46,7 @@ export const restartDelays: Schedule.Schedule<Duration.Duration> = Schedule.from
     })
 }))
 
-/** The sharding, whose actors come back by these delays; those of the workflow engine as well, which offers no setting. */
+/** Applies the delays to all actors, also of the workflow engine, which has no setting. */
 export const withRestartDelays: Layer.Layer<Sharding.Sharding, never, Sharding.Sharding> = Layer.effect(
   Sharding.Sharding,
   Effect.map(Sharding.Sharding, (sharding) =>

@@ -3,29 +3,28 @@ import { ClusterError, ShardingConfig } from "effect/cluster"
 import { ShardTenure } from "./ActivationLookups.ts"
 import { lockNumbers, type LockSession, openLockSession } from "./LockSession.ts"
 
-/** How often the session is heard of, which is also the runner's heartbeat. */
+/** Also the runner's heartbeat. */
 const renewal = "1 second"
 
-/** The runner has to stop its work for its shards at once, and to acquire them again. */
+/** The runner must stop work on its shards and acquire them again. */
 const allLost = () =>
   new ClusterError.PersistenceError({ cause: new Error("the session with the locks of shards ended") })
 
-/** Lets the loop hear first what came while it stood still: that the session has ended, above all. */
+/** Lets the event loop first process what came while it was frozen, above all the end of the session. */
 const aTurnOfTheLoop = Effect.callback<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
-/** The session that there is, and what the runner knows of it. */
 interface State {
   session: LockSession | undefined
-  /** Locks were lost, and the runner has not heard of it yet. */
+  /** Locks were lost, and the runner does not know yet. */
   unreported: boolean
   address: string
 }
 
-/** What the runner holds, in step with what its session has. */
+/** Keeps the runner's holdings in step with its session. */
 const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
-  /** The holding ends before the lock does: in between it counts as not held. */
+  /** The holding ends before the lock: in between it counts as not held. */
   const giveUp = (session: LockSession, shardIds: ReadonlyArray<string>): ReadonlyArray<string> => {
     const own = shardIds.filter((id) => session.held.delete(id))
     tenure.end(own)
@@ -35,7 +34,7 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
   const releaseShards = (shardIds: () => Iterable<string>) =>
     Effect.suspend(() => {
       const { session } = state
-      // Read also without a session: what an ended one had must not be released from the next one.
+      // Also without a session: an ended one's shards must not be released from the next.
       const released = [...shardIds()]
       if (session === undefined) return Effect.void
       const own = giveUp(session, released)
@@ -44,10 +43,7 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
 
   const next: Array<string> = []
 
-  /**
-   * Adds a shard to those that are released next. The sharding releases one by one, and on a busy machine sixty round trips
-   * take seconds in which nothing works for those shards.
-   */
+  /** Batches releases: on a busy machine sixty round trips take seconds in which those shards stand still. */
   const releaseNext = (shardId: string) => {
     next.push(shardId)
     return releaseShards(() => next.splice(0))
@@ -71,11 +67,8 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
 }
 
 /**
- * The locks on shards, held by a separate session that a fiber keeps alive.
- *
- * They are lost when the session ends and by nothing else. The server ends it when it heard nothing for the lock
- * expiration, so a process that is frozen for some seconds, or whose database does, keeps its shards, and one that
- * is frozen does not. A killed process' session ends with it.
+ * Locks on shards, held by a separate session that a fiber keeps alive. They are lost only with the session. The server
+ * ends it after silence for the lock expiration: a freeze of some seconds keeps the shards, a longer one loses them.
  */
 export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/cluster/ShardLocks", {
   make: Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
@@ -107,16 +100,16 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
       })
     ))
 
-    // A caller may stop waiting. The statement continues, so that the recorded state stays true.
+    // A caller may stop waiting; the statement continues, to keep the state true.
     const untilDone = <A, E>(work: Effect.Effect<A, E>) =>
       Effect.flatMap(forked(ClusterError.PersistenceError.refail(turn(work))), Fiber.join)
 
-    /** Takes those that are free, and returns those that are held now. */
+    /** Takes free shards and returns all held ones. */
     const acquire = (address: string, shardIds: ReadonlyArray<string>) =>
       Effect.suspend(() => {
         let [taken, wanted]: [ReadonlyArray<string>, boolean] = [[], true]
         const work = Effect.gen(function*() {
-          // The runner has to hear first that those it had are gone, or it would go on with them.
+          // The runner must first learn of the loss, or it would continue with lost shards.
           if (!wanted || state.unreported) return []
           state.address = address
           const session = state.session ?? (yield* open)
@@ -131,9 +124,7 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
         })
       })
 
-    /**
-     * What is held: known from the session's last answer, and asked for once that could be too old. Fails after a loss.
-     */
+    /** From the session's last answer, or queried if that may be too old. Fails after a loss. */
     const held = Effect.gen(function*() {
       yield* aTurnOfTheLoop
       const { session } = state
@@ -156,13 +147,13 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
       held,
       release: (shardId: string) => Effect.suspend(() => untilDone(releaseNext(shardId))),
       releaseAll: untilDone(releaseShards(() => state.session?.held ?? [])),
-      /** The runner knows that all were lost: others may be acquired. */
+      /** The runner knows of the loss: others may be acquired. */
       lossIsKnown: Effect.sync(() => {
         state.unreported = false
       })
     }
   })
 }) {
-  /** Of one process; what is held is also written into its `ShardTenure`. */
+  /** Also writes holdings into `ShardTenure`. */
   static readonly layer = (url: Redacted.Redacted<string>) => Layer.effect(ShardLocks, ShardLocks.make(url))
 }

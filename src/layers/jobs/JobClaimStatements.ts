@@ -13,16 +13,16 @@ export interface Claim {
 }
 
 export interface Claimed {
-  /** In the order in which they are to be begun. */
+  /** In order of their start. */
   readonly jobs: ReadonlyArray<ClaimedJob>
-  /** Jobs that have to wait for their key and were put aside, without a try. */
+  /** Jobs set aside for their key, without a try. */
   readonly parked: number
 }
 
-/** Organizations that a fair claim looks at. */
+/** Organizations of a fair claim. */
 const organizationsAtOnce = 64
 
-/** Jobs that a comparator is shown: the oldest that may run. */
+/** Oldest runnable jobs that a comparator sees. */
 const comparable = 1_000
 
 const columns = {
@@ -36,17 +36,16 @@ type Sql = SqlClient.SqlClient
 
 const candidateColumns = "id, organization_id as o, concurrency_key as k, exclusive as x, created_at"
 
-/** Without a job there is one row, which only counts the jobs set aside. */
+/** Without a job one row counts the jobs set aside. */
 interface FoundRow extends ClaimedJob {
   readonly count: number
   readonly after: string | null
 }
 
 /**
- * The claim over a source of candidates, which has locked them. Of the exclusive jobs of a key only the oldest can win
- * it, and none while an older one waits; the key table shows the holder in its newest state, not that of the
- * statement's snapshot. Jobs that lose the key are set aside. Rows are picked by an array of ids: the planner estimates
- * the unknown limit as a tenth of the table and would read all of it for a join.
+ * Claims from locked candidates. Of a key's exclusive jobs only the oldest can win; the key table shows the holder in
+ * its newest state, not the snapshot's. Losers are set aside. Rows are picked by an array of ids: the planner would
+ * read the whole table for a join.
  */
 const claimOf = (
   sql: Sql,
@@ -78,7 +77,7 @@ const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
   parked: rows[0]?.count ?? 0
 })
 
-/** Candidates by a field: jobs that never waited, and jobs whose wait has ended. */
+/** Jobs that never waited, and jobs whose wait has ended. */
 const byField = (
   sql: Sql,
   { limit, queue }: Claim,
@@ -106,7 +105,6 @@ const byField = (
       from u order by place limit ${limit})`
 }
 
-/** Candidates that a comparator has picked. */
 const byIds = (sql: Sql, { queue }: Claim, at: Date, ids: ReadonlyArray<string>) =>
   sql`picked as (select id, place::int4 from unnest(${ids}::uuid[]) with ordinality p(id, place)),
     c as materialized (select j.id, j.organization_id as o, j.concurrency_key as k, j.exclusive as x, j.created_at,
@@ -116,8 +114,8 @@ const byIds = (sql: Sql, { queue }: Claim, at: Date, ids: ReadonlyArray<string>)
         and (j.wait_until is null or j.wait_until <= ${at}::timestamptz) for update of j skip locked)`
 
 /**
- * Candidates of the next organizations, the same number of each. The index is entered once per organization, and up to
- * the later of the two clocks: `created_at` is of the database's, waits are of the process's.
+ * The same number for each of the next organizations, one index entry each. Bound: the later of both clocks, since
+ * `created_at` is the database's and waits are the process's.
  */
 const byOrganization = (sql: Sql, { limit, queue }: Claim, at: Date, after: string, served: ReadonlyArray<string>) => {
   const pending = sql`queue = ${queue} and status = 'pending' and not blocked`
@@ -139,8 +137,8 @@ const byOrganization = (sql: Sql, { limit, queue }: Claim, at: Date, after: stri
 }
 
 /**
- * Claims jobs for a worker. Each claim is one statement and skips jobs another claim has locked. The process's clock
- * decides what is due, because it wrote the waits; leases use the database's clock, the only one that processes share.
+ * Claims jobs in one statement that skips locked ones. Due by the process's clock, which wrote the waits; leases by the
+ * database's, which processes share.
  */
 export class JobClaimStatements extends Context.Service<JobClaimStatements>()("stoa/layers/jobs/JobClaimStatements", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
@@ -150,16 +148,15 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
         where queue = ${claim.queue} and status = 'pending' and not blocked
           and (wait_until is null or wait_until <= ${at}::timestamptz)
         order by created_at, id limit ${comparable}`
-      // Sorting is stable, so equal ones stay by creation.
+      // Sorting is stable: equal jobs stay by creation.
       const ids = rows.toSorted(comparator).slice(0, claim.limit).map(({ id }) => id)
       if (ids.length === 0) return []
       return yield* claimOf(sql, claim, { before: byIds(sql, claim, at, ids) })
     })
 
     /**
-     * Jobs that can run now, in the configured order. `from` excludes jobs created before it, if the order is by
-     * creation: while an old transaction is open, the index keeps entries of finished jobs, and a claim would walk all
-     * of them.
+     * Jobs that can run, in the configured order. `from` excludes older jobs: under an old transaction the index keeps
+     * finished jobs, and a claim would walk them.
      */
     const take = Effect.fn("JobClaimStatements.take")(function*(claim: Claim, order: ProcessingOrder, from?: Date) {
       const rows = typeof order === "function"
@@ -169,15 +166,15 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
     }, Effect.orDie)
 
     /**
-     * An equal number of jobs of each organization with jobs, oldest first, for up to 64 organizations after the given
-     * one, so that one that floods the queue does not block the others. Skips those already `served`.
+     * The same number of jobs for up to 64 organizations after the given one, without `served`: none that floods the
+     * queue blocks others.
      */
     const takeFairly = Effect.fn("JobClaimStatements.takeFairly")(function*(
       claim: Claim,
       after: string,
       served: ReadonlyArray<string>
     ) {
-      // If the claim saw more organizations than it served, the next one continues after the last one served.
+      // With more organizations than served, the next claim continues after the last one.
       const rows = yield* claimOf(sql, claim, {
         before: byOrganization(sql, claim, yield* DateTime.nowAsDate, after, served),
         after: sql.literal(`case when (select count(*) from chosen) = ${claim.limit}
@@ -187,7 +184,7 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
       return { ...claimedIn(rows), after: rows[0]?.after ?? "" }
     }, Effect.orDie)
 
-    /** When the next job that waits may run; undefined when none waits. */
+    /** Undefined when no job waits. */
     const nextDue = Effect.fn("JobClaimStatements.nextDue")(function*(queue: string) {
       const rows = yield* sql<{ readonly at: Date }>`select wait_until as at from commerce_jobs
         where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
@@ -195,7 +192,7 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
       return rows[0]?.at
     }, Effect.orDie)
 
-    /** Creates the index a claim order needs; does nothing for the default order. */
+    /** Creates the index of a claim order; none for the default. */
     const prepareOrder = Effect.fn("JobClaimStatements.prepareOrder")(function*(order: ProcessingOrder) {
       if (typeof order === "function" || order.field === "createdAt") return
       const [column, direction] = [columns[order.field], order.direction ?? "asc"]

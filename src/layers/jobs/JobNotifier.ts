@@ -2,10 +2,7 @@ import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
 import { Notifications } from "../Notifications.ts"
 
-/**
- * In-process notifications that a queue has work. They only shorten the wait of an idle worker: one who misses a
- * notification polls later.
- */
+/** Wakes workers when a queue has work. A missed notification only delays: workers poll. */
 export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/jobs/JobNotifier", {
   make: Effect.sync(() => {
     const latches = new Map<Latch.Latch, string>()
@@ -22,19 +19,19 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
         if (!served) unserved.openUnsafe()
       })
     return {
-      /** Wakes the workers that wait for the queue in this process; without a name, all workers. */
+      /** Without a name, all workers of this process. */
       wake,
-      /** Opens when no worker of this process has the queue of a notification. */
+      /** Opens when no worker of this process has a notified queue. */
       unserved,
-      /** Whether notifications of other processes arrive; some may have been lost before. */
+      /** Some may have been lost before. */
       listening: (on: boolean) =>
         Effect.suspend(() => {
           hears = on
           return wake()
         }),
-      /** How long an idle worker may wait: three times as long while notifications arrive. */
+      /** Idle workers wait three times as long while notifications arrive. */
       restOf: (pollMs: number): number => hears ? 3 * pollMs : pollMs,
-      /** A latch that every notification opens; its owner closes it before each look at the queue. */
+      /** Every notification opens it; its owner closes it before each look. */
       latch: (queue: string) =>
         Effect.acquireRelease(
           Effect.sync(() => {
@@ -50,7 +47,7 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
   static readonly layer = Layer.effect(JobNotifier, JobNotifier.make)
 }
 
-/** Signals between the worker loops of this process and their starter. */
+/** Signals between worker loops and their starter. */
 export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("stoa/layers/jobs/WorkerLoopStarter", {
   make: Effect.map(JobNotifier, (jobNotifier) => {
     const latch = Latch.makeUnsafe(false)
@@ -59,11 +56,11 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("sto
     return {
       /** Opens with every `start` and `widen`; the waiter closes it before each look. */
       latch,
-      /** A loop run is open, so the starter need not wait for its next poll. */
+      /** A loop run is open. */
       start: Effect.asVoid(latch.open),
-      /** A queue has more work than its first slot can take and needs all its slots. */
+      /** The queue needs all its slots. */
       widen: (queue: string) => Effect.andThen(Effect.sync(() => wide.add(queue)), Effect.asVoid(latch.open)),
-      /** The queues widened since the last call. */
+      /** Queues widened since the last call. */
       takeWide: Effect.sync(() => {
         const queues = [...wide]
         wide.clear()
@@ -77,7 +74,7 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("sto
         jobNotifier.wake()
       ),
       isStopping: () => stopping,
-      /** Starts runs one after the other: a process starts with several, and each would open a connection. */
+      /** Starts runs one by one: each would open a connection. */
       inTurn: Semaphore.makeUnsafe(1).withPermits(1)
     }
   })
@@ -85,10 +82,7 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("sto
   static readonly layer = Layer.effect(WorkerLoopStarter, WorkerLoopStarter.make)
 }
 
-/**
- * Hears of jobs that other processes enqueue, and wakes the workers of this one. Without notifications, workers find jobs
- * at their next poll.
- */
+/** Receives notifications of other processes; without any, workers poll. */
 export const jobNotificationsLayer = Layer.effectDiscard(
   Effect.gen(function*() {
     if (!(yield* JobSettings).autorun) return

@@ -5,23 +5,20 @@ import { storedJobs } from "../../domain/platform/jobs/JobTable.ts"
 import { decoding } from "../../domain/platform/records/Rows.ts"
 import type { EngineJob } from "../../domain/platform/tasks/JobSettings.ts"
 
-/** A job as it is written: everything decided. */
 export type NewJobRow = Omit<EngineJob, "supersedes"> & { readonly id: string }
 
-/** Whose pending jobs a new one replaces. */
+/** Key of the pending jobs to replace. */
 type Superseded = Pick<NewJobRow, "organizationId" | "task" | "concurrencyKey">
 
 const died = "The process that ran it ended before it did."
 
-// A lease token implies that its job is being processed (a table constraint), so statements with ids filter by the
-// token alone: `status = 'processing'` would offer the planner the index of leases, which keeps an entry for every job
-// done since the last vacuum.
+// A lease token implies processing (a table constraint), so statements filter by the token alone: `status =
+// 'processing'` would offer the planner the index of leases, which keeps all jobs since the last vacuum.
 const clear = "slot = null, lease_token = null, lease_until = null, updated_at = now()"
 
 /**
- * Writes jobs and ends their tries. An enqueue joins the caller's transaction. Each end frees the job's key for the next
- * job. The process's clock decides when a job can run next, so that tests control delays and back-off. Leases use the
- * database's clock, which separates processes whose clocks differ.
+ * Writes jobs and settles their tries; an enqueue joins the caller's transaction. The process's clock decides when a
+ * job can run, so tests control delays; leases use the database's clock.
  */
 export class JobQueueRepo extends Context.Service<JobQueueRepo>()("stoa/layers/jobs/JobQueueRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...enqueuing(sql), ...settling(sql), ...reclaiming(sql) }))
@@ -56,23 +53,22 @@ const enqueuing = (sql: SqlClient.SqlClient) => {
   }
 
   return {
-    /** All of them in one statement, which also wakes the workers of their queues once it is committed. */
+    /** One statement, which also wakes the workers after the commit. */
     insert: Effect.fn("JobQueueRepo.insert")(
       (rows: ReadonlyArray<NewJobRow>) =>
         Effect.flatMap(DateTime.nowAsDate, (at) => Effect.asVoid(insertion(rows, at))),
       Effect.orDie
     ),
     /**
-     * Deletes pending jobs of the same keys, including those waiting for another try, and inserts these, in one
-     * transaction; concurrent calls for the same key run in sequence. Returns the deleted ids.
+     * Replaces pending jobs of the same keys in one transaction; calls for one key run in sequence. Returns the deleted
+     * ids.
      */
     replace: Effect.fn("JobQueueRepo.replace")(
       function*(superseded: ReadonlyArray<Superseded>, rows: ReadonlyArray<NewJobRow>) {
         const pairs = sql`unnest(${superseded.map(({ organizationId }) => organizationId)}::text[],
           ${superseded.map(({ task }) => task)}::text[],
           ${superseded.map(({ concurrencyKey }) => concurrencyKey ?? "")}::text[]) s(organization, task, key)`
-        // Lock in a separate statement, so that the next one sees what the previous holder wrote; in a fixed order, so
-        // that two batches never deadlock.
+        // A separate statement, so that the next sees the previous holder's writes; a fixed order, against deadlocks.
         yield* sql`select pg_advisory_xact_lock(lock) from (select distinct
             hashtextextended(organization || '/' || task || '/' || key, 7) as lock from ${pairs} order by 1) locks`
         const gone = yield* sql`delete from commerce_jobs j using ${pairs}
@@ -88,8 +84,8 @@ const enqueuing = (sql: SqlClient.SqlClient) => {
 }
 
 /**
- * CTEs that follow the end of tries, after `done(exclusive, organization_id, concurrency_key, id)`: delete the keys and
- * make the oldest job of each due now, where claims look that do not start at the oldest job.
+ * CTEs after `done(exclusive, organization_id, concurrency_key, id)`: delete the keys and make the oldest job of each
+ * due now, where claims that start later look.
  */
 const freeing = (sql: SqlClient.SqlClient, at: Date): Statement.Fragment =>
   sql`freed as (delete from job_keys k using done d where d.exclusive and k.organization_id = d.organization_id
@@ -101,10 +97,7 @@ const freeing = (sql: SqlClient.SqlClient, at: Date): Statement.Fragment =>
       where j.id = following.id returning j.queue)`
 
 const settling = (sql: SqlClient.SqlClient) => ({
-  /**
-   * Writes the results of tries, in one statement, for jobs this token still holds. Returns the ids written: the others
-   * lost their lease to another worker, so their results are dropped.
-   */
+  /** Writes results of jobs that the token still holds, and returns their ids; the others lost their lease. */
   settle: Effect.fn("JobQueueRepo.settle")(
     function*(queue: string, token: string, all: ReadonlyArray<Settlement>) {
       const at = yield* DateTime.nowAsDate
@@ -130,7 +123,7 @@ const settling = (sql: SqlClient.SqlClient) => ({
     },
     Effect.orDie
   ),
-  /** Renews the leases of jobs. Returns the ids of those that the token still holds. */
+  /** Returns the ids that the token still holds. */
   extend: Effect.fn("JobQueueRepo.extend")(
     function*(token: string, ids: ReadonlyArray<string>, leaseMs: number) {
       const rows = yield* sql`update commerce_jobs
@@ -168,17 +161,16 @@ const reclaiming = (sql: SqlClient.SqlClient) => {
 
   return {
     /**
-     * Reclaims jobs of workers whose lease has expired, at most 1,000 per call. The try counts, so a job that kills its
-     * worker fails after its last try.
+     * Reclaims at most 1,000 jobs with expired leases. The try counts: a job that kills its worker fails in the end.
      */
     reap: Effect.withSpan(reclaim(sql`lease_until < now()`), "JobQueueRepo.reap"),
-    /** Reclaims jobs of a slot's dead or displaced predecessor. `token` is the slot's current one. */
+    /** Reclaims jobs of a slot's dead or displaced predecessor. `token` is the current one. */
     reclaimSlot: Effect.fn("JobQueueRepo.reclaimSlot")((slot: string, token: string) =>
       reclaim(sql`slot = ${slot} and lease_token <> ${token}::uuid`)
     ),
     /**
-     * Unblocks the oldest job of each free key: a worker may have set it aside at the moment the key became free.
-     * Reads one entry of the index per key, however many jobs wait for it. Returns the count.
+     * Unblocks the oldest job of each free key: a worker may have set it aside as the key became free. One index entry
+     * per key. Returns the count.
      */
     unpark: Effect.gen(function*() {
       const at = yield* DateTime.nowAsDate
@@ -203,7 +195,7 @@ const reclaiming = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** The last tick of each schedule that was turned into a job. */
+/** The last tick of each schedule that became a job. */
 export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("stoa/layers/jobs/SchedulerTickRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const ticks = decoding(sql, Schema.Struct({ task: Schema.String, tick: Schema.Date }))
@@ -216,8 +208,7 @@ export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("sto
     }, Effect.orDie)
 
     /**
-     * Does the work of a tick in one transaction with the mark that it was done. Undefined, and no work, when this tick
-     * or a later one was done before.
+     * Marks a tick done and runs the work in one transaction. Undefined, without work, if it or a later one was done.
      */
     const once = <A, E>(task: string, tick: Date, work: Effect.Effect<A, E>) =>
       Effect.gen(function*() {
@@ -230,7 +221,7 @@ export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("sto
         Effect.withSpan("SchedulerTickRepo.once")
       )
 
-    /** The next organizations in which no job of the task waits: for a tick that makes a job for each. */
+    /** The next organizations without a waiting job of the task. */
     const organizations = Effect.fn("SchedulerTickRepo.organizations")(
       function*(task: string, after: string, limit: number) {
         const rows = yield* ids`select id from organizations_read o where id > ${after} and not exists (

@@ -18,10 +18,10 @@ import { makeJobWorker, now } from "./JobWorker.ts"
 import { JobSchedules } from "./QueuedJobs.ts"
 import { errorText, TaskRuns } from "./TaskRuns.ts"
 
-/** Fewer are not shared out between organizations. */
+/** Fewer jobs are not shared out between organizations. */
 const shareable = 4
 
-/** Jobs of a run whose process dies are reclaimed when their lease ends. */
+/** If the process dies, jobs are reclaimed when their lease ends. */
 export const jobRunnerLayer = Layer.effect(
   JobRunner,
   Effect.gen(function*() {
@@ -69,8 +69,8 @@ export const jobRunnerLayer = Layer.effect(
 )
 
 /**
- * Claims as many jobs as the run can take, the last quarter from organizations that had none yet, and starts them. Jobs
- * set aside for their key do not count: the next claim sees the jobs behind them. Returns how many were set aside.
+ * Claims and starts jobs, the last quarter from organizations without any yet. Returns how many were set aside for
+ * their key; these do not count.
  */
 const takeInTurn = Effect.fnUntraced(function*(
   claims: JobClaimStatements["Service"],
@@ -117,10 +117,7 @@ const outcomeOf = ({ delayMs, error, output, status }: Settlement): EngineOutcom
     ? { status, error: error ?? "" }
     : { status: "retry", error: error ?? "", delayMs }
 
-/**
- * Connects a deployment's engine to a process that runs jobs: it receives the tasks and how to run one, and the queues
- * of a pull engine are polled, one poll at a time. Does nothing for the built-in queue.
- */
+/** Connects the deployment's engine: it gets the tasks and a way to run one; a pull engine's queues are polled. */
 export const engineDriverLayer = Layer.effectDiscard(
   Effect.gen(function*() {
     const settings = yield* JobSettings
@@ -154,14 +151,14 @@ export const engineDriverLayer = Layer.effectDiscard(
   })
 )
 
-/** Reclaims jobs from dead workers on demand (contract, platform §12.2). The queue also does so automatically. */
+/** Reclaims jobs of dead workers on demand (contract, platform §12.2). */
 const reapStale = Tasks.add(Effect.map(JobQueueRepo, (repo) =>
   defineTask({
     slug: "jobs/reap-stale",
     handler: () => Effect.map(repo.reap, ({ failed, pending }) => ({ output: { reapedCount: pending + failed } }))
   })))
 
-/** Deletes jobs that ended long ago, oldest first, a thousand rows per statement. */
+/** A thousand rows per statement, oldest first. */
 const purgeEnded = Tasks.add(Effect.gen(function*() {
   const repo = yield* JobRecordRepo
   const { keepFailedDays: failed, keepSucceededDays: succeeded } = yield* JobSettings
@@ -182,10 +179,10 @@ const purgeEnded = Tasks.add(Effect.gen(function*() {
 
 export const registeredTasksLayer = Layer.merge(reapStale, purgeEnded)
 
-/** The run did not come about; one line that says why. Exit code 1. */
+/** Why no run took place, in one line. Exit code 1. */
 export class RunRefused extends Data.TaggedError("RunRefused")<{ readonly message: string }> {}
 
-/** `stoa jobs run`: one run of a queue in this process. Jobs that failed are no failure of the run. */
+/** `stoa jobs run`: one run of a queue in this process. Failed jobs do not fail the run. */
 export const runQueue = Effect.fnUntraced(function*(queue: string, limit: number) {
   if (limit < 1 || limit > 100) return yield* new RunRefused({ message: "--limit must be from 1 to 100." })
   const runner = yield* JobRunner

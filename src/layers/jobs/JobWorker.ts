@@ -5,7 +5,7 @@ import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { released, TaskRuns, unwritable } from "./TaskRuns.ts"
 
-/** How long after the database was away an end is written again, in ms. */
+/** Milliseconds between attempts to write results. */
 const pause = 250
 
 const leaseLost = "jobs ended after their lease was lost, their results are dropped"
@@ -13,9 +13,8 @@ const writtenOrLost =
   "jobs ended while the database was away, and were written before its answer was lost or lost their lease"
 
 /**
- * Writes the results of a token's jobs: retries while the database is away, and writes one by one if it refuses a
- * batch. Returns those written by this statement. The others lost their lease and are dropped, or an earlier attempt
- * wrote them and only its response was lost; the two cases look the same.
+ * Writes results; retries while the database is away, and one by one if it refuses a batch. Returns those written now:
+ * the others lost their lease, or an earlier attempt wrote them.
  */
 export const settlementWriter = Effect.fnUntraced(function*(queue: string, token: string) {
   const repo = yield* JobQueueRepo
@@ -43,7 +42,7 @@ export const settlementWriter = Effect.fnUntraced(function*(queue: string, token
         )
         : refused(defect))
 
-  /** A job whose output the database refuses ends as failed. If that is refused too, the lease ends it. */
+  /** A job with a refused output fails. If that is refused too, the lease ends it. */
   const alone = (settlement: Settlement) =>
     persistently([settlement], (defect) =>
       Effect.andThen(
@@ -60,7 +59,7 @@ interface Held {
   readonly fiber: Fiber.Fiber<void>
 }
 
-/** Extends the leases of what is held, for ever. What is lost to another worker is interrupted and dropped. */
+/** Extends leases forever; interrupts and drops lost jobs. */
 const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) => {
   const drop = Effect.fnUntraced(function*(lost: ReadonlyArray<Held>) {
     if (lost.length === 0) return
@@ -74,7 +73,7 @@ const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) =
   )
 }
 
-/** Extends the leases of all held jobs; drops and returns those whose lease was lost. */
+/** Drops and returns jobs whose lease was lost. */
 const extendAll = Effect.fnUntraced(
   function*(repo: JobQueueRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) {
     const ids = [...held.keys()]
@@ -91,8 +90,8 @@ const countOf = ({ counted, status }: Settlement): keyof Counts =>
   status === "succeeded" ? "processed" : status === "failed" ? "failed" : counted ? "retried" : "released"
 
 /**
- * Runs a worker's claimed jobs with limited concurrency, writes their results in batches, and extends the leases of the
- * others. `latch` opens whenever a job ends. The jobs are children of the fiber that claims them.
+ * Runs claimed jobs with limited concurrency, writes results in batches and extends leases. `latch` opens whenever a
+ * job ends. Jobs are children of the claiming fiber.
  */
 export const makeJobWorker = Effect.fnUntraced(function*(
   queue: string,
@@ -105,8 +104,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
   const runs = yield* TaskRuns
   const { concurrency, drainMs, leaseMs } = yield* JobSettings
   const permits = yield* Semaphore.make(concurrency)
-  // Leases and results are written in turns: each statement locks many rows in a different order, so two at once could
-  // deadlock.
+  // In turns: two statements that lock many rows in different orders could deadlock.
   const inTurn = (yield* Semaphore.make(1)).withPermits(1)
   const held = new Map<string, Held>()
   const counts: Counts = { processed: 0, failed: 0, retried: 0, released: 0 }
@@ -117,17 +115,17 @@ export const makeJobWorker = Effect.fnUntraced(function*(
       ended.push(settlement)
       latch.openUnsafe()
     })
-  // Jobs claimed or waiting while the worker lost its slot do not start; they are released later.
+  // Jobs do not start after the slot was lost; they are released later.
   const work = (job: ClaimedJob) => permits.withPermits(1)(Effect.suspend(() => mayRun() ? toItsEnd(job) : Effect.void))
 
-  /** Begins with them, in their order. */
+  /** Starts jobs in their order. */
   const take = Effect.fnUntraced(function*(jobs: ReadonlyArray<ClaimedJob>) {
     for (const job of jobs) {
       held.set(job.id, { job, fiber: yield* Effect.forkChild(work(job), { startImmediately: true }) })
     }
   })
 
-  /** Writes the collected results. An interruption before the write keeps them, because the jobs have ended. */
+  /** An interruption before the write keeps the results. */
   const settle = Effect.suspend(() => {
     if (ended.length === 0) return Effect.void
     const settlements = ended.filter(({ id }) => held.has(id))
@@ -171,7 +169,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     beat: keepLeases(inTurn(extendAll(repo, token, held, leaseMs)), leaseMs),
     /** Waits for all jobs up to a limit and releases the rest. */
     drain: Effect.timeoutOption(finish, drainMs).pipe(Effect.andThen(release)),
-    /** Held jobs, and whether some of them have ended. */
+    /** Includes jobs that have ended. */
     size: () => held.size,
     hasEnded: () => ended.length > 0,
     running: () => held.size - ended.length,
@@ -179,5 +177,4 @@ export const makeJobWorker = Effect.fnUntraced(function*(
   }
 })
 
-/** The time of the process, to measure how long something took. */
 export const now = Clock.currentTimeMillis

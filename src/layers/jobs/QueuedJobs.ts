@@ -10,10 +10,10 @@ import { isStorableObject } from "../../domain/platform/text/Storable.ts"
 import { JobNotifier } from "./JobNotifier.ts"
 import { JobQueueRepo, SchedulerTickRepo } from "./JobQueueRepo.ts"
 
-/** Maximum length of a queue, task or key: all are indexed. */
+/** Queues, tasks and keys are indexed. */
 const maxNameLength = 255
 
-/** A hundred years; further than any delay and short of what a timestamp holds. */
+/** A hundred years: short of what a timestamp holds. */
 const maxDelay = 100 * 365 * 86_400_000
 
 class InvalidJob extends invalid("Job", (path: string, _: string) => path, (_: string, text: string) => text) {}
@@ -28,7 +28,7 @@ const wrongNumber = (path: string, value: number, [least, most]: readonly [numbe
     ? undefined
     : new InvalidJob(path, `must be a whole number from ${least} to ${most}`)
 
-/** The caller's key, else the task's key for an input already checked to be JSON. */
+/** The caller's key, else the task's. The input is JSON. */
 const keyOf = (task: Task | undefined, { input, options }: NewJob): string | null | InvalidJob => {
   try {
     return options.concurrencyKey ?? task?.concurrency?.key(input) ?? null
@@ -38,8 +38,8 @@ const keyOf = (task: Task | undefined, { input, options }: NewJob): string | nul
 }
 
 /**
- * The job with its task's policies under the caller's options (spec §2, enqueue options). A plain function, because it
- * runs for every job of a bulk of thousands.
+ * Applies the task's policies under the caller's options (spec §2, enqueue options). A plain function: it runs for
+ * thousands of jobs at once.
  */
 const prepared = (task: Task | undefined, job: NewJob): EngineJob | InvalidJob => {
   const { input, options } = job
@@ -68,7 +68,7 @@ const prepared = (task: Task | undefined, job: NewJob): EngineJob | InvalidJob =
     made
 }
 
-/** Jobs with one idempotency key have one id, so that the table keeps the first of them. */
+/** One id per idempotency key: the table keeps the first job. */
 const idOf = ({ idempotencyKey, organizationId, task }: EngineJob): string =>
   idempotencyKey === null ? newId() : v5(JSON.stringify([organizationId, task, idempotencyKey]), v5.URL)
 
@@ -90,7 +90,7 @@ export const queuedJobsLayer = Layer.effect(
       if (superseding.size === 0) {
         yield* repo.insert(rows)
       } else {
-        // Of several that supersede each other keep the last one, as if they had been enqueued in sequence.
+        // Of jobs that supersede each other keep the last, as if enqueued in sequence.
         const remaining = rows.filter((row, index) => {
           const last = superseding.get(placeOf(row))
           return last === undefined || rows.indexOf(last) <= index
@@ -125,24 +125,24 @@ export const queuedJobsLayer = Layer.effect(
 /** Ticks missed for longer are skipped. */
 const forgottenMs = 86_400_000
 
-/** Maximum number of ticks of one task to catch up on; a process frozen for longer continues with the newest. */
+/** Ticks of one task to catch up on; after a longer freeze the newest. */
 const maxTicks = 100
 
-/** Maximum wait between two checks: timers of a machine that slept fire late. */
+/** Timers of a machine that slept fire late. */
 const longestWait = 30_000
 
-/** Organizations of one statement. */
+/** Per statement. */
 const organizationsAtOnce = 1_000
 
 interface Scheduled {
   readonly slug: string
   readonly everyOrganization: boolean
   readonly cron: Cron.Cron
-  /** The last tick that is done, in ms. */
+  /** Milliseconds of the last tick done. */
   done: number
 }
 
-/** Ticks after one time up to another, oldest first. */
+/** After one time up to another, oldest first. */
 const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyArray<Date> => {
   const ticks: Array<Date> = []
   for (let tick = Cron.next(cron, new Date(after)); tick.getTime() <= until; tick = Cron.next(cron, tick)) {
@@ -152,7 +152,7 @@ const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyAr
   return ticks
 }
 
-/** A job for each organization, in pages: the transaction of the tick holds all of them, this process one page. */
+/** In pages: the tick's transaction holds all jobs, this process one page. */
 const enqueueForAll = Effect.fnUntraced(
   function*(ticks: SchedulerTickRepo["Service"], jobs: Jobs["Service"], task: string) {
     for (let after = "", more = true; more;) {
@@ -174,9 +174,8 @@ const refuseIdle = (tasks: ReadonlyArray<Task>) => {
 }
 
 /**
- * Turns schedule ticks into jobs, each once in the complete deployment: the job is written in the transaction that
- * records the tick as done. Every runner tries, so no tick depends on one process. Of the ticks missed during an
- * outage, only the last one runs.
+ * Turns ticks into jobs, each once in the deployment: job and mark are one transaction. Every runner tries. Of ticks
+ * missed in an outage only the last runs.
  */
 export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/jobs/JobSchedules", {
   make: Effect.gen(function*() {
@@ -185,14 +184,14 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
     const jobs = yield* Jobs
     const { defaultOrganizationId: organizationId } = yield* StoreSettings
 
-    /** The position of a schedule: its last tick, or, if others passed since, just before the newest of them. */
+    /** The last tick, or, if others passed since, just before the newest. */
     const standing = (cron: Cron.Cron, last: Date | undefined, now: number) => {
       if (last === undefined) return now
       const missed = ticksBetween(cron, Math.max(last.getTime(), now - forgottenMs), now)
       return (missed.at(-2) ?? last).getTime()
     }
 
-    // Tasks are registered during startup, so all of them exist at the first call.
+    // All tasks are registered at the first call.
     const scheduled = yield* Effect.cached(Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const all = tasks.all().flatMap(({ everyOrganization = false, schedule, slug }) =>
@@ -252,7 +251,7 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
   static readonly layer = Layer.effect(JobSchedules, JobSchedules.make)
 }
 
-/** Turns ticks of schedules into jobs in every process that drives the queues. A wrong schedule ends the start. */
+/** Runs schedules in every process that drives the queues. An invalid schedule ends the start. */
 export const schedulesLayer = Layer.effectDiscard(
   Effect.gen(function*() {
     const schedules = yield* JobSchedules

@@ -14,15 +14,15 @@ import {
   Tasks
 } from "../../domain/platform/tasks/Task.ts"
 
-/** What a task without back-off waits between two tries (contract, platform §12.2). */
+/** Contract, platform §12.2. */
 const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 }
 
-/** Milliseconds that a job waits for its next try at most. */
+/** Maximum milliseconds between tries. */
 const longest = 7 * 86_400_000
 
 /**
- * Milliseconds to wait after so many failed tries (spec §3): `delay`, or `delay` times the factor (default 2) to the
- * power tries - 1. `random` in 0 to 1 spreads the wait by the task's jitter to either side.
+ * Milliseconds after failed tries (spec §3): `delay`, or `delay` times the factor to the power tries - 1. `random` in 0
+ * to 1 spreads it by the jitter.
  */
 export const backoffAfter = (retries: Retries | undefined, tries: number, random: number): number => {
   const { ceiling = longest, delay, factor = 2, jitter = 0, type } = retries?.backoff ?? fallback
@@ -32,10 +32,10 @@ export const backoffAfter = (retries: Retries | undefined, tries: number, random
 
 const maxErrorLength = 10_000
 
-/** Half a surrogate pair or NUL as `JSON.stringify` writes them; neither fits into jsonb. */
+/** Half a surrogate pair or NUL as `JSON.stringify` writes them: not for jsonb. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2})/
 
-/** What `error` holds of a failure: its message, in a form that the database takes. */
+/** The failure's message, in a form that the database takes. */
 export const errorText = (error: unknown): string => {
   const text = error instanceof Error ? error.message || error.name : jsonOf(error)
   return text.replaceAll("\0", "").toWellFormed().slice(0, maxErrorLength).toWellFormed() ||
@@ -51,7 +51,7 @@ const jsonOf = (error: unknown): string => {
   }
 }
 
-/** The JSON text of an output; null without output; undefined if it cannot be stored. */
+/** JSON text; null without output; undefined if it cannot be stored. */
 const outputText = (output: unknown): string | null | undefined => {
   try {
     const text = JSON.stringify(output)
@@ -61,10 +61,7 @@ const outputText = (output: unknown): string | null | undefined => {
   }
 }
 
-/**
- * The metrics of a task, created once with fixed attributes: passing attributes on every update rebuilds the metric's
- * key, which costs more than the rest of an empty job.
- */
+/** Created once with fixed attributes: passing them on every update costs more than an empty job. */
 const seriesOf = (task: string) => {
   const runs = (outcome: string) =>
     Metric.counter("stoa_job_runs_total", {
@@ -86,7 +83,7 @@ const seriesOf = (task: string) => {
 
 const known = new Map<string, ReturnType<typeof seriesOf>>()
 
-/** Counts a try of a registered task and how long it took; one that is cut off is no outcome. */
+/** Counts and times a try; an interrupted one has no outcome. */
 export const measured = (task: string, run: Effect.Effect<Settlement>): Effect.Effect<Settlement> =>
   Effect.contextWith((services: Context.Context<never>) => {
     const clock = Context.get(services, Clock.Clock)
@@ -104,13 +101,10 @@ export class TaskRuns extends Context.Service<TaskRuns>()("stoa/layers/jobs/Task
   make: Effect.gen(function*() {
     const tasks = yield* Tasks
     const { timeLimitMs } = yield* JobSettings
-    // Tests of the queue alone have no registry, so their handlers get an empty one.
+    // Tests of the queue alone have no registry.
     const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
     return {
-      /**
-       * Runs one try. A handler that fails, dies, throws, rejects or times out still ends as a settlement; only an
-       * interruption of the fiber produces none.
-       */
+      /** Runs one try. Every failure becomes a settlement; only an interruption gives none. */
       run: (job: ClaimedJob) => {
         const task = tasks.find(job.taskSlug)
         return task === undefined
@@ -130,11 +124,11 @@ const ended = (
   rest: Partial<Omit<Settlement, "id" | "status">>
 ): Settlement => ({ id, status, output: null, error: null, delayMs: 0, counted: true, ...rest })
 
-/** Settlement of a job whose worker stops before the handler ends. */
+/** For a job whose worker stops before the handler ends. */
 export const released = (job: ClaimedJob): Settlement =>
   ended(job, "pending", { error: "The process that ran it was stopped.", counted: false })
 
-/** Settlement to write if the database refuses the original one. */
+/** Written if the database refuses the original. */
 export const unwritable = (settlement: Settlement): Settlement => ({
   ...settlement,
   status: "failed",
@@ -142,14 +136,13 @@ export const unwritable = (settlement: Settlement): Settlement => ({
   error: "What the task returned could not be stored."
 })
 
-/** What a handler failed, or its promise was rejected, with. */
 class TaskFailed extends Data.TaggedError("TaskFailed")<{ readonly error: unknown }> {}
 
 type Handled = ReturnType<Task["handler"]>
 
 const isPromise = (made: Handled): made is Extract<Handled, Promise<unknown>> => !Effect.isEffect(made)
 
-/** The handler's call, created lazily, because most handlers use little of it. */
+/** Created lazily: most handlers use little of it. */
 const callOf = (
   serviceRegistry: ServiceRegistry["Service"],
   { attempts, id, input, maxAttempts, organizationId, taskSlug }: ClaimedJob,
@@ -172,23 +165,19 @@ const callOf = (
   return { call, abort: Effect.suspend(() => forPromises().abort) }
 }
 
-/** How long a promise can run after its signal and keep its job, and so the job's key. */
+/** How long a promise may run after its signal and keep its job's key. */
 const overtimeMs = 30_000
 
-/** The same for a stopping worker: it gets eight seconds before, and the cluster cuts it off after ten. */
+/** For a stopping worker: it had eight seconds, and the cluster cuts it off after ten. */
 const stoppingMs = 1_000
 
-/** A running handler and the way to signal a timeout before it is interrupted. */
 interface Handling {
   readonly work: Effect.Effect<TaskResult | void, TaskFailed, CurrentActor>
-  /** Aborts the signal of a promise; undefined for an effect, which ends when it is interrupted. */
+  /** Undefined for an effect, which ends when interrupted. */
   readonly abort: () => Effect.Effect<void> | undefined
 }
 
-/**
- * A handler returns an effect or a promise, or throws before either. After the signal, wait for a promise to settle, so
- * that it does not overlap the next run of its key.
- */
+/** Waits for a promise after its signal: it must not overlap the next run of its key. */
 const handlingOf = (serviceRegistry: ServiceRegistry["Service"], task: Task, job: ClaimedJob): Handling => {
   let stop: Effect.Effect<void> | undefined
   const work = Effect.contextWith((services: Context.Context<CurrentActor>) => {
@@ -225,10 +214,7 @@ const success = (task: Task, job: ClaimedJob, result: TaskResult | void) => {
     : Effect.succeed(ended(job, "succeeded", { output }))
 }
 
-/**
- * Runs a handler with its time limit; undefined on a timeout. Most handlers are fast, and some end at once: the timer
- * starts only if one is still running after its first step.
- */
+/** Undefined on a timeout. The timer starts only if the handler still runs after its first step. */
 const within = Effect.fnUntraced(function*({ abort, work }: Handling, timeLimitMs: number) {
   const fiber = yield* Effect.forkChild(work, { startImmediately: true })
   const early = fiber.pollUnsafe()

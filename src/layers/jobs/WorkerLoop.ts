@@ -11,22 +11,21 @@ import { runWorkerSlot } from "./WorkerSlot.ts"
 import { WorkerLoopRun, WorkerSlotLeases, WorkerSlotRepo } from "./WorkerSlotRepo.ts"
 
 /**
- * The durable loop of a slot of a queue (ARCHITECTURE §3, Jobs). It claims, runs and settles jobs for about a minute,
- * then starts its successor. If its process dies, the engine runs it again on another runner, where it first reclaims
- * the slot's jobs. Database steps are plain code in the body, because every job's record already holds its retries and
- * times.
+ * The durable loop of a queue's slot (ARCHITECTURE §3, Jobs): claims, runs and settles jobs for about a minute, then
+ * starts its successor. If its process dies, it runs again elsewhere and first reclaims the slot's jobs. Database steps
+ * are plain code: job records hold retries and times.
  */
 export const WorkerLoop = Workflow.make("WorkerLoop", {
   payload: WorkerLoopRun.fields,
   idempotencyKey: ({ queue, sequence, slot }) => `${queue}/${slot}/${sequence}`,
-  // A defect here means a failure of the database or the process, so the loop must run again.
+  // A defect is a failure of the database or the process: run again.
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
-/** How often a busy slot reports it, in ms. */
+/** Milliseconds between reports of a busy slot. */
 const widenEveryMs = 5_000
 
-/** Jobs that arrive while others run are for all slots of the queue; the first slot requests the others. */
+/** The first slot requests the others when jobs arrive while it is busy. */
 const widening = (
   starter: WorkerLoopStarter["Service"],
   { queue, slot }: { readonly queue: string; readonly slot: number }
@@ -39,15 +38,14 @@ const widening = (
   })
 }
 
-/** Interval between checks for blocked jobs whose key is free, in ms; a process checks after its claims, too. */
+/** Milliseconds between checks for blocked jobs with a free key; claims check too. */
 const unparkMs = 10_000
 
-/** How often a slot that always exists and finds no job hands over, in terms of the usual. */
+/** Idle permanent slots hand over so many times less often. */
 const idleLoops = 5
 
 /**
- * The first slot of a permanent queue does the maintenance for all queues: it unblocks jobs whose key is free, and
- * reclaims jobs of dead workers.
+ * The first slot of a permanent queue unblocks jobs with a free key and reclaims those of dead workers, for all queues.
  */
 const keepOrder = Effect.gen(function*() {
   const repo = yield* JobQueueRepo
@@ -71,7 +69,6 @@ const keepOrder = Effect.gen(function*() {
   })
 })
 
-/** The loop's behaviour, in processes that run actors. */
 export const workerLoopLayer = WorkerLoop.toLayer(
   Effect.fn("WorkerLoop")(function*(run, executionId) {
     const slots = yield* WorkerSlotRepo
@@ -101,16 +98,12 @@ export const workerLoopLayer = WorkerLoop.toLayer(
   }, Effect.scoped)
 )
 
-/**
- * How often a runner looks for loop runs that have not begun, in ms: after it heard of jobs or runs that none of its slots
- * has, and otherwise.
- */
+/** Milliseconds between looks for open runs: after news of unserved ones, and otherwise. */
 const lookMs = 2_000
 const quietLookMs = 10_000
 
 /**
- * Starts the worker loop of every required slot: the first one of each permanent queue, and the others of queues with
- * enough work. Every runner does so: starting a run twice starts it once. Needs the loop's behaviour, so it depends on
+ * Starts the loops of all required slots, in every runner: starting a run twice starts it once. Depends on
  * `workerLoopLayer`.
  */
 export const workerLoopsLayer = Layer.effectDiscard(
@@ -126,7 +119,7 @@ export const workerLoopsLayer = Layer.effectDiscard(
       starter.latch.closeUnsafe()
       yield* slots.prepare(permanentQueues(tasks, settings), yield* starter.takeWide, settings.slots)
       yield* Effect.forEach(yield* slots.open, (run) => WorkerLoop.execute(run, { discard: true }), {
-        // Together, so that their requests are one statement.
+        // At once: their requests are one statement.
         concurrency: "unbounded",
         discard: true
       })

@@ -6,24 +6,23 @@ import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { makeJobWorker, now } from "./JobWorker.ts"
 import type { WorkerSlotLease } from "./WorkerSlotRepo.ts"
 
-/** How often a queue that is never empty is searched for jobs of others, and from its very beginning, in ms. */
+/** Milliseconds between searches of a busy queue for other organizations' jobs, and from its beginning. */
 const fairEveryMs = 125
 const wholeEveryMs = 1_000
 
-/** Jobs of a transaction that began so long before another one may become visible after its. */
+/** Jobs of a transaction that began so long before another may become visible after it. */
 const overlapMs = 50
 
 /**
- * While an old transaction is open, the index keeps entries of all finished jobs, and a claim from the beginning walks
- * over them. If that is slow, limit it to a twentieth of the time. Jobs that other claims do not see wait for it, so it never
- * rests for long: one claim may have waited for the database, or the clock was put forward meanwhile.
+ * A slow claim from the beginning is limited to a twentieth of the time: under an old transaction it walks all finished
+ * jobs. Never for long: jobs that other claims miss wait for it.
  */
 const slowMs = 25
 const share = 20
 const longestRestMs = 5_000
 const restOf = (costMs: number) => costMs < slowMs ? 0 : Math.min(longestRestMs, costMs * share)
 
-/** What the claims of a process remember of a queue. */
+/** The state of a process's claims for a queue. */
 const makeView = () => ({
   turn: Semaphore.makeUnsafe(1),
   full: false,
@@ -40,7 +39,6 @@ const wholeIn = ({ full, whole }: View, at: number) =>
 
 const fairIn = ({ fair }: View, at: number) => fair.at + Math.max(fairEveryMs, restOf(fair.costMs)) - at
 
-/** Runs a claim and notes when it was and what it cost. */
 const noting = <A>(costly: { at: number; costMs: number }, at: number, claim: Effect.Effect<A>) =>
   Effect.tap(claim, () =>
     Effect.map(now, (end) => {
@@ -62,10 +60,10 @@ const sumUp = (view: View, claim: Claim, { jobs, parked }: Claimed) => {
   if (Number.isFinite(oldest)) view.from = new Date(oldest - overlapMs)
 }
 
-/** So long after a claim that set jobs aside, in ms, a settlement is committed that freed their keys at the same moment. */
+/** Milliseconds after which a settlement that freed keys as jobs were set aside is committed. */
 const unparkMs = 1_000
 
-/** Unblocks jobs that a claim of this process set aside while their key became free, once for all claims of a second. */
+/** Unblocks such jobs, once for all claims of a second. */
 const unparking = Effect.gen(function*() {
   const { unpark } = yield* JobQueueRepo
   const parked = Latch.makeUnsafe(false)
@@ -85,10 +83,8 @@ const unparking = Effect.gen(function*() {
 })
 
 /**
- * Serializes the claims of all slots of a process per queue, and shares their state: where the last one began, and when
- * the queue was last scanned from its beginning and for jobs of other organizations. Two claims at once would begin at
- * the same job, each walking over what the other has just locked. Only the cost depends on it: PostgreSQL separates
- * claims of several processes.
+ * Serializes a process's claims per queue and shares their state: two at once would start at the same job and walk over
+ * each other's locks. PostgreSQL separates processes.
  */
 export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/jobs/QueueClaims", {
   make: Effect.gen(function*() {
@@ -124,8 +120,8 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
 
     return {
       /**
-       * Claims jobs for a slot, up to the claim's limit. `empty`: none was found or set aside for its key; `full`: there
-       * may be more; `wholeInMs`: until the queue can be scanned from its beginning, 0 if this claim did so.
+       * Claims jobs up to the limit. `empty`: none was found or set aside; `full`: there may be more; `wholeInMs`:
+       * until a scan from the beginning is allowed, 0 if this was one.
        */
       take: (claim: Claim) => {
         const view = viewOf(claim.queue)
@@ -139,24 +135,24 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
 
 interface WorkerSlotWork {
   readonly queue: string
-  /** The slot's name in the leases. */
+  /** Name in the leases. */
   readonly slot: string
   /** Unique to this run of the loop. */
   readonly token: string
-  /** False once another worker has the slot or the process stops; checked once a second and between claims. */
+  /** False once another worker has the slot or the process stops; checked each second and between claims. */
   readonly mine: () => boolean
-  /** Jobs run only while the lease is held. Absent: no other worker can have the slot. */
+  /** Jobs run only while it is held. Absent: no other worker can have the slot. */
   readonly lease?: WorkerSlotLease
-  /** How long it goes on without finding a job, in ms; else as long as with jobs. */
+  /** Milliseconds without a job until it ends; default: as with jobs. */
   readonly idleMs?: number
-  /** Runs whenever more jobs arrive than can start at once, or while others are running. */
+  /** Runs when more jobs arrive than can start, or while others run. */
   readonly busy?: Effect.Effect<void>
 }
 
 /**
- * Works on a queue until another worker has the slot, or the time is over and no job runs (ARCHITECTURE §3). Claims,
- * runs and settles jobs as fast as they arrive; when idle, waits for a notification, the time of the next job or the
- * poll. On a stop, running jobs get some time to end and are then released. Returns the number of claimed jobs.
+ * Works on a queue until another worker has the slot, or time is over and no job runs (ARCHITECTURE §3). When idle,
+ * waits for a notification, a due job or the poll. On a stop, running jobs get some time and are released. Returns the
+ * number of claimed jobs.
  */
 export const runWorkerSlot = Effect.fnUntraced(
   function*({ busy = Effect.void, idleMs, lease, mine, queue, slot, token }: WorkerSlotWork) {
@@ -188,13 +184,12 @@ export const runWorkerSlot = Effect.fnUntraced(
       taken += found.jobs.length
       if (found.full || (found.jobs.length > 0 && worker.size() > 0)) yield* busy
       yield* worker.take(found.jobs)
-      // If handlers ended before the next claim, a larger claim pays off; otherwise claim no more than can run.
+      // If handlers ended before the next claim, a larger claim pays off.
       size = worker.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
       if (!found.empty || worker.hasEnded()) return yield* Effect.yieldNow
       const due = yield* repo.nextDue(queue)
       const left = due === undefined ? Infinity : due.getTime() - (yield* now)
-      // A claim that did not start at the oldest job may have missed one, so look again as soon as a full scan is
-      // allowed.
+      // A claim that did not start at the oldest job may have missed one: look again once a full scan is allowed.
       yield* wait(Math.max(1, Math.min(notifier.restOf(pollMs), left, found.wholeInMs || Infinity)))
     })
 
@@ -212,7 +207,7 @@ export const runWorkerSlot = Effect.fnUntraced(
       }
       const longest = () => taken === 0 ? idleMs ?? loopMs : loopMs
       for (let age = 0; mine() && (age < longest() || worker.size() > 0); age = (yield* now) - begun) {
-        // A slot that is never empty hands over too: then it waits for what it has.
+        // A slot that is never empty must hand over too: it then waits for its jobs.
         yield* safely(turn(age < 5 * loopMs))
       }
       if (worker.size() > 0) yield* lease?.isHeld() === false ? worker.release : worker.drain

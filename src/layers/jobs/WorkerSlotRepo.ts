@@ -4,13 +4,13 @@ import { setTimeout } from "node:timers/promises"
 import { decoding } from "../../domain/platform/records/Rows.ts"
 import { WorkerLoopStarter } from "./JobNotifier.ts"
 
-/** The current run of a slot of a queue. Sequences only grow, so a finished run never returns. */
+/** The current run of a slot. Sequences only grow: a finished run never returns. */
 export const WorkerLoopRun = Schema.Struct({ queue: Schema.String, slot: Schema.Int, sequence: Schema.Int })
 export type WorkerLoopRun = typeof WorkerLoopRun.Type
 
 const Begun = Schema.Struct({ state: Schema.Literals(["begun", "leased", "gone"]) })
 
-/** A job of `found.queue` is overdue by a second: the first slot is dead or overloaded. */
+/** A job of `found.queue` is overdue by a second: its first slot is dead or overloaded. */
 const isLate = (sql: SqlClient.SqlClient) =>
   sql.literal(`coalesce(least(
     (select created_at from commerce_jobs j where j.queue = found.queue and status = 'pending' and wait_until is null
@@ -24,13 +24,12 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
     const current = ({ queue, sequence, slot }: WorkerLoopRun) =>
       sql`queue = ${queue} and slot = ${slot} and sequence = ${sequence}`
     const own = (run: WorkerLoopRun, token: string) => sql`${current(run)} and lease_token = ${token}::uuid`
-    // Later than the beginning of the statement: a lease that waited for a lock must not be shorter than its owner thinks.
+    // Not the statement's start: a lease that waited for a lock must not be shorter than its owner thinks.
     const leaseEnd = (leaseMs: number) => sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'`
 
     /**
-     * Creates missing slots: the first one of each permanent queue, and `slots` of those listed as wide, of permanent
-     * ones with a job overdue by a second, and of every other queue with jobs. A returning slot must not repeat earlier
-     * sequences, so sequences start at the current time.
+     * Creates missing slots: the first of permanent queues; all `slots` of wide queues, of permanent ones with a job
+     * overdue by a second, and of others with jobs. Sequences start at the current time, to never repeat.
      */
     const prepare = Effect.fn("WorkerSlotRepo.prepare")(
       (standing: ReadonlyArray<string>, wide: ReadonlyArray<string>, slots: number) =>
@@ -53,15 +52,13 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
       Effect.orDie
     )
 
-    /** Runs that have not begun. */
     const open = Effect.orDie(decoding(sql, WorkerLoopRun)`select queue, slot, sequence from worker_slots where open`)
 
     return {
       prepare,
       open,
       /**
-       * Leases the slot for its current run, which begins now or restarts after its process died: `begun`. `leased`:
-       * another worker may still be active. `gone`: another run is the current one.
+       * Leases the slot for its current run. `leased`: another worker may be active. `gone`: another run is current.
        */
       begin: Effect.fn("WorkerSlotRepo.begin")(function*(run: WorkerLoopRun, token: string, leaseMs: number) {
         const [row] = yield* states`with begun as (
@@ -71,7 +68,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
             when exists (select 1 from worker_slots where ${current(run)}) then 'leased' else 'gone' end as state`
         return row?.state ?? "gone"
       }, Effect.orDie),
-      /** Renews the leases with these tokens. Returns the tokens that still have their slot. */
+      /** Returns the tokens that still have their slot. */
       extend: Effect.fn("WorkerSlotRepo.extend")(function*(tokens: ReadonlyArray<string>, leaseMs: number) {
         const rows = yield* sql`update worker_slots set lease_until = ${leaseEnd(leaseMs)}
           where lease_token = any(${tokens}::uuid[]) returning lease_token::text as token`
@@ -84,7 +81,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
         Effect.asVoid,
         Effect.orDie
       ),
-      /** Ends the current run, unless another worker has it; the next run is then open, and runners are notified. */
+      /** Ends the run unless another worker has it; opens the next and notifies runners. */
       end: Effect.fn("WorkerSlotRepo.end")(
         (run: WorkerLoopRun, token: string) =>
           sql`update worker_slots set sequence = sequence + 1, open = true, lease_token = null, lease_until = null
@@ -92,7 +89,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
         Effect.asVoid,
         Effect.orDie
       ),
-      /** Ends the run without a successor: the slot is closed until its queue has jobs again. */
+      /** Ends the run without a successor: the slot is closed until its queue has jobs. */
       close: Effect.fn("WorkerSlotRepo.close")(
         (run: WorkerLoopRun, token: string) => sql`delete from worker_slots where ${own(run, token)}`,
         Effect.asVoid,
@@ -104,26 +101,25 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
   static readonly layer = Layer.effect(WorkerSlotRepo, WorkerSlotRepo.make)
 }
 
-/** How long a slot belongs to its worker after its last sign of life, and how long is between two, in ms. */
+/** Milliseconds of a lease, and between renewals. */
 const leaseMs = 5_000
 const signMs = 1_000
 
-/** So long before others may have the slot its worker stops what runs in it. */
+/** The worker stops so long before others may have the slot. */
 const marginMs = 1_000
 
-/** Interval at which a worker checks whether its time is over, and whether a slot it waits for is free. */
+/** Interval of checks for the end, and for a free slot. */
 const lookMs = 250
 
-/** Signs that are under way: a connection that is dead without a word must not keep the next one from being given. */
+/** Renewals at once: a dead connection must not block the next one. */
 const mostSigns = 3
 
-/** A slot that is this worker's until another one may have it. */
 export interface WorkerSlotLease {
-  /** Check it before starting any job. Once false it stays false. */
+  /** Check before starting a job. Once false it stays false. */
   readonly isHeld: () => boolean
   /** Completes when the lease is lost. */
   readonly lost: Effect.Effect<void>
-  /** Whether nothing runs in the slot: a lease is then renewed half as often, since its loss costs nothing. */
+  /** Renewed half as often then: a loss costs nothing. */
   isIdle: () => boolean
 }
 
@@ -131,17 +127,17 @@ interface Held {
   readonly lease: WorkerSlotLease
   readonly name: string
   readonly latch: Latch.Latch
-  /** Of `performance.now()`, which no change of a clock moves. */
+  /** By `performance.now()`, which no change of a clock moves. */
   until: number
 }
 
-/** Uses the machine's timer: neither a changed clock nor a test clock may extend a lease. */
+/** The machine's timer: neither a changed clock nor a test clock may extend a lease. */
 const pause = (ms: number) => Effect.promise((signal) => setTimeout(ms, undefined, { signal }))
 
-/** Counted from before the statement was sent: the database's own time began later. */
+/** From before the statement was sent: the database's time began later. */
 const endOf = (sent: number) => sent + leaseMs - marginMs
 
-/** Renews each held lease, and ends expired ones. */
+/** Renews held leases and ends expired ones. */
 const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, scope: Scope.Scope) => {
   let signs = 0
 
@@ -157,7 +153,7 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
     const sent = performance.now()
     const ours = new Set(yield* slots.extend(asked.map(([token]) => token), leaseMs))
     for (const [token, lease] of asked) {
-      // A lease lost meanwhile stays lost, even if the database reports it as held later.
+      // A lost lease stays lost, even if the database later reports it held.
       if (held.get(token) !== lease) continue
       if (ours.has(token)) lease.until = Math.max(lease.until, endOf(sent))
       else yield* lose(token, lease)
@@ -194,9 +190,9 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
 }
 
 /**
- * Keeps two workers of one slot apart, even when neither can see the other: after a crash of the database, a loop's
- * shards may get a new owner before the old one notices. A lease lasts five seconds and is renewed every second, every other
- * one while no job runs. A worker that cannot renew it stops its jobs a second before the lease ends.
+ * Keeps two workers of a slot apart that cannot see each other: after a database crash a shard may get a new owner
+ * before the old one notices. A lease lasts five seconds and is renewed every second, or every other one while idle. A
+ * worker that cannot renew it stops its jobs a second before the end.
  */
 export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/layers/jobs/WorkerSlotLeases", {
   make: Effect.gen(function*() {
@@ -210,10 +206,7 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/
       return { sent, state: yield* starter.inTurn(slots.begin(run, token, leaseMs)) }
     })
 
-    /**
-     * Begins a run of a slot for the lifetime of the scope, once no other worker has the slot. Undefined if it is not
-     * the slot's current run.
-     */
+    /** Begins a run once no other worker has the slot. Undefined if it is not the current run. */
     const take = Effect.fnUntraced(function*(run: WorkerLoopRun, token: string) {
       let { sent, state } = yield* begin(run, token)
       for (; state === "leased"; { sent, state } = yield* begin(run, token)) yield* pause(lookMs)
@@ -229,8 +222,7 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/
       yield* Effect.addFinalizer(() =>
         Effect.suspend(() => {
           held.delete(token)
-          // Release the rest of the lease, so that a waiting worker can start. A run that ended normally has already
-          // done so.
+          // A waiting worker can start. A run that ended normally has already done so.
           return Effect.ignoreCause(slots.release(run, token))
         })
       )
