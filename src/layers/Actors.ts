@@ -23,10 +23,9 @@ import { testActor } from "./TestActors.ts"
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer")
 
-/** Who a request acts as, before the rest of the request is added. */
 type Found = Omit<Caller, "cartSecret" | "requestId">
 
-/** Keys that are configured and not stored: the development key of the role admin, and the key that reads metrics. */
+/** Keys from the configuration: the development key of the role admin, and the key that reads metrics. */
 const configuredKeys = Effect.gen(function*() {
   const { access, developmentKey, metricsKey } = yield* AppConfig
   const holder = (keyId: string, name: string, role: string, permissions: ReadonlyArray<string>): Found => ({
@@ -51,17 +50,17 @@ const configuredKeys = Effect.gen(function*() {
   return (sent: SentCredential) => {
     if (keys.length === 0 || (sent._tag !== "Key" && sent._tag !== "Bearer")) return undefined
     const shown = digest(sent.value)
-    // In constant time, so that the time of an answer tells nothing about the key.
+    // In constant time: the duration tells nothing about the key.
     return keys.find(({ right }) => timingSafeEqual(shown, right))?.actor
   }
 })
 
-/** The cookie of a session that was given a later end: a browser forgets it at the old one otherwise. */
+/** The extended session's cookie: a browser would forget it at the old end. */
 const renewedCookie = ({ secureCookies, sessionCookie, sessionDuration }: AuthSettings, value: string) =>
   `${sessionCookie}=${value}; Max-Age=${sessionDuration}; Path=/; HttpOnly; SameSite=Lax` +
   (secureCookies ? "; Secure" : "")
 
-/** Who a request acts as by its verified credentials; undefined for credentials that are not valid. */
+/** Undefined for invalid credentials. */
 const identifying = Effect.gen(function*() {
   const { access, auth } = yield* AppConfig
   const { isGuess, verify } = yield* Credentials
@@ -70,14 +69,14 @@ const identifying = Effect.gen(function*() {
   const policy: AccessPolicy = access
   const guarded = guardedRoles(auth)
 
-  /** Whether a member has a role that needs a second factor, without one. */
+  /** True for a member without the second factor that their role needs. */
   const lacksFactor = (known: Pick<SessionFacts, "memberships" | "twoFactor">, organization: string): boolean => {
     const role = membershipIn(known, organization)
     return role !== undefined && guarded.has(role) && !known.twoFactor
   }
 
   const holderOf = Effect.fnUntraced(function*(key: KeyFacts, headers: Headers.Headers, asked: Asked | undefined) {
-    // A key with a role acts in the organization that issued it, and a personal key as its user does.
+    // A key with a role acts in the organization that issued it.
     const organization = key.organizationId ??
       (key.role === null ? yield* organizationOf(headers, asked) : policy.defaultOrganizationId)
     if (lacksFactor(key, organization)) return yield* TwoFactorRequired.of()
@@ -107,7 +106,6 @@ const identifying = Effect.gen(function*() {
   })
 
   return {
-    /** The holder of the credential, in the organization where they may act. */
     identify: Effect.fnUntraced(function*(sent: SentCredential, headers: Headers.Headers, asked: Asked | undefined) {
       const own = configured(sent)
       if (own !== undefined) return own
@@ -119,7 +117,7 @@ const identifying = Effect.gen(function*() {
         ? yield* holderOf(verified.known.key, headers, asked)
         : yield* guardedUser(verified.known.session, sent, verified.renewed, headers, asked)
     }),
-    /** The user of a session, also without a second factor; undefined for every other credential. */
+    /** Also without a second factor; undefined for other credentials. */
     userOfSession: Effect.fnUntraced(function*(sent: SentCredential) {
       if (sent._tag === "Key") return undefined
       const verified = yield* verify(sent)
@@ -132,8 +130,8 @@ const identifying = Effect.gen(function*() {
 })
 
 /**
- * Who a request acts as (contract, platform §2): an injected actor under test, the user of a session, the holder of a
- * key, else an anonymous shopper. Credentials that are not valid are 401 and never fall back to anonymous.
+ * Resolves a request's actor (contract, platform §2): an injected one under test, the user of a session, the holder of
+ * a key, else an anonymous shopper. Invalid credentials are 401, never anonymous.
  */
 export const actorsLayer = Layer.effect(
   Actors,
@@ -160,7 +158,7 @@ export const actorsLayer = Layer.effect(
     })
 
     const signedIn = Effect.fnUntraced(function*(headers: Headers.Headers) {
-      // A bearer that is no session's leaves it to the cookie, as with better-auth.
+      // A bearer token of no session leaves it to the cookie, as in better-auth.
       const all = [headers, { cookie: headers["cookie"] }].flatMap((sent) => sentCredentials(sent, auth.sessionCookie))
       for (const sent of all) {
         const user: Found | undefined = yield* userOfSession(sent)

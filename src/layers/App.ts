@@ -53,7 +53,6 @@ import { webhookAdapters } from "./webhooks/HttpSender.ts"
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
-/** Log lines as configured: for people, or one JSON object a line. */
 export const loggingLayer = ({ logFormat, logLevel }: AppSettings) =>
   Layer.mergeAll(
     Logger.layer([calmly(logFormat === "json" ? jsonLog : prettyLog)]),
@@ -96,7 +95,6 @@ const deploymentLayer = (settings: AppSettings) => {
   ).pipe(Layer.provideMerge(EntityTables.layer))
 }
 
-/** The tables, and the organization whose rows they will hold. */
 const prepare = Effect.gen(function*() {
   const { access, deployment: { plugins } } = yield* AppConfig
   yield* checkPlugins(plugins, access.roles)
@@ -105,7 +103,6 @@ const prepare = Effect.gen(function*() {
   yield* ensureOrganization((yield* StoreSettings).defaultOrganizationId)
 })
 
-/** Configuration, the database and its tables: what the command line's tools need. */
 export const databaseApp = (settings: AppSettings) =>
   Layer.effectDiscard(prepare).pipe(
     Layer.provideMerge(Layer.mergeAll(sqlLayer, lookupLayer, Notifications.layer)),
@@ -114,7 +111,7 @@ export const databaseApp = (settings: AppSettings) =>
     Layer.provideMerge(Layer.succeed(AppConfig, settings))
   )
 
-/** Plugins add hooks, tasks and search fields before the time in which they are added ends. */
+/** Plugins add hooks, tasks and search fields before startup closes their lists. */
 const installed = Layer.provideMerge(
   Layer.merge(serviceRegistryLayer, Layer.effectDiscard(updateForFields)),
   pluginsLayer
@@ -129,7 +126,7 @@ const servicesOver = (settings: AppSettings) =>
     Layer.provideMerge(databaseApp(settings))
   )
 
-/** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
+/** Services of all modules over the cluster, for tools and tests. */
 export const servicesApp = (settings: AppSettings) => Layer.unwrap(Effect.map(withKeptSecrets(settings), servicesOver))
 
 const actorsOfPlugins = Layer.unwrap(Effect.map(InstalledPlugins, (plugins) => plugins.actors))
@@ -141,7 +138,7 @@ const runner = Layer.mergeAll(
   Layer.provide(scheduledJobsLayer, Statistics.layer)
 )
 
-/** What the end of the process waits for once it has come to a layer. */
+/** Names what shutdown waits for once it reaches a layer. */
 const before = <A, E, R>(what: string, layer: Layer.Layer<A, E, R>) => Layer.provideMerge(waitingFor(what), layer)
 
 const answering = before("requests that are being answered", serverLayer)
@@ -154,16 +151,10 @@ const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
     Layer.provide(Layer.merge(loggingLayer(settings), tracingLayer(settings)))
   )
 
-/**
- * Everything in one process: HTTP, actors, workflows and scheduled jobs. HTTP depends on the actors, so that at the end the
- * requests that are being answered still find them.
- */
+/** HTTP depends on the actors: at shutdown the last requests still find them. */
 export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(answering, working), settings)
 
-/**
- * The process of a role: `api` answers HTTP, `runner` runs actors, workflows and scheduled jobs and reports how it
- * is, `all` does both.
- */
+/** The process of a role: `api` serves HTTP; `runner` runs actors, workflows and scheduled jobs; `all` does both. */
 export const processApp = (settings: AppSettings) => {
   if (settings.role === "all") return wholeApp(settings)
   return settings.role === "api"
@@ -177,7 +168,6 @@ const onNetwork =
 
 const urlOf = (host: string, port: number): string => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
-/** Says where the process can be reached once it can. */
 export const announce = Effect.gen(function*() {
   const settings = yield* AppConfig
   const { developmentKey, host, port, role } = settings

@@ -28,36 +28,32 @@ import { freePort } from "./FreePort.ts"
 import type { DeploymentHealth } from "./health/Readiness.ts"
 
 /**
- * All that there is to set, so that no variable of the environment changes any of it: runners that disagree, on how many
- * shards there are for example, would each act for actors of the others.
- *
- * What a killed runner had goes on elsewhere within six seconds: its locks end with its connection, and it counts as dead
- * once it does not answer for 2.5 s. A frozen one, and a killed one that was itself the one that asks, loses its locks and
- * counts as dead when it was not heard of for the lock expiration; the others look twice a second. A process that stands
- * still for less keeps its shards (`ShardLocks`). Durable clocks wake on the message poll.
+ * Pins every setting: runners that disagree, for example on the number of shards, would act for each other's actors. A
+ * killed runner's work continues elsewhere within six seconds: its locks end with its connection, and it counts as dead
+ * after 2.5 s without an answer. A frozen one counts as dead after the lock expiration. Durable clocks wake on the
+ * message poll.
  */
 const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "runnerListenAddress"> = {
   ...ShardingConfig.defaults,
   availableShardGroups: ["default", stockShards],
   assignedShardGroups: ["default", stockShards],
   shardLockExpiration: "6 seconds",
-  // Also how long it takes to notice that locks were lost, and then that the database is back.
+  // Also the delay until lost locks and a returned database are noticed.
   shardLockRefreshInterval: "1 second",
   refreshAssignmentsInterval: "500 millis",
   runnerHealthCheckInterval: "2 seconds",
   entityMessagePollInterval: "500 millis",
   entityTerminationTimeout: "10 seconds",
   maxResidentEntities: 50_000,
-  // Every confirmation of the locks reads them all, so no more than spread well over ten runners.
+  // Every confirmation reads all locks: no more than spread well over ten runners.
   shardsPerGroup: 64
 }
 
-/** The address of a process without a port in the table of runners: unique, because each has a row there. */
+/** Unique, because each process has a row in the table of runners. */
 const unreachable = () => RunnerAddress.make(`${randomUUID()}.invalid`, 0)
 
 const health = RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(peerClient))
 
-/** A runner: it has actors, and other processes reach them over its port. */
 const amongPeers = RunnerServer.layer.pipe(
   Layer.provide(ownShardsOnly),
   Layer.provideMerge(Sharding.layer),
@@ -67,7 +63,7 @@ const amongPeers = RunnerServer.layer.pipe(
   Layer.provide(strictLines)
 )
 
-/** Everything in one process: nothing listens, because no other process calls its actors. */
+/** Nothing listens: no other process calls its actors. */
 const alone = Layer.provideMerge(
   Sharding.layer,
   Layer.merge(Runners.layerNoop, RunnerHealth.layerNoop)
@@ -90,9 +86,8 @@ const clusterOf = (settings: AppSettings): Layer.Layer<
 }
 
 /**
- * This process's part of the cluster (ARCHITECTURE §5): a runner owns shards and their actors, an api process is a
- * client only. They speak over encrypted connections that need the deployment's secret (`PeerTransport`), and share the
- * message and lock tables of one database.
+ * Joins the cluster (ARCHITECTURE §5): a runner owns shards and actors, an api process is a client. Connections are
+ * encrypted (`PeerTransport`); message and lock tables are in one database.
  */
 export const clusterLayer = Layer.unwrap(
   Effect.gen(function*() {

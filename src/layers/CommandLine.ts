@@ -24,7 +24,6 @@ import { version } from "./Version.ts"
 const optionalText = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
 
-/** The settings of the deployment, read when a command runs. */
 const configured = readSettings(deployment)
 
 const services = (settings: AppSettings) =>
@@ -38,13 +37,13 @@ const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
 const serve = Command.make("serve", { role }, (flags) =>
   Effect.gen(function*() {
     const settings = yield* readSettings(deployment, Option.getOrUndefined(flags.role))
-    // Before the database is started or asked: what cannot be served need not be begun.
+    // Validate settings before starting the database.
     yield* mustListen(settings)
     const ready = Layer.effectDiscard(
       Effect.andThen(settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void, announce)
     )
     const service = Layer.merge(ready, unhandledRejectionsLayer).pipe(Layer.provideMerge(processApp(settings)))
-    // What ends a start is said before all that was started is ended, which may take seconds.
+    // Log the startup error first: shutting down can take seconds.
     return yield* Layer.build(service).pipe(
       Effect.tapCause(onLasting(sayWhy)),
       Effect.andThen(answersOn(settings.role === "runner" ? 0 : settings.graceMs)),
@@ -75,10 +74,8 @@ const output = Flag.String("output").pipe(
   Flag.optional
 )
 
-/** The file of `--output` cannot be written. */
 class FileNotWritten extends Data.TaggedError("FileNotWritten")<{ readonly message: string }> {}
 
-/** Writes text to the file of `--output`, or to the terminal. */
 const writeOutput = (output: Option.Option<string>, text: string) =>
   Option.isNone(output) ? Console.log(text) : Effect.tryPromise({
     try: () => writeFile(output.value, `${text}\n`),
@@ -250,7 +247,7 @@ const stoa = Command.make("stoa").pipe(
   ])
 )
 
-/** Does what the arguments of the process say, and ends it: exit code 0 when that went well. */
+/** Runs the command of the process's arguments and exits: 0 on success. */
 export const runCommandLine = (): void =>
   stoa.pipe(
     Command.run({ version }),

@@ -12,15 +12,15 @@ import { EmbeddedPostgres } from "./postgres/EmbeddedPostgres.ts"
 import { checkDatabase } from "./start/DatabaseCheck.ts"
 import { refuseWrong } from "./start/Finding.ts"
 
-/** The database of this process: its address, and whether the process started it itself. */
+/** The database of this process, and whether the process started it. */
 export class Database extends Context.Service<Database, {
   readonly url: Redacted.Redacted<string>
   readonly embedded: boolean
 }>()("stoa/layers/Database") {}
 
 /**
- * Where the embedded cluster of a checkout lies when root runs it and the server's account cannot enter the project:
- * one directory per project, so that two checkouts do not share their data.
+ * For root, when the server's account cannot enter the project: one directory per project, since checkouts share no
+ * data.
  */
 const rootDirectory = (dataDir: string) =>
   `/var/lib/stoa/${createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 12)}/postgres`
@@ -37,7 +37,6 @@ const startEmbedded = Effect.fnUntraced(function*(dataDir: string) {
   return { url: Redacted.make(server.url), embedded: true }
 })
 
-/** The database that somebody else runs, once it was seen that it can be used. */
 const useGiven = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
   yield* refuseWrong([yield* checkDatabase(url)])
   return { url, embedded: false }
@@ -52,18 +51,15 @@ export const databaseLayer = Layer.effect(
   })
 )
 
-/** A peer that vanished without a word is found out after this silence and a few probes, not after two hours. */
+/** Detects a vanished peer after this silence, not after two hours. */
 export const keepAlive = "30 seconds"
 
-/**
- * Statements are prepared once and keep one plan: planning a statement of several parts again costs more than running
- * it. `Statistics` has them planned again while their tables are young.
- */
+/** Prepare once and keep one plan: planning costs more than running. `Statistics` replans while tables are young. */
 const onePlan = { plan_cache_mode: "force_generic_plan" } as const
 
 /**
- * Connections for short lookups, pipelined: statements of many requests share them. Read-only and with a short time
- * limit, since a slow statement on such a connection holds up the statements behind it.
+ * Pipelined connections for short lookups of many requests. Read-only with a short time limit: a slow statement delays
+ * all behind it.
  */
 export const lookupLayer = Layer.effect(
   LookupSql,
@@ -78,10 +74,7 @@ export const lookupLayer = Layer.effect(
     }))
 ).pipe(Layer.provide(Reactivity.layer))
 
-/**
- * The pool of requests and actors: ten connections, each with one statement at a time, so that a slow one delays no
- * other. The statement time limit keeps a request from waiting behind a lock for ever.
- */
+/** The pool of requests and actors: ten connections with one statement each. The time limit ends waiting for locks. */
 export const sqlLayer = Layer.unwrap(
   Effect.map(Database, ({ url }) =>
     PgClient.layer({
@@ -92,16 +85,15 @@ export const sqlLayer = Layer.unwrap(
       startupParameters: {
         ...onePlan,
         statement_timeout: "15000",
-        // A frozen process must not hold the locks of a transaction that it does not go on with.
+        // A frozen process must not hold the locks of its transaction.
         idle_in_transaction_session_timeout: "5000"
       }
     }))
 )
 
 /**
- * Connections for analytics, closed while idle: read-only, with the time limit of its queries, with memory to
- * sort and to join in memory. Its statements are planned for the values they come with; compiling them would take longer
- * than most of them run.
+ * Read-only connections for analytics, closed while idle, with memory to sort and join. Statements are planned for
+ * their values; JIT would take longer than most run.
  */
 export const analyticsSqlLayer = Layer.effect(
   AnalyticsSql,
@@ -124,8 +116,8 @@ export const analyticsSqlLayer = Layer.effect(
 ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * Connections for search, closed while idle: read-only, and planned for the words and filters that are asked for,
- * since a rare word and a frequent one are found by different ways. Memory to sort, as for analytics.
+ * Read-only connections for search, closed while idle. Statements are planned for their words and filters: rare and
+ * frequent words need different plans.
  */
 export const searchSqlLayer = Layer.effect(
   SearchSql,
@@ -138,7 +130,7 @@ export const searchSqlLayer = Layer.effect(
       applicationName: "stoa-search",
       startupParameters: {
         plan_cache_mode: "force_custom_plan",
-        // Searched data is in memory: reading an index in index order costs no more than reading the table.
+        // Searched data is in memory: index order costs no more than table order.
         random_page_cost: "1.1",
         statement_timeout: "5000",
         default_transaction_read_only: "on",

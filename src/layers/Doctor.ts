@@ -9,10 +9,9 @@ import { askDatabase, explained } from "./start/DatabaseCheck.ts"
 import { type Finding, lineOf, well, wrong } from "./start/Finding.ts"
 import { checkPortsBeside } from "./start/PortChecks.ts"
 
-/** At least one check failed; what to do about it was printed. */
 export class Unwell extends Data.TaggedError("Unwell")<{ readonly message: string }> {}
 
-/** Owners of tables that are behind their migrations. */
+/** Owners with tables behind their migrations. */
 const behind = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const missing: Array<string> = []
@@ -55,8 +54,8 @@ const checkEmbedded: Effect.Effect<ReadonlyArray<Finding>> = Effect.tryPromise((
 )
 
 /**
- * Checks what a start would need and prints each finding with its remedy, also after settings that cannot be read. Exit
- * code 1 when something is wrong.
+ * Checks the needs of a start and prints each finding with its remedy, even with unreadable settings. Exit code 1 on a
+ * finding.
  */
 export const examine = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
   const { problems, settings } = yield* inspectSettings(deployment)

@@ -8,15 +8,15 @@ interface Failure {
   readonly cause?: unknown
 }
 
-/** Lines that were written: what ends a start is said at once, and not again when all has been released. */
+/** Lines already written: a startup error is not repeated after shutdown. */
 const said = new Set<string>()
 
-/** How often a full pipe is tried again, ten milliseconds apart. */
+/** Retries of a full pipe, ten milliseconds apart. */
 const tries = 100
 
 /**
- * Writes to the file itself: that needs no log and no event loop, so nothing can fail between the words and the end. A
- * reader that is gone hears nothing; one that is slow is waited for.
+ * Writes synchronously, without log and event loop: nothing fails between the message and the exit. Waits for a slow
+ * reader.
  */
 const write = (text: string): void => {
   for (let left = tries; left > 0; left--) {
@@ -30,14 +30,13 @@ const write = (text: string): void => {
   }
 }
 
-/** Writes one line to standard error. */
 export const say = (words: string): void => {
   const line = `stoa: ${redactText(words)}\n`
   if (!said.has(line)) write(line)
   said.add(line)
 }
 
-/** What an error says, and what the first one behind it says: for a migration the message of the database. */
+/** The error's message and that of its first cause: for a migration that of the database. */
 const recorded = (error: Failure): string => {
   const words = error.message || error._tag
   let first = error.cause
@@ -45,7 +44,7 @@ const recorded = (error: Failure): string => {
   return first instanceof Error && !words.includes(first.message) ? `${words}: ${first.message}` : words
 }
 
-/** Failures whose message has a line for each thing that is wrong. */
+/** Their messages have one line per problem. */
 const listing = new Set(["InvalidSetting", "CannotStart"])
 
 const listed = (error: Failure): string => {
@@ -54,21 +53,21 @@ const listed = (error: Failure): string => {
   return lines.length === 1 ? words : [`${lines.length} things to mend`, ...lines].join("\n  ")
 }
 
-/** A defect with its origin: nothing else helps to find it. */
+/** With its stack: nothing else helps to find it. */
 const defect = (reason: unknown): string =>
   `ended by a defect of the program: ${reason instanceof Error ? reason.stack ?? reason.message : String(reason)}`
 
-/** Says why an effect failed: one line for what somebody can mend, the whole story where something is broken inside. */
+/** Prints why an effect failed: one line for what an operator can fix, the full cause for a defect. */
 export const sayWhy = (cause: Cause.Cause<Failure>): Effect.Effect<void> =>
   Effect.sync(() => {
     for (const reason of cause.reasons) {
       if (Cause.isDieReason(reason)) say(defect(reason.defect))
-      // How a command is used was shown already, with what is wrong.
+      // The usage was shown already, with the error.
       if (Cause.isFailReason(reason) && reason.error._tag !== "ShowHelp") say(listed(reason.error))
     }
   })
 
-/** Watches for what ends the process past every effect, and for the signals that ask it to end. */
+/** Handles uncaught exceptions and the signals that end the process. */
 export const watchEnd = (): { readonly teardown: Runtime.Teardown } => {
   let asked = false
   const ask = () => {
@@ -81,7 +80,7 @@ export const watchEnd = (): { readonly teardown: Runtime.Teardown } => {
   })
   const teardown = <A, E>(exit: Exit.Exit<A, E>, onExit: (code: number) => void): void => {
     const interrupted = exit._tag === "Failure" && Cause.hasInterruptsOnly(exit.cause)
-    // A signal is how a service ends well: only then the interruption is not an error to the supervisor.
+    // Only after a signal is an interruption no error for the supervisor.
     if (interrupted && asked) return onExit(0)
     if (interrupted) say("interrupted, and not by a signal")
     return Runtime.defaultTeardown(exit, onExit)
@@ -90,9 +89,8 @@ export const watchEnd = (): { readonly teardown: Runtime.Teardown } => {
 }
 
 /**
- * Keeps the process when a promise without a handler fails, and logs the failure. A hook, a task or an adapter of the
- * deployment started it without awaiting it; Node.js would end the process, with the requests and jobs of all others. An
- * exception that is not caught still ends the process: it may have left work half done.
+ * Logs unhandled rejections and keeps the process: a hook, task or adapter did not await a promise, and Node.js would
+ * end everyone's requests and jobs. Uncaught exceptions still end it: they may leave work half done.
  */
 export const unhandledRejectionsLayer = Layer.effectDiscard(
   Effect.gen(function*() {

@@ -2,10 +2,7 @@ import { Config, Effect, Layer, Option } from "effect"
 import { AtFaultPoint } from "../workflows/checkout/CheckoutWorkflow.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 
-/**
- * Crash tests name a step boundary of the checkout in `STOA_FAULT_POINT`, and the process kills itself there, as a
- * power cut would. Under test only; anywhere else a boundary is nothing.
- */
+/** Kills the process at the step boundary named by `STOA_FAULT_POINT`, like a power cut. Under test only. */
 export const faultPointLayer = Layer.unwrap(
   Effect.gen(function*() {
     const { environment } = yield* AppConfig

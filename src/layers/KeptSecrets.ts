@@ -7,8 +7,8 @@ import { readKeyring, type SecretsKey } from "../domain/webhooks/SecretEncryptio
 import type { AppSettings } from "./config/AppConfig.ts"
 
 /**
- * The keys of download links, derived from the deployment's secrets key: one that leaks does not open what
- * is encrypted with the other. None in production without `STOA_SECRETS_KEY`, which the start warns of.
+ * Keys of download links, derived from the secrets key: a leaked one decrypts nothing. None in production without
+ * `STOA_SECRETS_KEY`; the start warns.
  */
 export const downloadKeys = ({ webhooks: { keyring } }: AppSettings) => {
   const sealing: ReadonlyArray<SecretsKey> = keyring === undefined ? [] : keyring
@@ -21,7 +21,7 @@ export const downloadKeys = ({ webhooks: { keyring } }: AppSettings) => {
   )
 }
 
-/** The data directory cannot keep a secret of a development deployment. */
+/** The data directory cannot keep a development secret. */
 export class SecretUnkept extends Data.TaggedError("SecretUnkept")<{ readonly message: string }> {}
 
 const isMissing = (error: unknown): boolean =>
@@ -33,10 +33,10 @@ const isThere = (error: unknown): boolean =>
 /** Characters of 32 random bytes, without padding. */
 const shortest = 43
 
-/** The file gets its name when it is complete, so that no process reads half of it. */
+/** Named when complete: no process reads half of it. */
 const readOrMake = async (dataDir: string, name: string, encoding: "base64" | "base64url"): Promise<string> => {
   const file = join(resolve(dataDir), name)
-  // An empty file, as a full disk leaves it, would be a secret that everybody knows.
+  // An empty file, left by a full disk, would be a public secret.
   const read = async () => {
     const text = (await readFile(file, "utf8")).trim()
     if (text.length < shortest) throw new Error(`${file} is damaged: remove it`)
@@ -61,8 +61,8 @@ const readOrMake = async (dataDir: string, name: string, encoding: "base64" | "b
 }
 
 /**
- * A random secret in the data directory, readable for its owner alone. Whichever process comes first makes it, so that a
- * restart and the processes beside have the same. `variable` sets it where the directory cannot keep it.
+ * A random secret in the data directory, readable for its owner only, shared by restarts and processes beside.
+ * `variable` sets it instead.
  */
 export const keptSecret = (
   dataDir: string,
@@ -76,13 +76,9 @@ export const keptSecret = (
       new SecretUnkept({ message: `${name} cannot be kept in ${dataDir} (${String(error)}): set ${variable}.` })
   })
 
-/** File of the development key in the data directory. */
 export const developmentKeyFile = "dev-key"
 
-/**
- * Outside of production, what was not set is made at random and kept: a secret in the sources would be everybody's. In
- * production nothing is made up.
- */
+/** Outside production, creates and keeps unset secrets: one in the sources would be public. */
 export const withKeptSecrets = Effect.fnUntraced(function*(settings: AppSettings) {
   const { dataDir, environment } = settings
   if (environment === "production") return settings

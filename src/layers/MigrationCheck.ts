@@ -7,10 +7,8 @@ import { AppConfig } from "./config/AppConfig.ts"
 import { HealthContributors } from "./health/HealthContributors.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 
-/** The number in `0007_name`. */
 const numberOf = (name: string): number => Number(name.slice(0, name.indexOf("_")))
 
-/** Owners of tables and the number of their newest migration that this version knows. */
 const newestOf = (owners: typeof migrationOwners) =>
   owners.flatMap(([owner, migrations]) => {
     const numbers = Object.keys(migrations).map(numberOf)
@@ -20,8 +18,8 @@ const newestOf = (owners: typeof migrationOwners) =>
 const Reached = Schema.Struct({ owner: Schema.String, reached: Schema.Int })
 
 /**
- * Whether the tables are those that this version was written for: a start brings them there, so one that is behind was
- * restored from a backup under the running process. Tables of a newer version are fine, as in a rolling deployment.
+ * Unhealthy when tables are behind this version: a backup was restored under the running process. Newer tables are
+ * fine, as in a rolling deployment.
  */
 export const migrationCheck = HealthContributors.add(Effect.gen(function*() {
   const sql = yield* lookupSql

@@ -5,16 +5,15 @@ import type { Migrations } from "../domain/platform/database/MigrationStatements
 import { decoding } from "../domain/platform/records/Rows.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 
-/** Any fixed number: processes that start together on one database migrate one after the other under this lock. */
+/** Processes that start together migrate one after the other under this lock. */
 const migrationLock = 4_821_007
 
-/** Number of an owner's last migration, as its name says it: `0012_name`. */
 const latestOf = (migrations: Migrations): number =>
   Math.max(0, ...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
 /**
- * Whether every ledger has its owner's last migration, asked in two statements instead of four for every owner: nearly
- * every start finds nothing to do. What another process is still migrating is not there yet, so that its end is waited for.
+ * Checks all ledgers in two statements: nearly every start finds nothing to do. An unfinished migration counts as
+ * missing.
  */
 const isUpToDate = Effect.fnUntraced(function*(list: ReadonlyArray<readonly [string, Migrations]>) {
   const sql = yield* SqlClient.SqlClient
@@ -23,8 +22,7 @@ const isUpToDate = Effect.fnUntraced(function*(list: ReadonlyArray<readonly [str
     latest: latestOf(migrations)
   }))
   const tables = JSON.stringify(ledgers.map(({ table }) => table))
-  // Not `to_regclass`: its connection would remember that a ledger is not there, also behind the lock, where another
-  // process has made it in the meantime.
+  // Not `to_regclass`: its connection would cache a missing ledger, also after another process made it.
   const [found] = yield* decoding(sql, Schema.Struct({ n: Schema.Int }))`select count(*)::int4 as n from pg_class
     where relnamespace = current_schema()::regnamespace
       and relname = any(array(select jsonb_array_elements_text(${tables}::jsonb))::name[])`
@@ -37,16 +35,15 @@ const isUpToDate = Effect.fnUntraced(function*(list: ReadonlyArray<readonly [str
 })
 
 /**
- * Brings the tables of every module up to date, with a ledger for each (`<owner>_migrations`). Safe when several
- * processes start at once: one advisory lock lets them through one by one, and what the first did the next one finds
- * done. Gives the names of the migrations that were run.
+ * Migrates all tables, with a ledger per owner (`<owner>_migrations`). An advisory lock serializes processes that start
+ * at once. Returns the migrations that ran.
  */
 export const migrateEach = (list: ReadonlyArray<readonly [string, Migrations]>) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     if (yield* isUpToDate(list)) return []
     return yield* sql.withTransaction(Effect.gen(function*() {
-      // The limits of requests: rebuilding a large index takes minutes, and so does waiting for another process that does.
+      // The limits of requests: rebuilding a large index, or waiting for it, takes minutes.
       yield* sql`select set_config(name, '0', true)
         from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
       yield* sql`select pg_advisory_xact_lock(${migrationLock})`
@@ -59,9 +56,8 @@ export const migrateEach = (list: ReadonlyArray<readonly [string, Migrations]>) 
     }))
   })
 
-/** All modules of the service. */
 export const migrate = migrateEach(migrationOwners)
 
-/** The same for a database by its address, for tools and test set-ups that run outside of the service. */
+/** Migrates a database by its address, for tools and tests. */
 export const migrateAll = (url: string): Promise<ReadonlyArray<string>> =>
   Effect.runPromise(Effect.provide(migrate, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))

@@ -3,20 +3,17 @@ import { Context, Effect, Layer, Queue, RcRef, type Scope } from "effect"
 import { connectingTo } from "./config/DatabaseTls.ts"
 import { Database, keepAlive } from "./Database.ts"
 
-/** Delay before a lost connection is opened again. */
 const again = "1 second"
 
-/** Who hears a channel. */
 export interface Listener {
-  /** Called with each notification. */
   readonly heard: (payload: string) => Effect.Effect<void>
-  /** Called when notifications begin to arrive, and when they cease: those of the time in between are lost. */
+  /** Called when notifications begin and cease to arrive; those in between are lost. */
   readonly listening: (on: boolean) => Effect.Effect<void>
 }
 
 /**
- * Notifications of the database (`LISTEN`), for all channels on one connection of the process. It is opened with the first
- * channel, and again after a loss. Notifications are hints: what has to happen is found without them, later.
+ * Notifications of the database (`LISTEN`), all channels on one connection, which is reopened after a loss. They are
+ * hints: work is found without them, later.
  */
 export class Notifications extends Context.Service<Notifications>()("stoa/layers/Notifications", {
   make: Effect.gen(function*() {
@@ -29,7 +26,7 @@ export class Notifications extends Context.Service<Notifications>()("stoa/layers
     })
     const session = yield* RcRef.make({ acquire: Effect.flatMap(connect, ({ pin }) => pin) })
 
-    /** Hears the channel for the lifetime of the scope, also after the connection was lost. */
+    /** Listens for the lifetime of the scope, also after lost connections. */
     const listen = (channel: string, { heard, listening }: Listener): Effect.Effect<void, never, Scope.Scope> =>
       Effect.gen(function*() {
         const queue = yield* (yield* RcRef.get(session)).listen(channel)

@@ -14,15 +14,13 @@ import { AppConfig } from "./config/AppConfig.ts"
 import { RateLimitRepo } from "./ratelimits/RateLimitRepo.ts"
 import { Deliveries } from "./webhooks/Deliveries.ts"
 
-/** Rows of one statement. */
 const rows = 1000
 
 const purging = <E>(name: string, purge: Effect.Effect<number, E>) => purgeTask(name, rows, purge)
 
 /**
- * What must not grow for ever (ARCHITECTURE invariant 7), as scheduled tasks of the job queue: each has its record, its
- * failures and its retry like any other job. How long things stay is the deployment's (`retention`, `change log`, `webhooks`
- * in `commerce.config.ts`).
+ * Purges what must not grow forever (ARCHITECTURE invariant 7), as scheduled tasks. `retention`, `change log` and
+ * `webhooks` of `commerce.config.ts` set the ages.
  */
 export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const tasks = yield* Tasks
@@ -53,10 +51,10 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("revisions", revisions.purge(rows, days.revisionDays)),
       purging("rate-limits", limits.purge(rows)),
       purging("sessions", auth.purgeSessions(rows)),
-      // Files of media that were deleted, and of uploads that died.
+      // Files of deleted media and of uploads that died.
       purging("media-files", media.removeFiles(rows)),
       purging("verifications", auth.purgeVerifications(rows)),
-      // Nothing is removed here: deliveries whose job was lost get another one.
+      // Purges nothing: deliveries with a lost job get another.
       defineTask({
         slug: "webhooks/revive",
         schedule: "*/10 * * * *",

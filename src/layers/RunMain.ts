@@ -2,41 +2,37 @@ import { Effect, Layer, Runtime } from "effect"
 import { Draining, type Farewell } from "../http/server/RequestId.ts"
 import { say } from "./EndOfProcess.ts"
 
-/** A stopping process ends within 15 s: a little less, for slow machines. */
+/** A stopping process ends within 15 s; less, for slow machines. */
 const longestMs = 13_000
 
-/** A proxy has noticed the end when for so long no request but probes has come. */
+/** Without requests but probes for so long, proxies have noticed the end. */
 const quietMs = 500
 
-/** Time after the signal when a service ends although requests come. */
+/** After the signal a service ends at this time even if requests come. */
 const longestStayMs = 8_500
 
-/** How long a stopping service continues to answer; other commands end at once. */
+/** Other commands end at once. */
 interface Service {
   readonly farewell: Farewell
-  /**
-   * So long proxies may still send what they have, until they have noticed that it is not ready any more. Nothing before
-   * it was ready: a start that is interrupted goes no further.
-   */
+  /** How long proxies may still send requests. 0 before the service was ready. */
   graceMs: number
 }
 
 let service: Service | undefined
 
-/** The end of this process as it goes on, for the layers of the service that it runs. */
 export const farewellLayer = Layer.unwrap(Effect.sync(() => {
   const farewell: Farewell = { begun: false, heardAt: 0, waitsFor: "" }
   service = { farewell, graceMs: 0 }
   return Layer.succeed(Draining, farewell)
 }))
 
-/** The service is ready: from now on it continues to answer for a time when it stops. */
+/** Marks the service ready: stopping it now includes the grace. */
 export const answersOn = (graceMs: number) =>
   Effect.sync(() => {
     if (service !== undefined) service.graceMs = graceMs
   })
 
-/** Says that the end of the process has come to what lies below this layer. */
+/** Reports that shutdown has reached the layers below. */
 export const waitingFor = (what: string) =>
   Layer.effectDiscard(
     Effect.gen(function*() {
@@ -49,7 +45,7 @@ export const waitingFor = (what: string) =>
     })
   )
 
-/** Waits for the grace, and for proxies that have not noticed the end until then. */
+/** Waits for the grace, and for proxies that still send requests. */
 const waitForProxies = ({ farewell, graceMs }: Service) => {
   const quiet = Effect.repeat(Effect.sleep("20 millis"), {
     until: () => performance.now() - farewell.heardAt >= quietMs
@@ -57,7 +53,7 @@ const waitForProxies = ({ farewell, graceMs }: Service) => {
   return graceMs === 0 ? Effect.void : Effect.delay(Effect.timeoutOption(quiet, longestStayMs - graceMs), graceMs)
 }
 
-/** Exit codes of a command that a signal ended before it was done, as shells know them. */
+/** As in shells, for a command that a signal ended. */
 const codes = { SIGINT: 130, SIGTERM: 143 }
 type Reported = keyof typeof codes
 
@@ -76,10 +72,9 @@ const giveUp = (signal: Reported) =>
   })
 
 /**
- * Runs a command as this process, and ends the process with it. SIGTERM and SIGINT end it well: a service fails its probes
- * at once, answers for its grace, and then ends what it has begun. A second signal ends the grace. The
- * process ends within 15 s in any case. A service's exit code is 0 then:
- * all that it had in hand is written down, and others take it over. Any other command was cut off, and its code says so.
+ * Runs a command and ends the process with it, within 15 s of a signal. SIGTERM and SIGINT: a service fails its probes
+ * at once, answers for its grace, then shuts down with exit code 0. A second signal ends the grace. Other commands were
+ * cut off and exit with a code that says so.
  */
 export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   let recorded: Reported | undefined
@@ -90,7 +85,7 @@ export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     Effect.runFork(Effect.delay(giveUp(signal), longestMs))
     if (service === undefined) return end()
     service.farewell.begun = true
-    // Ctrl-C comes from a terminal, where no proxies have to notice it.
+    // Ctrl-C comes from a terminal: no proxies.
     if (signal === "SIGINT") return end()
     Effect.runFork(Effect.andThen(waitForProxies(service), Effect.sync(end)))
   }

@@ -12,10 +12,7 @@ import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSet
 import { ordersPerRun, UnpaidOrders } from "../workflows/payments/UnpaidOrders.ts"
 import { Statistics } from "./Statistics.ts"
 
-/**
- * Runs a job again and again, after a pause that may depend on what it did last. A failure or defect is logged, the next run
- * happens all the same, and other jobs go on.
- */
+/** Repeats a job, after a pause that may depend on its last result. Failures and defects are logged. */
 export const everySafely =
   (name: string, pause: Duration.Input | ((count: number) => Duration.Input)) =>
   <E, R>(job: Effect.Effect<number, E, R>) =>
@@ -26,17 +23,17 @@ export const everySafely =
       Effect.forever
     )
 
-/** Repeats a job that stopped at its limit at once: a thousand holds may run out in the same second. */
+/** Repeats at once a job that stopped at its limit: a thousand holds may expire in one second. */
 const whileFull = <R>(job: Effect.Effect<number, never, R>, limit: number) =>
   Effect.repeat(job, { while: (count) => count >= limit })
 
-/** Between the first runs of two jobs, in ms. */
+/** Milliseconds between the first runs of two jobs. */
 const betweenStarts = 20
 
-/** The longest pause of what has nothing to do, in ms. */
+/** Milliseconds. */
 const longestPause = 5_000
 
-/** Expires holds within a second of their time; between the times of holds it looks now and then for new ones. */
+/** Expires holds within a second of their time. */
 const expiredHolds = Effect.gen(function*() {
   const holds = yield* HoldRepo
   const longest = Math.min(longestPause, (yield* StoreSettings).holdSeconds * 1_000)
@@ -50,9 +47,8 @@ const expiredHolds = Effect.gen(function*() {
 })
 
 /**
- * Work that must not wait in a queue: expired stock holds are released within a second, unpaid orders are cancelled, and
- * abandoned refunds and captures resumed. One process of the deployment runs it, another one if that dies. Retention is in
- * scheduled tasks (`RetentionTasks.ts`).
+ * Work that must not wait in a queue: expires holds, cancels unpaid orders, resumes refunds and captures. One process
+ * of the deployment runs it. Retention is in `RetentionTasks.ts`.
  */
 const scheduledJobs = Effect.gen(function*() {
   const captures = yield* Captures
@@ -63,7 +59,7 @@ const scheduledJobs = Effect.gen(function*() {
   const unpaid = yield* UnpaidOrders
   const statistics = yield* Statistics
   const all = [
-    // A table that grows is likely to go on.
+    // A growing table is likely to go on growing.
     statistics.refresh.pipe(everySafely("statistics", (count) => count > 0 ? 1_000 : longestPause)),
     expiredHolds,
     whileFull(refunds.startDue, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
@@ -73,7 +69,7 @@ const scheduledJobs = Effect.gen(function*() {
     whileFull(releaseStuck, cartsPerRun).pipe(everySafely("carts without a checkout", "5 minutes")),
     whileFull(totals.fold(5000), 5000).pipe(everySafely("totals of lists", "30 seconds"))
   ]
-  // Begun one after the other: the first statements of all at once would open a connection for each.
+  // Staggered: all first statements at once would open a connection each.
   yield* Effect.forEach(all, (job, index) => Effect.delay(job, index * betweenStarts), {
     concurrency: "unbounded",
     discard: true
@@ -82,7 +78,7 @@ const scheduledJobs = Effect.gen(function*() {
 
 export const scheduledJobsLayer = Singleton.make("scheduled jobs", scheduledJobs)
 
-/** Every process looks for the checkouts of dead ones: the one that runs the scheduled jobs may be the one that died. */
+/** In every process: the one with the scheduled jobs may be the one that died. */
 export const checkoutTakeoverLayer = Layer.effectDiscard(
   Effect.flatMap(
     Checkouts,

@@ -39,7 +39,6 @@ import { SoldOrders } from "../workflows/orders/SoldOrders.ts"
 import { RefundRequests, RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
 
-/** Two services under one name. */
 const both = <A extends object, E, R, B extends object, E2, R2>(
   a: Effect.Effect<A, E, R>,
   b: Effect.Effect<B, E2, R2>
@@ -51,14 +50,14 @@ const coreServices = Effect.all({
   categories: Categories,
   brands: Brands,
   variants: Variants,
-  /** Files and what shows them. */
+  /** Files and their assignments. */
   media: Media,
   /** Carts and changes of their lines. */
   cart: Carts,
   checkout: Checkouts,
   /** Prices of lines and carts, as a checkout would charge them; stores nothing. */
   quotes: Effect.map(Quotes, ({ quote, shippingRates }) => ({ quote, shippingRates })),
-  /** Reads of orders; `change` moves one to another status, `createSold` is for goods that have left, others edit lines. */
+  /** Reads of orders; `change` sets a status, `createSold` is for goods that have left, others edit lines. */
   orders: both(
     both(
       Effect.zipWith(Orders, StatusChanges, ({ get, list }, { change }) => ({ get, list, change })),
@@ -73,19 +72,18 @@ const coreServices = Effect.all({
     Effect.map(Invoices, ({ file, page, receipt }) => ({ file, page, receipt })),
     Effect.map(InvoiceMails, ({ send }) => ({ send }))
   ),
-  /** Documents of plugins as PDF. */
   printing: PrintedDocuments,
-  /** Keys of the API, also short-lived ones in a scope of a plugin (`keyScopes`, `expiresAt`). */
+  /** API keys, also short-lived ones in a scope of a plugin (`keyScopes`, `expiresAt`). */
   apiKeys: ApiKeys,
   /**
-   * Money that is given back. `request` writes a refund, also in the caller's transaction, and `settle` has its money
-   * moved once that has committed; `refund` does both, and belongs into no transaction.
+   * Refunds. `request` writes one, also in a transaction; `settle` moves its money after the commit; `refund` does
+   * both, outside transactions.
    */
   refunds: both(
     both(Refunds, RefundRequests),
     Effect.map(RefundSettlement, ({ settle }) => ({ settle }))
   ),
-  /** What has been handed over; `sendLines`, `conclude` and `change` are for plugins that ship. */
+  /** Shipments; `sendLines`, `conclude` and `change` are for plugins that ship. */
   fulfillment: both(
     Fulfillments,
     Effect.map(Shipments, ({ change, conclude, sendLines }) => ({ sendLines, conclude, change }))
@@ -97,13 +95,13 @@ const coreServices = Effect.all({
   shippingZones: ShippingZones,
   shippingRates: ShippingRates,
   customers: Customers,
-  /** Tells that values of `searchDocuments` have changed. */
+  /** Reports changed values of `searchDocuments`. */
   search: SearchUpdates,
-  /** People whom the organization knows, and for whose vendor they act. */
+  /** Users of the organization, and their vendor. */
   users: Users,
   /** Mails of plugins, by their `mailTemplates`. */
   mail: PluginMails,
-  /** Tries of what can be guessed. */
+  /** Limits guesses. */
   guesses: GuessLimits.make,
   /** Figures, in the scope of the actor. */
   analytics: Analytics
@@ -113,10 +111,7 @@ declare module "../domain/platform/modules/ServiceRegistry.ts" {
   interface CoreServices extends Effect.Success<typeof coreServices> {}
 }
 
-/**
- * Hands the services of all modules to their own hooks, and ends the time in which hooks are added: a layer that adds some
- * belongs to the layers below this one.
- */
+/** Hands all services to the hooks, and closes their lists: layers that add hooks are below this one. */
 export const serviceRegistryLayer = Layer.effectDiscard(Effect.gen(function*() {
   const jobs = Option.getOrUndefined(yield* Effect.serviceOption(Jobs))
   yield* (yield* ServiceRegistry).fill({ services: yield* coreServices, jobs, database: yield* SqlClient.SqlClient })

@@ -2,16 +2,16 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { decoding } from "../domain/platform/records/Rows.ts"
 
-/** A table that changed less than this keeps the plans it has. */
+/** Below so many changes a table keeps its plans. */
 const fewRows = 500
 
 /**
- * Keeps the planner's picture of young tables true. Statements are prepared once, so a plan made while a table was
- * empty would serve it when it is full, with any index that cost the same on nothing. Autovacuum looks once a minute; a
- * new store under load has written a hundred thousand rows by then. New statistics make every connection plan again.
+ * Keeps statistics of young tables current: statements are prepared once, so a plan made on an empty table would stay.
+ * Autovacuum looks once a minute; a new store writes a hundred thousand rows by then. New statistics replan on every
+ * connection.
  */
 export class Statistics extends Context.Service<Statistics, {
-  /** Analyzes tables that have more than doubled since they were last looked at; gives how many. */
+  /** Analyzes tables that have more than doubled; returns their number. */
   readonly refresh: Effect.Effect<number, SqlError.SqlError>
 }>()("stoa/layers/Statistics") {
   static readonly layer = Layer.effect(

@@ -1,7 +1,6 @@
 import { Option, Schema } from "effect"
 import { Actor } from "../domain/platform/access/Actor.ts"
 
-/** The contract's record, without what the request itself adds. */
 const Sent = Schema.fromJsonString(
   Schema.Struct({ ...Actor.fields, cartSecret: Schema.optional(Schema.Null), requestId: Schema.optional(Schema.Null) })
 )
@@ -47,8 +46,8 @@ const shortForms: ReadonlyMap<string, TestActor> = new Map([
 const decode = Schema.decodeOption(Sent)
 
 /**
- * The actor that `x-test-actor` injects: one of the built-in ones by its short form, else the record as JSON. None for
- * anything else, which is ignored (contract, platform §15).
+ * The actor of `x-test-actor`: a built-in one by its short form, else JSON. Ignores anything else (contract, platform
+ * §15).
  */
 export const testActor = (sent: string | undefined): Option.Option<TestActor> =>
   sent === undefined ? Option.none() : Option.orElse(Option.fromUndefinedOr(shortForms.get(sent)), () => decode(sent))

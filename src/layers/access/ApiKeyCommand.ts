@@ -10,15 +10,15 @@ import { OrganizationRepo } from "../../domain/platform/tenancy/OrganizationRepo
 import { databaseApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 
-/** The reason why a command about keys failed, in one line. Exit code 1. */
+/** A failed key command, in one line. Exit code 1. */
 export class KeyCommandRefused extends Data.TaggedError("KeyCommandRefused")<{ readonly message: string }> {}
 
 const refuse = (message: string) => Effect.fail(new KeyCommandRefused({ message }))
 
-/** Units of `--expires`, in milliseconds. */
+/** Milliseconds. */
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** A duration from now (`12h`, `90d`, `8w`) or a date; undefined for anything else. */
+/** A duration from now (`12h`, `90d`, `8w`) or a date; else undefined. */
 export const endOf = (text: string, now: Date): Date | undefined => {
   const [, count, unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
   const unitMs = units[unit]
@@ -27,7 +27,6 @@ export const endOf = (text: string, now: Date): Date | undefined => {
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date
 }
 
-/** Options of `stoa api-key create`. */
 export interface AskedKey {
   readonly name: string
   /** Either a role or a scope. */
@@ -100,7 +99,6 @@ const revoke = Effect.fnUntraced(function*(id: string, org: Option.Option<string
   return [`The key ${id} opens nothing any more.`]
 })
 
-/** Errors of the API as lines of the command line. */
 const asLine = <A, R>(
   work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
 ) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
@@ -112,7 +110,7 @@ const services = (settings: AppSettings) =>
     Layer.provideMerge(databaseApp(settings))
   )
 
-/** `stoa api-key …`: lines to print. Keys are of the organization of `--org`, else of the default one. */
+/** `stoa api-key …`: lines to print, for the organization of `--org`, else the default one. */
 export const keyCommands = (settings: AppSettings) => ({
   create: (asked: AskedKey) =>
     settings.auth.apiKeys.enabled

@@ -9,9 +9,8 @@ import { Notifications } from "../Notifications.ts"
 import { StoreResolution } from "./StoreResolution.ts"
 
 /**
- * Receives notifications of revoked sessions and keys, of changed users, memberships and organizations, and of changed tax
- * and shipping rules from all processes. The caches are empty while none arrive, since some may be lost. Part of the
- * routes, which every process has.
+ * Invalidates caches of sessions, keys, users, memberships, organizations, tax and shipping by notifications. Without
+ * notifications the caches stay empty: some may be lost.
  */
 export const accessNotifications = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -29,7 +28,6 @@ const credentials = Layer.unwrap(Effect.gen(function*() {
   })
 }))
 
-/** `Actors` over the database, with caches that notifications invalidate. */
 export const actors = actorsLayer.pipe(
   Layer.provide(Layer.mergeAll(credentials, StoreResolution.layer, accessNotifications)),
   Layer.provide(CredentialRepo.layer)

@@ -6,13 +6,11 @@ import { OrganizationRepo } from "../../domain/platform/tenancy/OrganizationRepo
 import type { Asked } from "../../http/access/Actors.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 
-/** The error of the deployment's resolver. */
 class ResolverFailed extends Data.TaggedError("ResolverFailed")<{ readonly cause: unknown }> {}
 
-/** Maximum time of a resolver, which runs within a request. */
 const timeout = "5 seconds"
 
-/** The request for `auth.storeResolver`, without its body. The host is that of the client. */
+/** The request for `auth.storeResolver`, without its body; the host is the client's. */
 const shown = (headers: Headers.Headers, { method, url }: Asked): Request => {
   const host = /^[\w.:[\]-]+$/.test(headers["host"] ?? "") ? headers["host"] : "localhost"
   const base = `http://${host}`
@@ -20,8 +18,8 @@ const shown = (headers: Headers.Headers, { method, url }: Asked): Request => {
 }
 
 /**
- * The organization of a caller who has none (contract, platform §6): that of `auth.storeResolver` if it exists, else the
- * default one, or 503 with `auth.strictOrgResolution`.
+ * Resolves a caller's organization (contract, platform §6): that of `auth.storeResolver`, else the default one, or 503
+ * with `auth.strictOrgResolution`.
  */
 export class StoreResolution extends Context.Service<StoreResolution, {
   readonly organizationOf: (
@@ -65,15 +63,15 @@ export class StoreResolution extends Context.Service<StoreResolution, {
   )
 }
 
-/** The organization of the current request under `/api/auth`; undefined outside a request. */
+/** Of a request under `/api/auth`; undefined outside one. */
 export const RequestOrganization = Context.Reference<string | undefined>("stoa/layers/access/RequestOrganization", {
   defaultValue: () => undefined
 })
 
-/** The organization of the request that sent a mail, in its link: a mail program sends no headers of a shop. */
+/** In links of mails: a mail program sends no headers of a shop. */
 const parameter = "organizationId"
 
-/** A link with the organization of its request; links of the default organization are unchanged. */
+/** Unchanged for the default organization. */
 export const linkIn = (url: string, organizationId: string, byDefault: string): string => {
   if (organizationId === byDefault) return url
   const link = new URL(url)
@@ -81,11 +79,11 @@ export const linkIn = (url: string, organizationId: string, byDefault: string): 
   return link.href
 }
 
-/** Whether a request may send a mail or claim guest orders, which belong to an organization. */
+/** True if a request may send a mail or claim guest orders. */
 const concernsStore = (method: string, path: string): boolean =>
   method !== "GET" || path.endsWith("/verify-email") || path.includes("/callback/")
 
-/** Finds the organization of requests under `/api/auth`. */
+/** Resolves the organization of requests under `/api/auth`. */
 export class RequestStore extends Context.Service<RequestStore>()("stoa/layers/access/RequestStore", {
   make: Effect.gen(function*() {
     const { organizationOf } = yield* StoreResolution
@@ -93,8 +91,8 @@ export class RequestStore extends Context.Service<RequestStore>()("stoa/layers/a
     const { defaultOrganizationId } = yield* StoreSettings
     return {
       /**
-       * The organization that the link names, else that of `auth.storeResolver`, else the default one, also in a strict
-       * deployment (contract, platform §6). Naming an organization grants nothing there beyond the user's guest orders.
+       * That of the link, else of `auth.storeResolver`, else the default one, also in strict deployments (contract,
+       * platform §6). Naming one grants nothing but the user's guest orders there.
        */
       organizationOf: Effect.fnUntraced(function*(request: Request) {
         const url = new URL(request.url)

@@ -16,7 +16,6 @@ import { makeBetterAuth } from "./BetterAuth.ts"
 import { Passwords, refusedChoice } from "./Passwords.ts"
 import { addressVerificationLayer, rememberingBrowser } from "./Verification.ts"
 
-/** A response that is about to be sent. */
 export interface Answered {
   /** After `/api/auth`. */
   readonly path: string
@@ -25,7 +24,7 @@ export interface Answered {
   readonly organizationId: string
 }
 
-/** A mail like a real one, to an address that does not exist. */
+/** Like a real mail, to an address that does not exist. */
 const mailTo = (template: "password-reset" | "email-verification", organizationId: string): Mail => {
   const about = { to: `${randomUUID()}@decoy.invalid`, organizationId }
   const url = `http://decoy.invalid/${"0".repeat(200)}`
@@ -34,15 +33,15 @@ const mailTo = (template: "password-reset" | "email-verification", organizationI
     : { template, ...about, data: { verifyUrl: url, userName: "Decoy" } }
 }
 
-/** Whether the time of this response could reveal which addresses have an account. */
+/** True if the response time could reveal which addresses have an account. */
 export const tellsByTime = ({ path, status }: Pick<Answered, "path" | "status">): boolean =>
   path === "/sign-in/email"
     ? status === 401
     : ["/sign-up/email", "/request-password-reset", "/send-verification-email"].includes(path)
 
 /**
- * Repeats the work that a known or unknown address saved: otherwise the time of a response, and of concurrent ones, would
- * reveal which addresses have an account. It is rolled back, and a failure changes no response.
+ * Repeats the work that a known or unknown address saved: response times would reveal accounts. Rolled back; failures
+ * change nothing.
  */
 export const makeDecoys = (mails: Mails["Service"]) =>
   Effect.map(AuthDecoyRepo, ({ account, newAccount, newToken, token, undone }) => {
@@ -75,25 +74,24 @@ export const makeDecoys = (mails: Mails["Service"]) =>
       Effect.catchCause(missing(answered), (cause) => Effect.logWarning("decoy work failed", cause))
   })
 
-/** Milliseconds: answers whose time could reveal whether an address has an account are sent at multiples of it. */
+/** Milliseconds: answers that could reveal an account are sent at multiples of it. */
 const grid = 100
 
 const isDuplicate = (failure: unknown): boolean => JSON.stringify(failure)?.includes("\"23505\"") === true
 
-/** A refusal inside a transaction, which is rolled back. */
+/** Rolls the transaction back. */
 class RolledBack extends Data.TaggedError("RolledBack")<{ readonly response: Response }> {}
 
 /**
- * Routes that change several records in one transaction: an organization and its owner, an invitation and its member.
- * They hash no password, which would hold the connection, and a refusal may undo all that they wrote. On other routes
- * better-auth's writes before a refusal must stay (wrong codes, the end of a challenge, a used link); sign-up opens a
- * transaction itself, and each statement writes its change log entries.
+ * Routes that change several records in one transaction. They hash no password, and a refusal undoes their writes.
+ * Elsewhere better-auth's writes before a refusal must stay: wrong codes, used links. Sign-up opens a
+ * separate transaction.
  */
 const changesTogether = /\/organization\/(create|delete|accept-invitation)$/
 
 type Answering = (request: Request) => Promise<Response>
 
-/** Answers in a transaction, which a refusal rolls back. */
+/** A refusal rolls the transaction back. */
 const together = (scope: AuthScope, answer: Answering): Answering => (request) =>
   scope.transaction(async () => {
     const response = await answer(request)
@@ -104,7 +102,6 @@ const together = (scope: AuthScope, answer: Answering): Answering => (request) =
     throw error
   })
 
-/** better-auth over the services of this process, and the scope that calls it. */
 const library = Effect.gen(function*() {
   const { concurrency } = yield* Passwords
   const { defaultOrganizationId } = yield* StoreSettings
@@ -119,18 +116,18 @@ const library = Effect.gen(function*() {
   return { auth, guards, scope }
 })
 
-/** Routes whose success ends sessions besides that of the request. */
+/** Their success ends other sessions too. */
 const endsOthers =
   /^\/api\/auth\/(revoke-session|revoke-sessions|revoke-other-sessions|change-password|reset-password)$/
 
-/** Session tokens of a request, raw or without the signature; they need not be valid. */
+/** Raw or without signature; not verified. */
 const tokensOf = (headers: Headers, cookieName: string): ReadonlyArray<string> =>
   sentCredentials(Object.fromEntries(headers), cookieName)
     .flatMap((sent) => sent._tag === "Bearer" || sent._tag === "Cookie" ? sent.value.split(".", 1) : [])
 
 /**
- * Drops cached sessions that a response of better-auth has ended or changed, before it is sent: after a sign-out its token
- * must open nothing in this process. Other processes are notified by the triggers of the tables.
+ * Drops cached sessions that a response has ended, before it is sent: after a sign-out the token opens nothing here.
+ * Triggers notify other processes.
  */
 const endedSessions = (cookieName: string) =>
   Effect.map(
@@ -144,7 +141,6 @@ const endedSessions = (cookieName: string) =>
     }
   )
 
-/** better-auth as the `AuthGateway` of the HTTP routes. */
 const gateway = Layer.effect(
   AuthGateway,
   Effect.gen(function*() {
@@ -154,11 +150,11 @@ const gateway = Layer.effect(
     const { secureCookies, sessionCookie } = (yield* AppConfig).auth
     const forgetEnded = yield* endedSessions(sessionCookie)
 
-    /** The response of better-auth; 500 for a failed statement that better-auth swallows. */
+    /** 500 for a failed statement that better-auth swallows. */
     const answered = Effect.fnUntraced(function*(request: Request) {
       const answer = changesTogether.test(authPathOf(request)) ? together(scope, auth.handler) : auth.handler
       const { failures, result, tally } = yield* scope.call(() => answer(request))
-      // It reports success although a statement failed: for example a sign-out whose session remains.
+      // It reports success, for example for a sign-out whose session remains.
       const failure = failures.find((one) => !isDuplicate(one))
       if (failure !== undefined && (result.status < 400 || result.status >= 500)) {
         return yield* Effect.die(Cause.isCause(failure) ? Cause.squash(failure) : failure)
@@ -209,7 +205,7 @@ const gateway = Layer.effect(
   })
 )
 
-/** The services of `/api/auth`. Requires mails and `GuestOrderClaims`. */
+/** Requires mails and `GuestOrderClaims`. */
 export const authGatewayLayer = Layer.merge(gateway, addressVerificationLayer).pipe(
   Layer.provide(
     Layer.mergeAll(

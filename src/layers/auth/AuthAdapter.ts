@@ -20,17 +20,16 @@ const columnsOf = (row: Row): Row =>
     Object.entries(row).filter(([, value]) => value !== undefined).map(([field, value]) => [columnOf(field), value])
   )
 
-/** Fields of a model and columns of its table. */
 const modelOf = ({ getDefaultModelName, getFieldAttributes, schema }: Tools, name: string) => {
   const model = getDefaultModelName(name)
   const own = ["id", ...Object.entries(schema[model]?.fields ?? {}).map(([key, { fieldName }]) => fieldName ?? key)]
-  // From the schema: converting column names back would lose fields with other names.
+  // Converting column names back would lose fields with other names.
   const fields = new Map(own.map((field) => [columnOf(field), field]))
   const isOrganization = (of: string) => getDefaultModelName(of) === "organization"
   return {
     toFields: (row: Row): Row =>
       Object.fromEntries(Object.entries(row).map(([column, value]) => [fields.get(column) ?? column, value])),
-    /** Ids of records are UUIDs; those of organizations are text. */
+    /** Ids of organizations are text. */
     isUuid: (field: string): boolean => {
       if (field === "id") return !isOrganization(model)
       const { references } = getFieldAttributes({ model, field })
@@ -53,8 +52,8 @@ const assigned = (sql: Sql, table: string, set: object, increments: Readonly<Rec
   ])
 
 /**
- * Updates the rows that match `rows`. They are locked first, which checks the condition again after a wait, and the change
- * log records them before (`w`) and after (`r`).
+ * Locks the rows first, which checks the condition again after a wait; the change log records them before (`w`) and
+ * after (`r`).
  */
 const updating = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment, set: Statement.Fragment) =>
   sql`with w as materialized (select * from ${sql(table)} where ${rows} for update),
@@ -66,8 +65,8 @@ const deleting = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragmen
   sql`with r as (delete from ${sql(table)} where ${rows} returning *)${recordedChange(sql, actor, table, "deleted")}`
 
 /**
- * Columns that better-auth does not have: the organization of a key is that of its creator's session, which also decides
- * whether the key has passed a second factor; a user has the digest of the browser that signed up.
+ * Columns unknown to better-auth: a key's organization and second factor, from its creator's session, and the digest of
+ * the browser that signed up.
  */
 const ownColumns = Effect.fnUntraced(function*(table: string, { organizationId }: Actor) {
   if (table === "api_keys") return { organization_id: organizationId, second_factor: yield* SessionFactor }
@@ -79,7 +78,6 @@ type Body = (sql: Sql, actor: Actor) => Effect.Effect<ReadonlyArray<Row>, SqlErr
 
 const first = <T>(rows: ReadonlyArray<T>): T | null => rows[0] ?? null
 
-/** Builds and runs statements, and decodes their rows. */
 const statementsOf = (scope: AuthScope, tools: Tools) => {
   const tokens = sessionTokens(scope)
   const models = new Map<string, ReturnType<typeof modelOf>>()
@@ -97,7 +95,7 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
   return {
     matches,
     written: tokens.written,
-    /** The columns of the selected fields, which have better-auth's names here. */
+    /** `select` has better-auth's names. */
     listed: (sql: Sql, model: string, select: ReadonlyArray<string> = []): Statement.Fragment =>
       select.length === 0
         ? sql`*`
@@ -112,7 +110,7 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
       body: Body
     ): Promise<ReadonlyArray<T>> =>
       statement(body).then((rows) =>
-        // The caller names the record's type, as better-auth derives it from its schema.
+        // The caller names the type, as better-auth derives it from its schema.
         rows.map((row) => tokens.shown(model, known(model).toFields(row)) as T)
       ),
     count: (body: Body): Promise<number> => statement(body).then((rows) => Number(rows[0]?.["count"] ?? 0))
@@ -122,8 +120,8 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
 const isUser = ({ user }: BetterAuthOptions, model: string): boolean => model === (user?.modelName ?? "user")
 
 /**
- * The later of two concurrent sign-ups with one address gets the answer of any later sign-up. Where addresses are verified,
- * better-auth takes 403 as "answer as if the account had been created".
+ * The later of two concurrent sign-ups with one address answers like any later one. With verification better-auth takes
+ * 403 as "answer as if created".
  */
 const refusalOf = (options: BetterAuthOptions, model: string, error: unknown): unknown => {
   if (!isUser(options, model) || !JSON.stringify(error)?.includes("\"23505\"")) return error
@@ -132,7 +130,6 @@ const refusalOf = (options: BetterAuthOptions, model: string, error: unknown): u
     : APIError.from("UNPROCESSABLE_ENTITY", BASE_ERROR_CODES.USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL)
 }
 
-/** The operations of the adapter, one statement each. */
 const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
   const { count, listed, matches, oneOf, query, written } = statementsOf(scope, tools)
   return {
@@ -142,7 +139,7 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
           ownColumns(model, actor),
           (own) => insertRecorded(sql, actor, model, { ...columnsOf(written(model, data)), ...own })
         )
-        // Behind a savepoint: the transaction continues after a taken address.
+        // In a savepoint: the transaction survives a taken address.
         return isUser(tools.options, model) ? sql.withTransaction(insert) : insert
       })
         .then((rows) => rows[0] ?? data, (error: unknown) => Promise.reject(refusalOf(tools.options, model, error))),
@@ -197,8 +194,8 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
 }
 
 /**
- * better-auth's storage over the database of the process: tables of `domain/auth/migrations.ts`, columns in snake case,
- * UUIDs. Statements join the transaction of the scope, and each writes its change log entries.
+ * better-auth's storage: tables of `domain/auth/migrations.ts`, columns in snake case. Statements join the scope's
+ * transaction and write change log entries.
  */
 export const authAdapter = (scope: AuthScope) => (options: BetterAuthOptions): DBAdapter => {
   const adapter: DBAdapter = createAdapterFactory({

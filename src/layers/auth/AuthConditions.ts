@@ -4,7 +4,6 @@ import type { SqlClient, Statement } from "effect/sql"
 import { tokenDigest } from "../../domain/platform/access/SentCredential.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
-/** A condition of a query by better-auth. */
 export interface Condition {
   readonly field: string
   readonly operator?: string | undefined
@@ -13,17 +12,15 @@ export interface Condition {
   readonly value: unknown
 }
 
-/** A column's name in the database: `createdAt` is `created_at` there. */
 export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The form of an id. */
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 const lowered = (value: unknown): unknown => typeof value === "string" ? value.toLowerCase() : value
 
 const comparisons: Readonly<Record<string, string>> = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" }
 
-/** Functions in place of LIKE, whose wildcards would need escaping. */
+/** Functions instead of LIKE, whose wildcards need escaping. */
 const matching = (sql: SqlClient.SqlClient, operator: string, column: Statement.Fragment, text: string) => {
   switch (operator) {
     case "contains":
@@ -51,7 +48,7 @@ const single = (sql: SqlClient.SqlClient, condition: Condition, isUuid: boolean)
     return operator === "in" ? inside : sql`not (${inside})`
   }
   if (value === null || value === undefined) return operator === "ne" ? sql`${name} is not null` : sql`${name} is null`
-  // PostgreSQL refuses a text that is no UUID; to the caller the record does not exist.
+  // PostgreSQL refuses a text that is no UUID; the record does not exist.
   if (isUuid && !uuid.test(String(value))) return operator === "ne" ? sql`true` : sql`false`
   const comparison = comparisons[operator]
   return comparison === undefined
@@ -59,7 +56,7 @@ const single = (sql: SqlClient.SqlClient, condition: Condition, isUuid: boolean)
     : sql`${column} ${sql.literal(comparison)} ${value}`
 }
 
-/** All conditions joined by AND, and at least one of those joined by OR, if any. */
+/** All AND conditions, and one of the OR conditions, if any. */
 export const conditionOf = (
   sql: SqlClient.SqlClient,
   where: ReadonlyArray<Condition>,
@@ -76,9 +73,8 @@ type Row = Record<string, unknown>
 const table = "sessions"
 
 /**
- * Stores digests of session tokens in place of the tokens. better-auth still looks sessions up by token and gets those
- * tokens back. Other sessions show their id as token; their user may end them by it in a call that has identified the user
- * by a real token.
+ * Stores digests in place of session tokens; better-auth still gets the tokens it looks up. Other sessions show their
+ * id as token; their identified user may end them by it.
  */
 export const sessionTokens = (scope: AuthScope) => {
   const stored = ({ connector, value }: Condition): ReadonlyArray<Condition> => {
@@ -103,7 +99,7 @@ export const sessionTokens = (scope: AuthScope) => {
     conditions: (model: string, where: ReadonlyArray<Condition>): ReadonlyArray<Condition> =>
       model === table ? where.flatMap((one) => one.field === "token" ? stored(one) : [one]) : where,
     shown: (model: string, row: Row): Row => model === table ? shown(row) : row,
-    /** The stored form of a row, which is new or selected by its token. */
+    /** The stored form of a row that is new or selected by its token. */
     written: (model: string, row: Row, where: ReadonlyArray<Condition> = []): Row => {
       const token = row["token"] ?? where.find(({ field }) => field === "token")?.value
       if (model !== table || typeof token !== "string" || uuid.test(token)) return row
@@ -117,7 +113,7 @@ export const sessionTokens = (scope: AuthScope) => {
 const withoutToken = (session: unknown): unknown =>
   typeof session === "object" && session !== null && "id" in session ? { ...session, token: session.id } : session
 
-/** A list of sessions shows no token, not even that of the current session. */
+/** Lists of sessions show no tokens. */
 export const hiddenTokens = {
   id: "stoa-session-tokens",
   hooks: {

@@ -10,18 +10,17 @@ import { AppConfig } from "../config/AppConfig.ts"
 import { guardedRoles } from "../config/AuthConfig.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
-/** The user of a session. */
 export interface SignedIn {
   readonly userId: string
   readonly activeOrganizationId: string | null
-  /** The user has a second factor, so the session has passed it. */
+  /** The session has passed the user's second factor. */
   readonly twoFactor: boolean
 }
 
-/** The path of a request after the prefix of all routes, parsed as better-auth parses it: never compare the raw URL. */
+/** Parsed as better-auth parses it: never compare the raw URL. */
 export const authPathOf = ({ url }: Request): string => new URL(url).pathname.replace(/^\/api\/auth/, "")
 
-/** Whether the session of the request has passed a second factor; stored with a key that it creates. */
+/** Stored with the keys that the session creates. */
 export const SessionFactor = Context.Reference<boolean>("stoa/layers/auth/SessionFactor", { defaultValue: () => false })
 
 interface Invited {
@@ -36,7 +35,7 @@ const AskedKey = Schema.fromJsonString(
 )
 const decodeAskedKey = Schema.decodeUnknownOption(AskedKey)
 
-/** The refusal of a key that the user may not create; undefined for any other request. */
+/** The refusal of a key that the user may not create. */
 const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArray<string>, keyScopes: KeyScopes) {
   if (authPathOf(request) !== "/api-key/create") return undefined
   const asked = decodeAskedKey(yield* Effect.promise(() => request.clone().text()))
@@ -58,7 +57,7 @@ const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArr
     : undefined
 })
 
-/** Rules that better-auth does not have (contract, platform §4 and §6, and defect 14). */
+/** Rules that better-auth does not have (contract, platform §4 and §6, defect 14). */
 export const authGuards = (scope: AuthScope) =>
   Effect.gen(function*() {
     const repo = yield* AuthRepo
@@ -67,7 +66,7 @@ export const authGuards = (scope: AuthScope) =>
 
     return {
       organizationHooks: {
-        // Delete it here, in one statement that fails for a store with rows: better-auth would delete the members first.
+        // One statement that fails for a store with rows: better-auth would delete the members first.
         beforeDeleteOrganization: async ({ organization }: { readonly organization: { readonly id: string } }) => {
           const gone = organization.id !== defaultOrganizationId && await scope.run(repo.removeEmpty(organization.id))
           if (!gone) {
@@ -89,7 +88,7 @@ export const authGuards = (scope: AuthScope) =>
           }
         }
       },
-      /** Answers a request about API keys, if the user may manage them in the active organization; new keys act there. */
+      /** Answers API key requests of users who may manage them in the active organization. */
       ofKeys: Effect.fnUntraced(function*(
         request: Request,
         session: SignedIn | undefined,

@@ -12,9 +12,9 @@ import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { type KeyScope, type KeyScopes, noScope } from "../../domain/platform/access/ApiKey.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
-/** Settings that affect the tables: a test compares the models with `src/domain/auth/migrations.ts`. */
+/** Settings that affect the tables; a test compares them with `src/domain/auth/migrations.ts`. */
 export interface ModelOptions {
-  /** Scopes of users' API keys; undefined where keys are disabled. */
+  /** Undefined where keys are disabled. */
   readonly apiKeys: KeyScopes | undefined
   readonly twoFactor: boolean
   readonly allowOrganizationCreation: boolean
@@ -23,14 +23,14 @@ export interface ModelOptions {
   readonly organizationHooks?: NonNullable<Parameters<typeof organization>[0]>["organizationHooks"]
 }
 
-/** Seconds that an invitation can be accepted: seven days (contract, platform §6). */
+/** Seven days (contract, platform §6). */
 const invitationSeconds = 604_800
 
-/** Permissions and limits of a key are read from its scope at the time of use (`domain/platform/credentials/Credentials.ts`). */
+/** Permissions and limits are read from the scope at the time of use. */
 const keysOf = (configId: string, scope?: KeyScope) => ({
   configId,
   enableMetadata: scope?.metadata ?? false,
-  // A key has no hidden limit (contract §1.5).
+  // No hidden limit (contract §1.5).
   rateLimit: { enabled: false },
   enableSessionForAPIKeys: false,
   ...scope && { defaultPrefix: scope.prefix, keyExpiration: { defaultExpiresIn: expirySeconds(scope) } }
@@ -44,7 +44,6 @@ const keys = (scopes: KeyScopes) =>
     { schema: { apikey: { modelName: "api_keys" } } }
   )
 
-/** Codes of authenticator apps. */
 export const totpOptions = { digits: 6, period: 30 } as const
 
 const factors = (issuer: string) =>
@@ -56,7 +55,7 @@ const factors = (issuer: string) =>
     accountLockout: { enabled: true, maxFailedAttempts: 10, durationSeconds: 900 }
   })
 
-/** The plugins of better-auth, names of its tables and additional fields. */
+/** Plugins of better-auth, table names and additional fields. */
 export const authModels = (options: ModelOptions) => ({
   user: {
     modelName: "users",
@@ -83,16 +82,15 @@ export const authModels = (options: ModelOptions) => ({
     }),
     ...options.twoFactor ? [factors(options.issuer)] : [],
     ...options.apiKeys === undefined ? [] : [keys(options.apiKeys)],
-    // Last, so that it shows the token only of a session that remains.
+    // Last: it shows the token only of a session that remains.
     bearer()
   ]
 } satisfies BetterAuthOptions)
 
-/** Services of the one-time codes. */
 export interface OneTimeCodeParts {
   readonly scope: AuthScope
   readonly repo: AuthRepo["Service"]
-  /** Ends all sessions of a user and drops them from the caches of this process. */
+  /** Also drops them from the caches of this process. */
   readonly endSessions: (userId: string) => Effect.Effect<void, never, CurrentActor>
 }
 
@@ -106,7 +104,7 @@ interface Factor {
 const decodeCode = Schema.decodeUnknownOption(Schema.Struct({ code: Schema.String }))
 const decodeVerified = Schema.decodeUnknownOption(Schema.Struct({ user: Schema.Struct({ id: Schema.String }) }))
 
-/** The period of this code: those that better-auth accepts, and an earlier one, since time passed during its check. */
+/** The period of this code: those that better-auth accepts, and one earlier for the time of its check. */
 const periodOf = async (secret: string, code: string): Promise<number | undefined> => {
   const otp = createOTP(secret, totpOptions)
   const now = Math.floor(Date.now() / (totpOptions.period * 1_000))
@@ -117,9 +115,8 @@ const periodOf = async (secret: string, code: string): Promise<number | undefine
 }
 
 /**
- * Accepts a code of an authenticator app once: better-auth accepts it for as long as the app shows it. The database decides
- * which of several requests is first, before a session is created. The first code of a new factor also ends all sessions
- * of the user, which were created without a code.
+ * Accepts a code once; better-auth accepts it for as long as the app shows it. The database picks the first of several
+ * requests. The first code of a new factor ends all sessions of the user.
  */
 export const oneTimeCodes = ({ endSessions, repo, scope }: OneTimeCodeParts) => {
   const spend = async ({ body, context }: GenericEndpointContext, userId: string): Promise<void> => {
@@ -154,7 +151,7 @@ export const oneTimeCodes = ({ endSessions, repo, scope }: OneTimeCodeParts) => 
     }),
     hooks: {
       after: [{
-        // A code within a session creates no other session, and is used up too.
+        // A code within a session creates no session, and is used up too.
         matcher: (context) => context.path === path && context.context.newSession === null,
         handler: createAuthMiddleware(async (context) => {
           const verified = decodeVerified(context.context.returned)

@@ -3,36 +3,32 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 
-/** Services of better-auth's statements and hooks: the database and the actor of the request. */
+/** The database and the actor of the request. */
 export type AuthServices = SqlClient.SqlClient | CurrentActor
 
-/** What a call of better-auth has done so far. */
 export interface Tally {
   statements: number
   mails: number
 }
 
-/** Session tokens within a call. */
 export interface CallTokens {
-  /** Tokens that the call looked up or created, by their digest. */
+  /** By digest, of the tokens that the call looked up or created. */
   readonly tokenOf: Map<string, string>
-  /** The user whose session was found by a token. */
+  /** The user whose session a token found. */
   owner: string | undefined
 }
 
-/** The context of a call of better-auth. */
 interface Call {
-  /** Services of the request's fiber, with the connection of an open transaction. */
+  /** Includes the connection of an open transaction. */
   readonly services: Context.Context<AuthServices>
-  /** Failures of statements in this call. better-auth swallows some and reports success. */
+  /** better-auth swallows some and reports success. */
   readonly failures: Array<unknown>
   readonly tally: Tally
   readonly tokens: CallTokens
-  /** Inside a transaction: a nested one is part of it. */
+  /** A nested transaction is part of the open one. */
   readonly inside: boolean
 }
 
-/** The result of a call. */
 export interface Called<A> {
   readonly result: A
   readonly failures: ReadonlyArray<unknown>
@@ -44,27 +40,25 @@ const nothing = (): Tally => ({ statements: 0, mails: 0 })
 const noTokens = (): CallTokens => ({ tokenOf: new Map(), owner: undefined })
 
 /**
- * Runs effects from better-auth, which uses promises. Its callbacks during a request (the adapter, mails, hooks) run with
- * the services of that request, so that log lines have its id, and inside a transaction on that connection.
+ * Runs effects from better-auth's promises with the services of the request: its log annotations and its transaction.
  */
 export interface AuthScope {
-  /** Runs an effect from within a promise. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
-  /** The same for a mail, which is counted. */
+  /** `run` for a mail, which is counted. */
   readonly mail: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
-  /** The same for a statement, which is counted; its failure is collected. */
+  /** `run` for a statement, which is counted; failures are collected. */
   readonly statement: <A>(effect: Effect.Effect<A, SqlError.SqlError, AuthServices>) => Promise<A>
   readonly transaction: <A>(body: () => Promise<A>) => Promise<A>
   readonly tokens: () => CallTokens
-  /** Calls better-auth with the services of the caller; gives its statements, mails and failures too. */
+  /** Calls better-auth with the caller's services; returns its statements, mails and failures too. */
   readonly call: <A>(
     body: () => Promise<A>
   ) => Effect.Effect<Called<A>, never, CurrentActor>
 }
 
 /**
- * A scope with base services for calls without a request (start, tests). A transaction holds a connection while passwords
- * are hashed, so `transactions` limits how many are open: others need the pool too.
+ * Base services serve calls without a request. Transactions hold a connection while passwords are hashed, so
+ * `transactions` limits them.
  */
 export const makeAuthScope = (
   base: Context.Context<AuthServices>,
@@ -93,7 +87,7 @@ export const makeAuthScope = (
         Effect.context<AuthServices>(),
         (services) => Effect.promise(() => calls.run({ ...call, services, inside: true }, body))
       )
-      // Passwords are hashed inside and queue under load: longer than a transaction may usually be idle.
+      // Hashing queues under load: longer than a transaction may usually be idle.
       const transaction = Effect.flatMap(
         SqlClient.SqlClient,
         (sql) =>

@@ -3,8 +3,8 @@ import { AppConfig } from "../config/AppConfig.ts"
 import { keptSecret } from "../KeptSecrets.ts"
 
 /**
- * Signs session cookies and links, encrypts second factors and authenticates the processes of a deployment to each other:
- * `auth.secret` (`STOA_AUTH_SECRET`), required in production, else a secret in the data directory.
+ * Signs session cookies and links, encrypts second factors and authenticates processes: `auth.secret`, required in
+ * production, else kept in the data directory.
  */
 export class AuthSecret
   extends Context.Service<AuthSecret, Redacted.Redacted<string>>()("stoa/layers/auth/AuthSecret")

@@ -19,7 +19,7 @@ import { AuthSecret } from "./AuthSecret.ts"
 import { Passwords } from "./Passwords.ts"
 import { GuestOrderClaims, type VerifiedUser } from "./Verification.ts"
 
-/** The URL of this process, for links where the deployment configures no public URL. */
+/** For links without a configured public URL. */
 const ownUrl = Effect.gen(function*() {
   const { auth, environment, host, port } = yield* AppConfig
   const url = `http://${host}:${port}`
@@ -31,7 +31,6 @@ const ownUrl = Effect.gen(function*() {
 
 type OrganizationHooks = NonNullable<ModelOptions["organizationHooks"]>
 
-/** Settings and services of better-auth. */
 const authParts = Effect.fnUntraced(function*(scope: AuthScope, organizationHooks: OrganizationHooks) {
   const { auth: settings, deployment, environment } = yield* AppConfig
   const { defaultOrganizationId, keyScopes } = yield* StoreSettings
@@ -47,7 +46,7 @@ const authParts = Effect.fnUntraced(function*(scope: AuthScope, organizationHook
     production: environment === "production",
     ownUrl: yield* ownUrl,
     storeName: deployment.storeName,
-    /** The organization of calls without a request. */
+    /** Of calls without a request. */
     organizationId: defaultOrganizationId,
     passwords: yield* Passwords,
     mails: yield* Mails,
@@ -61,12 +60,12 @@ type AuthParts = Effect.Success<ReturnType<typeof authParts>>
 
 const local = ["localhost", "127.0.0.1", "[::1]"]
 
-/** Origins of this machine, on any port. */
+/** Any port of this machine. */
 const localOrigins = local.flatMap((host) =>
   ["http", "https"].flatMap((scheme) => [`${scheme}://${host}`, `${scheme}://${host}:*`])
 )
 
-/** In production never from the request: its `Host` would decide where links in other people's mails lead. */
+/** In production never from the request: its `Host` would direct links in mails. */
 const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions["baseURL"] =>
   settings.publicUrl._tag === "Some"
     ? settings.publicUrl.value
@@ -74,14 +73,14 @@ const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions
     ? ownUrl
     : { allowedHosts: local.flatMap((host) => [host, `${host}:*`]), protocol: "http", fallback: ownUrl }
 
-/** Claims guest orders in the organization of the request that verifies the address or signs in. */
+/** Claims in the organization of the request that verifies or signs in. */
 const claimFor = ({ claims, organizationId }: AuthParts, user: Omit<VerifiedUser, "organizationId">) =>
   Effect.flatMap(
     RequestOrganization,
     (found) => claims.claim({ ...user, organizationId: found ?? organizationId })
   )
 
-/** The link that verifies an address, on the shop's page if one is configured. */
+/** The verification link, on the shop's page if configured. */
 const onPage = (url: string, page: AuthSettings["verificationPage"]): string => {
   if (page._tag === "None") return url
   const link = new URL(page.value)
@@ -91,12 +90,12 @@ const onPage = (url: string, page: AuthSettings["verificationPage"]): string => 
 
 const mailOptions = (parts: AuthParts) => {
   const { decoys: { undone }, mails, organizationId, scope, settings } = parts
-  // Behind a savepoint in a transaction: a mail that cannot be queued must not fail the sign-up.
+  // In a savepoint: a failing mail must not fail the sign-up.
   const send = (mailIn: (organizationId: string) => Mail) =>
     scope.mail(Effect.gen(function*() {
       const mail = mailIn((yield* RequestOrganization) ?? organizationId)
       const allowed = yield* (yield* MailLimit)(mail.template, mail.to)
-      // Undone, so that the time of the answer does not reveal an account.
+      // Undone: the response time must not reveal an account.
       yield* allowed ? mails.send(mail) : undone(mails.send(mail))
     }))
   return {
@@ -127,8 +126,7 @@ const textOf = (part: unknown): string =>
   part instanceof Error ? `${part.name}: ${part.message}` : typeof part === "string" ? part : ""
 
 /**
- * Log lines of better-auth. It logs client mistakes (a wrong password, a foreign origin) as errors: those are debug lines
- * here. Of additional values only texts are kept, without secrets.
+ * better-auth logs client mistakes as errors: debug lines here. Additional values are kept if text, without secrets.
  */
 const authLogger = (scope: AuthScope) => ({
   level: "info" as const,
@@ -143,11 +141,11 @@ const authLogger = (scope: AuthScope) => ({
 const sessionOptions = ({ sessionDuration }: AuthSettings) => ({
   expiresIn: sessionDuration,
   updateAge: Math.min(sessionUpdateAge, sessionDuration),
-  // A revoked session would stay valid until the copy in the cookie expires.
+  // A revoked session would stay valid until the cookie's copy expires.
   cookieCache: { enabled: false }
 })
 
-/** better-auth with the rules of the contract (platform §3) over the services of this process. */
+/** better-auth with the rules of the contract (platform §3). */
 const betterAuthOf = (parts: AuthParts) => {
   const { passwords, production, scope, settings } = parts
   const { emailVerification, sendResetPassword } = mailOptions(parts)
@@ -169,8 +167,7 @@ const betterAuthOf = (parts: AuthParts) => {
     trustedOrigins: [...settings.trustedOrigins, ...production ? [] : localOrigins],
     session: { ...models.session, ...sessionOptions(settings) },
     account: { ...models.account, encryptOAuthTokens: true },
-    // Tokens are stored as digests.
-    // Expired rows are purged by a scheduled job: a request that purges them would take longer than others.
+    // Stored as digests. A scheduled job purges: a purging request would be slow.
     verification: { ...models.verification, storeIdentifier: "hashed", disableCleanup: true },
     emailVerification,
     emailAndPassword: {
@@ -189,31 +186,31 @@ const betterAuthOf = (parts: AuthParts) => {
     databaseHooks: {
       user: {
         create: {
-          // A provider of social sign-in has verified the address.
+          // A social provider has verified the address.
           after: ({ email, emailVerified, id, name }) =>
             emailVerified ? scope.run(claimFor(parts, { userId: id, email, name })) : Promise.resolve()
         }
       }
     },
     hooks: {
-      // Guest orders since the last sign-in. `newSession` is null where the sign-in failed or created no session.
+      // Guest orders since the last sign-in. `newSession` is null without a new session.
       after: createAuthMiddleware(async ({ context: { newSession }, path }) => {
         if (newSession === null) return
         const { email, emailVerified, id, name } = newSession.user
-        // A change of the password creates a session only where it ends the others, and then the keys end too.
+        // A change of the password creates a session only where it ends the others; then keys end too.
         if (path === "/change-password") await scope.run(parts.repo.endKeys(id))
         if (!emailVerified) return
         await scope.run(claimFor(parts, { userId: id, email, name }))
       })
     },
-    // `RateLimiting` limits requests (contract §1.5) across all processes.
+    // `RateLimiting` limits requests (contract §1.5).
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: authLogger(scope),
     advanced: {
       cookiePrefix,
       useSecureCookies: settings.secureCookies,
-      // Explicit, since NODE_ENV=test would disable both checks.
+      // Explicit: NODE_ENV=test would disable both checks.
       disableCSRFCheck: false,
       disableOriginCheck: false,
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },
@@ -222,6 +219,5 @@ const betterAuthOf = (parts: AuthParts) => {
   })
 }
 
-/** `betterAuthOf` the services of this process; its statements and hooks run in the scope. */
 export const makeBetterAuth = (scope: AuthScope, organizationHooks: OrganizationHooks) =>
   Effect.map(authParts(scope, organizationHooks), betterAuthOf)

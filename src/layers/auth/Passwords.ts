@@ -5,7 +5,6 @@ import * as crypto from "node:crypto"
 import { availableParallelism } from "node:os"
 import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 
-/** Why a new password is refused. */
 export interface RefusedPassword {
   readonly code: string
   readonly message: string
@@ -13,7 +12,7 @@ export interface RefusedPassword {
 
 let read: Promise<ReadonlySet<string>> | undefined
 
-/** The 18,000 most common passwords of sufficient length, in lower case; loaded on first use. */
+/** The 18,000 most common ones of sufficient length, in lower case. */
 const commonPasswords = Effect.promise(() =>
   read ??= import("@zxcvbn-ts/language-common").then(({ dictionary }) =>
     new Set(dictionary["passwords-common"].filter(({ length }) => length >= 8))
@@ -25,7 +24,7 @@ const tooCommon: RefusedPassword = {
   message: "Password too common"
 }
 
-/** Undefined for an accepted password: 8 to 128 characters, and not a common one. */
+/** Undefined for an accepted one: 8 to 128 characters, not common. */
 export const refusedPassword = Effect.fnUntraced(function*(password: string) {
   const refused: RefusedPassword | undefined = password.length < 8
     ? { code: "PASSWORD_TOO_SHORT", message: "Password too short" }
@@ -42,10 +41,9 @@ const Chosen = Schema.fromJsonString(
 )
 const decode = Schema.decodeEffect(Chosen)
 
-/** Routes that set a new password. */
 const chooses = /^\/(sign-up\/email|change-password|reset-password)$/
 
-/** The refusal of a common password, before better-auth gets the request; better-auth itself checks the length. */
+/** Refuses common passwords before better-auth; it checks the length itself. */
 export const refusedChoice = Effect.fnUntraced(function*(path: string, request: Request) {
   if (request.method !== "POST" || !chooses.test(path)) return undefined
   const text = yield* Effect.promise(() => request.clone().text())
@@ -54,24 +52,24 @@ export const refusedChoice = Effect.fnUntraced(function*(path: string, request: 
   return refused?.code === tooCommon.code ? Response.json(refused, { status: 400 }) : undefined
 })
 
-/** Cost of a hash: KiB of memory, passes, lanes. */
+/** KiB of memory, passes, lanes. */
 interface Cost {
   readonly memory: number
   readonly passes: number
   readonly parallelism: number
 }
 
-/** What a new hash costs: 19 MiB, two passes, one lane. Another hash is renewed at the next use of its password. */
+/** Hashes of another cost are renewed at their next use. */
 export const PasswordCost = Context.Reference<Cost>("stoa/layers/auth/PasswordCost", {
   defaultValue: () => ({ memory: 19_456, passes: 2, parallelism: 1 })
 })
 
 const prefixOf = ({ memory, parallelism, passes }: Cost) => `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$`
 
-// Not a named import: Node has argon2 since 24.7, and an older one could not load this file.
+// Not a named import: Node before 24.7 has no argon2 and could not load this file.
 const { argon2, randomBytes, timingSafeEqual } = crypto
 
-/** An older Node hashes with scrypt. */
+/** Older versions of Node hash with scrypt. */
 const hasArgon2 = typeof argon2 === "function"
 
 const unpadded = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "")
@@ -111,19 +109,18 @@ const hashes = Metric.counter("stoa_password_hashes_total", {
   incremental: true
 })
 
-/** Maximum passwords in the queue; beyond it the response is 503. */
+/** A longer queue is a 503. */
 const maxQueueLength = 200
 
 /**
- * Hashes passwords with argon2id, off the event loop. Leaves one core to other work and a thread of Node's pool to name
- * look-ups and files, so that a rush of sign-ins delays only sign-ins.
+ * Hashes with argon2id off the event loop. Leaves one core and one thread of Node's pool to other work: a rush of
+ * sign-ins delays only sign-ins.
  */
 export class Passwords extends Context.Service<Passwords>()("stoa/layers/auth/Passwords", {
   make: Effect.gen(function*() {
     const repo = yield* AuthRepo
     const cost = yield* PasswordCost
 
-    /** Hashes computed at once. */
     const concurrency = Math.max(1, Math.min(3, availableParallelism() - 1))
     const turns = yield* Semaphore.make(concurrency)
     let waiting = 0
@@ -146,7 +143,7 @@ export class Passwords extends Context.Service<Passwords>()("stoa/layers/auth/Pa
       )
     return {
       hash,
-      /** Whether it is the password of the hash. Then an outdated hash (scrypt, another cost) is replaced. */
+      /** A right password replaces an outdated hash. */
       verify: (password: string, old: string) =>
         Effect.tap(
           inTurn(() => matches(password, old)),

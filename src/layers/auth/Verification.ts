@@ -19,24 +19,23 @@ import { AppConfig } from "../config/AppConfig.ts"
 import { AuthSecret } from "./AuthSecret.ts"
 import { Passwords, refusedPassword } from "./Passwords.ts"
 
-/** Digest of the nonce of the browser that is signing up; undefined outside a sign-up. */
+/** Digest of the browser's nonce during a sign-up. */
 export const SignUpBrowser = Context.Reference<string | undefined>("stoa/layers/auth/SignUpBrowser", {
   defaultValue: () => undefined
 })
 
-/** The stored form of a nonce. */
 export const digestOf = (nonce: string): string => hash("sha256", nonce, "hex")
 
 /**
- * Runs a sign-up and sets a nonce in the browser, which identifies it when the address is verified. Taken addresses get one
- * too, so that it reveals no account.
+ * Sets a nonce that identifies the browser when the address is verified. Taken addresses get one too: it reveals no
+ * account.
  */
 export const rememberingBrowser = <A extends { readonly response: Response }, E, R>(
   request: Request,
   secure: boolean,
   signUp: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
-  // Keep an existing nonce: a form that is sent twice belongs to the account of the first time.
+  // A form that is sent twice belongs to the account of the first time.
   const nonce = nonceOf(request.headers.get(nonceHeader) ?? undefined, secure) ?? randomBytes(32).toString("base64url")
   return Effect.map(Effect.provideService(signUp, SignUpBrowser, digestOf(nonce)), (answered) => {
     const { response } = answered
@@ -47,7 +46,7 @@ export const rememberingBrowser = <A extends { readonly response: Response }, E,
   })
 }
 
-/** The user and address that a link verifies. better-auth signs it; links that change an address are not offered. */
+/** Signed by better-auth; links that change an address are not offered. */
 const Claims = Schema.fromJsonString(
   Schema.Struct({
     email: Schema.String,
@@ -61,7 +60,7 @@ const decode = Schema.decodeUnknownOption(Claims)
 
 const dead = (code: "INVALID_TOKEN" | "TOKEN_EXPIRED") => ({ _tag: "Dead", code }) as const
 
-/** Reads the token of a mailed link, a JSON web token under the secret of the deployment. */
+/** Reads a mailed token, a JSON web token under the deployment's secret. */
 const readToken = (token: string, secret: string, now: number) => {
   const [header = "", payload = "", signature = "", ...rest] = token.split(".")
   const expected = createHmac("sha256", secret).update(`${header}.${payload}`).digest()
@@ -91,7 +90,6 @@ const readLink = Effect.gen(function*() {
   })
 })
 
-/** `AddressVerification` over the users of the database. */
 export const addressVerificationLayer = Layer.effect(
   AddressVerification,
   Effect.gen(function*() {
@@ -136,23 +134,19 @@ export interface VerifiedUser {
   readonly userId: string
   readonly email: string
   readonly name: string
-  /** The organization whose orders are searched. */
+  /** Organization of the orders. */
   readonly organizationId: string
 }
 
 /**
- * Assigns guest orders to the user who verified their e-mail address (contract, platform §7). Runs after each
- * verification and each sign-in with a verified address, so it must be cheap and idempotent. It never fails: the
- * verification or sign-in succeeds in any case.
+ * Assigns guest orders to the user who verified their address (contract, platform §7). Runs after verifications and
+ * sign-ins: cheap, idempotent, never fails.
  */
 export class GuestOrderClaims extends Context.Service<GuestOrderClaims, {
   readonly claim: (user: VerifiedUser) => Effect.Effect<void>
 }>()("stoa/layers/auth/GuestOrderClaims") {}
 
-/**
- * Assigns guest orders to the user who verified the address, in the organization of the request. Requires the services of
- * all modules, since orders come after authentication.
- */
+/** Requires the services of all modules: orders come after authentication. */
 export const guestClaimsLayer = Layer.effect(
   GuestOrderClaims,
   Effect.gen(function*() {

@@ -1,13 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { Check } from "../../http/health/HealthApi.ts"
 
-/** Health check and metrics of a module. */
 export interface Contribution {
-  /** Name of its check in the readiness response. */
+  /** In the readiness response. */
   readonly name: string
   /** Called at most once a second. A failure or a timeout of two seconds is `unknown`, which is not ready. */
   readonly check?: Effect.Effect<Check, object>
-  /** Updates its gauges before the metrics are exported. A failure leaves them unchanged. */
+  /** Updates gauges before the export. A failure leaves them unchanged. */
   readonly metrics?: Effect.Effect<void, object>
 }
 
@@ -16,7 +15,7 @@ export class HealthContributors extends Context.Service<HealthContributors>()("s
   make: Effect.sync(() => {
     const known = new Map<string, Contribution>()
     return {
-      /** Two contributors with one name stop the startup. */
+      /** Duplicate names stop the startup. */
       register: (contribution: Contribution) =>
         Effect.suspend(() => {
           const { name } = contribution
@@ -39,10 +38,9 @@ export class HealthContributors extends Context.Service<HealthContributors>()("s
     )
 }
 
-/** Timeout of a module's check. */
 const timeout = "2 seconds"
 
-/** The current checks of all modules, by name; a failing module does not affect the others. */
+/** Checks by name; a failing module does not affect the others. */
 export const checksOf = (contributions: ReadonlyArray<Contribution>) =>
   Effect.map(
     Effect.forEach(contributions, ({ check, name }) =>
@@ -56,7 +54,6 @@ export const checksOf = (contributions: ReadonlyArray<Contribution>) =>
 
 const unasked: Check = { status: "unknown", message: "The check could not be made." }
 
-/** Updates the metrics of all modules. */
 export const metricsOf = (contributions: ReadonlyArray<Contribution>): Effect.Effect<void> =>
   Effect.forEach(contributions, ({ metrics = Effect.void, name }) =>
     metrics.pipe(

@@ -5,21 +5,19 @@ import { Draining } from "../../http/server/RequestId.ts"
 import { checksOf, HealthContributors } from "./HealthContributors.ts"
 import { HealthRepo } from "./HealthRepo.ts"
 
-/** Result of one check of the deployment: its runners, their shards, and the delay of messages. */
 export interface HealthChecks {
-  /** Addresses of the runners whose last heartbeat is recent enough to count as alive. */
+  /** With a recent heartbeat. */
   readonly runners: ReadonlyArray<string>
-  /** This process's address among them; undefined for a process that runs no entities. */
+  /** Undefined for a process that runs no entities. */
   readonly self: string | undefined
-  /** Numbers of all shards of the deployment. */
   readonly shards: ReadonlyArray<number>
-  /** Numbers of the shards that a live runner owns. */
+  /** With a live owner. */
   readonly owned: ReadonlySet<number>
-  /** Time in ms since which the oldest due message waits for a runner; undefined without one. */
+  /** Milliseconds: when the oldest waiting message became due. */
   readonly waitingSince: number | undefined
 }
 
-/** The database did not return the state of the deployment in time. */
+/** The database did not return the deployment's state in time. */
 export class HealthUnknown extends Data.TaggedError("HealthUnknown")<{ readonly cause: unknown }> {}
 
 /** Checks the deployment in one statement of constant cost. */
@@ -27,45 +25,37 @@ export class DeploymentHealth extends Context.Service<DeploymentHealth, {
   readonly look: Effect.Effect<HealthChecks, HealthUnknown>
 }>()("stoa/layers/health/DeploymentHealth") {}
 
-/** The checks of every process. */
 export type Checks = {
-  /** The database responds. */
   readonly database: Check
-  /** A runner is alive; in a process that runs entities: this one is among them. */
+  /** In a process that runs entities: it is itself alive. */
   readonly runners: Check
-  /** Every shard has an owner. */
   readonly shards: Check
   /** No message waits too long for a runner. */
   readonly messages: Check
 }
 
-/** The checks of the deployment and those of modules. */
 export type AllChecks = Checks & Readonly<Record<string, Check>>
 
-/** State that readiness keeps between checks. */
 export interface Cached {
-  /** The last check found all runners and shards healthy: only then does a shard without owner get a grace period. */
+  /** Only after a healthy check does a shard without owner get a grace period. */
   readonly settled: boolean
-  /** Shards without owner, and the time in ms of the check that first found it. */
+  /** Time in ms of the check that first found each. */
   readonly unowned: ReadonlyMap<number, number>
 }
 
 export const nothingCached: Cached = { settled: false, unowned: new Map() }
 
-/**
- * Grace period of shards without owner, in ms: the maximum time of a fail-over (ARCHITECTURE §5). A dead process must
- * not make all others unready.
- */
+/** Milliseconds, the maximum of a fail-over (ARCHITECTURE §5): a dead process must not make all others unready. */
 export const shardGrace = 10_000
 
-/** Maximum wait of a message for a runner, in ms (bars, fail-over). */
+/** Milliseconds (bars, fail-over). */
 export const longestWait = 30_000
 
 const ok: Check = { status: "ok" }
 const unknown: Check = { status: "unknown", message: "The database was not asked." }
 const failing = (message: string): Check => ({ status: "failing", message })
 
-/** The database could not be queried. Its restart also releases all locks, so shards get no grace period then. */
+/** Without the database: its restart releases all locks, so shards get no grace period. */
 export const unreachable: { readonly checks: Checks; readonly cached: Cached } = {
   checks: {
     database: failing("The database does not answer."),
@@ -82,21 +72,18 @@ const checkRunners = ({ runners, self }: HealthChecks): Check => {
 }
 
 const checkShards = (missing: number, all: number, late: boolean): Check => {
-  // Without any owner there is no fail-over to wait for: every change fails.
+  // Without any owner there is no fail-over to wait for.
   if (missing === all) return failing("No shard has an owner.")
   return missing > 0 && late ? failing(`${missing} of ${all} shards have no owner.`) : ok
 }
 
-/**
- * Whether the oldest item of a queue has waited too long at `now`; times in ms, undefined without one. Modules use it
- * for their queues: `checkWait("A job", oldestDue, now)`.
- */
+/** Checks the wait of a queue's oldest item at `now`, in ms: `checkWait("A job", oldestDue, now)`. */
 export const checkWait = (thing: string, since: number | undefined, now: number, longest = longestWait): Check =>
   since !== undefined && now - since >= longest
     ? failing(`${thing} has been waiting for a runner for more than ${longest / 1_000} s.`)
     : ok
 
-/** Evaluates a check at `now` (ms) with the state of the previous checks. */
+/** Evaluates a check at `now` (ms) with the previous state. */
 export const judge = (
   { settled, unowned }: Cached,
   healthChecks: HealthChecks,
@@ -113,14 +100,13 @@ export const judge = (
   }
 }
 
-/** True when no check fails. */
 export const allOk = (checks: AllChecks): boolean => Object.values<Check>(checks).every(({ status }) => status === "ok")
 
-/** The messages of the checks that are not ok, as one line. */
+/** Messages of failed checks, in one line. */
 export const complaints = (checks: AllChecks): string =>
   Object.values<Check>(checks).flatMap(({ message, status }) => status === "failing" ? [message] : []).join(" ")
 
-/** A process that is shutting down runs no further checks. */
+/** Checks nothing during shutdown. */
 const stopping: AllChecks = {
   database: { status: "unknown" },
   runners: { status: "unknown" },
@@ -129,17 +115,13 @@ const stopping: AllChecks = {
   process: { status: "failing", message: "This process is stopping." }
 }
 
-/** The result of a check and its state for the next one. */
 export interface Assessment {
   /** None while the database cannot be queried. */
   readonly healthChecks: Option.Option<HealthChecks>
   readonly checks: AllChecks
 }
 
-/**
- * Whether the deployment works, for `GET /api/ready` and the metrics. The database is queried at most once a second,
- * for any number of callers.
- */
+/** The deployment's readiness, for `GET /api/ready` and metrics. Queries the database at most once a second. */
 export class Readiness extends Context.Service<Readiness>()("stoa/layers/health/Readiness", {
   make: (version: string) =>
     Effect.gen(function*() {

@@ -23,12 +23,11 @@ import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
 import { loggingLayer, servicesApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 
-/** An import or export failed, or refused records; one line that says why. Exit code 1. */
+/** Why an import or export failed, in one line. Exit code 1. */
 export class ImportExportRefused extends Data.TaggedError("ImportExportRefused")<{ readonly message: string }> {}
 
 const refuse = (message: string) => Effect.fail(new ImportExportRefused({ message }))
 
-/** Arguments of `stoa import`. */
 export interface AskedImport {
   readonly file: string
   readonly kind: Kind
@@ -40,7 +39,6 @@ export interface AskedImport {
   readonly pictures: Option.Option<boolean>
 }
 
-/** Arguments of `stoa export`. */
 export interface AskedExport {
   readonly kind: Kind
   readonly format: ExportFormat
@@ -54,7 +52,7 @@ const byName: ReadonlyMap<string, ImportFormat> = new Map([
   [".ndjson", "jsonl"]
 ])
 
-/** Reasons that are shown at the end; the report has all of them. */
+/** The report has all of them. */
 const shownReasons = 20
 
 const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
@@ -64,14 +62,14 @@ const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
     : yield* refuse(`There is no organization "${organization}".`)
 })
 
-/** Refusals of the API as a line of the command line. */
+/** Refusals of the API in one line. */
 const recorded = <A, R>(
   work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
 ) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
 
 /**
- * Waits for the end of an import. A process that serves the queue does the work; without one, this process does, for as
- * long as it waits. Interrupted, the import goes on with the next process that serves its queue.
+ * Waits for an import. Without a process that serves the queue this one does the work. Interrupted, the import
+ * continues in the next one.
  */
 const untilOver = Effect.fnUntraced(function*(begun: Import, seen: (record: Import) => void) {
   const imports = yield* Imports
@@ -100,7 +98,7 @@ const reasonsOf = Effect.fnUntraced(function*({ id, refused }: Import) {
     : lines
 })
 
-/** The bytes of a file. It is opened before an import is created for it: a wrong name leaves no import behind. */
+/** Opened before an import is created: a wrong name leaves none behind. */
 const bytesOf = Effect.fnUntraced(function*(file: string) {
   const handle = yield* Effect.acquireRelease(
     Effect.tryPromise({
@@ -133,7 +131,7 @@ const countsOf = ({ created, refused, unchanged, updated }: Import): string =>
 
 const shareOf = ({ read, rows }: Import): number => rows === 0 ? 1 : read / rows
 
-/** How far an import is, as a line of a terminal. */
+/** Progress as a line of a terminal. */
 export const barOf = (record: Import): string => {
   const share = shareOf(record)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
@@ -143,13 +141,12 @@ export const barOf = (record: Import): string => {
   }  ${countsOf(record)}`
 }
 
-/** Where lines are written. */
 export interface Screen {
   readonly isTTY?: boolean
   readonly write: (text: string) => unknown
 }
 
-/** Shows how far an import is: one line that changes on a terminal, a line for each tenth elsewhere. */
+/** One changing line on a terminal, else one per tenth. */
 export const progressOn = (screen: Screen) => {
   let shown = -1
   return (record: Import): void => {
@@ -213,7 +210,7 @@ const services = (settings: AppSettings) =>
     Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
   )
 
-/** `stoa import` and `stoa export`: files of the organization of `--org`, else of the default one. */
+/** `stoa import` and `stoa export`, for the organization of `--org`, else the default one. */
 export const importExportCommands = (settings: AppSettings) => ({
   import: (asked: AskedImport, screen: Screen) => Effect.provide(runImport(asked, screen), services(settings)),
   export: (asked: AskedExport, out: NodeJS.WritableStream) => Effect.provide(runExport(asked, out), services(settings))

@@ -4,16 +4,15 @@ import { parentPort, workerData } from "node:worker_threads"
 import Pdf from "pdfkit"
 import type { Fact, ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
 
-/** The pdfkit document to draw on. */
 type Sheet = PDFKit.PDFDocument
 
-/** Fonts of regular and of emphasized text. */
+/** Regular and emphasized. */
 export interface Fonts<A> {
   readonly regular: A
   readonly bold: A
 }
 
-/** Points of A4: left and right edge, and where a page ends. */
+/** Points of A4. */
 const left = 50
 const right = 545
 const bottom = 770
@@ -21,13 +20,13 @@ const gray = "#555555"
 const black = "#1a1a1a"
 const light = "#dddddd"
 
-/** Left edge and width of a column; all but the first are set against its right edge. */
+/** All columns but the first are aligned right. */
 interface Column {
   readonly x: number
   readonly width: number
 }
 
-/** Columns side by side between the edges: the first one has what these widths leave. */
+/** Columns between the edges; the first has the rest of the width. */
 const itemColumns = (widths: ReadonlyArray<number>): ReadonlyArray<Column> => {
   const gap = 4
   const columns: Array<Column> = []
@@ -44,7 +43,6 @@ const factColumns = (x: number, width: number): ReadonlyArray<Column> => [
   { x: x + width * 0.52, width: width * 0.48 }
 ]
 
-/** The sheet with the current vertical position. */
 class Pen {
   y = left
   readonly sheet: Sheet
@@ -58,7 +56,7 @@ class Pen {
     this.sheet.font(strong ? "bold" : "regular").fontSize(size).fillColor(color)
   }
 
-  /** Height of a text in a column, in the current font. */
+  /** In the current font. */
   height(text: string, { width }: Column): number {
     return text === "" ? 0 : this.sheet.heightOfString(text, { width })
   }
@@ -67,7 +65,7 @@ class Pen {
     if (text !== "") this.sheet.text(text, x, y, { width, align })
   }
 
-  /** Shrinks a text that is wider than its column, so that it does not overlap the next; down to 5 points. */
+  /** Shrinks a text that is wider than its column, down to 5 points. */
   fit(text: string, column: Column, y: number, size: number, strong = false): void {
     let fitting = size
     this.set(fitting, strong)
@@ -78,7 +76,7 @@ class Pen {
     this.sheet.text(text, column.x, y, { width: column.width, align: "right", lineBreak: fitting <= 5 })
   }
 
-  /** Texts side by side at the current position: the first from the left, the others against the right edge. */
+  /** Texts in one row; all but the first are aligned right. */
   row(texts: ReadonlyArray<string>, columns: ReadonlyArray<Column>, size: number, strong = false): void {
     for (const [index, text] of texts.entries()) {
       const column = columns[index]
@@ -101,7 +99,6 @@ class Pen {
     return true
   }
 
-  /** Lines below one another. */
   lines(all: ReadonlyArray<string>, column: Column, size: number, color = black): void {
     for (const line of all) {
       this.set(size, false, color)
@@ -231,7 +228,7 @@ const drawFoot = (pen: Pen, document: ShownDocument) => {
   }
 }
 
-/** Draws a document from top to bottom, on as many pages as it takes; the caller ends the sheet. */
+/** Draws a document; the caller ends the sheet. */
 const drawInvoice = (sheet: Sheet, document: ShownDocument, fonts: Fonts<Uint8Array>): void => {
   const pen = new Pen(sheet, fonts)
   drawHead(pen, document)
@@ -244,7 +241,6 @@ const drawInvoice = (sheet: Sheet, document: ShownDocument, fonts: Fonts<Uint8Ar
   drawFoot(pen, document)
 }
 
-/** The PDF of a document, or the error. */
 export type DrawAnswer = { readonly pdf: Uint8Array } | { readonly failure: string }
 
 const resolve = createRequire(import.meta.url).resolve
@@ -260,14 +256,14 @@ const readFonts = async ({ bold, regular }: Fonts<string>): Promise<Fonts<Uint8A
   bold: await readFile(bold)
 })
 
-/** Files of the deployment, given when the thread was started. */
+/** Given when the thread was started. */
 const files: Fonts<string> | null = workerData
 const fonts = readFonts(files ?? builtIn)
 
 const drawn = async (document: ShownDocument): Promise<Uint8Array> => {
   const loaded = await fonts
   const title = `${document.title} ${document.facts[0]?.value ?? ""}`
-  // With the date of the document its bytes are the same each time it is drawn.
+  // With the document's date its bytes never change.
   const info = {
     Title: title,
     Author: document.seller.name,

@@ -8,8 +8,8 @@ import type { AppSettings } from "../config/AppConfig.ts"
 import type { DrawAnswer } from "./InvoiceWorker.ts"
 
 /**
- * Draws invoices with pdfkit in a separate thread, one after the other: a document takes a tenth of a second of processor
- * time, in which all requests would wait. The first document starts the thread, because most processes draw none.
+ * Draws invoices one by one in a thread: each takes a tenth of a second of processor time. The first starts it: most
+ * processes draw none.
  */
 export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Layer.effect(
   InvoicePdf,
@@ -34,7 +34,7 @@ export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Laye
       const ended = once(thread, "exit", waiting).then(() => {
         throw new Error("The thread that draws invoices has ended.")
       })
-      // It keeps the process alive while it draws, and no longer.
+      // It keeps the process alive only while it draws.
       thread.ref()
       thread.postMessage(document)
       try {
@@ -51,7 +51,7 @@ export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Laye
   })
 )
 
-/** The configured settings of invoices and their PDF adapter. Invoices use the language of mails by default. */
+/** Settings and PDF adapter; default language: that of mails. */
 export const invoiceAdapters = ({ deployment: { invoices, storeName }, mail: { locale } }: AppSettings) =>
   Layer.provideMerge(
     pdfInvoices,

@@ -25,7 +25,6 @@ const transportOf = ({ dataDir, mail: { way } }: AppSettings): Layer.Layer<MailT
   }
 }
 
-/** The settings and the transport of mails, as the deployment configured them. */
 export const mailAdapters = (settings: AppSettings) => {
   const { deployment: { email, storeName }, environment, mail: { domain, keyring, locale, locales, way } } = settings
   return Layer.mergeAll(

@@ -2,7 +2,7 @@ import { Eta } from "eta/core"
 import { headerText } from "../../domain/mail/Mail.ts"
 import type { ContentLine, MailContent, MailScene, RenderedMail } from "../../domain/mail/MailContent.ts"
 
-/** A link that opens a web page and does nothing else. */
+/** Only links to web pages. */
 const safeLink = (url: string): string | undefined =>
   URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[\s\p{Cc}]/u.test(url) ? url : undefined
 
@@ -74,7 +74,7 @@ ${table("lines", false)}${table("totals", true)}
 `
 )
 
-/** Renders a mail's content as text and HTML. All of the content is text; none of it is markup. */
+/** Renders text and HTML. All content is text, none is markup. */
 export const layOut = (content: MailContent, scene: MailScene): RenderedMail => {
   const link = content.button === undefined ? undefined : safeLink(content.button.url)
   return {

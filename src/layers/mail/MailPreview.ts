@@ -8,7 +8,6 @@ import { renderMail } from "./MailTexts.ts"
 const about = { to: "ann@home.example", organizationId: "org_default" }
 const order = { orderId: OrderId.make("0190c0de-0000-7000-8000-000000000001"), orderNumber: "ORD-2026-000042" }
 
-/** A mail of each template with sample data. */
 export const sampleMails: { readonly [T in CoreMailTemplate]: MailOf<T> } = {
   "password-reset": {
     template: "password-reset",
@@ -50,7 +49,7 @@ export const sampleMails: { readonly [T in CoreMailTemplate]: MailOf<T> } = {
   }
 }
 
-/** Names of the templates that can be previewed: all of them. */
+/** Templates that can be previewed. */
 export const previewTemplates = (plugins: ReadonlyArray<Mailing>): ReadonlyArray<string> => [
   ...Object.keys(sampleMails),
   ...plugins.flatMap(({ mailTemplates }) => mailTemplates.map(({ name }) => name))
@@ -65,7 +64,7 @@ const sampleOf = (template: string, plugins: ReadonlyArray<Mailing>): Mail | und
 
 export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly message: string }> {}
 
-/** Renders a template with sample data as HTML, as the deployment sends it in this language. Default: its language. */
+/** Renders a template with sample data as HTML, in this language or the deployment's. */
 export const previewMail = ({ deployment, mail }: AppSettings, template: string, locale: string | undefined) =>
   Effect.try({
     try: () => {

@@ -6,18 +6,16 @@ import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEn
 import { layOut } from "./MailLayout.ts"
 
 export interface MailOptions {
-  /** Whether there is a transport: a server, an adapter, or the files of development. */
   readonly isOn: boolean
-  /** Keys that encrypt mails in the queue. */
+  /** Encrypts queued mails. */
   readonly keyring: Keyring
-  /** Templates that are not sent. */
   readonly switchedOff: ReadonlyArray<MailTemplate>
-  /** Name of the store, in texts and as the name of the sender. */
+  /** Also the sender's name. */
   readonly storeName: string
   readonly locale: string
-  /** Writers of the deployment, which take precedence over the built-in ones. */
+  /** Writers of the deployment take precedence. */
   readonly locales: MailLocales
-  /** Right side of the ids of messages: the domain of the sender. */
+  /** Right side of message ids: the sender's domain. */
   readonly domain: string
 }
 
@@ -36,7 +34,7 @@ export class MailSettings extends Context.Service<MailSettings, MailOptions>()("
     Layer.succeed(MailSettings, { ...defaultMailOptions, ...options })
 }
 
-/** The canonical form of a language tag; undefined for an invalid one. */
+/** Undefined for an invalid tag. */
 export const canonicalLocale = (tag: string): string | undefined => {
   try {
     return Intl.getCanonicalLocales(tag)[0]
@@ -51,7 +49,7 @@ const ancestry = (locale: string): ReadonlyArray<string> => {
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))
 }
 
-/** The writer of a template in the nearest language that has one, and that language. Throws without one. */
+/** The writer in the nearest language, with that language. Throws without one. */
 const writerOf = <T extends MailTemplate>(template: T, locales: MailLocales, wanted: ReadonlyArray<string>) => {
   for (const locale of [...wanted, "en"].flatMap(ancestry)) {
     const builtIn: Partial<MailWriters> | undefined = locale === "en" ? englishMails : undefined
@@ -63,7 +61,7 @@ const writerOf = <T extends MailTemplate>(template: T, locales: MailLocales, wan
 
 const isWhole = (made: MailContent | RenderedMail): made is RenderedMail => "html" in made
 
-/** The texts of a mail. Throws what a writer of the deployment throws. */
+/** Throws what a writer of the deployment throws. */
 export const renderMail = (
   mail: Mail,
   options: Pick<MailOptions, "locale" | "locales" | "storeName">
@@ -84,7 +82,6 @@ const greeting = (name: string): string => {
   return person === undefined ? "Hello," : `Hello ${person},`
 }
 
-/** The meaning of a status for the customer. */
 const meanings = new Map([
   ["confirmed", "We have confirmed your order."],
   ["processing", "We are getting your order ready."],
@@ -107,7 +104,7 @@ const totalsOf = (data: MailOf<"order-confirmation">["data"], locale: string) =>
   ]
 }
 
-/** Tax that the prices include is named in a note: the amounts above the total add up without it. */
+/** A note: the amounts above the total add up without it. */
 const includedTax = ({ currency, taxIncluded, taxTotal }: MailOf<"order-confirmation">["data"], locale: string) =>
   taxIncluded === true && taxTotal > 0 ? [`The total includes ${moneyText(taxTotal, currency, locale)} of tax.`] : []
 
@@ -129,7 +126,6 @@ const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, stor
   }
 }
 
-/** The texts that are built in. */
 const englishMails: MailWriters = {
   "password-reset": ({ resetUrl, userName }, { storeName }) => ({
     subject: `Choose a new password for ${storeName}`,

@@ -13,22 +13,22 @@ export interface MailAttachment {
 
 export interface OutgoingMail extends RenderedMail {
   readonly mail: Mail
-  /** Without brackets; the same for every attempt, so that a receiver detects a mail that was sent twice. */
+  /** Without brackets; the same for every attempt, so receivers detect duplicates. */
   readonly messageId: string
   readonly fromName: string
   readonly attachments: ReadonlyArray<MailAttachment>
 }
 
-/** The mail can never be delivered: it is not tried again. `message` holds neither an address nor a link. */
+/** Never deliverable: not tried again. `message` has neither an address nor a link. */
 export class MailRefused extends Data.TaggedError("MailRefused")<{ readonly message: string }> {}
 
-/** The mail could not be delivered this time. `message` holds neither an address nor a link. */
+/** Not deliverable now. `message` has neither an address nor a link. */
 export class MailDelayed extends Data.TaggedError("MailDelayed")<{ readonly message: string }> {}
 
-/** Links, addresses, and words long enough to be a key: refusals of servers repeat what was sent. */
+/** Links, addresses, and words as long as a key: servers repeat what was sent. */
 const privateWords = /\b[a-z][a-z0-9+.-]*:\/\/\S+|[^\s<>"']+@[^\s<>"']+|[\w+/=-]{24,}/gi
 
-/** Makes a server's message safe for logs and jobs: one line without links, addresses and keys. */
+/** One line without links, addresses and keys, for logs and jobs. */
 export const withoutPrivate = (text: string): string =>
   text.replace(privateWords, "…").replace(/[\p{Cc}\s]+/gu, " ").trim().slice(0, 300).toWellFormed() || "no reason given"
 
@@ -37,13 +37,13 @@ export class MailTransport extends Context.Service<MailTransport, {
   readonly deliver: (mail: OutgoingMail) => Effect.Effect<void, MailRefused | MailDelayed>
 }>()("stoa/layers/mail/MailTransport") {}
 
-/** The argument of an adapter: the template with its data, and the texts that Stoa would send. */
+/** The template with its data, and the texts that Stoa would send. */
 export interface AdapterMail {
   readonly template: Mail["template"]
   readonly to: string
   readonly data: Mail["data"]
   readonly organizationId: string
-  /** The same for every attempt of one mail: an idempotency key. */
+  /** The same for every attempt: an idempotency key. */
   readonly messageId: string
   readonly subject: string
   readonly text: string
@@ -51,10 +51,7 @@ export interface AdapterMail {
   readonly attachments: OutgoingMail["attachments"]
 }
 
-/**
- * Sends mails for a deployment (contract, platform §3, `email.send`). Every failure, exception and rejection is retried,
- * except a `GiveUp`.
- */
+/** Sends mails for a deployment (contract, platform §3, `email.send`). Every failure is retried, except a `GiveUp`. */
 export type MailAdapter = (mail: AdapterMail) => Effect.Effect<unknown, unknown> | Promise<unknown>
 
 const adapterMail = (
@@ -72,7 +69,6 @@ const errorOf = (error: unknown) => {
   return error instanceof GiveUp ? new MailRefused({ message }) : new MailDelayed({ message })
 }
 
-/** An adapter returns an effect or a promise, or throws. */
 const send = (adapter: MailAdapter, outgoing: OutgoingMail) =>
   Effect.suspend(() => {
     const made = adapter(adapterMail(outgoing))
@@ -88,13 +84,13 @@ export const adapterTransport = (adapter: MailAdapter): Layer.Layer<MailTranspor
     )
   })
 
-/** Maximum number of files; older ones are removed at the next start. */
+/** Older files are removed at the next start. */
 const maxFiles = 500
 
 const failed = (error: unknown) =>
   new MailDelayed({ message: `The file could not be written: ${error instanceof Error ? error.message : "unknown"}` })
 
-/** A message for mail programs and people: only attachments are encoded. */
+/** For mail programs and people: only attachments are encoded. */
 const fileOf = ({ attachments, fromName, html, mail, messageId, subject, text }: OutgoingMail): string => {
   const boundary = `stoa-${messageId.replace(/\W/g, "-")}`
   const part = (type: string, body: string) =>
@@ -119,17 +115,14 @@ const linkOf = ({ mail }: OutgoingMail): string | undefined =>
     ? mail.data.verifyUrl
     : undefined
 
-/** Message ids begin with their time, so names sort by it. */
+/** Message ids begin with their time. */
 const removeOld = async (folder: string) => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const files = (await readdir(folder)).filter((name) => name.endsWith(".eml")).toSorted()
   for (const name of files.slice(0, Math.max(0, files.length - maxFiles))) await rm(join(folder, name), { force: true })
 }
 
-/**
- * Mails of development: one file each in this folder, and a log line with the link to follow. A retry writes the same
- * file again.
- */
+/** Development: a file per mail, and a log line with its link. A retry rewrites the file. */
 export const fileTransport = (folder: string): Layer.Layer<MailTransport> =>
   Layer.effect(
     MailTransport,

@@ -10,17 +10,17 @@ import { MailSettings, renderMail } from "./MailTexts.ts"
 import { MailDelayed, MailRefused, MailTransport, withoutPrivate } from "./MailTransport.ts"
 
 /**
- * Input of the task `mail/send`: the mail is encrypted, because it holds an address and often a link that opens an
- * account; people who see jobs see the other fields. Additions must be optional, because jobs outlive versions.
+ * Input of `mail/send`. The mail is encrypted: it holds an address and often a link that opens an account. Additions
+ * must be optional: jobs outlive versions.
  */
 export const EncryptedMail = Schema.Struct({
   template: Schema.String,
   orderId: Schema.optional(Schema.String),
   keyId: Schema.String,
   encrypted: Schema.String,
-  /** The first job of this mail, if it was postponed. */
+  /** The first job of a postponed mail. */
   mailId: Schema.optional(Schema.String),
-  /** How often it was postponed, because its order was not paid yet. */
+  /** Postponements, because the order was unpaid. */
   postponed: Schema.optional(Schema.Int)
 })
 export type EncryptedMail = typeof EncryptedMail.Type
@@ -29,14 +29,12 @@ const MailJson = Schema.fromJsonString(Mail)
 const encode = Schema.encodeSync(MailJson)
 const decodeMail = Schema.decodeUnknownOption(MailJson)
 
-/** The order that a mail of the core is about. */
 const orderOf = (mail: Mail): OrderId | undefined =>
   !isPluginMail(mail) && "orderId" in mail.data ? mail.data.orderId : undefined
 
-/** Ties the input to its organization: copied to another one it does not decrypt. */
+/** Binds the input to its organization: elsewhere it does not decrypt. */
 const ownerOf = (organizationId: string) => `mail/${organizationId}`
 
-/** The input of the job that sends a mail. */
 export const encryptMail = (keyring: Keyring, mail: Mail): EncryptedMail => {
   const { keyId, text } = encryptSecret(keyring, ownerOf(mail.organizationId), encode(mail))
   const orderId = orderOf(mail)
@@ -44,34 +42,33 @@ export const encryptMail = (keyring: Keyring, mail: Mail): EncryptedMail => {
   return { template: mail.template, ...about, keyId, encrypted: text }
 }
 
-/** The mail of a job of an organization; undefined when no key of the deployment decrypts it. */
+/** Undefined when no key of the deployment decrypts it. */
 export const openMail = (keyring: Keyring, organizationId: string, input: EncryptedMail): Mail | undefined => {
   const text = openSecret(keyring, ownerOf(organizationId), { keyId: input.keyId, text: input.encrypted })
   return text === undefined ? undefined : Option.getOrUndefined(decodeMail(text))
 }
 
-/** Slug of the task that sends mails, and its queue, so that a slow mail server delays no other jobs. */
+/** A separate queue: a slow mail server delays no other jobs. */
 const sendMailSlug = "mail/send"
 const mailQueue = "mail"
 
 const second = 1_000
 
-/** Retries after 30 s, then twice as long each time up to 4 hours; about 25 hours in all. */
+/** After 30 s, doubling up to 4 hours; about 25 hours in all. */
 const mailRetries = {
   attempts: 14,
   backoff: { type: "exponential", delay: 30 * second, jitter: 0.2, ceiling: 4 * 3_600 * second }
 } as const satisfies Retries
 
-/** Links expire after an hour, so their mails are given up after half of one. */
+/** Links expire after an hour; their mails are given up after half of one. */
 const linkAttempts = 7
 
 const attemptsOf = (template: MailTemplate): number =>
   template === "password-reset" || template === "email-verification" ? linkAttempts : mailRetries.attempts
 
-/** Delay of a confirmation: an order is paid a moment after it is created. */
+/** An order is paid a moment after it is created. */
 const paymentMs = 1_000
 
-/** `Mails` over the queue of background jobs. */
 export const queuedMailsLayer = Layer.effect(
   Mails,
   Effect.gen(function*() {
@@ -91,7 +88,7 @@ export const queuedMailsLayer = Layer.effect(
       }
     })
 
-    /** Drops mails without a usable address, and keeps the address out of the log. */
+    /** Drops mails without a usable address; logs no address. */
     const addressed = (mail: Mail) =>
       isMailAddress(mail.to)
         ? Effect.succeed(true)
@@ -115,7 +112,6 @@ interface MailRun {
   readonly maxAttempts: number
 }
 
-/** Outcome of a run, kept with its job. */
 type MailNote =
   | { readonly sent: true }
   | { readonly skipped: string }
@@ -138,13 +134,13 @@ const countMail = Effect.fnUntraced(
   }
 )
 
-/** How often a confirmation is postponed, a minute at most each time: about a day. */
+/** About a day, at a minute each. */
 const maxPostponed = 1_440
 
-/** Milliseconds to the next look at the payment: most take a moment, some an hour. */
+/** Milliseconds to the next look at the payment. */
 const postponedBy = (times: number): number => Math.min(60_000, 2_000 * 2 ** Math.min(times, 10))
 
-/** Invoices are rendered for each try, so that no job carries a file. */
+/** Rendered for each try: no job carries a file. */
 const attachmentsOf = (invoices: Invoices["Service"], mail: Mail) =>
   mail.template !== "order-invoice" ? Effect.succeed([]) : invoices.fileToSend(mail.data.orderId).pipe(
     Effect.map(({ fileName, pdf }) => [{ fileName, contentType: "application/pdf", content: pdf }]),
@@ -159,11 +155,11 @@ const textsOf = (settings: MailSettings["Service"], run: MailRun, mail: Mail) =>
       messageId: `${run.input.mailId ?? run.jobId}@${settings.domain}`,
       fromName: settings.storeName
     }),
-    // A template of the deployment failed; its next version may be in time for another try.
+    // The next version of the template may be in time.
     catch: (error) => new MailDelayed({ message: `its template failed: ${withoutPrivate(String(error))}` })
   })
 
-/** Records the outcome on the order's timeline. A failure here must not send the mail again. */
+/** Records the outcome on the order's timeline; a failure here must not send the mail again. */
 const record =
   (orders: OrderMailRepo["Service"]) => ({ input, jobId }: MailRun, mail: Mail, failure: string | null) => {
     const orderId = orderOf(mail)
@@ -179,7 +175,7 @@ const makeDelivery = Effect.gen(function*() {
   const [orders, settings, transport] = [yield* OrderMailRepo, yield* MailSettings, yield* MailTransport]
   const recordOutcome = record(orders)
 
-  /** Enqueues the same mail for later, with its remaining tries and its message id. */
+  /** Keeps remaining tries and message id. */
   const postpone = Effect.fnUntraced(
     function*({ attemptNumber, input, jobId, maxAttempts, organizationId }: MailRun) {
       const postponed = input.postponed ?? 0
@@ -194,7 +190,7 @@ const makeDelivery = Effect.gen(function*() {
     }
   )
 
-  /** Why a mail is not sent now; undefined if it is. An unpaid order is not confirmed. */
+  /** Why a mail is not sent now: an unpaid order is not confirmed. */
   const held = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
     if (!mails.sends(mail.template)) return { skipped: "its template is switched off" }
     if (mail.template !== "order-confirmation") return undefined
@@ -250,7 +246,7 @@ export const sendMail: Effect.Effect<
     queue: mailQueue,
     retries: mailRetries,
     handler: Effect.fnUntraced(function*({ ctx, input, job }) {
-      // The message must not show the input, which may hold anything.
+      // The message must not show the input.
       const encrypted = yield* Effect.mapError(decode(input), () => new GiveUp("The input is no encrypted mail."))
       const output = yield* deliver({
         jobId: job.id,

@@ -2,7 +2,6 @@ import { Effect, Layer, Redacted, Semaphore } from "effect"
 import type { SmtpSettings } from "../config/MailConfig.ts"
 import { MailDelayed, MailRefused, MailTransport, type OutgoingMail, withoutPrivate } from "./MailTransport.ts"
 
-/** A failure of the library: its kind, and the server's reply if there was one. */
 interface SmtpFailure {
   readonly code?: string
   readonly responseCode?: number
@@ -10,21 +9,15 @@ interface SmtpFailure {
   readonly message?: string
 }
 
-/**
- * Replies about the session and not the mail: a command out of turn, a missing login or TLS. Once the operator has fixed
- * them, the mail goes out.
- */
+/** Replies about the session, not the mail: once the operator fixes it, the mail goes out. */
 const sessionReplies = new Set([503, 530, 534, 535, 538])
 
-/**
- * A refusal is permanent if the server answered the envelope or the message with 5yz (RFC 5321, 4.2.1). Everything else
- * (4yz, a failed greeting or login, no connection, silence) is retried.
- */
+/** Permanent: 5yz to the envelope or the message (RFC 5321, 4.2.1). Everything else is retried. */
 const isPermanent = ({ code, responseCode }: SmtpFailure): boolean =>
   (code === "EENVELOPE" || code === "EMESSAGE") &&
   (responseCode === undefined || (responseCode >= 500 && responseCode < 600 && !sessionReplies.has(responseCode)))
 
-/** The reply of the server, or the library's message, without private parts. */
+/** The reply without private parts. */
 const errorOf = (failure: unknown): MailRefused | MailDelayed => {
   const recorded: SmtpFailure = typeof failure === "object" && failure !== null ? failure : {}
   const message = withoutPrivate(recorded.response ?? `${recorded.code ?? ""} ${recorded.message ?? ""}`)
@@ -53,7 +46,7 @@ const poolOf = (smtp: SmtpSettings) =>
           ? {}
           : { auth: { user: smtp.login.user, pass: Redacted.value(smtp.login.pass) } }),
         maxConnections: smtp.connections,
-        // Once, for a connection that the server has closed while it was idle; nothing that was sent is sent again.
+        // For a connection that the server closed while idle; nothing is sent twice.
         maxRequeues: 1,
         connectionTimeout: smtp.connectTimeoutMs,
         greetingTimeout: smtp.connectTimeoutMs,
@@ -84,7 +77,7 @@ const messageOf = ({ attachments, fromName, html, mail, messageId, subject, text
   headers: { "auto-submitted": "auto-generated" }
 })
 
-/** One mail over a connection of the pool. An interruption withdraws it or cuts its connection. */
+/** An interruption withdraws the mail or cuts its connection. */
 const send = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: OutgoingMail) =>
   Effect.tryPromise({
     try: (signal) => pool.sendMail({ ...messageOf(outgoing, from), signal }),
@@ -98,10 +91,7 @@ const send = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: Outgo
     Effect.asVoid
   )
 
-/**
- * Mails over a mail server, over as many connections as configured, which are closed at the end of the process. A mail
- * without a connection waits outside of the library, so that its time does not run yet.
- */
+/** Sends over a pool of connections. A mail without one waits outside the library, so its time does not run. */
 export const smtpTransport = (smtp: SmtpSettings): Layer.Layer<MailTransport> =>
   Layer.effect(
     MailTransport,

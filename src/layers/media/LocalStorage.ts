@@ -15,7 +15,7 @@ import {
   TemporaryFiles
 } from "../../domain/media/MediaFiles.ts"
 
-/** Number of leading bytes that are enough to detect a content type. */
+/** Enough leading bytes to detect a content type. */
 const headBytes = 4_096
 
 /** Types that this service accepts under a wider name. */
@@ -24,12 +24,11 @@ const aliases: Readonly<Record<string, string>> = {
   "video/x-m4v": "video/mp4"
 }
 
-/** Pieces that XML allows before its root element, with their ends. */
+/** Allowed by XML before the root element. */
 const prologue = [["<?xml", "?>"], ["<!--", "-->"], ["<!doctype svg", ">"]] as const
 
 /**
- * SVG has no magic bytes, so this looks for its root element behind the prologue. It goes piece by piece, because the
- * sender could make one regular expression take very long.
+ * Searches SVG's root element behind the prologue, piece by piece: senders could make one regular expression very slow.
  */
 const isSvg = (head: Uint8Array): boolean => {
   let left = new TextDecoder().decode(head).toLowerCase().trimStart()
@@ -42,27 +41,27 @@ const isSvg = (head: Uint8Array): boolean => {
   }
 }
 
-/** Detects the content type of a file by its first bytes (`headBytes`); undefined for an unknown one. */
+/** Undefined for an unknown type. */
 export const detectContentType = async (head: Uint8Array): Promise<string | undefined> => {
   if (isSvg(head)) return "image/svg+xml"
-  // Loaded with the first file: most processes receive none.
+  // Most processes receive no file.
   const { fileTypeFromBuffer } = await import("file-type")
   const found = await fileTypeFromBuffer(head)
   return found === undefined ? undefined : aliases[found.mime] ?? found.mime
 }
 
-/** Runs work on the disk; its failures are the storage's. */
+/** Maps failures to the storage's. */
 export const onDisk = <A>(work: () => Promise<A>): Effect.Effect<A, StorageFailed> =>
   Effect.tryPromise({ try: work, catch: (cause) => new StorageFailed({ cause }) })
 
-/** A free path in the folder. The file there is removed when the scope closes. */
+/** The file is removed when the scope closes. */
 export const temporaryPath = (folder: string) =>
   Effect.acquireRelease(
     Effect.as(onDisk(() => mkdir(folder, { recursive: true, mode: 0o700 })), join(folder, randomUUID())),
     (path) => Effect.ignore(onDisk(() => rm(path, { force: true })))
   )
 
-/** Writes chunks in order, and keeps size, hash and first bytes. */
+/** Keeps size, hash and first bytes. */
 class FileWriter {
   readonly #hash = createHash("sha256")
   readonly #head: Array<Uint8Array> = []
@@ -96,17 +95,17 @@ const receiveAt = Effect.fnUntraced(
       yield* onDisk(() => writer.write(file, chunk))
     })
     yield* Stream.runForEach(content, take)
-    // The file is renamed or sent next, so its bytes have to be on the disk before success is reported.
+    // The bytes must be on disk before success is reported.
     yield* onDisk(() => file.sync())
     return yield* onDisk(() => writer.written(path))
   },
   Effect.scoped
 )
 
-/** Age at which a file belongs to a process that died; no upload takes this long. */
+/** No upload takes this long: its process died. */
 const abandonedAfterMs = 3_600_000
 
-/** Removes abandoned files from the folder. Gives their number. */
+/** Returns the number of removed files. */
 export const clearAbandoned = Effect.fn("TemporaryFiles.clearAbandoned")(function*(folder: string) {
   const now = yield* Clock.currentTimeMillis
   const names = yield* onDisk(() => readdir(folder)).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
@@ -120,10 +119,7 @@ export const clearAbandoned = Effect.fn("TemporaryFiles.clearAbandoned")(functio
   return removed.reduce<number>((sum, one) => sum + one, 0)
 })
 
-/**
- * Temporary files in a folder of this machine. Each process clears its folder: a scheduled job would see the disk of one
- * process only.
- */
+/** Each process clears its folder: a scheduled job sees one process's disk only. */
 export const localTemporaryFiles = (folder: string): Layer.Layer<TemporaryFiles> =>
   Layer.effect(
     TemporaryFiles,
@@ -154,17 +150,14 @@ const syncFolder = async (path: string): Promise<void> => {
 const move = async (from: string, to: string): Promise<void> => {
   const folder = dirname(to)
   await mkdir(folder, { recursive: true, mode: 0o750 })
-  // One step within a file system: a reader never sees half a file.
+  // A rename is atomic: readers never see half a file.
   await rename(from, to)
   await syncFolder(folder)
 }
 
-/**
- * Media as files below a folder, in the same file system as the folder of temporary files. Processes of one machine can
- * share it.
- */
+/** Media as files, in the same file system as temporary files. Processes of one machine can share it. */
 export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
-  // A key that leads out of the folder is a mistake of the service.
+  // Keys never lead out of the folder.
   const pathOf = (key: string) =>
     isStorageKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileMissing({ key }))
 
@@ -199,7 +192,7 @@ export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
   })
 }
 
-/** A deployment without storage: uploads are 501, and no file is found. */
+/** Uploads are 501, and no file is found. */
 export const noStorage: Layer.Layer<MediaStorage> = Layer.succeed(MediaStorage, {
   isConfigured: false,
   put: () => Effect.fail(new StorageFailed({ cause: "no storage is configured" })),

@@ -15,7 +15,7 @@ import { type HostResolver, targetGuard, type TargetPolicy } from "../webhooks/T
 import { localStorage, localTemporaryFiles, noStorage, onDisk, temporaryPath } from "./LocalStorage.ts"
 import { s3Storage } from "./S3Storage.ts"
 
-/** Redirects that are followed: from `http` to `https`, to a name with `www`, to a host of files. */
+/** From `http` to `https`, to `www`, to a host of files. */
 const maxRedirects = 5
 
 /** Uncompressed: a packed response could unpack to any size. */
@@ -23,7 +23,7 @@ const headers = { accept: "image/*", "accept-encoding": "identity", "user-agent"
 
 const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Answers of a host that is busy or broken at the moment. */
+/** The host is busy or broken at the moment. */
 const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
 
 const redirectOf = ({ headers: { location }, statusCode = 0 }: IncomingMessage, from: URL): string | undefined => {
@@ -48,7 +48,7 @@ const bytesOf = (response: IncomingMessage, limit: number) => {
   )
 }
 
-/** `PictureHosts` behind the guard of webhook targets, which checks every redirect like the first address. */
+/** Guards every redirect like the first address. */
 export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts, never, HostResolver> =>
   Layer.effect(
     PictureHosts,
@@ -75,7 +75,7 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
           const answer = yield* asked(next)
           const onward = redirectOf(answer.response, answer.url)
           if (onward === undefined) return yield* bytesOf(answer.response, limit)
-          // The body of a redirect stays unread; its connection is closed with the scope.
+          // The body stays unread; the scope closes the connection.
           next = onward
         }
         return yield* new PictureRefused({ message: `leads on more than ${maxRedirects} times` })
@@ -85,10 +85,9 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
     })
   )
 
-/** Time limit for one image, in seconds. */
+/** Per image. */
 const limitSeconds = 20
 
-/** The library's names of the formats. */
 const formats: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpeg",
@@ -97,13 +96,10 @@ const formats: Readonly<Record<string, string>> = {
   "image/avif": "heif"
 }
 
-/** The library cannot be loaded: no fault of the image. */
+/** No fault of the image. */
 class LibraryMissing extends Error {}
 
-/**
- * The library is loaded with the first image, as most processes see none. It works outside of JavaScript's thread; one
- * thread per image and no cache keep its memory small.
- */
+/** Loaded with the first image. One thread per image and no cache keep its memory small. */
 const loaded = async () => {
   const { default: sharp } = await import("sharp").catch((cause: unknown) => {
     throw new LibraryMissing("The library for images cannot be read on this machine.", { cause })
@@ -125,7 +121,7 @@ const failureOf = (cause: unknown): ImageRefused | StorageFailed =>
     ? new ImageRefused({ message: "has more pixels than are allowed" })
     : unreadable()
 
-/** Images by sharp. Damaged images are refused rather than guessed at. */
+/** Images by sharp; refuses damaged ones. */
 export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues): Layer.Layer<MediaImages> => {
   const options: SharpOptions = { limitInputPixels: maxPixels, failOn: "error", sequentialRead: true }
 
@@ -136,7 +132,7 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
     withImage(path, async (image) => {
       const { autoOrient: { height, width }, format, pages = 1 } = await image.metadata()
       if (format !== formats[contentType]) throw unreadable()
-      // The head holds the unpacked size of all frames: a bomb is refused before a pixel is unpacked.
+      // The head has the unpacked size of all frames: a bomb is refused before unpacking.
       if (width * height > maxPixels || width * height * pages > 4 * maxPixels) {
         throw new ImageRefused({ message: `has more pixels than are allowed (${maxPixels})` })
       }
@@ -152,7 +148,7 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
         image.autoOrient().resize({ width, withoutEnlargement: true }).timeout({ seconds: limitSeconds })
           .webp({ quality: 80 }).toFile(made)
     )
-    // A smaller version is small enough to be read at once.
+    // Small enough to be read at once.
     const bytes = yield* onDisk(() => readFile(made))
     const file = {
       path: made,
@@ -166,7 +162,7 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
   return Layer.succeed(MediaImages, { measure, render })
 }
 
-/** Derived from the deployment's secrets keys: a leak of one kind does not reveal the other. */
+/** Derived from the secrets keys: leaking one kind does not reveal the other. */
 export const mediaKeys = (keyring: ReadonlyArray<SecretsKey>): ReadonlyArray<MediaKey> =>
   keyring.map(({ bytes }) =>
     Redacted.make(new Uint8Array(hkdfSync("sha256", Redacted.value(bytes), "", "stoa media links", 32)), {
@@ -179,7 +175,6 @@ const storageOf = ({ media: { storage } }: AppSettings, folder: string) => {
   return storage.kind === "local" ? localStorage(join(folder, "files")) : noStorage
 }
 
-/** Storage, images and limits of media, as the deployment configured them. */
 export const mediaAdapters = (settings: AppSettings) => {
   const folder = join(resolve(settings.dataDir), "media")
   const arriving = join(folder, "incoming")

@@ -14,24 +14,24 @@ import {
 } from "../../domain/media/MediaFiles.ts"
 import type { S3Settings } from "../config/MediaConfig.ts"
 
-/** Maximum wait for a connection, in milliseconds. */
+/** Milliseconds. */
 const connectMs = 3_000
 
-/** The library must not write past the log of the service; its failures are reported by the callers. */
+/** The library must not write past the service's log; callers report failures. */
 const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Maximum size of a file that is downloaded to render smaller versions; uploads have a smaller limit. */
+/** For files to render smaller versions of; uploads have a smaller limit. */
 const maxDownload = 5 * 1_073_741_824
 
 const clientOptions = (settings: S3Settings): S3ClientConfig => ({
   region: settings.region,
   forcePathStyle: settings.forcePathStyle,
-  // Uploads carry the hash that was computed on arrival, so no other checksum is needed.
+  // Uploads carry the hash computed on arrival.
   requestChecksumCalculation: "WHEN_REQUIRED",
   responseChecksumValidation: "WHEN_REQUIRED",
-  // A stream can be sent once: retries are done here, with a new one.
+  // A stream can be sent once: retries are done here.
   maxAttempts: 1,
-  // Large files take their time; a silent bucket does not get it.
+  // Large files take time; a silent bucket gets none.
   requestHandler: { connectionTimeout: connectMs, socketTimeout: settings.timeoutMs },
   logger: silent,
   ...settings.endpoint === undefined ? {} : { endpoint: settings.endpoint },
@@ -46,7 +46,7 @@ const clientOptions = (settings: S3Settings): S3ClientConfig => ({
 const attempt = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StorageFailed> =>
   Effect.tryPromise({ try: run, catch: (cause) => new StorageFailed({ cause }) })
 
-/** The library is loaded with the first file: it is large, and most processes move none. */
+/** Loaded with the first file: large, and most processes move none. */
 const connect = async (settings: S3Settings) => {
   const library = await import("@aws-sdk/client-s3")
   return { ...library, client: new library.S3Client(clientOptions(settings)) }
@@ -56,7 +56,7 @@ const isMissing = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "name" in cause &&
   (cause.name === "NoSuchKey" || cause.name === "NotFound")
 
-/** Whether a retry can help: no answer, or one that blames the server. */
+/** A retry can help: no answer, or one that blames the server. */
 const isTransient = ({ cause }: StorageFailed): boolean => {
   if (typeof cause !== "object" || cause === null || !("$metadata" in cause)) return true
   const { $metadata: recorded } = cause
@@ -78,7 +78,7 @@ const bodyOf = (key: string, { Body: body }: GetObjectCommandOutput) =>
 
 type Connected = Awaited<ReturnType<typeof connect>>
 
-/** Media as objects of a bucket that speaks the protocol of S3. Clients fetch signed addresses from the bucket itself. */
+/** Media in an S3 bucket; clients fetch signed addresses from it. */
 export const s3Storage = (settings: S3Settings): Layer.Layer<MediaStorage, never, TemporaryFiles> =>
   Layer.effect(
     MediaStorage,

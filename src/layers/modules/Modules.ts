@@ -31,7 +31,7 @@ import { tax } from "./tax.ts"
 import { tenancy } from "./tenancy.ts"
 import { webhooks } from "./webhooks.ts"
 
-/** The modules of the core in the order in which their tables refer to one another. */
+/** In the order in which their tables refer to one another. */
 export const modules = [
   tenancy,
   ratelimits,
@@ -61,30 +61,26 @@ export const modules = [
   importExport
 ] as const
 
-/** Owners of migrations, in that order; the tables that all plugins share come last. */
+/** In that order; tables that plugins share come last. */
 export const migrationOwners = [
   ...modules.map(({ id, migrations }) => [id, migrations] as const),
   ["plugins", sharedByPlugins] as const
 ]
 
-/** What modules and plugins let be asked of their tables. */
 const brought = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => BroughtModels.layerOf(broughtBy(modules, deployment.plugins)))
 )
 
-/** The permissions of modules and plugins. */
 const catalogue = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => PermissionCatalogue.layerOf(catalogueOf(modules, deployment.plugins)))
 )
 
-/** Services of all modules, in every process. */
 export const services = together(modules.map(Struct.get("layer"))).pipe(
   Layer.provide(brought),
   Layer.provideMerge(catalogue)
 )
 
-/** Behaviour of all entities and workflows: every process that runs actors registers every one of them. */
+/** Every process that runs actors registers all of them. */
 export const actors = together(modules.map(Struct.get("actors")))
 
-/** Handlers of all route groups. */
 export const routes = together(modules.map(Struct.get("routes")))

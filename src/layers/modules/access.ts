@@ -12,7 +12,7 @@ import { auth } from "./auth.ts"
 import { events } from "./events.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Who may do what: keys, staff, permissions (contract, platform §4 to §6). Its tables are those of `auth`. */
+/** Keys, staff and permissions (contract, platform §4 to §6), on the tables of `auth`. */
 export const access = defineModule({
   id: "access",
   requires: [tenancy, events, auth],

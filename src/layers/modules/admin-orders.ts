@@ -18,10 +18,7 @@ import { jobs } from "./jobs.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 
-/**
- * What staff does with orders beside their status (docs/orders.md): quotes, orders that are written, their lines before
- * payment, notes, timeline and look-up. Its tables are those of orders.
- */
+/** Staff's work on orders beside their status (docs/orders.md), on the tables of orders. */
 export const adminOrders = defineModule({
   id: "admin-orders",
   requires: [jobs, inventory, customers, orders, fulfillment, payments, checkout],

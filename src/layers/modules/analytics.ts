@@ -13,7 +13,7 @@ const models = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => AnalyticsModels.layerOf(deployment.analytics.models))
 )
 
-/** Figures of a store by models that modules, plugins and the deployment declare (spec §4 Analytics). Brings no tables. */
+/** Figures of a store by declared models (spec §4 Analytics). */
 export const analytics = defineModule({
   id: "analytics",
   requires: [tenancy, customers],

@@ -7,12 +7,12 @@ import { AuthSecret } from "../auth/AuthSecret.ts"
 import { guestClaimsLayer } from "../auth/Verification.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Loaded where it is served only: better-auth has as many files as all of Stoa, and commands and runners need none of them. */
+/** Loaded only where it is served: better-auth has as many files as all of Stoa. */
 const gateway = Layer.unwrap(
   Effect.map(Effect.promise(() => import("../auth/Auth.ts")), ({ authGatewayLayer }) => authGatewayLayer)
 )
 
-/** Users, sessions, memberships and API keys. Sends mails, so its routes stand behind the services of all modules. */
+/** Users, sessions, memberships and API keys. It sends mails, so its routes need the services of all modules. */
 export const auth = defineModule({
   id: "auth",
   requires: [tenancy],

@@ -9,7 +9,7 @@ import { catalog } from "./catalog.ts"
 import { customers } from "./customers.ts"
 import { pricing } from "./pricing.ts"
 
-/** Carts and the actor that owns each of them (contract §2). */
+/** Carts and their entities (contract §2). */
 export const carts = defineModule({
   id: "carts",
   requires: [catalog, pricing, customers],

@@ -64,7 +64,6 @@ const services = Layer.mergeAll(
   Layer.provideMerge(repositories)
 )
 
-/** What a store offers: entities with their words, categories, brands, options and variants. */
 export const catalog = defineModule({
   id: "catalog",
   requires: [tenancy, events, jobs],

@@ -17,7 +17,6 @@ import {
 } from "../../http/customers/CustomersHttp.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Customers: their profiles, and what each may do for himself. */
 export const customers = defineModule({
   id: "customers",
   requires: [tenancy],

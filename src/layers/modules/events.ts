@@ -22,7 +22,7 @@ const relayNotifications = Layer.effectDiscard(Effect.gen(function*() {
   yield* (yield* Notifications).listen("stoa_change_log", { heard: () => wake, listening })
 }))
 
-/** The change log: what every module writes, the stream of events and the audit trail (ADR 6). */
+/** The change log, the stream of events and the audit trail (ADR 6). */
 export const events = defineModule({
   id: "events",
   requires: [tenancy],

@@ -11,7 +11,7 @@ import { downloadsHttp, fulfillmentsHttp } from "../../http/orders/OrdersHttp.ts
 import { jobs } from "./jobs.ts"
 import { orders } from "./orders.ts"
 
-/** Handing goods over, what has been handed over, and bought files; other routes are among those of orders and of `/me`. Needs the services of orders. */
+/** Shipments and bought files; other routes are among those of orders and `/me`. Needs the services of orders. */
 export const fulfillment = defineModule({
   id: "fulfillment",
   requires: [jobs, orders],

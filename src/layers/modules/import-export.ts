@@ -25,7 +25,7 @@ import { pricing } from "./pricing.ts"
 import { search } from "./search.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Repositories, also those of other modules that files need. */
+/** Also those of other modules that files need. */
 export const importExportRepos = Layer.mergeAll(
   BatchRepo.layer,
   EntityFieldRepo.layer,
@@ -36,7 +36,7 @@ export const importExportRepos = Layer.mergeAll(
   WarehouseRepo.layer
 )
 
-/** Import and export of what a store has, as files (docs/import-export.md). */
+/** Import and export (docs/import-export.md). */
 export const importExport = defineModule({
   id: "import-export",
   requires: [tenancy, events, jobs, catalog, media, search, pricing, inventory, customers, orders],

@@ -25,7 +25,7 @@ const repositories = Layer.mergeAll(
   WarehouseRepo.layer
 )
 
-/** Stock, warehouses and the entity that reserves stock (contract 6). */
+/** Stock, warehouses and the stock entity (contract 6). */
 export const inventory = defineModule({
   id: "inventory",
   requires: [tenancy, catalog],

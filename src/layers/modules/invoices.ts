@@ -9,7 +9,7 @@ import { customers } from "./customers.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 
-/** Invoices and receipts (docs/orders.md). Needs the settings and what draws PDF (`PdfInvoices.ts`). */
+/** Invoices and receipts (docs/orders.md). Needs settings and `PdfInvoices.ts`. */
 export const invoices = defineModule({
   id: "invoices",
   requires: [customers, orders, payments],

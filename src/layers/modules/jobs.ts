@@ -18,7 +18,7 @@ import { WorkerSlotLeases, WorkerSlotRepo } from "../jobs/WorkerSlotRepo.ts"
 import { events } from "./events.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** What `commerce.config.ts` adds to the tasks of the core. */
+/** Tasks of `commerce.config.ts`. */
 const ownTasks = Layer.effectDiscard(Effect.gen(function*() {
   const { deployment } = yield* AppConfig
   const tasks = yield* Tasks
@@ -38,7 +38,7 @@ const repos = Layer.mergeAll(
   SchedulerTickRepo.layer
 )
 
-/** The background job queue (spec §2 and §4). Every module after it can enqueue and add tasks. */
+/** The job queue (spec §2 and §4). Later modules can enqueue and add tasks. */
 export const jobs = defineModule({
   id: "jobs",
   requires: [tenancy, events],

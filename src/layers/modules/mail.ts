@@ -14,7 +14,7 @@ import { jobs } from "./jobs.ts"
 import { orders } from "./orders.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Mails to shoppers and people of the store (docs/mail.md). Needs the settings and the way out (`MailAdapters.ts`). */
+/** Mails to shoppers and staff (docs/mail.md). Needs settings and a transport (`MailAdapters.ts`). */
 export const mail = defineModule({
   id: "mail",
   requires: [tenancy, events, jobs, customers, carts, orders, invoices],

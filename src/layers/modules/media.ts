@@ -12,7 +12,7 @@ import { catalog } from "./catalog.ts"
 import { jobs } from "./jobs.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Files of a store and their attachments (contract §10, docs/media.md). Needs a storage (`MediaAdapters.ts`). */
+/** Files and their attachments (contract §10, docs/media.md). Needs a storage (`MediaAdapters.ts`). */
 export const media = defineModule({
   id: "media",
   requires: [tenancy, jobs, catalog],

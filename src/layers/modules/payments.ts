@@ -20,7 +20,7 @@ import { inventory } from "./inventory.ts"
 import { orders } from "./orders.ts"
 import { tax } from "./tax.ts"
 
-/** Money given back and the events of payment providers. Needs the services of orders and the payment adapters. */
+/** Refunds and provider events. Needs orders and payment adapters. */
 export const payments = defineModule({
   id: "payments",
   requires: [inventory, orders, tax, fulfillment],

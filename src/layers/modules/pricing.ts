@@ -10,7 +10,6 @@ import { pricingHttp } from "../../http/pricing/PricingHttp.ts"
 import { catalog } from "./catalog.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Prices, price modifiers and the resolution of both. */
 export const pricing = defineModule({
   id: "pricing",
   requires: [tenancy, catalog],

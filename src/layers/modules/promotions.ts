@@ -11,7 +11,6 @@ import { orders } from "./orders.ts"
 import { pricing } from "./pricing.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Promotions and their codes. */
 export const promotions = defineModule({
   id: "promotions",
   requires: [tenancy, catalog, pricing, customers, orders],

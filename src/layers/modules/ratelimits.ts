@@ -3,7 +3,7 @@ import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { rateLimiterLayer } from "../ratelimits/RateLimiter.ts"
 import { migrations, RateLimitRepo } from "../ratelimits/RateLimitRepo.ts"
 
-/** Request limits, shared by all processes (spec §8), for the HTTP server and the access middleware. */
+/** Request limits, shared by all processes (spec §8). */
 export const ratelimits = defineModule({
   id: "ratelimits",
   migrations,

@@ -12,7 +12,7 @@ import { catalog } from "./catalog.ts"
 import { jobs } from "./jobs.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Finds entities of the catalog by an index that triggers keep in the database (contract §9, docs/catalog.md). */
+/** Searches the catalog by an index that triggers maintain (contract §9, docs/catalog.md). */
 export const search = defineModule({
   id: "search",
   requires: [tenancy, jobs, catalog],

@@ -7,7 +7,7 @@ import { shippingHttp } from "../../http/shipping/ShippingHttp.ts"
 import { events } from "./events.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Where a store ships to and what it costs (contract §3.4). Needs the settings of shipping. */
+/** Shipping destinations and costs (contract §3.4). Needs the settings of shipping. */
 export const shipping = defineModule({
   id: "shipping",
   requires: [tenancy, events],

@@ -15,7 +15,7 @@ import { orders } from "./orders.ts"
 import { shipping } from "./shipping.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Tax of orders: by tax classes, by regions, or by an external service (contract §3.5, docs/tax-and-shipping.md). */
+/** Tax by classes, regions or an external service (contract §3.5, docs/tax-and-shipping.md). */
 export const tax = defineModule({
   id: "tax",
   requires: [tenancy, events, jobs, catalog, shipping, orders],

@@ -19,7 +19,6 @@ const health = Layer.mergeAll(healthLayer(version), telemetryLayer).pipe(
 
 const organizations = Layer.provideMerge(OrganizationRepo.layer, CacheInvalidation.layer)
 
-/** Organizations, idempotency keys, health and readiness. */
 export const tenancy = defineModule({
   id: "tenancy",
   permissions: [{ scope: "metrics:read", description: "Read the metrics of the service" }],

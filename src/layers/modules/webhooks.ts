@@ -12,7 +12,7 @@ import { events } from "./events.ts"
 import { jobs } from "./jobs.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Outbound webhooks. Needs the queue, the relay's subscribers, the settings and the sender (`HttpSender.ts`). */
+/** Outbound webhooks. Needs the queue, the relay's subscribers, settings and `HttpSender.ts`. */
 export const webhooks = defineModule({
   id: "webhooks",
   requires: [tenancy, events, jobs],

@@ -8,15 +8,13 @@ import {
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 import { testMethods, testProvider } from "./TestProvider.ts"
 
-/** The payment configuration of a deployment. */
 export interface PaymentOptions {
   readonly production: boolean
-  /** Custom providers. */
   readonly adapters: ReadonlyArray<PaymentAdapter>
   readonly stripe?: ReadonlyArray<StripeAccount>
   /** Id of the default one; absent: the first. */
   readonly default?: string | undefined
-  /** Signs events of the built-in test provider; default `test`. */
+  /** Signs events of the test provider; default `test`. */
   readonly testWebhookSecret?: string | undefined
 }
 
@@ -24,7 +22,7 @@ const message = "No payment provider is configured."
 
 const decline = (code: PaymentDeclined["code"]) => Effect.fail(new PaymentDeclined({ code, message }))
 
-/** Used in production without a provider: every payment fails, with the reason. */
+/** In production without a provider: every payment fails, with the reason. */
 const unconfiguredProvider: PaymentAdapter = {
   providerId: "none",
   authorize: () => decline("PAYMENT_INTENT_CREATE_FAILED"),
@@ -34,7 +32,7 @@ const unconfiguredProvider: PaymentAdapter = {
   verifyWebhook: () => Effect.fail(new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message }))
 }
 
-/** Stripe's library is large and only loaded with an account. */
+/** The library is large and only loaded with an account. */
 const stripeProviders = (accounts: ReadonlyArray<StripeAccount>) =>
   accounts.length === 0
     ? Effect.succeed([])
@@ -44,8 +42,8 @@ const stripeProviders = (accounts: ReadonlyArray<StripeAccount>) =>
     )
 
 /**
- * The providers of this deployment: custom adapters, Stripe accounts and, outside production, the test provider. The
- * default is the configured one, else the first (contract §3.1).
+ * Custom adapters, Stripe accounts and, outside production, the test provider. The default is the configured one, else
+ * the first (contract §3.1).
  */
 export const paymentProviders = (options: PaymentOptions): Layer.Layer<PaymentAdapters> =>
   Layer.unwrap(Effect.map(stripeProviders(options.stripe ?? []), (stripe) => {

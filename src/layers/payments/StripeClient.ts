@@ -4,20 +4,18 @@ import { PaymentDeclined, PaymentUnknown } from "../../domain/payments/PaymentAd
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 
 /**
- * What a failure at Stripe means. `busy`: another request with the same key is running. `card`: the bank declined, and
- * the message is for the shopper. `invalid`: Stripe refused. `reused`: the key was used with other parameters. `silent`:
- * no answer, or one that says nothing about the money.
+ * `busy`: another request with the key is running. `card`: the bank declined, with a message for the shopper.
+ * `invalid`: Stripe refused. `reused`: the key had other parameters. `silent`: nothing about the money is known.
  */
 export type FailureKind = "busy" | "card" | "invalid" | "reused" | "silent"
 
-/** A call that Stripe did not answer with success. */
 export class StripeFailure extends Data.TaggedError("StripeFailure")<{
   readonly kind: FailureKind
   readonly message: string
-  /** Stripe's error code and request id, for the log. */
+  /** For the log, with Stripe's request id. */
   readonly code: string
   readonly requestId: string
-  /** Stripe repeated its answer to an earlier request with the same key. */
+  /** Stripe repeated the answer to an earlier request with the key. */
   readonly replayed: boolean
 }> {}
 
@@ -32,11 +30,9 @@ const kindOf = (error: InstanceType<typeof Stripe.errors.StripeError>): FailureK
   return error instanceof Stripe.errors.StripeInvalidRequestError ? "invalid" : "silent"
 }
 
-/** Header of an answer that Stripe gives a second time. */
 const isReplayed = (headers: Readonly<Record<string, string>> | undefined): boolean =>
   headers?.["idempotent-replayed"] === "true"
 
-/** Reads what the library threw. */
 export const failureOf = (error: unknown): StripeFailure =>
   error instanceof Stripe.errors.StripeError
     ? new StripeFailure({
@@ -54,10 +50,7 @@ export const failureOf = (error: unknown): StripeFailure =>
       replayed: false
     })
 
-/**
- * Translates a failure. Only a bank's message reaches the shopper; others may name accounts, keys or parameters and are
- * only logged.
- */
+/** Only a bank's message reaches the shopper; others may name accounts, keys or parameters and are logged. */
 export const refusalOf = (code: PaymentDeclined["code"]) =>
   Effect.fnUntraced(function*(failure: StripeFailure) {
     const { kind, requestId } = failure
@@ -69,19 +62,18 @@ export const refusalOf = (code: PaymentDeclined["code"]) =>
     return yield* new PaymentUnknown({ message: "The payment provider gave no answer that can be used." })
   })
 
-/** The version of Stripe's API that this code was written against; check it when the library is updated. */
+/** The API version of this code; check it when the library is updated. */
 const apiVersion = "2026-10-28.endive"
 
-/** Waits for the answer under the same key while an earlier request with it is still running, as after our time-out. */
+/** Waits while an earlier request with the same key is running, as after our time-out. */
 const asking = <A>(ask: () => Promise<A>): Effect.Effect<A, StripeFailure> =>
   Effect.tryPromise({ try: ask, catch: failureOf }).pipe(
     Effect.retry({ times: 20, schedule: Schedule.spaced("500 millis"), while: ({ kind }) => kind === "busy" })
   )
 
 /**
- * The answer to a call that Stripe's own order of states keeps from happening twice. For a day Stripe also replays, under
- * the same key, its breakdowns and refusals because of a state, so a replayed failure is asked again under another key.
- * A bank's answer is final.
+ * For calls that Stripe's states keep from happening twice. For a day Stripe also replays failures under the same key,
+ * so a replayed one is asked again under another. A bank's answer is final.
  */
 const retryReplayed = <A>(ask: (key: string) => Promise<A>, key: string): Effect.Effect<A, StripeFailure> =>
   Effect.catchIf(
@@ -101,8 +93,8 @@ const address = (apiUrl: string | undefined): Stripe.StripeConfig => {
 }
 
 /**
- * Stripe's own library, for one account. It does not retry, except once on a connection that had been closed; every
- * unsafe call carries a key, so that is harmless. Durable processes retry.
+ * Stripe's library for one account. It retries only once, on a closed connection; every unsafe call carries a key.
+ * Durable processes retry.
  */
 export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount) => {
   const stripe = new Stripe(Redacted.value(secretKey), {
@@ -113,14 +105,14 @@ export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount) =>
     ...address(apiUrl)
   })
   return {
-    /** `replayed`: Stripe repeated the answer to an earlier request with this key; the state may have changed since. */
+    /** `replayed`: an earlier answer; the state may have changed since. */
     create: (params: Stripe.PaymentIntentCreateParams, idempotencyKey: string) =>
       Effect.map(asking(() => stripe.paymentIntents.create(params, { idempotencyKey })), (value) => ({
         value,
         replayed: isReplayed(value.lastResponse.headers)
       })),
     retrieve: (intentId: string) => asking(() => stripe.paymentIntents.retrieve(intentId)),
-    /** The payment that was made for a checkout, if any. What was made within the last minute may be missing. */
+    /** The payment of a checkout. One of the last minute may be missing. */
     ofCheckout: (checkoutId: string) =>
       Effect.map(
         asking(() => stripe.paymentIntents.search({ query: `metadata['checkoutId']:'${checkoutId}'`, limit: 1 })),
@@ -135,11 +127,10 @@ export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount) =>
       retryReplayed((idempotencyKey) => stripe.paymentIntents.cancel(intentId, {}, { idempotencyKey }), key),
     refund: (params: Stripe.RefundCreateParams, idempotencyKey: string) =>
       asking(() => stripe.refunds.create(params, { idempotencyKey })),
-    /** Refunds of a payment, newest first, at most 100. */
+    /** Newest first, at most 100. */
     refundsOf: (intentId: string) =>
       Effect.map(asking(() => stripe.refunds.list({ payment_intent: intentId, limit: 100 })), ({ data }) => data)
   }
 }
 
-/** The calls of Stripe that this service needs, as effects that fail with a `StripeFailure`. */
 export type StripeClient = ReturnType<typeof stripeClient>

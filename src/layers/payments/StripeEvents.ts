@@ -10,7 +10,7 @@ const units = Schema.optional(Schema.NullOr(Schema.Int))
 const Named = Schema.Struct({ orderId: text, organizationId: text })
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
 
-/** The fields read from an event. Endpoints have their own API versions, so only these fields are validated. */
+/** Endpoints have their own API versions: only these fields are validated. */
 const EventBody = Schema.fromJsonString(Schema.Struct({
   id: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
   type: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
@@ -32,11 +32,11 @@ const readEvent = Schema.decodeUnknownEffect(EventBody)
 
 type EventObject = typeof EventBody.Type["data"]["object"]
 
-/** Id of the payment that the object is or belongs to. */
+/** The payment that the object is or belongs to. */
 const intentOf = ({ id, object, payment_intent: intent }: EventObject): string =>
   (object === "payment_intent" ? id : typeof intent === "string" ? intent : intent?.id) ?? ""
 
-/** The captured amount of a success, the total refunded of a refund, else the amount of the object. */
+/** The captured amount of a success, the total of a refund, else the object's amount. */
 const unitsOf = (type: string, object: EventObject) => {
   if (type === "charge.refunded") return object.amount_refunded
   return type === "payment_intent.succeeded" ? object.amount_received ?? object.amount : object.amount
@@ -44,7 +44,7 @@ const unitsOf = (type: string, object: EventObject) => {
 
 const verification = (message: string) => new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message })
 
-/** Whether one of the secrets signed this body recently. */
+/** One of the secrets signed this body recently. */
 const isSigned = ({ toleranceSeconds, webhookSecrets }: StripeAccount, rawBody: string, signature: string): boolean =>
   webhookSecrets.some((secret) => {
     try {
@@ -55,7 +55,7 @@ const isSigned = ({ toleranceSeconds, webhookSecrets }: StripeAccount, rawBody: 
     }
   })
 
-/** Disputes and refunds do not name the order, so it is read from the payment; without an answer there is none. */
+/** Disputes and refunds do not name the order: read from the payment; without an answer there is none. */
 const namedBy = (client: StripeClient, type: string, object: EventObject): Effect.Effect<typeof Named.Type> =>
   type.startsWith("charge.dispute.") || type === "refund.failed"
     ? client.retrieve(intentOf(object)).pipe(
@@ -65,8 +65,8 @@ const namedBy = (client: StripeClient, type: string, object: EventObject): Effec
     : Effect.succeed(object.metadata ?? {})
 
 /**
- * Checks `Stripe-Signature` over the raw body against each of the account's secrets (two during a rotation), and reads
- * the event (contract §11).
+ * Checks `Stripe-Signature` over the raw body with each secret (two during a rotation), and reads the event (contract
+ * §11).
  */
 export const verifyStripeEvent = (account: StripeAccount, client: StripeClient) =>
   Effect.fn("StripeProvider.verifyWebhook")(function*(

@@ -3,10 +3,7 @@ import type Stripe from "stripe"
 import type { IntentStatus, PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { exponentOf, isCurrencyCode } from "../../domain/platform/money/Money.ts"
 
-/**
- * Currencies that Stripe counts in other units than ISO 4217 does. The króna and the Ugandan shilling have no decimals
- * and Stripe takes them with two, which are always 00; the ariary has two and Stripe takes whole ones.
- */
+/** Stripe's units differ from ISO 4217: ISK and UGX have two decimals, always 00; MGA has none. */
 const stripeExponents: ReadonlyMap<string, number> = new Map([["ISK", 2], ["UGX", 2], ["MGA", 0]])
 
 const exponents = (currency: string) => {
@@ -16,8 +13,8 @@ const exponents = (currency: string) => {
 }
 
 /**
- * Minor units as Stripe counts them; none when Stripe cannot represent the amount: a fraction of an ariary, or a last
- * digit other than 0 of a currency with three decimals. Nothing is rounded.
+ * Stripe's units; none when it cannot represent the amount: a fraction of an ariary, or a last digit other than 0 of
+ * three decimals. Nothing is rounded.
  */
 export const toStripe = (amount: number, currency: string): Option.Option<number> => {
   const { ours, theirs } = exponents(currency)
@@ -28,22 +25,21 @@ export const toStripe = (amount: number, currency: string): Option.Option<number
   return Number.isSafeInteger(units) ? Option.some(units) : Option.none()
 }
 
-/** The reverse: minor units of the currency, rounded down. */
+/** Minor units, rounded down. */
 export const fromStripe = (units: number, currency: string): number => {
   const { ours, theirs } = exponents(currency)
   return Math.floor(units * 10 ** Math.max(0, ours - theirs) / 10 ** Math.max(0, theirs - ours))
 }
 
 /**
- * Maps Stripe's states. A payment without an instrument or without the shopper's authentication requires action; so does
- * one that the bank is processing, since its result also comes as an event.
+ * Requires action: without an instrument, without authentication, or processing at the bank, since its result comes as
+ * an event too.
  */
 const statusOf = (status: Stripe.PaymentIntent.Status): IntentStatus => {
   const known: ReadonlyArray<IntentStatus> = ["requires_capture", "succeeded", "canceled"]
   return known.find((one) => one === status) ?? "requires_action"
 }
 
-/** A payment with amounts in minor units of its currency. */
 export const intentOf = (intent: Stripe.PaymentIntent): PaymentIntent => ({
   id: intent.id,
   status: statusOf(intent.status),
@@ -53,15 +49,10 @@ export const intentOf = (intent: Stripe.PaymentIntent): PaymentIntent => ({
   amountCaptured: fromStripe(intent.amount_received, intent.currency)
 })
 
-/**
- * Stripe has no payments of 0, but an order may cost nothing: it is authorized and captured here, under an id derived
- * from the key.
- */
+/** Stripe has no payments of 0: authorized and captured here, under an id from the key. */
 export const freeId = (key: string): string => `free_${key}`
-/** Whether this is the id of a payment of 0. */
 export const isFree = (intentId: string): boolean => intentId.startsWith("free_")
 
-/** A payment of 0 in this status. */
 export const free = (id: string, currency: string, status: IntentStatus): PaymentIntent => ({
   id,
   status,

@@ -15,14 +15,14 @@ import { free, freeId, intentOf, isFree, toStripe } from "./StripeMoney.ts"
 
 const unknown = (message: string) => Effect.fail(new PaymentUnknown({ message }))
 
-/** The same parameters for the same request: Stripe refuses a repeated key with others. */
+/** The same for the same request: Stripe refuses a repeated key with others. */
 const paramsOf = (request: PaymentRequest, units: number, { returnUrl }: StripeAccount) => {
   const params: Stripe.PaymentIntentCreateParams = {
     amount: units,
     currency: request.currency.toLowerCase(),
     capture_method: "manual",
     metadata: { ...request.metadata },
-    // Without a token the shopper chooses an instrument with the client secret, in Stripe's form.
+    // Without a token the shopper chooses an instrument in Stripe's form.
     ...request.paymentMethodToken === null
       ? { automatic_payment_methods: { enabled: true } }
       : returnUrl === undefined
@@ -41,18 +41,18 @@ const paramsOf = (request: PaymentRequest, units: number, { returnUrl }: StripeA
   return params
 }
 
-/** Stripe keeps a key for at least a day; one hour less allows for clock differences. */
+/** Stripe keeps a key for a day; one hour less for clock differences. */
 const keyLifeMs = 23 * 3_600_000
 
-/** Creation time of a key in milliseconds: our keys are UUIDs of version 7, which begin with it. */
+/** Milliseconds; our keys are UUIDs of version 7. */
 const madeAt = (key: string): number | undefined =>
   isUuid(key) && key.charAt(14) === "7" ? Number.parseInt(key.replaceAll("-", "").slice(0, 12), 16) : undefined
 
-/** Authorizes an amount once per key, no matter how often and how late it is called. */
+/** Authorizes once per key, however often and late it is called. */
 const authorizer = (client: StripeClient, account: StripeAccount) => {
   const refused = refusalOf("PAYMENT_INTENT_CREATE_FAILED")
 
-  /** Finds the payment of a key that Stripe has dropped or used for another request. */
+  /** For a key that Stripe has dropped or used for another request. */
   const lookUp = Effect.fnUntraced(
     function*(key: string, absent: Effect.Effect<never, PaymentDeclined | PaymentUnknown>) {
       const found = isUuid(key) ? yield* Effect.catch(client.ofCheckout(key), refused) : undefined
@@ -68,7 +68,7 @@ const authorizer = (client: StripeClient, account: StripeAccount) => {
       return yield* lookUp(key, Effect.fail(new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message })))
     }
     return yield* client.create(paramsOf(request, units, account), key).pipe(
-      // A replayed answer is the first one: the shopper may have confirmed since, or the payment been cancelled.
+      // A replayed answer is old: the payment may be confirmed or cancelled since.
       Effect.flatMap(({ replayed, value }) => replayed ? client.retrieve(value.id) : Effect.succeed(value)),
       Effect.catch((failure) => {
         const only = failure.kind === "reused" || failure.kind === "silent" && failure.replayed
@@ -89,10 +89,10 @@ const authorizer = (client: StripeClient, account: StripeAccount) => {
   })
 }
 
-/** Maximum number of payments whose currency is cached; a miss costs a call. */
+/** A miss costs a call. */
 const maxCached = 10_000
 
-/** Amounts are sent in units of the currency, but later calls only name the payment. */
+/** Later calls name only the payment, but amounts need its currency. */
 const currencyCache = (client: StripeClient) => {
   const known = new Map<string, string>()
   return {
@@ -112,7 +112,7 @@ const currencyCache = (client: StripeClient) => {
 
 type Currencies = ReturnType<typeof currencyCache>
 
-/** Reads the payment after a refusal: an earlier try may have captured or cancelled it. */
+/** After a refusal: an earlier try may have captured or cancelled it. */
 const stateAfter = Effect.fnUntraced(function*(
   client: StripeClient,
   intentId: string,
@@ -147,7 +147,7 @@ const capturer = (client: StripeClient, { currencyOf }: Currencies) => {
 const canceller = (client: StripeClient) => {
   const refused = refusalOf("PAYMENT_CANCEL_FAILED")
 
-  /** Refunds what is left of a captured payment, if anything. */
+  /** Refunds what is left of a captured payment. */
   const refundIntent = (intentId: string, key: string) =>
     client.refund({ payment_intent: intentId, metadata: { idempotencyKey: key } }, key).pipe(
       Effect.asVoid,
@@ -176,7 +176,7 @@ const refunder = (client: StripeClient, { currencyOf }: Currencies) => {
       const currency = yield* currencyOf(intentId)
       const units = toStripe(amount, currency)
       if (Option.isNone(units)) return yield* new PaymentDeclined({ code, message: "The amount cannot be given back." })
-      // Attempts continue for longer than Stripe keeps a key, and then a second call would be a second refund.
+      // Attempts outlast Stripe's keys: a second call would be a second refund.
       const earlier = (yield* client.refundsOf(intentId)).find(({ metadata }) => metadata?.["idempotencyKey"] === key)
       const refund = earlier ?? (yield* client.refund({
         payment_intent: intentId,
@@ -193,8 +193,8 @@ const refunder = (client: StripeClient, { currencyOf }: Currencies) => {
 }
 
 /**
- * A Stripe account as payment provider (contract §3.7): PaymentIntents with manual capture. Every unsafe call carries
- * its key; after Stripe has dropped a key, the payment's state and metadata replace it.
+ * A Stripe account (contract §3.7): PaymentIntents with manual capture. Every unsafe call carries its key; once Stripe
+ * has dropped it, the payment's state and metadata replace it.
  */
 export const stripeProvider = (account: StripeAccount) => {
   const client = stripeClient(account)

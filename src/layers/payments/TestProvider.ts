@@ -10,7 +10,7 @@ import {
   WebhookUnconfigured
 } from "../../domain/payments/PaymentAdapter.ts"
 
-/** Methods of the built-in provider, by the adapter they select; they exist outside production only (contract §3.1). */
+/** Methods of the built-in provider, outside production (contract §3.1). */
 export const testMethods: ReadonlyMap<string, string> = new Map([
   ["test", "test"],
   ["test_decline", "test"],
@@ -19,10 +19,7 @@ export const testMethods: ReadonlyMap<string, string> = new Map([
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24)
 
-/**
- * The id, derived from the idempotency key, contains the complete payment: every process gives the same answers, and
- * nothing has to be stored.
- */
+/** The id contains the payment: every process answers the same, and nothing is stored. */
 const intentPattern = /^pi_test_(ok|nocapture)_([a-z]{3})_(\d{1,16})_[0-9a-f]{24}$/
 
 interface TestIntent {
@@ -81,7 +78,7 @@ const refund = (intentId: string, amount: number, _reason: string, idempotencyKe
 
 const optional = Schema.optional(Schema.NullOr(Schema.String))
 
-/** Body of an event (contract §11): `data.object` is the payment, its metadata name the order. */
+/** Contract §11: `data.object` is the payment, its metadata name the order. */
 const EventBody = Schema.fromJsonString(Schema.Struct({
   id: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
   type: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
@@ -100,7 +97,7 @@ const EventBody = Schema.fromJsonString(Schema.Struct({
 
 const readEvent = Schema.decodeUnknownEffect(EventBody)
 
-/** Lower-case hex HMAC-SHA256 of the raw body: the header `x-payment-signature` of an event (contract §11). */
+/** Hex HMAC-SHA256 of the raw body: header `x-payment-signature` (contract §11). */
 export const signTestEvent = (secret: string, rawBody: string): string =>
   createHmac("sha256", secret).update(rawBody).digest("hex")
 
@@ -140,8 +137,8 @@ const verifyWebhook = (secret: string) =>
   )
 
 /**
- * The built-in provider `test`: always pays, except for the methods that fail (contract §3.1). It never requires action
- * of a shopper. `webhookSecret` signs its events; empty: none is accepted.
+ * The provider `test` pays always, except for the failing methods (contract §3.1), and never requires action. Empty
+ * `webhookSecret`: no events are accepted.
  */
 export const testProvider = (options: { readonly webhookSecret: string }) => ({
   providerId: "test",

@@ -1,4 +1,4 @@
-/** What went wrong when the embedded PostgreSQL was started; every code has a remedy in its message. */
+/** Every code has a remedy in its message. */
 export type EmbeddedPgCode =
   | "NoBinaries"
   | "NoUser"
@@ -9,10 +9,7 @@ export type EmbeddedPgCode =
   | "Timeout"
   | "PortInUse"
 
-/**
- * The only error `startPostgres` rejects with. `log` holds the end of the output of the program that failed,
- * where one was run.
- */
+/** The only error of `startPostgres`. `log` is the end of the failed program's output. */
 export class EmbeddedPgError extends Error {
   override readonly name = "EmbeddedPgError"
   readonly code: EmbeddedPgCode
@@ -25,6 +22,6 @@ export class EmbeddedPgError extends Error {
   }
 }
 
-/** The system's code of an error ("ENOENT", "EACCES"), or an empty string. */
+/** "ENOENT", "EACCES", or empty. */
 export const systemCode = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""

@@ -20,35 +20,35 @@ import { startOnPort } from "./PostgresStart.ts"
 import { findRunning } from "./PostmasterPid.ts"
 import { withStartLock } from "./StartLock.ts"
 
-/** How to start the embedded PostgreSQL; everything has a default. Times are milliseconds. */
+/** Times are milliseconds. */
 export interface EmbeddedPostgresOptions {
-  /** Holds the cluster, its credentials and its log. Default: `defaultDirectory`. */
+  /** Cluster, credentials and log. Default: `defaultDirectory`. */
   readonly dir?: string
-  /** A fixed port; default: the one of the last start, else a free one. */
+  /** Default: the one of the last start, else a free one. */
   readonly port?: number
-  /** For tests: no disk guarantees, and the directory is removed at stop. */
+  /** For tests: no disk guarantees; removed at stop. */
   readonly throwaway?: boolean
-  /** Server settings over the defaults. Where the server listens cannot be changed. */
+  /** Over the defaults, except where the server listens. */
   readonly settings?: PostgresSettings
-  /** The directory of `postgres` and `initdb`; default EMBEDDED_PG_BIN, else a search. */
+  /** Directory of `postgres` and `initdb`; default EMBEDDED_PG_BIN, else a search. */
   readonly binDir?: string
-  /** The directory from which the npm platform package is looked up. */
+  /** Directory to look up the npm platform package from. */
   readonly resolveFrom?: string
-  /** How long to wait for a start; default 60 000. */
+  /** Default 60 000. */
   readonly timeoutMs?: number
 }
 
-/** A server that answers. `log` is the path of its log file. */
+/** `log` is the path of its log file. */
 export interface EmbeddedPostgresServer {
   readonly url: string
   readonly port: number
   readonly pid: number
-  /** False when the server was already running and belongs to another process, with whose end it stops. */
+  /** False when it belongs to another process, with whose end it stops. */
   readonly owner: boolean
   readonly major: number
   readonly origin: PostgresOrigin | "running"
   readonly log: string
-  /** Stops the server (a joined one is left alone) and removes a throwaway directory. */
+  /** Stops an owned server and removes a throwaway directory. */
   readonly stop: () => Promise<void>
 }
 
@@ -63,9 +63,8 @@ const urlOf = ({ password, user }: Credentials, port: number) =>
   `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`
 
 /**
- * Where the development database lies: named by major version, since another version cannot read it. Root's is
- * under /var/lib because the server's account often cannot enter the project. An existing one of another version is
- * preferred to a new empty one, so that a change of version is reported and not taken for a loss of data.
+ * Named by major version. Root's is under /var/lib: the server's account often cannot enter the project. Prefers data
+ * of another version to an empty directory: the change is reported and looks like no loss.
  */
 export const defaultDirectory = async (major: number): Promise<string> => {
   const parent = isRoot() ? "/var/lib/stoa/postgres" : resolve(".data")
@@ -74,7 +73,7 @@ export const defaultDirectory = async (major: number): Promise<string> => {
   return join(parent, existing.includes(own) ? own : existing.at(-1) ?? own)
 }
 
-/** A server already on the directory: waits for one that starts, and for the end of one that stops. */
+/** Waits for a server that starts, and for the end of one that stops. */
 const joinRunning = async (context: Context, major: number): Promise<EmbeddedPostgresServer | undefined> => {
   const { directory, timeoutMs } = context
   const deadline = Date.now() + timeoutMs
@@ -118,7 +117,7 @@ const startOwn = async (
     timeoutMs
   })
   if (credentials.port !== port) {
-    // The port is only a convenience: a start does not fail because it cannot be stored.
+    // The port is a convenience: failing to store it fails no start.
     await writeCredentials(directory, { ...credentials, port }).catch(() => undefined)
   }
   return {
@@ -131,21 +130,20 @@ const startOwn = async (
     log: join(directory, "postgres.log"),
     stop: async () => {
       await server.stop()
-      // Only what this very start made is thrown away; a directory that existed before is somebody's data.
+      // Only what this start made; an existing directory is somebody's data.
       if (throwaway && before === undefined) await rm(directory, { recursive: true, force: true })
     }
   }
 }
 
 /**
- * Starts the embedded PostgreSQL, or joins the one that already runs on the directory. It listens on 127.0.0.1 only,
- * with a random password, and ends with this process however that ends. Nothing in an existing directory is
- * ever deleted. Rejects with EmbeddedPgError.
+ * Starts the embedded PostgreSQL, or joins one on the directory. It listens on 127.0.0.1 with a random password, and
+ * ends with this process however that ends. Never deletes existing data. Rejects with EmbeddedPgError.
  */
 export const startPostgres = async (options: EmbeddedPostgresOptions = {}): Promise<EmbeddedPostgresServer> => {
   const timeoutMs = options.timeoutMs ?? 60_000
   const wanted = options.dir === undefined ? undefined : resolve(options.dir)
-  // Without a directory its name depends on the version found, so the search comes first, as the account for new data.
+  // The default directory depends on the version found.
   const early = wanted === undefined ? await findBinaries(options, await chooseAccount("")) : undefined
   const directory = wanted ?? await defaultDirectory(newest(early ?? { found: [], looked: [] }).major)
   const major = await clusterVersion(directory)
@@ -155,20 +153,20 @@ export const startPostgres = async (options: EmbeddedPostgresOptions = {}): Prom
   await prepareDirectory(directory, account)
   const context = { directory, account, timeoutMs, options }
   return withStartLock(directory, timeoutMs, async () => {
-    // Another process may have made the cluster while this one waited for the lock.
+    // Another process may have made it during the wait for the lock.
     const now = await clusterVersion(directory)
     const joined = now === undefined ? undefined : await joinRunning(context, now)
     return joined ?? await startOwn(context, search ?? await findBinaries(options, account), now)
   })
 }
 
-/** `EmbeddedPgError` as a tagged error: `code` says what happened, `message` what to do. */
+/** `code` says what happened, `message` what to do. */
 export class EmbeddedPostgresError extends Data.TaggedError("EmbeddedPostgresError")<{
   readonly code: EmbeddedPgCode
   readonly message: string
 }> {}
 
-/** The embedded PostgreSQL for the lifetime of a scope: see `startPostgres`. */
+/** The embedded PostgreSQL for a scope: see `startPostgres`. */
 export const EmbeddedPostgres = {
   start: (
     options: EmbeddedPostgresOptions = {}

@@ -35,8 +35,8 @@ const ofDataDirectory = async (known: ReadonlyArray<Account>, data: string): Pro
 }
 
 /**
- * The account to run as: none unless the launcher is root. Existing data is served by its owner; new data by
- * EMBEDDED_PG_USER, else the first of `postgres`, `node` and `nobody` that exists. Fails with NoUser.
+ * None unless the launcher is root. Data keeps its owner; new data gets EMBEDDED_PG_USER, else `postgres`, `node` or
+ * `nobody`. Fails with NoUser.
  */
 export const chooseAccount = async (data: string): Promise<Account | undefined> => {
   if (!isRoot()) return undefined
@@ -56,7 +56,7 @@ export const chooseAccount = async (data: string): Promise<Account | undefined> 
   )
 }
 
-/** Fails with NoUser when the account cannot enter the directory (a parent that only root may read, for example). */
+/** Fails with NoUser when the account cannot enter the directory. */
 export const requireReachable = async (account: Account | undefined, directory: string): Promise<void> => {
   if (account === undefined) return
   const result = await runCommand("/bin/sh", ["-c", "cd \"$1\"", "sh", directory], { account, timeoutMs: 10_000 })

@@ -6,14 +6,14 @@ import { EmbeddedPgError, systemCode } from "./EmbeddedPgError.ts"
 import { type Account, runCommand } from "./PostgresCommand.ts"
 import { copyToCache, findPackage, platformPackage, restoreLinks } from "./PostgresPackage.ts"
 
-/** Where the programs come from: named by hand, the npm platform package, the system's packages, or the PATH. */
+/** Named by hand, the npm platform package, the system's packages, or the PATH. */
 export type PostgresOrigin = "configured" | "npm" | "system" | "path"
 
 export interface PostgresBinaries {
   readonly bin: string
   readonly origin: PostgresOrigin
   readonly major: number
-  /** Whether the extension library pg_stat_statements is there to be preloaded. */
+  /** pg_stat_statements can be preloaded. */
   readonly statStatements: boolean
 }
 
@@ -22,7 +22,7 @@ export interface BinaryOptions {
   readonly resolveFrom?: string | undefined
 }
 
-/** What was found, best first, and one line per place that was looked at. */
+/** Best first, and one line per searched place. */
 export interface Search {
   readonly found: ReadonlyArray<PostgresBinaries>
   readonly looked: ReadonlyArray<string>
@@ -31,7 +31,6 @@ export interface Search {
 const suffix = process.platform === "win32" ? ".exe" : ""
 const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false)
 
-/** The full path of one of the PostgreSQL programs. */
 export const program = (bin: string, name: "postgres" | "initdb"): string => join(bin, name + suffix)
 
 const hasStatStatements = async (bin: string): Promise<boolean> => {
@@ -41,7 +40,7 @@ const hasStatStatements = async (bin: string): Promise<boolean> => {
   return hits.includes(true)
 }
 
-/** Versions by program and account: a process asks a program once for as long as it is the same file. */
+/** By program and account: each file is run once. */
 const majors = new Map<string, number>()
 
 const keyOf = (file: string, account: Account | undefined): Promise<string | undefined> =>
@@ -53,7 +52,7 @@ const keyOf = (file: string, account: Account | undefined): Promise<string | und
 const describe = async (bin: string, origin: PostgresOrigin, account: Account | undefined) => {
   const missing: Array<string> = []
   for (const name of ["postgres", "initdb"] as const) {
-    // Asked as the account below; here only a candidate that plainly is none is dropped without running anything.
+    // Drops obvious non-candidates without running anything.
     if (!await exists(program(bin, name))) missing.push(name)
   }
   if (missing.length > 0) return `no ${missing.join(" and no ")}`
@@ -82,7 +81,7 @@ const ofPackage = async (options: BinaryOptions, account: Account | undefined) =
     await restoreLinks(installed.native)
     const found = await describe(join(installed.native, "bin"), "npm", account)
     if (typeof found !== "string" || account === undefined) return found
-    // Root can read the package, the account cannot: the usual case is a project under /root.
+    // Usually the project is under /root, which the account cannot read.
     const asRoot = await describe(join(installed.native, "bin"), "npm", undefined)
     return typeof asRoot === "string" ? found : await copy()
   } catch (error) {
@@ -103,7 +102,7 @@ const systemPlaces = async (): Promise<ReadonlyArray<string>> => {
   ])).flat()
 }
 
-/** Looks for PostgreSQL programs that answer as the account. Programs named by hand exclude all others. */
+/** Finds programs that the account can run. Those named by hand exclude all others. */
 export const findBinaries = async (options: BinaryOptions, account: Account | undefined): Promise<Search> => {
   const configured = options.binDir ?? variable("EMBEDDED_PG_BIN")
   const places: Array<readonly [string, Promise<PostgresBinaries | string>]> = []
@@ -129,7 +128,7 @@ export const findBinaries = async (options: BinaryOptions, account: Account | un
   }
 }
 
-/** The newest programs that were found, for a new directory. Fails with NoBinaries. */
+/** For a new directory. Fails with NoBinaries. */
 export const newest = ({ found, looked }: Search): PostgresBinaries => {
   const best = found.reduce<PostgresBinaries | undefined>(
     (left, right) => left === undefined || right.major > left.major ? right : left,
@@ -146,7 +145,7 @@ export const newest = ({ found, looked }: Search): PostgresBinaries => {
   )
 }
 
-/** The programs for a directory of that major version. Fails with NoBinaries or VersionMismatch. */
+/** For a directory of that major version. Fails with NoBinaries or VersionMismatch. */
 export const matching = (search: Search, major: number, data: string): PostgresBinaries => {
   const best = newest(search)
   const match = search.found.find((candidate) => candidate.major === major)

@@ -6,7 +6,7 @@ import { isRoot, requireReachable } from "./PostgresAccount.ts"
 import { program } from "./PostgresBinaries.ts"
 import { type Account, runCommand } from "./PostgresCommand.ts"
 
-/** How to log in, kept in `credentials.json` (mode 0600) together with the port of the last start. */
+/** `credentials.json` (mode 0600), with the port of the last start. */
 export interface Credentials {
   readonly user: string
   readonly password: string
@@ -15,7 +15,7 @@ export interface Credentials {
 
 const ours = /^(credentials\.json|password|start\.lock|postgres\.log|data\.new)/
 
-/** The cluster inside a directory; beside it lie the credentials, the server's log and the start lock. */
+/** Beside it: the credentials, the server's log and the start lock. */
 export const dataOf = (directory: string): string => join(directory, "data")
 
 const entriesOf = (directory: string): Promise<ReadonlyArray<string>> =>
@@ -24,10 +24,7 @@ const entriesOf = (directory: string): Promise<ReadonlyArray<string>> =>
     throw new EmbeddedPgError("StartFailed", `${directory} cannot be read (${systemCode(error)}).`)
   })
 
-/**
- * The major version of the cluster in the directory, or undefined when there is none yet. Fails with Corrupt, and
- * changes nothing, when something else lies where the cluster should be.
- */
+/** Undefined without a cluster. Fails with Corrupt, and changes nothing, when something else is there. */
 export const clusterVersion = async (directory: string): Promise<number | undefined> => {
   const inside = await entriesOf(dataOf(directory))
   if (inside.length > 0) {
@@ -52,8 +49,7 @@ export const clusterVersion = async (directory: string): Promise<number | undefi
 }
 
 /**
- * Makes the directory. As root it stays root's own, so that the server's account cannot put links in the way of
- * what root writes there, and is open for that account to pass through. Fails with NoUser.
+ * Root keeps the directory, so the server's account cannot plant links there, but may pass through. Fails with NoUser.
  */
 export const prepareDirectory = async (directory: string, account: Account | undefined): Promise<void> => {
   const first = await mkdir(directory, { recursive: true, mode: account === undefined ? 0o700 : 0o755 })
@@ -64,7 +60,7 @@ export const prepareDirectory = async (directory: string, account: Account | und
   await requireReachable(account, directory)
 }
 
-/** Writes the credentials in one step, so that a reader sees the old or the new ones. */
+/** Atomic: a reader sees the old or the new ones. */
 export const writeCredentials = async (directory: string, credentials: Credentials): Promise<void> => {
   const file = join(directory, "credentials.json")
   await writeFile(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
@@ -72,7 +68,7 @@ export const writeCredentials = async (directory: string, credentials: Credentia
   await rename(`${file}.new`, file)
 }
 
-/** Reads the credentials of an existing cluster. Fails with Corrupt when they are gone or damaged. */
+/** Fails with Corrupt when they are gone or damaged. */
 export const readCredentials = async (directory: string): Promise<Credentials> => {
   const file = join(directory, "credentials.json")
   const text = await readFile(file, "utf8").catch(() => "")
@@ -125,7 +121,7 @@ export interface InitOptions {
   readonly timeoutMs: number
 }
 
-/** What starts that were killed left behind; an initdb that outlived its launcher may still write there. */
+/** Leftovers of killed starts; an initdb that outlived its launcher may still write there. */
 const clearLeftovers = async (directory: string): Promise<void> => {
   const left = (await readdir(directory)).filter((name) => /^(data|password)\.new\./.test(name))
   await Promise.all(
@@ -134,9 +130,8 @@ const clearLeftovers = async (directory: string): Promise<void> => {
 }
 
 /**
- * Makes the cluster beside its final place and renames it when it is complete, so that an initdb that is killed
- * leaves nothing half made; what an earlier one left is cleared first. Each try uses other names, because an
- * initdb whose launcher was killed goes on for a while. Fails with InitFailed.
+ * Renames the complete cluster into place: a killed initdb leaves nothing half made. Each try uses other names, because
+ * an initdb outlives its killed launcher. Fails with InitFailed.
  */
 export const initCluster = async (options: InitOptions): Promise<void> => {
   const { account, directory } = options

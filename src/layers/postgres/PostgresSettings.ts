@@ -5,7 +5,7 @@ const durable: PostgresSettings = {
   shared_buffers: "128MB"
 }
 
-/** Data that is thrown away needs no disk guarantees. wal_level stays: minimal makes CREATE DATABASE slower. */
+/** No disk guarantees. wal_level stays: minimal makes CREATE DATABASE slower. */
 const throwaway: PostgresSettings = {
   max_connections: 400,
   fsync: "off",
@@ -17,10 +17,7 @@ const throwaway: PostgresSettings = {
   max_wal_size: "1GB"
 }
 
-/**
- * The arguments of the server: the caller's settings win over the defaults, but where it listens is not the
- * caller's to change (127.0.0.1 only, no Unix socket).
- */
+/** The caller's settings win, except where the server listens (127.0.0.1, no Unix socket). */
 export const settingArguments = (options: {
   readonly port: number
   readonly throwaway: boolean
@@ -35,7 +32,7 @@ export const settingArguments = (options: {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     port: options.port,
-    // Readiness and failures are read from the server's standard error.
+    // Readiness and failures are read from standard error.
     logging_collector: "off",
     log_destination: "stderr"
   }

@@ -9,7 +9,7 @@ import { type PostgresSettings, settingArguments } from "./PostgresSettings.ts"
 
 const portTaken = /could not bind IPv4 address|could not create any TCP\/IP sockets/
 const memoryInUse = /pre-existing shared memory block/
-// Only what speaks of the files themselves: a full disk or a missing right is no damage.
+// About the files only: a full disk or a missing right is no damage.
 const damaged = new RegExp([
   "could not locate a valid checkpoint record",
   "invalid checkpoint record",
@@ -66,9 +66,8 @@ const tryPort = async (options: StartOptions, port: number, deadline: number) =>
 }
 
 /**
- * Starts the server on a port: the fixed one, else the previous one, else a free one. A free choice that is taken
- * in the meantime is made again (5 tries); a fixed one fails with PortInUse. Right after the server was killed its
- * last backends may still hold the shared memory; that start is repeated until they are gone.
+ * Starts on the fixed port, else the previous one, else a free one (5 tries); a taken fixed port fails with PortInUse.
+ * Repeats while backends of a killed server hold the shared memory.
  */
 export const startOnPort = async (options: StartOptions): Promise<{ server: ServerProcess; port: number }> => {
   const deadline = Date.now() + options.timeoutMs

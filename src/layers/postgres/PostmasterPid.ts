@@ -3,16 +3,16 @@ import { readFile, readlink, realpath, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { systemCode } from "./EmbeddedPgError.ts"
 
-/** What a server says of itself in `postmaster.pid`; `status` is "starting", "ready", "standby" or "stopping". */
+/** From `postmaster.pid`; `status` is "starting", "ready", "standby" or "stopping". */
 export interface Postmaster {
   readonly pid: number
-  /** When it started, in seconds since 1970. */
+  /** Seconds since 1970. */
   readonly startedAt: number
   readonly port: number
   readonly status: string
 }
 
-/** Reads `postmaster.pid`; undefined when there is none or it is not complete yet. */
+/** Undefined when missing or incomplete. */
 export const readPostmaster = async (data: string): Promise<Postmaster | undefined> => {
   const text = await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")
   const lines = text.split("\n").map((line) => line.trim())
@@ -21,7 +21,7 @@ export const readPostmaster = async (data: string): Promise<Postmaster | undefin
   return { pid, startedAt: Number(lines[2] ?? 0), port: Number(lines[3] ?? 0), status: lines[7] ?? "" }
 }
 
-/** Whether a process with that id exists, of any user. */
+/** Of any user. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
@@ -46,7 +46,7 @@ const commandOf = async (pid: number): Promise<string | undefined> => {
   )
 }
 
-/** A server works inside its data directory, which tells two servers apart. Unknown (no right to look) counts as yes. */
+/** A server works inside its data directory. Unknown (no right to look) counts as yes. */
 const worksIn = async (pid: number, data: string): Promise<boolean> => {
   const place = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
   return place === undefined || place === await realpath(data).catch(() => data)
@@ -59,9 +59,8 @@ const isServer = async (pid: number, data: string): Promise<boolean> => {
 }
 
 /**
- * The server that runs on the directory, if one does. A `postmaster.pid` whose process id meanwhile belongs to
- * another program is removed, because the server would refuse to start. One whose process is gone is left to the
- * server: it also checks the shared memory the file names, which guards against orphaned backends.
+ * The server of the directory. Removes a `postmaster.pid` whose id belongs to another program: the server would refuse
+ * to start. A file without a process stays: the server also checks its shared memory, against orphaned backends.
  */
 export const findRunning = async (data: string): Promise<Postmaster | undefined> => {
   const postmaster = await readPostmaster(data)

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { EmbeddedPgError, systemCode } from "./EmbeddedPgError.ts"
 import { isAlive } from "./PostmasterPid.ts"
 
-/** A process id alone is reused; with the moment the process started it is not (Linux; elsewhere empty). */
+/** Process ids are reused; with their start time they are not (Linux; elsewhere empty). */
 const startedAt = async (pid: number): Promise<string> => {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")
   return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? ""
@@ -16,7 +16,7 @@ const isHeld = async (holder: string): Promise<boolean> => {
   return isAlive(Number(pid)) && (started === "" || await startedAt(Number(pid)) === started)
 }
 
-/** Takes a dead owner's lock away; if a living one got there in between, its lock is put back. */
+/** Removes a dead owner's lock; puts back that of a living one that got there in between. */
 const removeDead = async (lock: string, holder: string): Promise<void> => {
   const aside = `${lock}.${randomUUID()}`
   await rename(lock, aside).catch((error: unknown) => {
@@ -28,19 +28,19 @@ const removeDead = async (lock: string, holder: string): Promise<void> => {
 }
 
 /**
- * Runs `body` while no other process starts a server in the directory. The lock file names its owner, so one left
- * by a process that died is recognised and taken over. Fails with Timeout after `timeoutMs`.
+ * Runs `body` while no other process starts a server in the directory. Takes over the lock of a dead process. Fails
+ * with Timeout after `timeoutMs`.
  */
 export const withStartLock = async <A>(directory: string, timeoutMs: number, body: () => Promise<A>): Promise<A> => {
   const lock = join(directory, "start.lock")
-  // The number after the process id's start tells several starts of one process apart.
+  // Tells several starts of one process apart.
   const mine = `${process.pid} ${await startedAt(process.pid)} ${randomUUID()}`
   const own = `${lock}.${randomUUID()}`
   const deadline = Date.now() + timeoutMs
   await writeFile(own, mine, { mode: 0o600 })
   try {
     for (;;) {
-      // A link appears with its whole content or not at all, so a reader never sees an empty lock.
+      // A link appears with its whole content: a reader never sees an empty lock.
       const taken = await link(own, lock).then(() => true, (error: unknown) => {
         if (systemCode(error) !== "EEXIST") throw error
         return false

@@ -3,14 +3,14 @@ import { SqlClient } from "effect/sql"
 import { statements } from "../../domain/platform/database/MigrationStatements.ts"
 import { decoding } from "../../domain/platform/records/Rows.ts"
 
-/** Requests to add to a counter: a key and the end of its window in Unix milliseconds. */
+/** The window's end in Unix milliseconds. */
 export interface Increment {
   readonly key: string
   readonly ends: number
   readonly count: number
 }
 
-/** Unlogged: losing the counters in a crash of the database only starts the windows afresh. */
+/** Unlogged: a crash of the database only starts the windows afresh. */
 export const migrations = {
   "0001_ratelimits": statements(
     `create unlogged table rate_limit_counters (
@@ -25,14 +25,13 @@ export const migrations = {
 
 const Counter = Schema.Struct({ key: Schema.String, ends: Schema.Number, requests: Schema.Number })
 
-/** The counters that all processes share. */
 export class RateLimitRepo extends Context.Service<RateLimitRepo>()("stoa/layers/ratelimits/RateLimitRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const counters = decoding(sql, Counter)
 
-    /** Adds to all counters in one statement; gives each counter's sum after its increment, in their order. */
+    /** Returns the new sums in order, in one statement. */
     const add = Effect.fn("RateLimitRepo.add")(function*(increments: ReadonlyArray<Increment>) {
-      // Ordered by key: two processes that update the same counters cannot deadlock.
+      // Ordered by key, against deadlocks.
       const rows = yield* counters`insert into rate_limit_counters as c (key, ends_at, requests)
         select i.key, to_timestamp(i.ends / 1000), sum(i.count) from
           jsonb_to_recordset(${JSON.stringify(increments)}::jsonb) as i (key text, ends double precision, count bigint)
@@ -47,7 +46,7 @@ export class RateLimitRepo extends Context.Service<RateLimitRepo>()("stoa/layers
       }).reverse()
     })
 
-    /** Deletes counters whose window ended more than a minute ago, at most `limit`; gives their number. */
+    /** Deletes counters whose window ended a minute ago; returns their number. */
     const purge = Effect.fn("RateLimitRepo.purge")(function*(limit: number) {
       const deleted = yield* sql`delete from rate_limit_counters where ctid = any(array(
         select ctid from rate_limit_counters where ends_at < now() - interval '1 minute'

@@ -9,26 +9,25 @@ import {
 } from "../../domain/platform/ratelimits/RateLimits.ts"
 import { type Increment, RateLimitRepo } from "./RateLimitRepo.ts"
 
-/** Counters that a process keeps; one takes about 200 bytes. */
+/** About 200 bytes each. */
 const maxCounters = 100_000
 
-/** A process may admit this part of a limit before it has reported the requests: ten processes exceed it by 20 %. */
+/** Unreported share of a limit: ten processes exceed it by 20 %. */
 const unreportedShare = 1 / 50
 
-/** Milliseconds that a request waits for the database before its process decides alone. */
+/** After so many milliseconds a process decides without the database. */
 const timeoutMs = 250
 
-/** Milliseconds between attempts to reach a database that did not answer. */
+/** Between attempts to reach the database. */
 const retryMs = 1_000
 
-/** What a process knows of one key in one window. */
 interface Counter {
   readonly key: string
   readonly limit: number
   readonly ends: number
-  /** Requests of all processes, by the last report. */
+  /** Of all processes, by the last report. */
   reported: number
-  /** Admitted here and not reported yet. */
+  /** Admitted here. */
   unreported: number
   /** In reports under way. */
   sending: number
@@ -44,7 +43,7 @@ const standingOf = (counter: Counter, admitted: boolean, now: number): Standing 
   resetsInMs: counter.ends - now
 })
 
-/** The counters of a process; at most `capacity`, the oldest are dropped. */
+/** Drops the oldest beyond `capacity`. */
 const makeCounters = (capacity: number) => {
   const counters = new Map<string, Counter>()
   return ({ bucket, limit, subject, windowMs }: RateLimit, now: number): Counter => {
@@ -64,8 +63,8 @@ const makeCounters = (capacity: number) => {
 }
 
 /**
- * The limiter with at most `capacity` counters. Small limits ask the shared counter at each request, concurrent requests
- * in one statement; large ones report in the background. While the database is away, each process counts alone.
+ * Small limits ask the shared counter at each request, concurrent ones in one statement; large limits report in the
+ * background. Without the database each process counts alone.
  */
 export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
   const repo = yield* RateLimitRepo
@@ -79,7 +78,7 @@ export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
   let isAway = false
   let retryAt = 0
 
-  /** Reports what was admitted, and `extra` requests that wait for the answer: the sum of all processes. */
+  /** Reports admitted requests, and `extra` that wait for the sum of all processes. */
   const report = (counter: Counter, extra: 0 | 1) =>
     Effect.suspend(() => {
       const count = counter.unreported + extra
@@ -101,7 +100,7 @@ export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
     retryAt = now + retryMs
   })
 
-  /** Admits a request without waiting; undefined where only the database can decide. */
+  /** Undefined where only the database can decide. */
   const admitAtOnce = (counter: Counter, now: number): boolean | undefined => {
     const allowed = counter.limit * unreportedShare
     const hasLeft = left(counter) > 0
@@ -114,7 +113,7 @@ export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
     return hasLeft
   }
 
-  /** The report goes on after the time-out: its request must not be counted a second time. */
+  /** The report goes on after the time-out: its request must not be counted twice. */
   const admitByReport = (counter: Counter): Effect.Effect<boolean> =>
     Effect.suspend(() => Fiber.join(run(report(counter, 1)))).pipe(
       Effect.map((sum) => sum <= counter.limit),
@@ -146,11 +145,10 @@ export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
   })
 })
 
-/** A limit that is not enforced always has all of its requests left. */
+/** A limit that is not enforced always has all its requests left. */
 const untouched = ({ bucket, limit, subject, windowMs }: RateLimit, now: number): Standing => {
   const resetsAt = windowEnd(`${bucket}:${subject}`, windowMs, now)
   return { admitted: true, limit, remaining: limit, resetsAt, resetsInMs: resetsAt - now }
 }
 
-/** `RateLimits` over the counters in the database. */
 export const rateLimiterLayer = Layer.effect(RateLimits, makeRateLimits(maxCounters))

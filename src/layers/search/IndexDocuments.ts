@@ -1,9 +1,9 @@
-/** How much of an entity is searched: what is beyond is shown and not found. A tsvector holds 1 MB. */
+/** Text beyond is shown and not found. A tsvector holds 1 MB. */
 const limits = { locales: 16, title: 500, description: 4000, codes: 20_000, names: 2000, values: 200 }
 
 /**
- * One row for each entity: what a search filters, counts and sorts by. `words` are all that shoppers find it by;
- * `staff_words` are those and the words of drafts, null where no draft waits. Text is sorted by bytes, in any database.
+ * A row per entity. Shoppers find it by `words`, staff also by the words of drafts in `staff_words`, null without
+ * drafts. Text is sorted by bytes.
  */
 const documents: ReadonlyArray<string> = [
   `create table search_documents (
@@ -20,7 +20,7 @@ const documents: ReadonlyArray<string> = [
     words tsvector not null,
     staff_words tsvector
   )`,
-  // A short list of entries that wait to be sorted in: every search reads all of it.
+  // A short list of pending entries: every search reads all of it.
   `create index search_documents_found on search_documents
     using gin (organization_id, words, categories, brands, attributes jsonb_path_ops) with (gin_pending_list_limit = 256)`,
   `create index search_documents_drafts on search_documents using gin (organization_id, staff_words)
@@ -28,8 +28,8 @@ const documents: ReadonlyArray<string> = [
 ]
 
 /**
- * The words that typing errors are compared with: those of names, and other short ones. Without a unique index no writer
- * waits for another one that brings the same word; a word may stand there twice.
+ * Words to compare with typing errors. No unique index: a writer would wait for another with the same word. Duplicates
+ * are fine.
  */
 const vocabulary: ReadonlyArray<string> = [
   "create table search_vocabulary (organization_id text not null, word text not null, is_name boolean not null)",
@@ -38,17 +38,17 @@ const vocabulary: ReadonlyArray<string> = [
     with (gin_pending_list_limit = 256) where is_name`
 ]
 
-/** Indexes on the words of the catalog: an organization's languages, and titles by their beginning. */
+/** Languages of an organization, and titles by their beginning. */
 const attributeIndexes: ReadonlyArray<string> = [
   "create index entity_attributes_locale on entity_attributes (organization_id, locale)",
   `create index entity_attributes_titles on entity_attributes (organization_id, (search_sort(title) collate "C"))`
 ]
 
-/** Without accents; text of ASCII alone has none. */
+/** Without accents; ASCII has none. */
 const normalized = (plain: string, source: string) =>
   `case when octet_length(${source}) = length(${source}) then ${plain} else search_normalize(${source}) end`
 
-/** The words of an entity in all locales; `en` comes first, and its title is the entity's title. */
+/** The words of all locales; `en` comes first, and its title is the entity's. */
 const wordsOf = `select (array_agg(w.title order by w.place))[1] as title,
     string_agg(${normalized("w.plain_title", "w.short_title")}, ' ' order by w.place) as title_text,
     string_agg(${normalized("w.plain_body", "w.body")}, ' ') as body_text,
@@ -62,8 +62,8 @@ const wordsOf = `select (array_agg(w.title order by w.place))[1] as title,
     offset 0) w`
 
 /**
- * Values that `attr.<name>` filters by: options of variants for sale, whose values are words as well, plain values of the
- * metadata, and filterable public custom fields. `offset 0` makes each table look up its rows by key.
+ * Values of `attr.<name>`: options of variants for sale, which are words as well, plain metadata, and filterable public
+ * custom fields. `offset 0` makes each table look up its rows by key.
  */
 const attributesOf =
   `select coalesce(jsonb_object_agg(n.name, n.held), '{}') as attributes, string_agg(n.words, ' ') as words
@@ -98,14 +98,14 @@ const linksOf = (links: string, targets: string, column: string, words: string) 
     where id = l.${column} and organization_id = l.organization_id offset 0) t
   where l.entity_id = e.id and l.organization_id = e.organization_id`
 
-/** Words that wait for approval; null where none do. */
+/** Words waiting for approval; null without any. */
 const draftsOf = `select to_tsvector('simple', search_normalize(string_agg(w.body, ' ')))
     || search_concat(to_tsvector(search_configuration(w.locale), search_plain(w.body))) as words
   from (select locale, concat_ws(' ', left(changes->>'title', ${limits.title}), left(changes->>'subtitle', ${limits.title}),
       left(changes->>'description', ${limits.description})) as body
     from entity_attribute_drafts where entity_id = e.id order by locale collate "C" limit ${limits.locales}) w`
 
-/** The documents of these entities, made from the catalog alone; `names` are the words that typing errors are compared with. */
+/** Documents from the catalog alone; `names` are compared with typing errors. */
 const build = `create function search_build(ids uuid[]) returns table (entity_id uuid, organization_id text,
     is_public boolean, type text, status text, sort_title text, categories text[], brands text[], attributes jsonb,
     title_words tsvector, words tsvector, staff_words tsvector, names text) language sql stable as $$
@@ -132,8 +132,8 @@ const columns = ("organization_id is_public type status sort_title categories br
 const listed = (prefix = "") => columns.map((column) => prefix + column).join(", ")
 
 /**
- * Brings these entities up to date. Locking their documents first makes the second of two writers of one entity build from
- * the changes of both. Planning takes longer than the work, so one plan is kept and held to look-ups by key.
+ * Updates these entities. Locks their documents first: the second of two writers builds from both changes. Planning
+ * takes longer than the work: one plan is kept, with look-ups by key.
  */
 const writing = (create: string, value: (column: string) => string) =>
   `${create} function search_index(ids uuid[]) returns void language plpgsql
@@ -161,7 +161,7 @@ const writing = (create: string, value: (column: string) => string) =>
 
 const write = writing("create", (column) => `excluded.${column}`)
 
-/** Values of the catalog with those of plugins, which win where an attribute has a name of theirs. */
+/** Values of plugins win over those of the catalog. */
 const withAdded: Readonly<Record<string, string>> = {
   attributes: "excluded.attributes || coalesce(d.added_attributes, '{}')",
   words: "excluded.words || coalesce(d.added_words, '')",
@@ -169,8 +169,8 @@ const withAdded: Readonly<Record<string, string>> = {
 }
 
 /**
- * What plugins add to documents, null where they add nothing: kept apart from the catalog's, so that a change of the
- * catalog keeps it. `sort_values` are numbers by the name of their field.
+ * Additions of plugins, null without any: kept apart, so a change of the catalog keeps them. `sort_values` are numbers
+ * by field.
  */
 export const addedValues: ReadonlyArray<string> = [
   `alter table search_documents add column added_attributes jsonb, add column added_words tsvector,
@@ -178,11 +178,10 @@ export const addedValues: ReadonlyArray<string> = [
   writing("create or replace", (column) => withAdded[column] ?? `excluded.${column}`)
 ]
 
-/** What plugins added to documents at the last start of a process (`SearchFields.declared`); one row. */
+/** Plugins' fields at the last start (`SearchFields.declared`); one row. */
 export const declaredFields: ReadonlyArray<string> = [
   "create table search_fields (is_only boolean primary key default true check (is_only), fields jsonb not null)",
   "insert into search_fields (fields) values ('[]')"
 ]
 
-/** Tables and indexes of search, and the functions that make and write its documents. */
 export const indexDocuments: ReadonlyArray<string> = [...documents, ...vocabulary, ...attributeIndexes, build, write]

@@ -3,8 +3,8 @@ import { queryTerms } from "../../domain/search/QueryTermsRepo.ts"
 import { addedValues, declaredFields, indexDocuments } from "./IndexDocuments.ts"
 
 /**
- * Lower case by a collation that knows letters beyond ASCII: the embedded server compares bytes, and its default one does
- * not. `return` resolves names when the function is created, as functions in an index need it.
+ * A collation that knows letters beyond ASCII: the embedded server compares bytes. `return` resolves names at creation,
+ * as functions in an index need it.
  */
 const lower = `do $$
   begin
@@ -15,7 +15,7 @@ const lower = `do $$
         order by array_position(array['pg_c_utf8', 'und-x-icu', 'C.utf8']::name[], collname) limit 1), 'default'));
   end $$`
 
-/** Typographic marks are listed: the class `punct` has them only where the database's locale does. */
+/** Typographic marks are listed: class `punct` depends on the database's locale. */
 const plain = `create function search_plain(source text) returns text language sql immutable strict parallel safe
   return regexp_replace(search_lower(source), '[[:punct:][:space:]’‘‚“”„«»‹›–—…·•\u00A0]+', ' ', 'g')`
 
@@ -23,24 +23,24 @@ const withoutAccents =
   `create function search_normalize(source text) returns text language sql stable strict parallel safe
   return search_plain(unaccent(source))`
 
-/** What titles are sorted by and begin with: neither case nor accents count, punctuation does. */
+/** Ignores case and accents, not punctuation. */
 const sortTitle = `create function search_sort(title text) returns text language sql immutable strict parallel safe
   return left(ltrim(search_lower(unaccent(left(title, 500)))), 200)`
 
-/** Languages that every PostgreSQL from 15 on stems; by the first part of a locale. */
+/** Stemmed by every PostgreSQL from 15 on; by the first part of a locale. */
 const languages = ("ar:arabic hy:armenian eu:basque ca:catalan da:danish nl:dutch en:english fi:finnish fr:french " +
   "de:german el:greek hi:hindi hu:hungarian id:indonesian ga:irish it:italian lt:lithuanian ne:nepali nb:norwegian " +
   "nn:norwegian no:norwegian pt:portuguese ro:romanian ru:russian sr:serbian es:spanish sv:swedish ta:tamil tr:turkish " +
   "yi:yiddish").split(" ").map((entry) => entry.split(":"))
 
-/** The text search configuration of a locale (`de`, `de-CH`, `de_CH`); `simple` for other languages. */
+/** Text search configuration of a locale (`de`, `de-CH`, `de_CH`); else `simple`. */
 const configuration = `create function search_configuration(locale text) returns regconfig
   language sql immutable strict parallel safe as $$
     select case lower(split_part(translate(locale, '_', '-'), '-', 1))
       ${languages.map(([code, name]) => `when '${code}' then 'pg_catalog.${name}'::regconfig`).join(" ")}
       else 'pg_catalog.simple'::regconfig end $$`
 
-/** Extensions that the owner of a database may add, and functions that normalize text of documents and queries alike. */
+/** Extensions that a database's owner may add, and functions that normalize documents and queries alike. */
 const normalization: ReadonlyArray<string> = [
   "create extension if not exists pg_trgm",
   "create extension if not exists unaccent",
@@ -54,8 +54,8 @@ const normalization: ReadonlyArray<string> = [
 ]
 
 /**
- * Entities that the running transaction has changed: a row for each statement, gone again before the transaction ends. So
- * a document is built once, however many statements and tables made up the change.
+ * Entities that the transaction has changed, until its end: a document is built once, however many statements made up
+ * the change.
  */
 const stale: ReadonlyArray<string> = [
   "create unlogged table search_stale (transaction xid8 not null default pg_current_xact_id(), ids uuid[] not null)",
@@ -80,7 +80,7 @@ const rows: Readonly<Record<Operation, string>> = {
   delete: "old table as changed"
 }
 
-/** Triggers of a table, once per statement; `ids` is a query over the changed rows that gives the ids of entities. */
+/** Once per statement; `ids` selects entity ids from the changed rows. */
 const triggers = (table: string, ids: string, ...operations: ReadonlyArray<Operation>): ReadonlyArray<string> => [
   `create function search_${table}_changed() returns trigger language plpgsql
       set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -106,7 +106,7 @@ const parts = [
   "variants"
 ]
 
-/** A change of what many entities share: `columns` must differ, for these rows change for other reasons too. */
+/** For records that many entities share: only changes of `columns` count. */
 const shared = (table: string, columns: ReadonlyArray<string>, entity: string, links = "") => {
   const row = (name: string) => `(${columns.map((column) => `${name}.${column}`).join(", ")})`
   return triggers(
@@ -118,7 +118,7 @@ const shared = (table: string, columns: ReadonlyArray<string>, entity: string, l
   )
 }
 
-/** The guard that no writer of the catalog forgets the index, in the same transaction. */
+/** They update the index in the transaction of every writer. */
 const indexTriggers: ReadonlyArray<string> = [
   ...stale,
   ...triggers("catalog_entities", "select id from changed", ...always),
@@ -128,7 +128,7 @@ const indexTriggers: ReadonlyArray<string> = [
     "select v.entity_id from changed c join variants v on v.id = c.variant_id",
     ...always
   ),
-  // Those that come have no entities yet, and those that go take their links along.
+  // New ones have no entities yet; deleted ones take their links along.
   ...shared("categories", ["slug"], "l.entity_id", "join entity_categories l on l.category_id = id"),
   ...shared("brands", ["slug", "display_name"], "l.entity_id", "join entity_brands l on l.brand_id = id"),
   ...shared("option_types", ["name"], "changed.entity_id"),
@@ -141,7 +141,7 @@ const indexTriggers: ReadonlyArray<string> = [
   )
 ]
 
-/** The search index with its triggers on the tables of the catalog, and the documents of what is in there already. */
+/** The index, its triggers, and documents of existing entities. */
 export const migrations = {
   "0001_search": statements(
     ...normalization,

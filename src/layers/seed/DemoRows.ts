@@ -12,7 +12,7 @@ import { brands, categories, type DemoProduct, products, promotions } from "./de
 const usd = CurrencyCode.make("USD")
 const eur = CurrencyCode.make("EUR")
 
-/** The demo store of an organization as of `now`, by table, and what is announced of it; the first product is the newest. */
+/** Rows of the demo store by table, and its announced changes; the first product is the newest. */
 export const demoRows = (organizationId: string, now: Date) => {
   const [brandIds, categoryIds, warehouseId] = [idsOf(brands), idsOf(categories), newId<WarehouseId>()]
   const placed = products.map((product, index) => {
@@ -68,7 +68,6 @@ export const demoRows = (organizationId: string, now: Date) => {
   return { rows, events }
 }
 
-/** What is in stock, and how it came in. */
 const stockRows = (levels: ReadonlyArray<StockLevel>) => ({
   stock_items: levels.map(({ entityId, organizationId, variantId }) => ({
     organizationId,
@@ -122,10 +121,7 @@ const entityOf = (product: DemoProduct, organizationId: string, at: Date): Catal
   publishedAt: at
 })
 
-/**
- * Options, their values and every combination of them, as `variants/generate` makes them in mode `all`. The SKU of a
- * variant says its combination, as in CLO-1001-M-INK.
- */
+/** Every combination, as `variants/generate` makes them in mode `all`; SKUs like CLO-1001-M-INK. */
 const variantRows = ({ options = [], sku }: DemoProduct, { id: entityId, organizationId }: CatalogEntity) => {
   const axes = options.map(({ name, values }) => ({
     id: newId(),
@@ -164,7 +160,7 @@ const variantRows = ({ options = [], sku }: DemoProduct, { id: entityId, organiz
   }
 }
 
-/** The prices of a product as the pricing rules make them from request bodies. */
+/** Prices by the pricing rules. */
 const pricesOf = ({ prices }: DemoProduct, { createdAt, id: entityId, organizationId }: CatalogEntity) =>
   prices.flatMap(({ eur: inEuro, usd: inDollars, ...bounds }) =>
     [{ currency: usd, amount: inDollars }, { currency: eur, amount: inEuro }].map((price) =>
@@ -172,7 +168,7 @@ const pricesOf = ({ prices }: DemoProduct, { createdAt, id: entityId, organizati
     )
   )
 
-/** The stock of a variant, else of the product, in the warehouse. */
+/** The stock of a variant, else of the product. */
 const levelOf = (
   { stock }: DemoProduct,
   { createdAt, id: entityId, organizationId }: CatalogEntity,

@@ -7,13 +7,13 @@ import { decoding } from "../../domain/platform/records/Rows.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { demoRows } from "./DemoRows.ts"
 
-/** Records by table, in the order of the foreign keys; those of a table have the same fields, one for each column. */
+/** In the order of the foreign keys; records of a table have the same fields. */
 type SeedRows = Readonly<Record<string, ReadonlyArray<object>>>
 
-/** Any fixed number: processes that start together on one empty database seed one after the other under this lock. */
+/** Processes that start together on an empty database seed one after the other under this lock. */
 const seedLock = 4_821_008
 
-/** One statement per table: a first start is over before anybody has opened the browser. Other columns keep their defaults. */
+/** One statement per table; other columns keep their defaults. */
 const insert = (sql: SqlClient.SqlClient, table: string, records: ReadonlyArray<object>) => {
   const columns = sql.literal(Object.keys(records[0] ?? {}).map(String.camelToSnake).join(", "))
   const rows = records.map((record) =>
@@ -24,14 +24,14 @@ const insert = (sql: SqlClient.SqlClient, table: string, records: ReadonlyArray<
 }
 
 /**
- * Writes a first catalog with its entries of the change log into an organization that has none, in one transaction. False, and nothing
- * written, when the organization has a catalog already or does not exist.
+ * Writes a first catalog with its change log in one transaction. False, without writing, when the organization has a
+ * catalog or does not exist.
  */
 const seedOnce = Effect.fn("DemoStoreRepo.seedOnce")(
   function*(actor: Actor, rows: SeedRows, changes: ReadonlyArray<Change>) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(Effect.gen(function*() {
-      // Two processes may find the same empty store. The second one waits here and then sees what the first committed.
+      // Of two processes the second waits here and sees what the first committed.
       yield* sql`select pg_advisory_xact_lock(${seedLock})`
       const [found] = yield* decoding(sql, Schema.Struct({ empty: Schema.Boolean }))`select not exists (
           select 1 from catalog_entities where organization_id = o.id) as empty
@@ -47,11 +47,7 @@ const seedOnce = Effect.fn("DemoStoreRepo.seedOnce")(
   Effect.orDie
 )
 
-/**
- * Fills the default organization with a demo store: products with words in two languages, prices in two currencies,
- * stock and promotions, so that a first start has something to sell. A store that has any catalog entity is left as it
- * is, also when two processes start at once.
- */
+/** Fills an empty store with demo products, prices, stock and promotions. Safe when two processes start at once. */
 export const seedDemoStore = Effect.gen(function*() {
   const { defaultOrganizationId } = yield* StoreSettings
   const now = DateTime.toDateUtc(yield* DateTime.now)

@@ -7,13 +7,13 @@ interface Reported {
 
 const isReported = (value: unknown): value is Reported => typeof value === "object" && value !== null
 
-/** What PostgreSQL says that will be free or up in a moment. */
+/** SQLSTATEs and codes that pass in a moment. */
 const passing: Readonly<Record<string, string>> = {
   "53300": "has no free connection",
   "57P03": "is starting up or shutting down"
 }
 
-/** What an error says of a database that is busy; undefined for every other error. */
+/** Undefined for errors of a database that is not busy. */
 const busyness = (error: unknown): string | undefined => {
   for (let recorded = error; isReported(recorded); recorded = recorded.cause) {
     if (typeof recorded.code === "string" && recorded.code in passing) return passing[recorded.code]
@@ -30,13 +30,13 @@ const busynessOf = (cause: Cause.Cause<unknown>): string | undefined =>
       : undefined
   ).find((words) => words !== undefined)
 
-/** Seconds that a start waits for a database that is busy. */
+/** Seconds. */
 const longest = 60
 
-/** When a start began to wait: all that is tried until it succeeds shares one limit and one line in the log. */
+/** One limit and one log line for the whole start. */
 let since: number | undefined
 
-/** What the database must become before a start can go on; undefined where waiting is of no use, or took long enough. */
+/** Undefined where waiting is useless, or took long enough. */
 const worthWaiting = (cause: Cause.Cause<unknown>) =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const words = busynessOf(cause)
@@ -51,7 +51,7 @@ const wait = Effect.fnUntraced(function*(words: string) {
   yield* Effect.sleep("1 second")
 })
 
-/** Repeats what fails because the database is busy; a part of a start, whose limit goes on when it succeeds. */
+/** Repeats a part of a start while the database is busy. */
 export const whileBusy = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.catchCause(
     work,
@@ -62,7 +62,7 @@ export const whileBusy = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<
       )
   )
 
-/** Repeats a start that fails because the database is busy, as after a restart of everything at once. */
+/** Repeats a start while the database is busy, as after a restart of everything. */
 export const waitingForDatabase = <A, E, R>(start: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.ensuring(
     whileBusy(start),
@@ -71,7 +71,7 @@ export const waitingForDatabase = <A, E, R>(start: Effect.Effect<A, E, R>): Effe
     })
   )
 
-/** Does something about a failure that `waitingForDatabase` will not repeat. */
+/** Handles failures that `waitingForDatabase` will not repeat. */
 export const onLasting =
   <E, R>(tell: (cause: Cause.Cause<E>) => Effect.Effect<void, never, R>) => (cause: Cause.Cause<E>) =>
     Effect.flatMap(worthWaiting(cause), (words) => words === undefined ? tell(cause) : Effect.void)

@@ -14,7 +14,7 @@ interface Reported {
 
 const isReported = (value: unknown): value is Reported => typeof value === "object" && value !== null
 
-/** What the server or the system said first: its code (`28P01`, `ECONNREFUSED`) and its words. */
+/** Code (`28P01`, `ECONNREFUSED`) and message of the first cause. */
 const firstOf = (error: SqlError.SqlError): { readonly code: string; readonly words: string } => {
   let recorded: Reported = error.reason
   while (isReported(recorded.cause)) recorded = recorded.cause
@@ -22,13 +22,13 @@ const firstOf = (error: SqlError.SqlError): { readonly code: string; readonly wo
   return { code, words: typeof recorded.message === "string" && recorded.message !== "" ? recorded.message : code }
 }
 
-/** An address without its password. */
+/** Without the password. */
 const placeOf = (url: Redacted.Redacted<string>) => {
   const { host, pathname, username } = new URL(Redacted.value(url))
   return { host: host === "" ? "localhost" : host, database: pathname.slice(1), user: decodeURIComponent(username) }
 }
 
-/** Why the database cannot be used, in terms of `DATABASE_URL`. */
+/** Explains why the database is unusable, in terms of `DATABASE_URL`. */
 export const explained = (url: Redacted.Redacted<string>, error: SqlError.SqlError): Finding => {
   const { database, host, user } = placeOf(url)
   const { code, words } = firstOf(error)
@@ -54,7 +54,6 @@ export const explained = (url: Redacted.Redacted<string>, error: SqlError.SqlErr
 
 const oldest = 15
 
-/** Whether the server is new enough. */
 const checkVersion = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const [server] = yield* decoding(
@@ -67,7 +66,7 @@ const checkVersion = Effect.gen(function*() {
     : wrong(`PostgreSQL ${major} of DATABASE_URL is too old`, `use version ${oldest} or newer`)
 })
 
-/** Asks the database over one connection, which `more` may use too. */
+/** One connection, which `more` may use too. */
 export const askDatabase = <A>(
   url: Redacted.Redacted<string>,
   more: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>
@@ -76,7 +75,7 @@ export const askDatabase = <A>(
     Effect.provide(PgClient.layer({ ...connectingTo(url), maxConnections: 1, connectTimeout: "5 seconds" }))
   )
 
-/** Whether the database can be used; one that is busy or starting is waited for. */
+/** Waits for a busy or starting database. */
 export const checkDatabase = (url: Redacted.Redacted<string>): Effect.Effect<Finding> =>
   askDatabase(url, Effect.void).pipe(
     whileBusy,

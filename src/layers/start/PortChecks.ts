@@ -5,7 +5,6 @@ import type { AppSettings } from "../config/AppConfig.ts"
 import { hasPeers } from "../config/NetworkConfig.ts"
 import { type Finding, refuseWrong, well, wrong } from "./Finding.ts"
 
-/** Where a process listens, as the settings say. */
 export type Addresses = Pick<
   AppSettings,
   "host" | "port" | "role" | "runnerAddressSet" | "runnerHost" | "runnerPort"
@@ -18,7 +17,7 @@ interface Port {
   readonly port: number
 }
 
-/** The system's error code of listening there; undefined if it works. */
+/** The system's error code; undefined if listening works. */
 const obstacle = ({ host, port }: Port) =>
   Effect.callback<string | undefined>((resume) => {
     const server = createServer()
@@ -51,7 +50,7 @@ const free = ({ host, port, portName }: Port): string =>
 
 const Alive = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.String })
 
-/** The version of the Stoa that answers there; undefined if nothing or another program does. */
+/** Version of the Stoa that answers there, if any. */
 const versionOfRunning = ({ host, port }: Port) => {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : isIPv6(host) ? `[${host}]` : host
   return HttpClient.get(`http://${reached}:${port}/health/live`).pipe(
@@ -70,7 +69,6 @@ const portsOf = (addresses: Addresses) => {
   return { api, runner: hasPeers(addresses) ? runner : undefined }
 }
 
-/** Whether the ports can be listened on. */
 export const checkPorts = Effect.fnUntraced(function*(addresses: Addresses) {
   const { api, runner } = portsOf(addresses)
   if (runner !== undefined && api.port !== 0 && api.port === runner.port) {
@@ -83,7 +81,7 @@ export const checkPorts = Effect.fnUntraced(function*(addresses: Addresses) {
 export const mustListen = (addresses: Addresses) =>
   Effect.flatMap(checkPorts(addresses), (findings) => refuseWrong(findings))
 
-/** The same for the doctor, to whom a port that a running Stoa has is no fault. */
+/** For the doctor: a port of a running Stoa is fine. */
 export const checkPortsBeside = Effect.fnUntraced(function*(addresses: Addresses) {
   const { api, runner } = portsOf(addresses)
   const version = api.port === 0 ? undefined : yield* versionOfRunning(api)

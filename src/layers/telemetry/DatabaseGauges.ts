@@ -13,12 +13,12 @@ const unbacked = Metric.gauge("stoa_stock_unbacked_levels", {
   description: "Stock levels with less reserved than the newest holds hold of them; anything but 0 is a fault"
 })
 
-/** Tells with the metrics whether stock was promised twice. */
+/** Reports whether stock was promised twice. */
 export const stockAudit = HealthContributors.add(
   Effect.map(StockAuditRepo, (repo) => ({
     name: "stock",
     metrics: Effect.gen(function*() {
-      // An unknown value is no zero: an alarm on it would stay silent.
+      // Not 0: an alarm on an unknown value would stay silent.
       yield* Effect.all([Metric.update(oversold, NaN), Metric.update(unbacked, NaN)])
       const found = yield* repo.audit
       yield* Effect.all([Metric.update(oversold, found.oversold), Metric.update(unbacked, found.unbacked)])
@@ -33,13 +33,13 @@ const oldest = Metric.gauge("stoa_outbox_oldest_waiting_seconds", {
   description: "How long the oldest entry without a place has waited"
 })
 
-/** Tells with the metrics how far the relay of events is behind. */
+/** Reports the relay's backlog. */
 export const relayLag = HealthContributors.add(
   Effect.map(HealthRepo, (repo) => ({
     name: "change-log",
     metrics: Effect.gen(function*() {
       const lag = yield* repo.relayLag
-      // An unknown value is no zero: an alarm on it would stay silent.
+      // Not 0: an alarm on an unknown value would stay silent.
       yield* Metric.update(waiting, lag?.waiting ?? NaN)
       yield* Metric.update(oldest, lag?.seconds ?? NaN)
     }).pipe(Effect.withTracerEnabled(false))
@@ -53,10 +53,7 @@ const oldestJob = Metric.gauge("stoa_job_queue_oldest_seconds", {
   description: "How long the oldest job of a queue that may run has been waiting for a worker; 0 when none waits"
 })
 
-/**
- * Longest a due job may wait before the deployment calls itself unready, in seconds. A rush of jobs is no fault, so this
- * is long; alarms that should come earlier read the gauge.
- */
+/** Seconds. Long, since a rush of jobs is no fault; earlier alarms read the gauge. */
 const longestWait = 300
 
 const judged = (queues: ReadonlyArray<QueueDepth>): Check => {
@@ -67,7 +64,7 @@ const judged = (queues: ReadonlyArray<QueueDepth>): Check => {
   }
 }
 
-/** Tells operators how the job queues are: with readiness and with the metrics. */
+/** Reports the job queues, for readiness and metrics. */
 export const jobQueues = HealthContributors.add(
   Effect.map(JobRecordRepo, ({ depths }) => {
     const known = new Set<string>()
@@ -77,7 +74,7 @@ export const jobQueues = HealthContributors.add(
       metrics: Effect.gen(function*() {
         const now = new Map((yield* depths).map((found) => [found.queue, found]))
         for (const queue of now.keys()) known.add(queue)
-        // A queue that has nothing left stays, with 0.
+        // An empty queue stays, with 0.
         for (const queue of known) {
           const found = now.get(queue)
           yield* Metric.update(Metric.withAttributes(depth, { queue }), found?.pending ?? 0)
@@ -88,7 +85,7 @@ export const jobQueues = HealthContributors.add(
   })
 )
 
-/** How often a connection is asked for; each time costs a few microseconds and no statement. */
+/** Each takes a few microseconds and no statement. */
 const interval = "500 millis"
 
 const waits = Metric.histogram("stoa_database_pool_wait_seconds", {
@@ -97,9 +94,8 @@ const waits = Metric.histogram("stoa_database_pool_wait_seconds", {
 })
 
 /**
- * Measures how long the pool keeps a request waiting, as one that waits in the same line: twice a second it takes a
- * connection and gives it back at once. The driver lends connections inside of its statements and does not report
- * how long that took; to open every statement's lending would cost each of them more than it is worth.
+ * Measures the pool's waiting time: twice a second it waits for a connection and returns it at once. The driver does
+ * not report waits inside its statements, and measuring every statement costs too much.
  */
 export const poolProbe = Layer.effectDiscard(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -108,7 +104,7 @@ export const poolProbe = Layer.effectDiscard(Effect.gen(function*() {
     yield* Effect.scoped(sql.reserve)
     yield* Metric.update(waits, Number((yield* Clock.currentTimeNanos) - before) / 1e9)
   })
-  // Without a database there is nothing to wait for, and no reason to knock.
+  // Without a database there is nothing to wait for.
   yield* Effect.catchCause(once, () => Effect.sleep("1 second")).pipe(
     Effect.repeat(Schedule.spaced(interval)),
     Effect.withTracerEnabled(false),

@@ -7,22 +7,18 @@ import { redactValue } from "./Redaction.ts"
 
 type Fibre = Fiber.Fiber<unknown, unknown>
 
-/** Headers whose values are secrets of the client. */
 const secretHeaders = ["authorization", "cookie", "x-api-key", "x-cart-secret", "x-test-actor", "x-payment-signature"]
 
-/** A short value may stand in a line for other reasons, and is no secret worth the name. */
+/** Shorter values may be in a line for other reasons. */
 const shortest = 6
 
-/**
- * The parts of a header that would be of use to a thief: a line may hold the token without its scheme, and each cookie
- * without its name.
- */
+/** A line may hold a token without its scheme, or a cookie without its name. */
 const secretsIn = (value: string): ReadonlyArray<string> => {
   const parts = value.split(/[\s;,]+/)
   return [value, ...parts, ...parts.map((part) => part.slice(part.indexOf("=") + 1))]
 }
 
-/** Secrets that the request of this fiber came with; looked up only when a line is written. */
+/** Secrets of the request; looked up only when a line is written. */
 const knownSecrets = ({ context }: Fibre): ReadonlyArray<string> => {
   const request = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)
   const actor = Context.getOrUndefined(context, CurrentActor)
@@ -32,7 +28,7 @@ const knownSecrets = ({ context }: Fibre): ReadonlyArray<string> => {
     .toSorted((one, other) => other.length - one.length)
 }
 
-/** Where a line belongs: read from the fiber when it is written, so that a request that logs nothing pays nothing. */
+/** Read from the fiber when a line is written: other requests pay nothing. */
 const originOf = (fiber: Fibre) => {
   const actor = Context.getOrUndefined(fiber.context, CurrentActor)
   const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
@@ -45,8 +41,8 @@ const originOf = (fiber: Fibre) => {
 }
 
 /**
- * One JSON object a line: level, time, message and cause, `requestId`, `organizationId` and `traceId` where the line
- * belongs to a request, and no secrets: those of the request itself, and what looks like one (docs/operations.md).
+ * One JSON object a line: level, time, message, cause, and `requestId`, `organizationId` and `traceId` of a request,
+ * without secrets (docs/operations.md).
  */
 export const jsonLog = Logger.withConsoleLog(
   Logger.make<unknown, string>((options) => {
@@ -56,10 +52,10 @@ export const jsonLog = Logger.withConsoleLog(
   })
 )
 
-/** Annotations under which libraries name themselves and their parts: they tell the one who reads the line nothing. */
+/** Annotations of libraries mean nothing to the reader. */
 const ofLibraries = new Set(["package", "service", "module", "fiber", "runner"])
 
-/** Where actors can be reached, from the cluster: no address for people, who would take it for the service's. */
+/** The cluster's addresses of actors: people would take them for the service's. */
 const isForMachines = (message: string): boolean => message.startsWith("Listening on: ")
 
 const colors = { Fatal: "red", Error: "red", Warn: "yellow", Info: "green", Debug: "gray", Trace: "gray" } as const
@@ -76,7 +72,7 @@ const indented = (text: string): string => text.replaceAll("\n", "\n  ")
 
 const timeOf = (date: Date): string => date.toTimeString().slice(0, 8)
 
-/** Log lines for people: the time, how grave it is, what happened, and below it why. */
+/** For people: time, level, message, and the cause below. */
 export const prettyLog = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
   const parts = (Array.isArray(message) ? message : [message]).map(textOf)
   if (logLevel === "Info" && isForMachines(parts[0] ?? "")) return
@@ -87,7 +83,7 @@ export const prettyLog = Logger.make<unknown, void>(({ cause, date, fiber, logLe
   fiber.getRef(Console.Console).log(indented(`${timeOf(date)} ${wordOf(logLevel)} ${said}${why}`))
 })
 
-/** What the cluster says when the database answers late or not at all: each is handled, and logged again if it lasts. */
+/** Messages of the cluster about a slow database: each is handled, and logged again if it lasts. */
 const expected: ReadonlyMap<unknown, string> = new Map([
   [
     "Shard lock storage is unhealthy",
@@ -100,14 +96,14 @@ const expected: ReadonlyMap<unknown, string> = new Map([
   ["No healthy runners available", "No runner was heard of for a while; this one goes on"]
 ])
 
-/** The reason at the bottom of an error, without where in the program it was made. */
+/** The innermost reason, without its stack. */
 const reasonOf = (error: unknown): string => {
   let deepest = error
   while (deepest instanceof Error && deepest.cause !== undefined) deepest = deepest.cause
   return deepest instanceof Error ? deepest.message : String(deepest)
 }
 
-/** Says in one line what the cluster says with a stack trace, where the cause is a slow machine or an absent database. */
+/** Shortens stack traces of the cluster to a line, for a slow machine or an absent database. */
 export const calmly = <Output>(logger: Logger.Logger<unknown, Output>): Logger.Logger<unknown, Output> =>
   Logger.make((options) => {
     const words = Array.isArray(options.message) ? options.message : [options.message]

@@ -1,10 +1,10 @@
 import { Context, Effect, Metric } from "effect"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
 
-/** How often the event loop's delay is looked at, in ms; a look costs about a microsecond. */
+/** Milliseconds between samples of the event loop's delay; each costs a microsecond. */
 const resolution = 20
 
-/** Publishes what is read only when somebody asks; removed when the scope closes. */
+/** Read only when exported; removed when the scope closes. */
 const published = <Input, State>(metric: Metric.Metric<Input, State>, get: () => State) =>
   Effect.acquireRelease(
     Effect.sync(() =>
@@ -37,8 +37,8 @@ const eventLoop = Effect.fnUntraced(function*(histogram: ReturnType<typeof monit
 const memory = (read: (usage: NodeJS.MemoryUsage) => number) => () => read(process.memoryUsage())
 
 /**
- * Processor, memory and event loop of this process, under the names that other Node.js services give them, so that
- * ready-made dashboards show them. After they were read, `restart` begins a new measurement of the loop's delay.
+ * Processor, memory and event loop under the usual names of Node.js, for ready-made dashboards. After an export,
+ * `restart` begins a new measurement.
  */
 export const processMetrics = Effect.gen(function*() {
   const histogram = yield* Effect.acquireRelease(

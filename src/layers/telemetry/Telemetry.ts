@@ -26,14 +26,14 @@ const setReadiness = Effect.fnUntraced(function*({ checks, healthChecks }: Asses
   const now = yield* Clock.currentTimeMillis
   const found = Option.getOrUndefined(healthChecks)
   const waited = found?.waitingSince === undefined ? 0 : Math.max(0, now - found.waitingSince) / 1_000
-  // An unknown value is no zero: an alarm on it would stay silent.
+  // Not 0: an alarm on an unknown value would stay silent.
   yield* Metric.update(runners, found?.runners.length ?? NaN)
   yield* Metric.update(shards, found?.shards.length ?? NaN)
   yield* Metric.update(owned, found?.owned.size ?? NaN)
   yield* Metric.update(oldest, found === undefined ? NaN : waited)
 })
 
-/** `read` brings what the database knows of the deployment into its metrics and its modules; two statements and theirs. */
+/** `read` updates metrics of the deployment and of modules from the database. */
 export const deploymentMetrics = Effect.gen(function*() {
   const readiness = yield* Readiness
   const repo = yield* HealthRepo
@@ -56,7 +56,7 @@ export const deploymentMetrics = Effect.gen(function*() {
   return { read }
 })
 
-/** Everything that is counted anywhere in this process, written at most once a second. */
+/** Metrics of this process, written at most once a second. */
 export const telemetryLayer = Layer.effect(
   PrometheusExporter,
   Effect.gen(function*() {

@@ -5,27 +5,26 @@ import type { AppSettings } from "../config/AppConfig.ts"
 import { version } from "../Version.ts"
 import { redactValue } from "./Redaction.ts"
 
-/** Bodies as JSON. Failures are part of a span, so the same is taken out of them as out of the log. */
+/** JSON bodies, redacted like the log: spans contain failures. */
 const serialization = Layer.succeed(OtlpSerialization.OtlpSerialization, {
   traces: (data) => HttpBody.text(JSON.stringify(redactValue(data)), "application/json"),
   metrics: (data) => HttpBody.text(JSON.stringify(data), "application/json"),
   logs: (data) => HttpBody.text(JSON.stringify(data), "application/json")
 })
 
-/** A span whose trace began elsewhere: at a client, or in another process of ours, where the edge has decided already. */
+/** Its trace began elsewhere: at a client, or in a process whose edge has decided. */
 const isIncoming = ({ kind, parent }: Parameters<Tracer.Tracer["span"]>[0]): boolean =>
   kind === "server" && parent._tag === "Some" && parent.value._tag === "ExternalSpan"
 
-/** A client decides whether its trace is sampled, and so could keep its requests out of the traces. */
+/** A client could otherwise keep its requests out of the traces. */
 const sampledBy = ({ sampler }: NonNullable<AppSettings["tracing"]>) => (tracer: Tracer.Tracer): Tracer.Tracer =>
   sampler === "parentbased_always_on"
     ? tracer
     : Tracer.make({ span: (options) => tracer.span(isIncoming(options) ? { ...options, sampled: true } : options) })
 
 /**
- * Sends spans to the receiver that the environment names (`OTEL_EXPORTER_OTLP_ENDPOINT`): requests, calls of actors,
- * durable processes and statements, in one trace across processes. Without a receiver no span is made: that of each
- * statement is a good part of its work.
+ * Sends spans of requests, actor calls, durable processes and statements to `OTEL_EXPORTER_OTLP_ENDPOINT`. Without a
+ * receiver no span is made: that of a statement is a good part of its work.
  */
 export const tracingLayer = ({ tracing }: AppSettings): Layer.Layer<never> =>
   tracing === undefined ?

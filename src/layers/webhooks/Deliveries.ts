@@ -23,7 +23,7 @@ import { type WebhookBackoff, WebhookSender, WebhookSettings } from "../../domai
 import { backoffAfter } from "../jobs/TaskRuns.ts"
 import { type Due, WebhookDispatchRepo } from "./WebhookDispatchRepo.ts"
 
-/** Outcome of an attempt: `refused` by the guard before any connection, `gone` with 410. */
+/** `refused` by the guard before any connection, `gone` with 410. */
 type DeliveryOutcome = "delivered" | "failed" | "refused" | "gone"
 
 const outcomeOf = ({ error, isRefused, statusCode }: AttemptResult): DeliveryOutcome =>
@@ -44,7 +44,7 @@ const lag = Metric.histogram("stoa_webhook_lag_seconds", {
   boundaries: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600]
 })
 
-/** Counts an attempt; `lagMs` is given for the first one of its event. */
+/** `lagMs` is given for the first attempt of its event. */
 const countAttempt = Effect.fnUntraced(
   function*(outcome: DeliveryOutcome, durationMs: number, lagMs: number | undefined) {
     yield* Metric.update(Metric.withAttributes(attempts, { outcome }), 1)
@@ -55,7 +55,7 @@ const countAttempt = Effect.fnUntraced(
 
 const dayMs = 24 * 3_600_000
 
-/** Updates an endpoint's health after an attempt. Returns whether this failure switched the endpoint off. */
+/** Returns whether this failure switched the endpoint off. */
 const endpointHealth = Effect.gen(function*() {
   const deliveries = yield* WebhookDeliveryRepo
   const { disableAfterDays } = yield* WebhookSettings
@@ -69,7 +69,7 @@ const endpointHealth = Effect.gen(function*() {
     const since = yield* deliveries.failed(endpoint.id, at)
     const forDays = since !== undefined && at.getTime() - since.getTime() >= disableAfterDays * dayMs
     if (outcome !== "gone" && !forDays) return false
-    // Another process may have switched the endpoint off or changed its address; the next attempt reads that.
+    // Another process may have switched the endpoint off or changed its address.
     if (!(yield* deliveries.disable(endpoint, outcome === "gone" ? "gone" : "failing", at))) return false
     const why = outcome === "gone" ? "answered 410" : `has failed for ${disableAfterDays} days`
     yield* Effect.logWarning(`webhook endpoint ${endpoint.id} ${why} and is switched off`)
@@ -77,7 +77,7 @@ const endpointHealth = Effect.gen(function*() {
   })
 })
 
-/** Input of a delivery: ids of records without content. Additions must be optional, because jobs outlive versions. */
+/** Ids without content. Additions must be optional: jobs outlive versions. */
 const DeliveryInput = Schema.Struct({
   endpointId: WebhookEndpointId,
   eventId: Schema.String,
@@ -85,7 +85,7 @@ const DeliveryInput = Schema.Struct({
   entityId: Schema.String,
   /** Sent again by hand: ignores earlier results and the order of events. */
   redelivery: Schema.optional(Schema.Boolean),
-  /** How often this run was postponed because all slots of its endpoint were occupied. */
+  /** Postponements, because all slots of the endpoint were occupied. */
   postponed: Schema.optional(Schema.Int)
 })
 
@@ -100,25 +100,22 @@ const deliveryRetries = ({ baseSeconds, factor, jitter, maxSeconds }: WebhookBac
   }) as const satisfies Retries
 
 /**
- * Hours without a touch after which a dispatch has lost its job: longer than any retry waits, and longer than a queue
- * for the slots of an endpoint can take.
+ * Hours without a touch until a dispatch's job counts as lost: longer than any retry, and any queue for an endpoint's
+ * slots.
  */
 const lostAfterHours = ({ maxSeconds }: WebhookBackoff): number => Math.max(18, Math.ceil((maxSeconds * 1.5) / 3_600))
 
-/**
- * Concurrent attempts of one process at one endpoint, so that one that does not answer cannot take all workers of the
- * queue. An endpoint that fails gets one: if it hangs, the others would hang too.
- */
+/** Attempts of one process at one endpoint: a hanging one must not take all workers. A failing endpoint gets one. */
 const maxConcurrent = 8
 
 /**
- * Milliseconds until a job without a slot tries again: 1 s, doubled up to a minute, or up to a quarter of an hour while
- * its endpoint fails, because a long queue then waits for days. `random` from 0 to 1 adds jitter.
+ * Milliseconds: 1 s, doubled up to a minute, or a quarter of an hour while the endpoint fails. `random` from 0 to 1
+ * adds jitter.
  */
 const postponedBy = (times: number, isFailing: boolean, random: number): number =>
   Math.ceil(Math.min(isFailing ? 900_000 : 60_000, 1_000 * 2 ** times) * (0.8 + random * 0.4))
 
-/** What is sent, or why nothing is. */
+/** The delivery, or why nothing is sent. */
 const sendable = ({ endpoint, message, open }: Due, arrived: boolean) => {
   if (endpoint === null) return "the endpoint is gone"
   if (!endpoint.isActive) return "the endpoint is switched off"
@@ -128,9 +125,8 @@ const sendable = ({ endpoint, message, open }: Due, arrived: boolean) => {
 type Sendable = Exclude<ReturnType<typeof sendable>, string>
 
 /**
- * Delivers events, one attempt per run (contract, platform §9.2 and §9.3). An endpoint gets the events of one record in
- * order: a later event waits until the earlier one is delivered or given up, and that run then enqueues it. Different
- * records and endpoints are independent.
+ * Delivers events, one attempt per run (contract, platform §9.2 and §9.3). An endpoint gets a record's events in order:
+ * a later one waits until the earlier is delivered or given up, and that run enqueues it.
  */
 export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webhooks/Deliveries", {
   make: Effect.gen(function*() {
@@ -145,11 +141,10 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       yield* dispatches.settle(endpointId, eventId, yield* DateTime.nowAsDate, (next) => wake([next]))
     })
 
-    /** Enqueues the same run for later, with its remaining attempts. */
+    /** Keeps the remaining attempts. */
     const postpone = Effect.fnUntraced(
       function*({ attemptNumber, maxAttempts, postponed = 0, ...input }: DeliveryRun, isFailing: boolean) {
-        // Rarely, because it is a statement, but often enough that the scheduled job for lost deliveries leaves this
-        // one alone: it would otherwise enqueue duplicates of the same event.
+        // Often enough that `revive` does not enqueue duplicates; rarely, because it is a statement.
         if (postponed % 30 === 29) yield* dispatches.touch(input.endpointId, input.eventId, yield* DateTime.nowAsDate)
         yield* jobs.enqueue(deliverTaskSlug, { ...input, postponed: postponed + 1 }, {
           organizationId: yield* currentOrganization,
@@ -186,11 +181,11 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       return yield* off ? Effect.fail(new GiveUp(result.error)) : new DeliveryFailed({ message: result.error })
     })
 
-    /** One run; what it returns is stored as the job's output. */
+    /** The result is stored as the job's output. */
     const run = Effect.fn("Deliveries.run")(function*(run: DeliveryRun) {
       const { endpointId, eventId, redelivery = false } = run
       const due = yield* dispatches.due(endpointId, eventId)
-      // Nothing open means that it arrived or was given up: a job that failed and is retried tries what did not arrive.
+      // Nothing open: delivered or given up. A retried failed job tries what did not arrive.
       const arrived = due.open === null && due.message !== null && !redelivery &&
         (yield* log.hasArrived(endpointId, eventId, due.message.eventAt))
       const found = sendable(due, arrived)
@@ -210,7 +205,7 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       return Option.isSome(note) ? note.value : yield* postpone(run, isFailing)
     }, Effect.scoped)
 
-    /** Enqueues deliveries that lost their job again, for all organizations; returns the count. */
+    /** Enqueues deliveries with lost jobs again; returns the count. */
     const revive = Effect.flatMap(DateTime.nowAsDate, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
 
     return { run, revive }
@@ -222,8 +217,8 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
 const decode = Schema.decodeUnknownEffect(DeliveryInput)
 
 /**
- * The task `webhooks/deliver` (spec §2, contract, platform §9.3): one attempt a run. Jobs of one endpoint and record
- * never run at the same time, so that its events keep their order.
+ * The task `webhooks/deliver` (spec §2, contract, platform §9.3). Jobs of one endpoint and record never overlap: events
+ * keep their order.
  */
 export const deliverWebhook: Effect.Effect<Task, never, Deliveries | WebhookSettings> = Effect.gen(function*() {
   const deliveries = yield* Deliveries
@@ -241,8 +236,8 @@ export const deliverWebhook: Effect.Effect<Task, never, Deliveries | WebhookSett
 })
 
 /**
- * Enqueues the deliveries of a batch of events in the relay's transaction: two statements and one for the jobs, for any
- * number of events and endpoints. Without interested endpoints it is one statement and reads no record.
+ * Enqueues deliveries in the relay's transaction: two statements and one for the jobs per batch. Without interested
+ * endpoints one statement, and no record is read.
  */
 export const webhookSubscriber: Effect.Effect<EventSubscriber, never, WebhookDispatchRepo | Jobs> = Effect.gen(
   function*() {

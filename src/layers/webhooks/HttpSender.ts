@@ -12,9 +12,8 @@ const signature = (secret: string, signed: string): string =>
   `v1,${createHmac("sha256", signingKey(secret)).update(signed).digest("base64")}`
 
 /**
- * Headers of a delivery at this time (contract, platform §9.2), after Standard Webhooks. The first secret is the
- * endpoint's current one; the others also sign while a rotation overlaps. The older `x-commerce-signature` supports one
- * signature only.
+ * Headers of a delivery (contract, platform §9.2), after Standard Webhooks. The first secret is current; others sign
+ * during a rotation. `x-commerce-signature` supports one only.
  */
 const deliveryHeaders = (
   { body, id, type }: WebhookMessage,
@@ -34,10 +33,10 @@ const deliveryHeaders = (
   }
 }
 
-/** A registration waits no longer for a name server than this: deliveries ask it again. */
+/** For name servers at a registration: deliveries ask again. */
 const admissionLimit = "3 seconds"
 
-/** Look-up, connection, request and response together (contract, platform §9.2). */
+/** In total (contract, platform §9.2). */
 const timeLimit = "10 seconds"
 
 const unanswered = (error: string, isRefused = false): Omit<AttemptResult, "durationMs"> => ({
@@ -48,8 +47,8 @@ const unanswered = (error: string, isRefused = false): Omit<AttemptResult, "dura
 })
 
 /**
- * `WebhookSender` over HTTP, behind the guard (contract, platform §9.5). A name that resolves to a public address at the
- * registration and to a private one at the delivery is refused at the delivery.
+ * `WebhookSender` over HTTP, behind the guard (contract, platform §9.5). A name that resolves to a private address at
+ * delivery is refused.
  */
 export const httpSender = (policy: TargetPolicy): Layer.Layer<WebhookSender, never, HostResolver | WebhookSettings> =>
   Layer.effect(
@@ -107,18 +106,16 @@ export const httpSender = (policy: TargetPolicy): Layer.Layer<WebhookSender, nev
 
 const withoutKey = "STOA_SECRETS_KEY is not set: webhooks cannot be registered (docs/security.md)"
 
-/** The targets that the deployment allows for URLs that clients name. */
+/** The deployment's policy for URLs that clients name. */
 export const targetPolicy = ({ deployment, environment, webhooks: { allowPrivate } }: AppSettings): TargetPolicy => ({
   allowPrivate,
   allowHttp: environment !== "production",
   ports: deployment.webhooks.allowedPorts
 })
 
-/** The resolver of their hosts. */
 export const hostResolver = ({ webhooks: { allowPrivate } }: AppSettings): Layer.Layer<HostResolver> =>
   allowPrivate ? HostResolver.system : HostResolver.dns
 
-/** The settings of webhooks and their sender, as the deployment configured them. */
 export const webhookAdapters = (settings: AppSettings) => {
   const { deployment, webhooks: { keyring } } = settings
   const { backoff, disableAfterDays, retentionDays, rotationHours } = deployment.webhooks

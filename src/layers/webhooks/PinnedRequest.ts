@@ -4,16 +4,15 @@ import { request as httpsRequest } from "node:https"
 import { isIP, type LookupFunction } from "node:net"
 import type { ResolvedTarget } from "./TargetGuard.ts"
 
-/** Bytes of a response body that are read. */
 const snippetBytes = 1_024
 
-/** The status is read before the body; a slow body is not waited for longer. */
+/** Waits no longer for the body once the status is known. */
 const bodyLimit = "2 seconds"
 
-/** No response: no connection, a broken one, or an invalid response. */
+/** No connection, a broken one, or an invalid response. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
 
-/** Answers every look-up of the connection with the addresses that were checked. */
+/** Resolves every look-up to the checked addresses. */
 const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => (_host, { all }, callback) => {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   if (all === true) callback(null, answers)
@@ -23,7 +22,7 @@ const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => (_host, {
 const reason = (error: Error & { readonly code?: string }): string =>
   `No answer: ${error.code ?? error.message}`.slice(0, 500)
 
-/** A request that is not sent yet, over a separate connection to one of the checked addresses. The caller destroys it. */
+/** Prepares an unsent request to one of the checked addresses. The caller destroys it. */
 export const prepareRequest = (
   { addresses, host, port, url }: ResolvedTarget,
   { headers, method }: { readonly method: string; readonly headers: Readonly<Record<string, string | number>> }
@@ -34,20 +33,20 @@ export const prepareRequest = (
     host,
     port,
     path: `${url.pathname}${url.search}`,
-    // The host of the URL: the address that is connected to serves many names.
+    // Not the address: it serves many names.
     headers: { ...headers, host: url.host, connection: "close" },
     lookup: pinnedTo(addresses),
-    // The certificate must be that of the host, also if the environment turns the check off.
+    // Checked even if the environment turns it off.
     ...(secure ? { rejectUnauthorized: true } : {}),
     ...(secure && isIP(host) === 0 ? { servername: host } : {}),
-    // A separate connection: none that was opened for another name is used.
+    // Never a connection opened for another name.
     agent: false
   })
-  // An error before anything listens would end the process.
+  // An error without a listener would end the process.
   return request.on("error", () => undefined)
 }
 
-/** Sends a request and waits for the head of its response. */
+/** Waits for the head of the response. */
 export const responseTo = (request: ClientRequest, body?: string) =>
   Effect.callback<IncomingMessage, NoAnswer>((resume) => {
     request.on("response", (response) => resume(Effect.succeed(response)))
@@ -59,7 +58,7 @@ export const responseTo = (request: ClientRequest, body?: string) =>
     request.end(body)
   })
 
-/** The part of the body that the database can store: at most 1 kB of text without NUL. */
+/** At most 1 kB of storable text. */
 const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
   const text = Buffer.concat(chunks).subarray(0, snippetBytes).toString("utf8").replaceAll("\0", "\ufffd")
   const bytes = Buffer.from(text)
@@ -68,7 +67,7 @@ const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
     : new TextDecoder().decode(bytes.subarray(0, snippetBytes), { stream: true })
 }
 
-/** The beginning of the body, or what arrived of it before it broke off. */
+/** The beginning of the body, even if it breaks off. */
 const readSnippet = (response: IncomingMessage) => {
   const chunks: Array<Uint8Array> = []
   return Effect.callback<void>((resume) => {
@@ -87,7 +86,9 @@ const readSnippet = (response: IncomingMessage) => {
   }).pipe(Effect.timeoutOption(bodyLimit), Effect.map(() => textOf(chunks)))
 }
 
-/** Posts a body, reads 1 kB of the response and closes the connection; follows no redirect. Limits only the body's time. */
+/**
+ * Posts a body, reads 1 kB of the response and closes the connection; follows no redirect. Limits only the body's time.
+ */
 export const post = (target: ResolvedTarget, headers: Readonly<Record<string, string>>, body: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() =>

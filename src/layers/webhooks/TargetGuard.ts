@@ -5,8 +5,8 @@ import { isIP } from "node:net"
 import { TargetRefused } from "../../domain/webhooks/WebhookSender.ts"
 
 /**
- * Ranges without public servers, by what they are: the IANA special-purpose registries for IPv4 and IPv6, and two
- * addresses in public ranges at which clouds serve a machine's secrets. The first range that matches names the address.
+ * Ranges without public servers (IANA special-purpose registries), and two addresses at which clouds serve secrets. The
+ * first match names the address.
  */
 const special: Readonly<Record<string, ReadonlyArray<string>>> = {
   "this network": ["0.0.0.0/8"],
@@ -44,12 +44,12 @@ const ranges = Object.fromEntries(
   Object.entries(special).map(([what, prefixes]) => [what, prefixes.map((prefix) => ipaddr.parseCIDR(prefix))])
 )
 
-/** The only range of IPv6 that is assigned to servers. */
+/** The only IPv6 range of servers. */
 const assigned = ipaddr.parseCIDR("2000::/3")
 
 /**
- * Names why an address must not be connected to; undefined for a public one. IPv6 forms that carry an IPv4 address
- * (mapped, NAT64, 6to4, Teredo) are refused: no public server needs one. Zones (`%eth0`) count as unreadable.
+ * Why an address must not be connected to; undefined for a public one. IPv6 forms of IPv4 addresses (mapped, NAT64,
+ * 6to4, Teredo) and zones (`%eth0`) are refused.
  */
 export const specialPurpose = (text: string): string | undefined => {
   if (isIP(text) === 0 || text.includes("%")) return "unreadable"
@@ -67,12 +67,12 @@ const found = (host: string, addresses: ReadonlyArray<string>) =>
     : Effect.fail(new Unresolved({ message: `The host ${host} was not found.` }))
 
 export class HostResolver extends Context.Service<HostResolver, {
-  /** All addresses, at least one. Not called with addresses. */
+  /** At least one. Not called with addresses. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>, Unresolved>
 }>()("stoa/layers/webhooks/HostResolver") {
   /**
-   * Asks the name servers without the system's resolver, whose few threads a host with a dead name server would hold,
-   * and without its hosts file, which holds internal names only.
+   * Asks name servers directly: a dead one would hold the system resolver's few threads, and its hosts file has
+   * internal names.
    */
   static readonly dns: Layer.Layer<HostResolver> = Layer.succeed(HostResolver, {
     resolve: (host) =>
@@ -85,7 +85,7 @@ export class HostResolver extends Context.Service<HostResolver, {
       })
   })
 
-  /** Asks the system, which also knows `localhost` and the names of a container network: for development. */
+  /** The system's resolver, for development: knows `localhost` and names of containers. */
   static readonly system: Layer.Layer<HostResolver> = Layer.succeed(HostResolver, {
     resolve: (host) =>
       Effect.promise(() => lookup(host, { all: true }).catch(() => [])).pipe(
@@ -94,38 +94,37 @@ export class HostResolver extends Context.Service<HostResolver, {
   })
 }
 
-/** Targets that the deployment allows for webhooks and fetched images. */
 export interface TargetPolicy {
   /** Loopback, private networks and names of this machine: for development and tests. */
   readonly allowPrivate: boolean
   /** Plain http too; never in production. */
   readonly allowHttp: boolean
-  /** The only ports that may be used; undefined: any. */
+  /** Undefined: any. */
   readonly ports: ReadonlyArray<number> | undefined
 }
 
-/** An allowed URL. `host` is the name to resolve, without brackets and trailing dots. */
+/** An allowed URL; `host` has no brackets and trailing dots. */
 export interface Target {
   readonly url: URL
   readonly host: string
   readonly port: number
 }
 
-/** An allowed URL and the addresses of its host, all of them allowed. */
+/** All addresses of the host are allowed. */
 export interface ResolvedTarget extends Target {
   readonly addresses: ReadonlyArray<string>
 }
 
-/** Names without a public address, or with another one inside a network (RFC 6761, 6762, 8375). */
+/** Without a public address, or with another inside a network (RFC 6761, 6762, 8375). */
 const privateNames = ["localhost", "localdomain", "local", "internal", "intranet", "home.arpa", "lan", "onion", "alt"]
 
 const isPrivateName = (host: string): boolean =>
-  // A name without a dot (`redis`, `metadata`) resolves through the local search domains.
+  // Names without a dot resolve through local search domains.
   !host.includes(".") || privateNames.some((name) => host === name || host.endsWith(`.${name}`))
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "").toLowerCase()
 
-/** Why an address is refused, whether it was resolved or is part of a URL; undefined when it is allowed. */
+/** Undefined when allowed. */
 const addressRefusal = (address: string, policy: TargetPolicy): string | undefined => {
   const what = specialPurpose(address)
   if (what === undefined) return undefined
@@ -139,8 +138,8 @@ const hostRefusal = (host: string, policy: TargetPolicy): string | undefined => 
 }
 
 /**
- * Checks a URL without any look-up. Returns the target, or the reason of the refusal, to be read after the field's name.
- * The URL parser has already normalized the many spellings of an IPv4 address (`0x7f.1`).
+ * Checks a URL without a look-up. Returns the target, or a refusal to follow the field's name. The URL parser has
+ * normalized IPv4 spellings (`0x7f.1`).
  */
 export const targetOf = (text: string, policy: TargetPolicy): Target | string => {
   if (!URL.canParse(text)) return "must be a URL"
@@ -156,8 +155,8 @@ export const targetOf = (text: string, policy: TargetPolicy): Target | string =>
 }
 
 /**
- * Keeps requests to URLs that clients name away from internal targets (contract, platform §9.5). Checks the URL,
- * resolves its host once and checks every address; a connection goes to one of these and looks up nothing itself.
+ * Keeps requests to clients' URLs away from internal targets (contract, platform §9.5): resolves the host once and
+ * checks every address; the connection uses one of these.
  */
 export const targetGuard = (policy: TargetPolicy) =>
   Effect.map(HostResolver, ({ resolve }) =>

@@ -22,14 +22,14 @@ interface SubscribedEvent {
 
 const Due = Schema.Struct({
   endpoint: Schema.NullOr(StoredEndpoint),
-  /** The event as it is sent: the same bytes in every attempt. Null once it is no longer kept. */
+  /** The same bytes in every attempt. Null once purged. */
   message: Schema.NullOr(Schema.Struct({ type: Schema.String, body: Schema.String, eventAt: Schema.Date })),
-  /** Null when it is settled already. */
+  /** Null when settled. */
   open: Schema.NullOr(Schema.Struct({ attempts: Schema.Int, behind: Schema.Boolean }))
 })
 export type Due = typeof Due.Type
 
-/** All SQL of open dispatches: which endpoint still has to receive which event. */
+/** Open dispatches: events that endpoints must still receive. */
 export class WebhookDispatchRepo
   extends Context.Service<WebhookDispatchRepo>()("stoa/layers/webhooks/WebhookDispatchRepo", {
     make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...writing(sql), ...asking(sql), ...ending(sql) }))
@@ -40,7 +40,7 @@ export class WebhookDispatchRepo
 
 const dispatchColumns = columnsOf(Dispatch.fields)
 
-/** The body of a delivery (contract, platform §9.2) of the entry `e` of the change log: an SQL text. */
+/** SQL of a delivery's body (contract, platform §9.2) over the entry `e`. */
 const recordedBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
   || ${isoTime("e.created_at")} || '","data":' || e.payload::text || '}'`
 
@@ -48,7 +48,7 @@ const writing = (sql: SqlClient.SqlClient) => {
   const subscription = decoding(sql, Subscription)
   const dispatches = decoding(sql, Dispatch)
 
-  /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
+  /** Active endpoints, for the relay. */
   const subscriptions = Effect.fn("WebhookDispatchRepo.subscriptions")(
     (organizations: ReadonlyArray<string>) =>
       subscription`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints
@@ -57,8 +57,8 @@ const writing = (sql: SqlClient.SqlClient) => {
   )
 
   /**
-   * Writes the messages and dispatches of sequenced events in one statement; returns the new dispatches. The database
-   * builds the bodies from the change log, because they can be large.
+   * Writes messages and dispatches in one statement; returns the dispatches. The database builds the bodies, since they
+   * can be large.
    */
   const open = Effect.fn("WebhookDispatchRepo.open")(
     (events: ReadonlyArray<SubscribedEvent>, now: Date) =>
@@ -101,7 +101,6 @@ const writing = (sql: SqlClient.SqlClient) => {
 const asking = (sql: SqlClient.SqlClient) => {
   const dues = decoding(sql, Due)
 
-  /** Endpoint, message and open dispatch, in one statement. */
   const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: WebhookEndpointId, eventId: string) {
     const organization = yield* currentOrganization
     const [found] = yield* dues`select
@@ -121,8 +120,8 @@ const asking = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /**
-   * Queues a dispatch behind an earlier open one of the same endpoint and record. False if there is none. Locks the
-   * earlier one, so that settling it sees this one waiting.
+   * Queues a dispatch behind an earlier open one of its endpoint and record; false without one. Locks the earlier one:
+   * settling it sees this one.
    */
   const waitBehind = Effect.fn("WebhookDispatchRepo.waitBehind")(
     function*(endpointId: WebhookEndpointId, eventId: string, now: Date) {
@@ -145,7 +144,6 @@ const asking = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Records that the job of a dispatch is alive. */
   const touch = Effect.fn("WebhookDispatchRepo.touch")(
     function*(endpointId: WebhookEndpointId, eventId: string, now: Date) {
       yield* sql`update webhook_dispatches set touched_at = ${now}::timestamptz
@@ -157,14 +155,10 @@ const asking = (sql: SqlClient.SqlClient) => {
   return { due, waitBehind, touch }
 }
 
-/** Ends dispatches, and takes up those that lost their job. */
 const ending = (sql: SqlClient.SqlClient) => {
   const dispatches = decoding(sql, Dispatch)
 
-  /**
-   * Deletes a dispatch and runs the callback for the next one waiting behind it, in one transaction. Does nothing
-   * without a row.
-   */
+  /** Deletes a dispatch and runs the callback for the next one in its transaction. Does nothing without a row. */
   const settle = Effect.fn("WebhookDispatchRepo.settle")(
     function*(
       endpointId: WebhookEndpointId,
@@ -179,7 +173,7 @@ const ending = (sql: SqlClient.SqlClient) => {
       )`delete from webhook_dispatches where organization_id = ${organization}
         and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid returning ${sql.literal(dispatchColumns)}`
       if (settled === undefined) return
-      // A separate statement sees dispatches that queued behind this one while it was locked.
+      // A separate statement sees dispatches that queued while this one was locked.
       const [next] = yield* dispatches`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where organization_id = ${organization} and endpoint_id = ${endpointId}::uuid and event_id = (
@@ -194,8 +188,8 @@ const ending = (sql: SqlClient.SqlClient) => {
   )
 
   /**
-   * Runs the callback for dispatches of any organization that were not touched for `hours` and wait for no earlier one:
-   * their job is lost. One transaction; returns the count.
+   * Runs the callback for first dispatches not touched for `hours`, whose job is lost. One transaction; returns the
+   * count.
    */
   const revive = Effect.fn("WebhookDispatchRepo.revive")(
     function*(hours: number, now: Date, wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>) {

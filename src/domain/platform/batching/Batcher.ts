@@ -2,37 +2,34 @@ import { Cause, Clock, Deferred, Effect, Exit, Latch, Metric } from "effect"
 import type { Scope } from "effect"
 
 /**
- * Group commit without timers: a batch has the items submitted while the previous one was being written. A single
- * caller therefore never waits, and a thousand callers share a few statements. `submit` returns the item's result, or
- * fails with the cause of the batch; the caller decides whether to retry alone.
+ * Group commit without timers: a batch takes the items submitted while the previous one was written. `submit` returns
+ * the item's result, or fails with the cause of the batch.
  */
 export interface Batcher<in A, out B, out E> {
   readonly submit: (item: A) => Effect.Effect<B, E>
 }
 
-/** The writer of a batcher, and its name in logs and metrics. */
 export interface Options<A, B, E> {
-  /** Label of the metrics and the log lines, e.g. `messages.save`. */
+  /** Label of metrics and logs. */
   readonly name: string
-  /** Maximum items of one `write`; the rest forms the next batch. */
   readonly maxSize: number
-  /** Writes a batch and returns one result per item, in the order of the items. */
+  /** Returns one result per item, in their order. */
   readonly write: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
 }
 
-/** Items per written batch, by batcher. */
+/** Items per written batch. */
 export const batchSize = Metric.histogram("stoa_batch_size", {
   description: "Items per batch of statements done together",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
 })
 
-/** Batches that failed as a unit, by batcher. Each of their items is then tried alone, which is slow: watch it. */
+/** Failed batches. Each of their items is then tried alone, which is slow. */
 export const batchFailures = Metric.counter("stoa_batch_failures", {
   description: "Batches that failed as a whole; their items were then done alone",
   incremental: true
 })
 
-/** Milliseconds after which the callers of a batch fail. Longer than any statement may take. */
+/** Milliseconds; longer than any statement may take. */
 const timeout = 20_000
 
 interface Waiting<A, B, E> {
@@ -42,11 +39,10 @@ interface Waiting<A, B, E> {
 
 type Batch<A, B, E> = ReadonlyArray<Waiting<A, B, E>>
 
-/** Who waits, and what is being written. */
 class Line<A, B, E> {
   readonly someoneWaits = Latch.makeUnsafe(false)
   waiting: Array<Waiting<A, B, E>> = []
-  /** The batch that is being written, and when that takes too long. */
+  /** The batch in progress, and its deadline. */
   writing: { readonly batch: Batch<A, B, E>; readonly until: number } | undefined
   closed = false
 
@@ -59,7 +55,6 @@ class Line<A, B, E> {
     this.waiting = this.waiting.filter((other) => other !== waiting)
   }
 
-  /** The next batch leaves the line. */
   next(maxSize: number, until: number): Batch<A, B, E> {
     const batch = this.waiting.slice(0, maxSize)
     this.waiting = this.waiting.slice(maxSize)
@@ -79,7 +74,6 @@ class Line<A, B, E> {
   }
 }
 
-/** Writes what waits in a line, batch by batch, for ever. */
 const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Line<A, B, E>) => {
   const size = Metric.withAttributes(batchSize, { batcher: name })
   const failures = Metric.withAttributes(batchFailures, { batcher: name })
@@ -94,7 +88,7 @@ const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Lin
     const batch = line.next(maxSize, (yield* Clock.currentTimeMillis) + timeout)
     const exit = yield* Effect.exit(Effect.suspend(() => write(batch.map(({ item }) => item))))
     if (Exit.isFailure(exit)) return yield* fail(batch, exit.cause)
-    // Too few results would leave callers with `undefined`; it is a bug of the writer and fails the batch.
+    // Too few results would leave callers with `undefined`.
     const message = `${name}: ${exit.value.length} answers for ${batch.length} items`
     if (exit.value.length !== batch.length) return yield* fail(batch, Cause.die(new Error(message)))
     yield* Metric.update(size, batch.length)
@@ -109,7 +103,6 @@ const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Lin
     }
   })
 
-  /** The first batch that takes too long. */
   const tooLong = Effect.gen(function*() {
     while (true) {
       yield* line.someoneWaits.await
@@ -120,8 +113,7 @@ const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Lin
     }
   })
 
-  // A dead connection must not block all callers for ever. One timer looks at the batches of its time, because a timeout for
-  // each would be most of what a batch costs here.
+  // A dead connection must not block callers forever. One timer for all: a timeout per batch would dominate its cost.
   return Effect.gen(function*() {
     while (true) {
       const fiber = yield* Effect.forkChild(drain, { startImmediately: true })
@@ -133,10 +125,9 @@ const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Lin
 }
 
 /**
- * Builds a batcher whose writes run in the current scope, one at a time. Writes use the services of this constructor,
- * never those of a caller: a transaction of a caller's fiber cannot leak into a batch. A caller that is interrupted
- * while it waits leaves the queue. One whose batch is being written only stops waiting, so the other items are not
- * affected. When the scope closes, all waiting callers are interrupted.
+ * Builds a batcher that writes one batch at a time. Writes use the services of this constructor: a caller's transaction
+ * cannot leak into a batch. An interrupted caller leaves the queue, or stops waiting when its batch is already being
+ * written.
  */
 export const make = Effect.fnUntraced(function*<A, B, E>(
   options: Options<A, B, E>

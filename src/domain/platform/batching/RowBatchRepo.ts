@@ -10,10 +10,7 @@ const listOf = (columns: string): ReadonlyArray<string> => columns.split(", ")
 const rulesOf = (table: Table<object>): RowRules => table instanceof RowTable ? table.rules : { key: "id" }
 
 const make = (sql: SqlClient.SqlClient) => {
-  /**
-   * The records whose column has one of the values, locked in the order of their first column until the transaction
-   * ends. One statement; none without values.
-   */
+  /** Locks the rows in the order of their first column until the transaction ends. */
   const find = Effect.fn("RowBatchRepo.find")(function*<A extends object>(
     table: Table<A>,
     column: string,
@@ -23,7 +20,7 @@ const make = (sql: SqlClient.SqlClient) => {
     if (values.length === 0) return []
     const organization = yield* currentOrganization
     const type = sql.literal(column.endsWith("id") ? "uuid" : "text")
-    // A custom plan each time: a plan made on an empty store would be kept while its catalog grows.
+    // A plan made on an empty store would be kept while its catalog grows.
     return yield* table.rows(sql, "unprepared")`select ${sql.literal(table.columns())} from ${sql(table.name)}
       where organization_id = ${organization}
         and ${sql.literal(column)} = any(${[...new Set(values)]}::${type}[])
@@ -38,13 +35,12 @@ const make = (sql: SqlClient.SqlClient) => {
       ...[...removals].map(([table, rows]) => remove(sql, actor.organizationId, table, rows)),
       sql`entries as (${changeLogInsert(sql, actor, changes)})`
     ]
-    // One statement: statement triggers, such as those of the search index, run once for each table and see all rows.
+    // One statement: statement triggers run once per table and see all rows.
     yield* sql`with ${parts.reduce((all, part) => sql`${all}, ${part}`)} select 1`
   })
 
   /**
-   * Writes all rows and the change log in one statement, two with later rows. Dies if another request wrote the same
-   * key first.
+   * Writes rows and change log in one statement, two with later rows. Dies if another request wrote the same key first.
    */
   const write = Effect.fn("RowBatchRepo.write")(function*(batch: RowBatch) {
     yield* writeOne(batch)
@@ -54,7 +50,6 @@ const make = (sql: SqlClient.SqlClient) => {
   return { find, write }
 }
 
-/** Rows `x` with the columns of the table. */
 const rowsOf = (sql: SqlClient.SqlClient, table: Table<object>, rows: ReadonlyArray<object>) => {
   const fields = Object.keys(table.schema.fields)
   const named = rows.map((row) =>
@@ -79,7 +74,7 @@ const put = (sql: SqlClient.SqlClient, organization: string, table: Table<object
     from ${rowsOf(sql, table, lastOfEach(key, rows))} ${conflict})`
 }
 
-/** Two records can address one row, and a statement writes a row only once: the last one counts. */
+/** A statement may write a row only once: the last record counts. */
 const lastOfEach = (key: string, rows: ReadonlyArray<object>): ReadonlyArray<object> => {
   const fields = listOf(key).map(String.snakeToCamel)
   return [...new Map(rows.map((row) => [fields.map((field) => `${Reflect.get(row, field)}`).join(" "), row])).values()]

@@ -17,7 +17,7 @@ export const keys = new Table(
   Schema.Struct({
     ...ApiKey.fields,
     permissions: Schema.NullOr(StoredPermissions),
-    // JSON, which better-auth wrote too; malformed JSON counts as none.
+    // better-auth wrote JSON too; malformed JSON counts as none.
     metadata: Schema.NullOr(Schema.String).pipe(Schema.decodeTo(Schema.NullOr(Metadata), {
       decode: SchemaGetter.transform((text) => Option.getOrNull(decodeMetadata(text))),
       encode: SchemaGetter.transform((metadata) => metadata && JSON.stringify(metadata))
@@ -32,7 +32,7 @@ export const keys = new Table(
   }
 )
 
-/** Keys of an organization. Each statement records its change in the change log, without the key's hash. */
+/** Keys of an organization; the change log never gets their hashes. */
 export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/platform/credentials/ApiKeyRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -62,7 +62,6 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/platf
         ${changeLogInsert(sql, actor, [change])}`
     }, Effect.orDie)
 
-    /** Newest first. */
     const list = Effect.fn("ApiKeyRepo.list")((page: PageRequest) =>
       Effect.orDie(ownPage(sql, keys, "created_at desc, id desc", page, [], "all"))
     )
@@ -73,7 +72,7 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/platf
       return found
     }, Effect.orDie)
 
-    /** Deletes a key, which is invalid from then on. False when the organization has no such key. */
+    /** False when the organization has no such key. */
     const remove = Effect.fn("ApiKeyRepo.remove")(function*(id: ApiKeyId) {
       const actor = yield* CurrentActor
       const record = "jsonb_build_object('id', r.id, 'name', r.name, 'start', r.start, 'role', r.role)"

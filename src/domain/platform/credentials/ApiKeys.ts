@@ -49,7 +49,6 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/cr
     const { keysEnabled, keyScopes, roles } = yield* StoreSettings
     const caches = yield* CacheInvalidation
 
-    /** The scope of a requested key, undefined for one with a role, if the actor may give it. */
     const scopeAskedFor = Effect.fnUntraced(function*(actor: Actor, { role = null, scope = null }: NewApiKey) {
       if (role !== null && scope !== null) return yield* new RoleOrScope("scope")
       if (role !== null) {
@@ -62,9 +61,8 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/cr
     })
 
     /**
-     * Returns the key with its text, which is shown only now. 422 for an unknown role or scope, an empty name, an end
-     * in the past or permissions beyond the role or scope; 403 for a role or scope with more permissions than the
-     * actor, and where keys are disabled.
+     * Returns the key with its text, the only time. 422 for an unknown role or scope, an empty name, a past end, or
+     * permissions beyond the role or scope; 403 beyond the actor's permissions or where keys are disabled.
      */
     const create = Effect.fn("ApiKeys.create")(function*(asked: NewApiKey) {
       const now = DateTime.toDateUtc(yield* DateTime.now)
@@ -98,16 +96,13 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/cr
       return { apiKey, key }
     })
 
-    /** Whether the actor could have created the key. A key whose scope was removed has no permissions. */
+    /** A key whose scope was removed has no permissions. */
     const mayTake = (actor: Actor, { role, scope }: ApiKey): boolean =>
       role === null
         ? scope === null || mayGive(actor, scopeNamed(keyScopes, scope)?.permissions ?? [])
         : mayGrant(actor, roles, role)
 
-    /**
-     * Invalidates the key in all processes. 404 for an unknown key, 403 when its role or scope has more permissions
-     * than the actor.
-     */
+    /** 404 for an unknown key, 403 when its role or scope has more permissions than the actor. */
     const revoke = Effect.fn("ApiKeys.revoke")(function*(id: ApiKeyId) {
       const found = (yield* repo.find(id)) ?? (yield* new ApiKeyNotFound())
       if (!mayTake(yield* CurrentActor, found)) {
@@ -116,7 +111,7 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/cr
           : new TooPowerful("role", found.role, "take it away")
       }
       if (!(yield* repo.remove(id))) return yield* new ApiKeyNotFound()
-      // The trigger notifies other processes; this process must not wait for the notification.
+      // This process must not wait for the trigger's notification.
       yield* caches.forgetAll
     })
 

@@ -8,7 +8,7 @@ import { decoding } from "../records/Rows.ts"
 /** Role by organization. */
 const Memberships = Schema.Record(Schema.String, Schema.String)
 
-/** A live session with its user and the user's memberships. */
+/** A live session. */
 const SessionFacts = Schema.Struct({
   id: Schema.String,
   userId: Schema.String,
@@ -24,38 +24,34 @@ const SessionFacts = Schema.Struct({
 })
 export type SessionFacts = typeof SessionFacts.Type
 
-/** A valid key: enabled, not expired, and its owner exists. */
 const KeyFacts = Schema.Struct({
   id: Schema.String,
   name: Schema.NullOr(Schema.String),
-  /** The user that owns it; null for a key of an organization. */
   userId: Schema.NullOr(Schema.String),
-  /** Of the owner; empty without one. */
+  /** Of the owner. */
   memberships: Memberships,
-  /** The owner has a second factor, and the session that created the key had passed it. */
+  /** The session that created the key had passed its owner's second factor. */
   twoFactor: Schema.Boolean,
   organizationId: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
-  /** Name of its scope; null without one. */
   scope: Schema.NullOr(Schema.String),
-  /** Stored with the key: with a role or a scope they narrow it, else they are all it has. Null for none. */
+  /** They narrow a role or scope; without one they are all it has. */
   permissions: Schema.NullOr(StoredPermissions),
   expiresAt: Schema.NullOr(Schema.Date),
-  /** The key has a limited number of uses, so each use is checked in the database. */
+  /** Limited in uses: each is counted in the database. */
   metered: Schema.Boolean,
-  /** The key's request limit and its window in milliseconds; null without one. */
+  /** Milliseconds. */
   rateLimit: Schema.NullOr(Schema.Struct({ limit: Schema.Number, windowMs: Schema.Number }))
 })
 export type KeyFacts = typeof KeyFacts.Type
 
-/** Uses of a key that are not written yet. */
 export interface KeyUse {
   readonly id: string
   readonly count: number
   readonly at: Date
 }
 
-/** A reference in the form of a user's id is a user; any other is an organization. */
+/** References in this form are users; others are organizations. */
 const uuid = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
 const looking = (sql: SqlClient.SqlClient) => {
@@ -71,7 +67,7 @@ const looking = (sql: SqlClient.SqlClient) => {
         where s.token = ${tokenDigest(token)} and s.expires_at > now()`
       return found
     }, Effect.orDie),
-    /** By the SHA-256 of the full key, base64url without padding. */
+    /** By the SHA-256 of the key, base64url without padding. */
     key: Effect.fnUntraced(function*(hash: string) {
       const [found] = yield* keys`select k.id, k.name, u.id as "userId", k.organization_id as "organizationId", k.role,
           nullif(k.config_id, ${noScope}) as scope,
@@ -90,20 +86,19 @@ const looking = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** The queries of credential verification on the tables of `domain/auth`. */
+/** Verifies credentials against the tables of `domain/auth`. */
 export class CredentialRepo
   extends Context.Service<CredentialRepo>()("stoa/domain/platform/credentials/CredentialRepo", {
     make: Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
 
-      /** Extends a live session that ends before `due` to `expiresAt`. False when there is no such session. */
       const renew = Effect.fnUntraced(function*(sessionId: string, due: Date, expiresAt: Date) {
         const rows = yield* sql`update sessions set expires_at = ${expiresAt}::timestamptz, updated_at = now()
         where id = ${sessionId}::uuid and expires_at <= ${due}::timestamptz and expires_at > now() returning 1`
         return rows.length > 0
       }, Effect.orDie)
 
-      /** Takes one use of a key that counts them, after a refill that is due. False when none is left. */
+      /** Takes one use after a due refill; false when none is left. */
       const takeUse = Effect.fnUntraced(function*(keyId: string) {
         const due = sql.literal(`(refill_amount is not null and refill_interval is not null and
         coalesce(last_refill_at, created_at) + refill_interval * interval '1 millisecond' < now())`)
@@ -114,7 +109,7 @@ export class CredentialRepo
         return rows.length > 0
       }, Effect.orDie)
 
-      /** Writes the last use and the number of uses of keys in one statement. */
+      /** Writes last use and number of uses. */
       const recordUses = Effect.fnUntraced(function*(uses: ReadonlyArray<KeyUse>) {
         yield* sql`update api_keys k set request_count = coalesce(k.request_count, 0) + (u->>'count')::int,
           last_request = greatest(k.last_request, (u->>'at')::timestamptz)

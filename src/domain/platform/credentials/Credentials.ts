@@ -7,26 +7,25 @@ import type { Permission, Roles } from "../access/Permission.ts"
 import { type SentCredential, tokenDigest, tokenForm, verifiedToken } from "../access/SentCredential.ts"
 import { CredentialRepo, type KeyFacts, type KeyUse, type SessionFacts } from "./CredentialRepo.ts"
 
-/** The roles of the deployment. */
 export interface AccessPolicy {
   readonly roles: Roles
   readonly defaultOrganizationId: string
-  /** Permissions of visitors and of signed-in shoppers without a membership. */
+  /** Of visitors and shoppers without a membership. */
   readonly customerPermissions: ReadonlyArray<Permission>
-  /** Permissions of keys without a role, scope or permissions. */
+  /** Of keys without role, scope or permissions. */
   readonly keyPermissions: ReadonlyArray<Permission>
   readonly keyScopes: KeyScopes
 }
 
-/** The actor without the fields that the request adds. */
+/** The actor without the fields of the request. */
 export type BareActor = Omit<Actor, "cartSecret" | "requestId" | "ip" | "userAgent" | "source" | "executionId">
 
 const permissionsOfRole = ({ roles }: AccessPolicy, role: string): ReadonlyArray<Permission> =>
   Object.hasOwn(roles, role) ? roles[role] ?? [] : []
 
 /**
- * The default organization of a session (contract, platform §2): the one its user chose, else the deployment's default
- * one if they are a member there. Undefined where only the request can decide.
+ * The organization that the user chose, else the default one if they are a member (contract, platform §2); undefined
+ * where only the request can decide.
  */
 export const organizationOfSession = (
   { activeOrganizationId, memberships }: SessionFacts,
@@ -34,13 +33,11 @@ export const organizationOfSession = (
 ): string | undefined =>
   activeOrganizationId ?? (Object.hasOwn(memberships, defaultOrganizationId) ? defaultOrganizationId : undefined)
 
-/** The user's role in an organization; undefined without a membership. */
 export const membershipIn = (
   { memberships }: Pick<SessionFacts, "memberships">,
   organizationId: string
 ): string | undefined => Object.hasOwn(memberships, organizationId) ? memberships[organizationId] : undefined
 
-/** Permissions of a member, or of a customer for a user without a role there. */
 const permissionsOfMember = (
   memberships: Readonly<Record<string, string>>,
   organizationId: string,
@@ -50,7 +47,7 @@ const permissionsOfMember = (
   return role === undefined ? policy.customerPermissions : permissionsOfRole(policy, role)
 }
 
-/** A signed-in user: a member has the permissions of their role, an unknown role none; other users are customers. */
+/** A member has the permissions of their role, none for an unknown role; other users are customers. */
 export const actorOfSession = (session: SessionFacts, organizationId: string, policy: AccessPolicy): BareActor => {
   const role = membershipIn(session, organizationId)
   return {
@@ -66,14 +63,14 @@ export const actorOfSession = (session: SessionFacts, organizationId: string, po
   }
 }
 
-/** Permissions of a key: those of its current role or scope, narrowed to its list; else its list or the default. */
+/** Those of the role or scope, narrowed to the key's list; else the list or the default. */
 const permissionsGiven = (key: KeyFacts, policy: AccessPolicy): ReadonlyArray<Permission> => {
   if (key.role !== null) return narrowed(permissionsOfRole(policy, key.role), key.permissions)
   if (key.scope !== null) return narrowed(scopeNamed(policy.keyScopes, key.scope)?.permissions ?? [], key.permissions)
   return key.permissions ?? policy.keyPermissions
 }
 
-/** An API key. A user's key never has more permissions than the user has in its organization (contract §4, §23.14). */
+/** Never has more permissions than its user (contract §4, §23.14). */
 export const actorOfKey = (key: KeyFacts, organizationId: string, policy: AccessPolicy): BareActor => ({
   type: "api_key",
   userId: key.userId,
@@ -88,12 +85,11 @@ export const actorOfKey = (key: KeyFacts, organizationId: string, policy: Access
   keyId: key.id
 })
 
-/** Delay before uses are written. */
 const pause = "2 seconds"
 
 /**
- * Counts the uses of keys in memory and writes them in batches, every few seconds and at shutdown: a request must not
- * cost a write. A killed process loses its unwritten counts.
+ * Counts uses in memory and writes them every few seconds: a request must not cost a write. A killed process loses
+ * counts.
  */
 export const keyUses = Effect.fnUntraced(function*(
   record: CredentialRepo["Service"]["recordUses"]
@@ -120,41 +116,33 @@ export const keyUses = Effect.fnUntraced(function*(
   }
 })
 
-/** Configuration of credential verification. */
 export interface CredentialSettings {
-  /** Signs session cookies and signed bearer tokens. */
   readonly secret: Redacted.Redacted<string>
-  /** Lifetime of a session from its start or last renewal, in seconds (`auth.sessionDuration`). */
+  /** Seconds from the start or the last renewal. */
   readonly sessionSeconds: number
-  /** Whether stored keys authenticate (`auth.apiKeys.enabled`). */
+  /** Whether stored keys authenticate. */
   readonly keysEnabled: boolean
 }
 
-/** The owner of a credential. */
 export type Known =
   | { readonly _tag: "Session"; readonly session: SessionFacts }
   | { readonly _tag: "Key"; readonly key: KeyFacts }
 
-/** The verified credential, and whether its session was just extended. */
+/** `renewed`: the session was just extended. */
 export interface Verified {
   readonly known: Known
   readonly renewed: boolean
 }
 
-/** Maximum cached credentials, and their lifetime in the cache. */
 export const CredentialCache = Context.Reference("stoa/domain/platform/credentials/CredentialCache", {
   defaultValue: () => ({ capacity: 10_000, lifeMs: 30_000 })
 })
 
-/**
- * Credentials that were valid recently. Guesses may be refused without a look-up; these are looked up even when others
- * at the same address send invalid ones.
- */
+/** Recently valid credentials: looked up even when others at the same address send guesses. */
 const provenLately = () => {
   const [capacity, lifeMs] = [50_000, 86_400_000]
   const seen = new Map<string, number>()
   return {
-    /** Evicts the oldest when full. */
     note: (name: string, good: boolean, now: number): void => {
       seen.delete(name)
       if (good) seen.set(name, now)
@@ -165,13 +153,12 @@ const provenLately = () => {
   }
 }
 
-/** A session is extended once this much of its lifetime has passed, so at most once in this time (contract §3). */
+/** At most one renewal of a session in this time (contract §3). */
 const renewalAgeMs = 86_400_000
 
-/** A session without "remember me" lives for a day and is not renewed. The margin allows for clock skew. */
+/** Without "remember me" a session lives for a day. The margin allows for clock skew. */
 const unrememberedMs = renewalAgeMs + 60_000
 
-/** A credential to look up: its name in the cache, and whether it was verified for an open stream before. */
 interface Lookup {
   readonly name: string
   readonly now: number
@@ -191,7 +178,6 @@ const dependenciesOf = (known: Known, own: Dependency): ReadonlyArray<Dependency
   return [own, ...(userId === null ? [] : [`u${userId}`]), ...(organizationId === null ? [] : [`o${organizationId}`])]
 }
 
-/** The renewal of a session that is due; usually there is none. */
 const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: CredentialSettings) => {
   const endFrom = (now: number): number => now + sessionSeconds * 1_000
   const isDue = ({ createdAt, expiresAt }: SessionFacts, now: number): boolean =>
@@ -204,10 +190,7 @@ const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: Credentia
   return { isDue, renew }
 }
 
-/**
- * Verifies credentials against the tables of `domain/auth`, with a short-lived cache that the tables' triggers
- * invalidate (contract, platform §3).
- */
+/** Verifies credentials; triggers of the tables invalidate its short-lived cache (contract, platform §3). */
 export class Credentials extends Context.Service<Credentials>()("stoa/domain/platform/credentials/Credentials", {
   make: Effect.fnUntraced(function*(settings: CredentialSettings) {
     const repo = yield* CredentialRepo
@@ -217,7 +200,7 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
     const proofs = provenLately()
     const secret = Redacted.value(settings.secret)
 
-    /** The cache keys are hashes, so that a memory dump exposes no credentials. */
+    /** Keys are hashes: a memory dump exposes no credentials. */
     const cached = (name: string, now: number): Known | undefined => {
       const known = cache.find(name, now)
       return known !== undefined && endOf(known) > now ? known : undefined
@@ -227,7 +210,7 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
       const since = cache.changes
       const found = yield* repo.session(token)
       if (found === undefined) return undefined
-      // Only a request can send the renewed cookie: it must not find the session in the cache before.
+      // Only a request can send the renewed cookie, so it must not find the session in the cache.
       if (isRepeat && isDue(found, now)) return verifiedAs({ _tag: "Session", session: found })
       const later = yield* renew(found, now)
       const known: Known = { _tag: "Session", session: later ?? found }
@@ -267,7 +250,7 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
       return token === undefined ? Effect.undefined : session(token, lookup)
     }
 
-    /** Undefined for an unknown, forged, expired, revoked or used up credential. A repeat counts no use of it. */
+    /** Undefined for an invalid credential. A repeat counts no use. */
     const verify = Effect.fnUntraced(function*(sent: SentCredential, isRepeat = false) {
       if (sent._tag === "Unknown") return undefined
       const now = yield* Clock.currentTimeMillis
@@ -282,10 +265,7 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
       return verifiedAs(known)
     })
 
-    /**
-     * Whether `verify` would query the database for a credential that may be a guess: it is neither cached nor signed.
-     * A credential with a bad signature is never looked up.
-     */
+    /** True if `verify` would query the database for an unsigned, uncached credential. */
     const isGuess = Effect.fnUntraced(function*(sent: SentCredential) {
       if (sent._tag === "Unknown" || sent._tag === "Cookie") return false
       if (sent._tag === "Bearer" && verifiedToken(sent.value, secret) !== undefined) return false
@@ -297,6 +277,5 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
   })
 }) {}
 
-/** `Credentials` over the database of the process. */
 export const credentialsLayerOf = (settings: CredentialSettings) =>
   Layer.effect(Credentials, Credentials.make(settings))

@@ -4,23 +4,20 @@ import { CurrentActor } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { decoding } from "../records/Rows.ts"
 
-/** A user that belongs to an organization. */
 const KnownUser = Schema.Struct({ id: Schema.String, email: Schema.String, name: Schema.String })
 
-/** Looks a user up by one of the two. */
 export interface SoughtUser {
   readonly userId?: string | undefined
   readonly email?: string | undefined
 }
 
-/** The vendor that a user acts for from now on; `role` is their role there. */
 export interface ActingChange {
   readonly from: string | null
   readonly to: string | null
   readonly role: string | null
 }
 
-/** Members and users with a profile belong to an organization. SQL texts over a user `u`. */
+/** SQL over a user `u`: members and users with a profile belong to an organization. */
 const isKnown = (sql: SqlClient.SqlClient, organization: string) =>
   sql`(exists (select 1 from members m where m.user_id = u.id and m.organization_id = ${organization})
     or exists (select 1 from customers_read c where c.user_id = u.id::text and c.organization_id = ${organization}))`
@@ -29,15 +26,14 @@ const record = (row: string): string =>
   `jsonb_build_object('id', ${row}.id, 'vendorId', ${row}.vendor_id,
     'vendorRole', ${row}.vendor_role)`
 
-/** All SQL of users for other parts of the service; `CredentialRepo` has their credentials. */
+/** SQL of users; `CredentialRepo` has their credentials. */
 export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/platform/credentials/UserRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const users = decoding(sql, KnownUser)
 
-    /** Undefined for a user who does not exist or does not belong to the organization. */
     const known = Effect.fn("UserRepo.known")(function*({ email, userId }: SoughtUser) {
       const { organizationId } = yield* CurrentActor
-      // A look-up by address needs a verified one: anyone can sign up with a foreign address.
+      // Only a verified address: anyone can sign up with a foreign one.
       const who = userId === undefined
         ? sql`u.email = lower(${email ?? ""}) and u.email_verified`
         : sql`u.id = ${userId}::uuid`
@@ -48,8 +44,7 @@ export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/platform/
 
     const change = Effect.fnUntraced(function*(userId: string, { from, role, to }: ActingChange) {
       const actor = yield* CurrentActor
-      // A user joins a vendor only if they belong to the organization. Leaving is always allowed, since they may have
-      // left the store before.
+      // Leaving is always allowed: the user may have left the store before.
       const may = to === null || to === from ? sql`true` : isKnown(sql, actor.organizationId)
       const recorded = changeLogRows(sql, actor, {
         type: "users.update",
@@ -71,8 +66,8 @@ export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/platform/
     return {
       known,
       /**
-       * Changes the vendor of a user from `from` to another, records it in the change log and runs the work in the same
-       * transaction. `done` is false, and the work not run, when the vendor is not `from`.
+       * Changes the vendor and runs the work in the same transaction; `done` is false, and no work runs, when the
+       * vendor is not `from`.
        */
       actFor: <A, E, R>(userId: string, acting: ActingChange, work: Effect.Effect<A, E, R>) =>
         sql.withTransaction(Effect.gen(function*() {

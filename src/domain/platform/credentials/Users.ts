@@ -8,29 +8,28 @@ export class PersonNotFound extends notFound("Person", "The store knows no such 
 export class ActsForVendor extends conflict("ActsForVendor", "This person acts for a vendor already.") {}
 
 /**
- * Users for plugins (contract, plugins §1.9). An organization reaches only its members and users with a profile there.
- * All others read as 404, so that it cannot look up who has signed up elsewhere.
+ * Users for plugins (contract, plugins §1.9). An organization reaches its members and users with a profile there; all
+ * others read as 404.
  */
 export class Users extends Context.Service<Users>()("stoa/domain/platform/credentials/Users", {
   make: Effect.gen(function*() {
     const repo = yield* UserRepo
     const caches = yield* CacheInvalidation
 
-    /** By id, or by a verified address. Undefined for a user who does not belong to the organization. */
+    /** By id or verified address; undefined for a user outside the organization. */
     const known = (sought: SoughtUser) =>
       sought.userId !== undefined && !isUuid(sought.userId) ? Effect.succeed(undefined) : repo.known(sought)
 
     const acting = <A, E, R>(userId: string, change: ActingChange, work: Effect.Effect<A, E, R>) =>
-      // After the commit: an earlier read would cache the old state. The trigger notifies other processes.
+      // After the commit: an earlier read would cache the old state.
       Effect.tap(
         repo.actFor(userId, change, work),
         ({ done }) => done ? caches.forget(`u${userId.toLowerCase()}`) : Effect.void
       )
 
     /**
-     * Makes a user act for a vendor (`actor.vendorId`, `actor.vendorRole`) and runs the work in the same transaction.
-     * Their sessions change at once in all processes. 404 for a user outside the organization, 409 for one who acts for
-     * a vendor of any store: a user acts for one only.
+     * Makes a user act for a vendor and runs the work in the same transaction. 404 for a user outside the organization,
+     * 409 for one who acts for a vendor of any store.
      */
     const actFor = Effect.fn("Users.actFor")(
       function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>, role: string | null = null) {
@@ -40,7 +39,7 @@ export class Users extends Context.Service<Users>()("stoa/domain/platform/creden
       }
     )
 
-    /** Changes their role there in the same way; 404 for a user who does not act for this vendor. */
+    /** Changes their role at the vendor; 404 for a user who does not act for it. */
     const actAs = Effect.fn("Users.actAs")(
       function*<A, E, R>(
         userId: string,
@@ -53,10 +52,7 @@ export class Users extends Context.Service<Users>()("stoa/domain/platform/creden
       }
     )
 
-    /**
-     * Ends the assignment and runs the work in the same transaction. A user who acts for another vendor, or is gone,
-     * stays unchanged.
-     */
+    /** Ends the assignment and runs the work in the same transaction. Users of other vendors stay unchanged. */
     const endActing = Effect.fn("Users.endActing")(
       function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>) {
         if (!isUuid(userId)) return yield* work

@@ -1,17 +1,13 @@
 import { Conflict, Forbidden, NotFound, ValidationFailed } from "./ApiErrors.ts"
 
 /*
- * One class per failure, declared beside the rule that fails:
+ * One class per failure, beside the rule that fails:
  *
- *   export class BrandNotFound extends notFound("Brand", "Brand not found.") {}
- *   export class SlugTaken extends conflict("SlugTaken", (slug: string) => `A brand with the slug "${slug}" exists.`) {}
+ * export class BrandNotFound extends notFound("Brand", "Brand not found.") {}
  *
- *   yield* new BrandNotFound()
- *
- * Its tag is for `catchTag`; the client reads status, code and message, which are those of the class it extends.
+ * The tag is for `catchTag`; the client reads status, code and message.
  */
 
-/** A sentence for the client, or what makes it of the details that the class is constructed with. */
 type Sentence<Details extends ReadonlyArray<unknown>> = string | ((...details: Details) => string)
 
 const text = <Details extends ReadonlyArray<unknown>>(sentence: Sentence<Details>, details: Details): string =>
@@ -53,7 +49,7 @@ export const forbidden = <const Tag extends string, Details extends ReadonlyArra
     }
   }
 
-/** 422 of one field: its dotted path (empty: the request as such), a sentence, and a code for machines. */
+/** 422 of one field by its dotted path; empty: the request as such. */
 export const invalid = <const Tag extends string, Details extends ReadonlyArray<unknown> = []>(
   tag: Tag,
   path: Sentence<Details>,

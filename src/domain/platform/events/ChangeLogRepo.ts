@@ -7,7 +7,6 @@ import { Table } from "../records/Table.ts"
 import { Time } from "../text/Time.ts"
 import { type Change, type ChangeType, isChange, maySetTheSame, type Subject } from "./Event.ts"
 
-/** The fields that a writer fills, in the order of its values. */
 const written = {
   id: Uuid,
   organizationId: Schema.String,
@@ -24,7 +23,6 @@ const written = {
   source: Schema.Literals(["rest", "local", "job"])
 }
 
-/** The row of a change log entry; the relay fills position and sequence. */
 const ChangeLogEntry = Schema.Struct({
   ...written,
   createdAt: Time,
@@ -38,20 +36,17 @@ export const changeLogEntries = new Table("outbox_events", ChangeLogEntry, {
 
 const columns = Object.keys(written).map(String.camelToSnake).join(", ")
 
-/** Target of an insert: `insert into ${changeLog(sql)} select …`, in the order of the columns. */
+/** Use as `insert into ${changeLog(sql)} select …`, in the order of the columns. */
 export const changeLog = (sql: SqlClient.SqlClient) => sql.literal(`outbox_events (${columns})`)
 
-/**
- * The actor and origin of a change: the last six columns, for a statement that serves one actor. `id` is an SQL text
- * where the rows name the actor.
- */
+/** The last six columns, for one actor; `id` is SQL where rows name the actor. */
 export const byActor = (sql: SqlClient.SqlClient, actor: Actor, id?: string) =>
   sql`${id === undefined ? sql`${actor.userId ?? actor.keyId ?? null}::text` : sql.literal(id)}, ${actor.type}::text,
     ${actor.requestId}::text, ${actor.ip ?? null}::text, ${actor.userAgent ?? null}::text, ${
     actor.source ?? "local"
   }::text`
 
-/** The same as a JSON value of a row, for a statement that serves many actors. */
+/** The same as a JSON value, for many actors. */
 export const originOf = (actor: Actor) => ({
   id: actor.userId ?? actor.keyId ?? null,
   type: actor.type,
@@ -61,16 +56,15 @@ export const originOf = (actor: Actor) => ({
   source: actor.source ?? "local"
 })
 
-/** Reads `originOf` back from the column `origin` of a statement's input `i`. */
+/** Reads `originOf` back from column `origin` of an input `i`. */
 export const byOrigin = (sql: SqlClient.SqlClient) =>
   sql.literal(`i.origin->>'id', i.origin->>'type', i.origin->>'request', i.origin->>'ip', i.origin->>'agent',
     i.origin->>'source'`)
 
 /**
- * Writes change log entries within the statement that makes the changes, `with e as (${…})`, so that an entry exists
- * exactly when its change is committed. The relay assigns positions after commit: a counter here would serialize all
- * writers of an organization. `guard` names the part of the statement that must have written a row. Records that did
- * not change (`isChange`) get no entry.
+ * Writes entries within the statement of the changes, `with e as (${…})`. The relay assigns positions after commit: a
+ * counter here would serialize an organization's writers. `guard` names the part that must have written a row.
+ * Unchanged records (`isChange`) get no entry.
  */
 export const changeLogInsert = (
   sql: SqlClient.SqlClient,
@@ -86,24 +80,23 @@ export const changeLogInsert = (
   }::jsonb) o
     ${guard === undefined ? sql.literal("") : sql.literal(`where exists (select 1 from ${guard})`)}`
 
-/** Writes a change log entry in a separate statement: within a transaction, or for what changes no row. */
+/** Writes an entry in a separate statement. */
 export const recordChange = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change: Change) {
   yield* sql`with entry as (${changeLogInsert(sql, yield* CurrentActor, [change])}) select 1`
 })
 
-/** A change that only the statement can describe in full: SQL texts over the rows of `from`, one entry per row. */
+/** A change as SQL over the rows of `from`, one entry per row. */
 export interface Written {
-  /** A name, or an SQL text that returns one. */
   readonly type: ChangeType | { readonly sql: string }
   readonly entityType: Subject
   readonly entityId: string
   readonly payload: string | Statement.Fragment
   readonly before?: string | Statement.Fragment | undefined
-  /** Name of the part that returns the rows, or a join of parts; no conditions. */
+  /** A part, or a join of parts; no conditions. */
   readonly from: string
-  /** Which rows get an entry; absent: all. */
+  /** Condition for an entry; absent: all rows. */
   readonly only?: string | undefined
-  /** The actor and the organization, where the rows name them instead of the actor of the request. */
+  /** Where rows name another actor and organization than the request. */
   readonly actorId?: string | undefined
   readonly organizationId?: string | undefined
 }
@@ -111,7 +104,7 @@ export interface Written {
 const fragment = (sql: SqlClient.SqlClient, text: string | Statement.Fragment) =>
   typeof text === "string" ? sql.literal(text) : text
 
-/** The result of `isChange`, where only the statement can compare the records. */
+/** `isChange` as SQL. */
 const ifChanged = (sql: SqlClient.SqlClient, { before, only, payload, type }: Written) =>
   only !== undefined
     ? sql.literal(`where ${only}`)
@@ -119,7 +112,7 @@ const ifChanged = (sql: SqlClient.SqlClient, { before, only, payload, type }: Wr
     ? sql.literal("")
     : sql`where ((${fragment(sql, payload)}) - 'updatedAt') is distinct from ((${fragment(sql, before)}) - 'updatedAt')`
 
-/** Like `changeLogInsert`, for changes whose rows only the statement can read. */
+/** Like `changeLogInsert`, for rows that only the statement can read. */
 export const changeLogRows = (sql: SqlClient.SqlClient, actor: Actor, written: Written) =>
   sql`insert into ${changeLog(sql)}
     select gen_random_uuid(), ${sql`coalesce(${
@@ -130,13 +123,10 @@ export const changeLogRows = (sql: SqlClient.SqlClient, actor: Actor, written: W
       ${fragment(sql, written.before ?? "null::jsonb")}, ${byActor(sql, actor, written.actorId)}
     from ${sql.literal(written.from)} ${ifChanged(sql, written)}`
 
-/** A time as the API formats it: ISO 8601, milliseconds, Z. An SQL text over a column or an expression. */
+/** SQL of a time as the API formats it: ISO 8601, milliseconds, Z. */
 export const isoTime = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/**
- * Deletes a row of the organization of the request by its id, and writes the change log entry and the idempotency
- * record in the same transaction. `only` narrow the row further. Returns the row, or undefined when there is none.
- */
+/** Deletes a row by id, with its change log entry and idempotency record. Returns the row, or undefined without one. */
 export const deleteRecorded = <A extends object>(
   sql: SqlClient.SqlClient,
   table: Table<A>,

@@ -1,7 +1,7 @@
 import { Equal, Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 
-/** Names of the events a store emits (spec §6). Webhooks deliver them and `GET /api/events` lists them. */
+/** Names of the core's events (spec §6). */
 export const eventTypes = [
   "orders.create",
   "orders.statusChange",
@@ -19,14 +19,13 @@ export const eventTypes = [
   "cart.afterAddItem"
 ] as const
 
-/** Name of an emitted event of the core. */
 export type EventType = typeof eventTypes[number]
 
-/** Name of an event: one of the core, or one that a plugin declares. */
+/** An event of the core or of a plugin. */
 export const EventName = Schema.Union([Schema.Literals(eventTypes), Schema.String])
 export type EventName = EventType | (string & {})
 
-/** An event as the API shows it (docs/events.md). `data` is the record after the change, without secrets. */
+/** An event of the API; `data` is the record after the change, without secrets. */
 export const StoreEvent = Schema.Struct({
   id: Uuid,
   sequence: Schema.Int.annotate({ description: "Place among the organization's events: from 1, without gaps." }),
@@ -40,7 +39,7 @@ export const StoreEvent = Schema.Struct({
 }).annotate({ identifier: "StoreEvent" })
 export type StoreEvent = typeof StoreEvent.Type
 
-/** Changes that appear in the audit trail but are not emitted: `<module>.<operation>`. */
+/** Audited and not emitted: `<module>.<operation>`. */
 export type AuditedType =
   | `apiKeys.${"create" | "delete" | "update"}`
   | `brands.${"create" | "delete" | "link" | "unlink" | "update"}`
@@ -78,15 +77,12 @@ export type AuditedType =
   | "warehouses.create"
   | `webhooks.${"create" | "delete" | "disable" | "rotateSecret" | "update"}`
 
-/**
- * A change of a row of a plugin's table, `<plugin>/<table>.create`, or an event that a plugin declares, `<plugin>/…`.
- */
+/** `<plugin>/<table>.create`, or an event that a plugin declares. */
 export type PluginType = `${string}/${string}`
 
-/** Name of a change: an event, or a change that is only audited. */
 export type ChangeType = EventType | AuditedType | PluginType
 
-/** Kind of record that a change is about (contract §0.6). */
+/** Kind of record (contract §0.6). */
 export type Subject =
   | PluginType
   | "order"
@@ -125,9 +121,8 @@ export type Subject =
   | "tax_rate"
 
 /**
- * A change of a record as the change log stores it, the audit trail shows it and webhooks deliver it. `payload` is the
- * record after the change as the API shows it, `before` the record before it; absent where there was none. The database
- * strips keys that name secrets, for every writer.
+ * A change of a record. `payload` is the record after it, `before` the record before it. The database strips keys that
+ * name secrets.
  */
 export interface Change {
   readonly type: ChangeType
@@ -137,10 +132,7 @@ export interface Change {
   readonly before?: object | null
 }
 
-/**
- * Changes that do not count when the record is the same before and after: the request returns the record and no event
- * is emitted. Other changes always count: a rotated secret, a removed line.
- */
+/** These do not count when the record stays the same. Others always count: a rotated secret, a removed line. */
 const settings: ReadonlySet<ChangeType> = new Set([
   "brands.update",
   "cart.updateQuantity",
@@ -163,10 +155,9 @@ const settings: ReadonlySet<ChangeType> = new Set([
   "webhooks.update"
 ])
 
-/** Whether changes of this type do not count when the record stays the same. */
 export const maySetTheSame = (type: ChangeType): boolean => settings.has(type)
 
-/** Whether two states of a record differ only in the time of the last change. */
+/** Ignores the time of the last change. */
 export const isSameRecord = (before: object, after: object): boolean =>
   Equal.equals({ ...before, updatedAt: null }, { ...after, updatedAt: null })
 

@@ -7,7 +7,7 @@ import { Time } from "../text/Time.ts"
 import { eventColumns } from "./EventRepo.ts"
 import { SequencedEvent } from "./EventSubscribers.ts"
 
-/** An event that a subscription still has to handle. */
+/** An event that a subscription must still handle. */
 export const EventDispatch = Schema.Struct({
   organizationId: Schema.String,
   subscription: Schema.String,
@@ -29,13 +29,12 @@ export const eventDispatches = new Table("event_dispatches", StoredDispatch, {
   unset: ["givenUp"]
 })
 
-/** An event, and the subscriptions that it is for. */
 interface SubscribedEvent {
   readonly eventId: string
   readonly subscriptions: ReadonlyArray<string>
 }
 
-/** A condition of a subscription over the entry `e` of an event. */
+/** SQL over the entry `e`. */
 export interface Condition {
   readonly subscription: string
   readonly concerns: Statement.Fragment
@@ -45,12 +44,11 @@ type Wake = (dispatches: ReadonlyArray<EventDispatch>) => Effect.Effect<void>
 
 const columns = columnsOf(EventDispatch.fields)
 
-/** Rows that one statement revives or deletes. */
 const atOnce = 500
 
 /**
- * Which subscription still has to handle which event. Only the first open dispatch of a record has a job; the end of it
- * makes that of the next. Both ends lock that first row, so that no dispatch is left without a job.
+ * Tracks events that subscriptions must still handle. Only a record's oldest open dispatch has a job; finishing it
+ * enqueues the next. Both lock that first row, so every dispatch gets a job.
  */
 export class EventDispatchRepo
   extends Context.Service<EventDispatchRepo>()("stoa/domain/platform/events/EventDispatchRepo", {
@@ -60,12 +58,10 @@ export class EventDispatchRepo
   static readonly layer = Layer.effect(EventDispatchRepo, EventDispatchRepo.make)
 }
 
-/** The first open dispatch of the record `k`. */
 const first = (lock: "for update" | "") =>
   `(select * from event_dispatches d where d.organization_id = k."organizationId" and d.subscription = k.subscription
     and d.entity_type = k."entityType" and d.entity_id = k."entityId" and not d.given_up order by d.sequence limit 1 ${lock})`
 
-/** The insert of a dispatch of the event `e` to the subscription `s`. */
 const dispatchOf = (sql: SqlClient.SqlClient, now: Date) =>
   eventDispatches.insert(sql, {
     organizationId: "e.organization_id",
@@ -87,7 +83,7 @@ const handling = (sql: SqlClient.SqlClient) => {
     sql`organization_id = ${organizationId} and subscription = ${subscription} and entity_type = ${entityType}
       and entity_id = ${entityId} and sequence = ${sequence}::bigint`
 
-  // Unknown is concerned: the handler decides.
+  // Unknown counts as concerned: the handler decides.
   const concerns = (conditions: ReadonlyArray<Condition>) =>
     conditions.length === 0
       ? sql.literal("")
@@ -98,8 +94,8 @@ const handling = (sql: SqlClient.SqlClient) => {
       } else true end`
 
   /**
-   * Writes the dispatches of sequenced events that concern their subscriptions, in the relay's transaction, and returns those
-   * that need a job. Waits for dispatches of the same records that are ending.
+   * Writes dispatches in the relay's transaction and returns those that need a job. Waits for ending dispatches of the
+   * same records.
    */
   const open = Effect.fn("EventDispatchRepo.open")(function*(
     events: ReadonlyArray<SubscribedEvent>,
@@ -127,7 +123,7 @@ const handling = (sql: SqlClient.SqlClient) => {
     )
   }, Effect.orDie)
 
-  /** The event of a dispatch, null when the change log no longer keeps it; undefined when it was handled before. */
+  /** The event; null when the change log has purged it, undefined when it is already handled. */
   const begin = Effect.fn("EventDispatchRepo.begin")(function*(dispatch: EventDispatch, now: Date) {
     const [found] = yield* begun`with mine as (update event_dispatches set touched_at = ${now}::timestamptz
         where ${rowOf(dispatch)} returning organization_id, event_id)
@@ -136,7 +132,7 @@ const handling = (sql: SqlClient.SqlClient) => {
     return found
   }, Effect.orDie)
 
-  /** Ends a dispatch: it was handled, or it is given up. The next one of its record gets its job in the same transaction. */
+  /** Ends a dispatch; the record's next one gets its job in the same transaction. */
   const end = Effect.fn("EventDispatchRepo.end")(
     function*(dispatch: EventDispatch, outcome: "handled" | "givenUp", wake: Wake) {
       const [row] = yield* outcome === "handled"
@@ -144,7 +140,7 @@ const handling = (sql: SqlClient.SqlClient) => {
         : ended`update event_dispatches set given_up = true where ${rowOf(dispatch)} and not given_up
           returning true as "wasOpen"`
       if (row?.wasOpen !== true) return
-      // A separate statement sees the dispatches that were written while the row was locked.
+      // A separate statement sees dispatches written while the row was locked.
       const next = yield* dispatches`select ${sql.literal(columnsOf(EventDispatch.fields, "f"))}
         from jsonb_to_recordset(${JSON.stringify([dispatch])}::jsonb) as ${record}
           cross join lateral ${sql.literal(first(""))} f`
@@ -159,7 +155,7 @@ const handling = (sql: SqlClient.SqlClient) => {
 const keeping = (sql: SqlClient.SqlClient) => {
   const dispatches = decoding(sql, EventDispatch)
 
-  /** Makes jobs for the first dispatches of records that lost theirs, untouched for so many hours; returns the count. */
+  /** Wakes first dispatches untouched for so many hours, whose jobs are lost; returns their number. */
   const revive = Effect.fn("EventDispatchRepo.revive")(
     function*(subscriptions: ReadonlyArray<string>, hours: number, now: Date, wake: Wake) {
       const lost = yield* dispatches`update event_dispatches set touched_at = ${now}::timestamptz
@@ -178,7 +174,7 @@ const keeping = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Deletes dispatches untouched for so many days: of other subscriptions than these, and those that were given up. */
+  /** Deletes dispatches of removed subscriptions and given-up ones, untouched for so many days. */
   const purge = Effect.fn("EventDispatchRepo.purge")(
     function*(subscriptions: ReadonlyArray<string>, days: number, now: Date) {
       const gone = yield* sql`delete from event_dispatches where ctid = any(array(select ctid from event_dispatches

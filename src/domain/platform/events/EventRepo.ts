@@ -8,13 +8,13 @@ import { columnsOf } from "../records/Table.ts"
 import type { EventName } from "./Event.ts"
 import { SequencedEvent } from "./EventSubscribers.ts"
 
-/** The position of a reader of an organization's events: the last sequence it has read. */
+/** The last sequence that a reader has read. */
 export interface Cursor {
   readonly organizationId: string
   readonly after: number
 }
 
-/** The columns of an event, read from entries `e` of the change log. */
+/** Columns over entries `e` of the change log. */
 export const eventColumns = columnsOf(SequencedEvent.fields, "e", {
   sequence: "e.event_sequence",
   timestamp: "e.created_at",
@@ -24,14 +24,13 @@ export const eventColumns = columnsOf(SequencedEvent.fields, "e", {
 const Latest = Schema.Struct({ latest: Schema.Int })
 const Due = Schema.Struct({ organization: Schema.String, upto: Schema.Int })
 
-/** Reads emitted events in order, and removes old entries from the change log. */
+/** Reads emitted events in order, and purges the change log. */
 export class EventRepo extends Context.Service<EventRepo>()("stoa/domain/platform/events/EventRepo", {
   make: Effect.gen(function*() {
     const [sql, lookup] = [yield* SqlClient.SqlClient, yield* lookupSql]
     const events = decoding(sql, SequencedEvent)
     const cursor = decoding(lookup, Latest)
 
-    /** The events after a sequence, oldest first, at most `limit`, optionally of one type. */
     const after = Effect.fn("EventRepo.after")(function*(sequence: number, limit: number, type?: EventName) {
       const organization = yield* currentOrganization
       return yield* events`select ${sql.literal(eventColumns)} from outbox_events e
@@ -40,7 +39,6 @@ export class EventRepo extends Context.Service<EventRepo>()("stoa/domain/platfor
         order by e.event_sequence limit ${limit}`
     }, Effect.orDie)
 
-    /** Sequence of the newest event of the organization; 0 when there is none. */
     const latest = Effect.gen(function*() {
       const organization = yield* currentOrganization
       const [row] = yield* cursor`select event_sequence as latest from outbox_cursors
@@ -48,7 +46,6 @@ export class EventRepo extends Context.Service<EventRepo>()("stoa/domain/platfor
       return row?.latest ?? 0
     }).pipe(Effect.orDie, Effect.withSpan("EventRepo.latest"))
 
-    /** The events after each of the cursors, at most `limit` for each, in one statement. */
     const afterAll = Effect.fn("EventRepo.afterAll")(
       (cursors: ReadonlyArray<Cursor>, limit: number) =>
         events`select ${sql.literal(eventColumns)}
@@ -66,13 +63,12 @@ export class EventRepo extends Context.Service<EventRepo>()("stoa/domain/platfor
 }
 
 /**
- * Deletes the oldest entries of all organizations that are older than this, at most `limit` per call, and returns how
- * many. `outbox_cursors` counts the purged entries, which the audit trail subtracts from its total.
+ * Deletes at most `limit` of the oldest entries. `outbox_cursors` counts them: the audit trail subtracts them from its
+ * total.
  */
 const purging = (sql: SqlClient.SqlClient) => {
   const purgeOne = Effect.fnUntraced(function*(limit: number, days: number) {
-    // Locks the next organization with entries to purge, with the position up to which all entries are old enough. Waits
-    // for the relay, which locks a cursor only briefly.
+    // Locks the next organization with entries to purge. Waits for the relay, which locks a cursor only briefly.
     const [next] = yield* decoding(sql, Due)`select h.organization_id as organization, old.upto
       from outbox_cursors h
         join outbox_events first on first.organization_id = h.organization_id
@@ -85,7 +81,7 @@ const purging = (sql: SqlClient.SqlClient) => {
     if (next === undefined) return 0
     const { organization, upto } = next
     yield* sql`select set_config('stoa.outbox_purge', 'on', true)`
-    // Update the cursor first: the trigger refuses deletes past its position.
+    // First the cursor: the trigger refuses deletes past its position.
     yield* sql`update outbox_cursors set purged_position = ${upto}::bigint where organization_id = ${organization}`
     const gone = yield* sql`delete from outbox_events where organization_id = ${organization}
       and position <= ${upto}::bigint returning 1`
@@ -103,21 +99,20 @@ const purging = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 }
 
-/** A person to redact from the change log of an organization, and the records that their entries are about. */
 export interface Redaction {
   readonly organizationId: string
   readonly customerId: CustomerId
   readonly orderIds: ReadonlyArray<OrderId>
   readonly cartIds: ReadonlyArray<CartId>
-  /** Ids of records that belong to their orders, by the change log's name for the kind. */
+  /** Ids by the change log's name of the kind. */
   readonly others: ReadonlyArray<{ readonly entityType: string; readonly ids: ReadonlyArray<string> }>
-  /** Their login: the client address and program are removed from all changes they made. */
+  /** Its address and user agent are removed from all changes. */
   readonly actorId: string
 }
 
 /**
- * Selects entries by subject and by author: for a purged cart only the entry still names its customer. Entries without
- * a position are in another index.
+ * By subject and author: of a purged cart only the entry names the customer. Entries without a position are in another
+ * index.
  */
 const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
   const { actorId, cartIds, customerId, orderIds, organizationId, others } = redaction
@@ -139,8 +134,8 @@ const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
 }
 
 /**
- * Removes a person from the change log within the transaction that erases them, and returns how many entries it
- * changed. Waits for the relay, which locks the cursor.
+ * Removes a person from the change log, within the transaction that erases them; returns the number of entries. Waits
+ * for the relay, which locks the cursor.
  */
 export const redactChangeLog = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, redaction: Redaction) {
   const { actorId, organizationId } = redaction

@@ -5,20 +5,17 @@ import type { EventName } from "./Event.ts"
 import { EventRepo } from "./EventRepo.ts"
 import { announcedNames, type SequencedEvent } from "./EventSubscribers.ts"
 
-/** The emitted events of an organization (spec §6, docs/events.md). */
+/** The emitted events of an organization (spec §6). */
 export class Events extends Context.Service<Events>()("stoa/domain/platform/events/Events", {
   make: Effect.gen(function*() {
     const repo = yield* EventRepo
     const names = yield* announcedNames
 
-    /**
-     * A batch, oldest first, and the cursor of the next one, which is after all events that were read, including those
-     * of other types.
-     */
+    /** A batch, oldest first, and the cursor after all events that were read, also of other types. */
     const list = Effect.fn("Events.list")(function*(
       { after, limit, type }: { readonly after: number; readonly limit: number; readonly type?: EventName | undefined }
     ) {
-      // Read the newest sequence first: events that arrive meanwhile may be missing below and must not be skipped.
+      // Read it first: events that arrive meanwhile must not be skipped.
       const latest = type === undefined ? after : Math.max(after, yield* repo.latest)
       const events = yield* repo.after(after, limit, type)
       const last = events.at(-1)?.sequence ?? after
@@ -26,7 +23,6 @@ export class Events extends Context.Service<Events>()("stoa/domain/platform/even
     })
 
     return {
-      /** Whether an event of this name exists. */
       announces: (name: EventName) => names.has(name),
       list
     }
@@ -35,31 +31,28 @@ export class Events extends Context.Service<Events>()("stoa/domain/platform/even
   static readonly layer = Layer.effect(Events, Events.make)
 }
 
-/** Limits of one process. */
 export interface TailerLimits {
-  /** Maximum concurrent readers; further readers get an error and retry later. */
+  /** Maximum concurrent readers; more get a 503. */
   readonly readers: number
-  /** Maximum queued events of a slow reader, who reads the rest from the database. */
+  /** Maximum queued events of a reader, who reads the rest from the database. */
   readonly buffer: number
 }
 
 const usual: TailerLimits = { readers: 500, buffer: 256 }
 
-/** Pause of the tailer after it found nothing new. */
+/** Pause after finding nothing new. */
 const rest = "50 millis"
 
-/** Maximum events per read. */
 const pageSize = 200
 
 type Reader = Queue.Queue<SequencedEvent, Cause.Done>
 
-/** An organization with readers: the last sequence read, and the queues of its readers. */
 interface Tail {
   cursor: number
   readonly queues: Set<Reader>
 }
 
-/** Offers new events to the readers of each organization. A full queue drops events, and its reader detects the gap. */
+/** A full queue drops events; its reader detects the gap. */
 const spread = (tails: ReadonlyMap<string, Tail>, events: ReadonlyArray<SequencedEvent>) => {
   for (const event of events) {
     const tail = tails.get(event.organizationId)
@@ -69,17 +62,13 @@ const spread = (tails: ReadonlyMap<string, Tail>, events: ReadonlyArray<Sequence
   }
 }
 
-/** The events that follow the cursor without a gap. */
 const contiguous = (cursor: number, events: ReadonlyArray<SequencedEvent>): ReadonlyArray<SequencedEvent> => {
   const fresh = events.filter(({ sequence }) => sequence > cursor)
   const gap = fresh.findIndex(({ sequence }, index) => sequence !== cursor + 1 + index)
   return gap === -1 ? fresh : fresh.slice(0, gap)
 }
 
-/**
- * Reads from the database until it has no more, then from the queue. Returns to the database when the queue has
- * overflowed.
- */
+/** Reads the database to its end, then the queue; returns to the database after an overflow. */
 const pullFrom = (
   repo: EventRepo["Service"],
   isEnded: () => boolean,
@@ -92,7 +81,7 @@ const pullFrom = (
     const seen = tail.cursor
     const found = yield* repo.after(cursor, pageSize)
     cursor = found.at(-1)?.sequence ?? cursor
-    // A short page was the last: events up to `seen` are delivered by now, or were purged.
+    // A short page was the last: events up to `seen` are delivered or purged.
     if (found.length < pageSize) cursor = Math.max(cursor, seen)
     return found
   })
@@ -111,10 +100,7 @@ const pullFrom = (
   })
 }
 
-/**
- * Follows the events for all readers of this process with one statement per read. It reads events that the relay has
- * positioned, so it works in every process.
- */
+/** Follows the events for all readers of this process with one statement per read. */
 export class EventTailer extends Context.Service<EventTailer>()("stoa/domain/platform/events/EventTailer", {
   make: Effect.fnUntraced(function*({ buffer, readers }: TailerLimits) {
     const repo = yield* EventRepo
@@ -153,10 +139,7 @@ export class EventTailer extends Context.Service<EventTailer>()("stoa/domain/pla
       return { queue, tail }
     })
 
-    /**
-     * The events of the organization after a sequence, then new ones, in order and without gaps until the process shuts
-     * down. 503 when the process has reached its limit of readers or is shutting down.
-     */
+    /** Streams events in order and without gaps until shutdown. 503 beyond the limit of readers or during shutdown. */
     const follow = Effect.fnUntraced(function*(after: number) {
       const actor = yield* CurrentActor
       if (ended || admitted >= readers) return yield* Effect.fail(Unavailable.of())
@@ -169,7 +152,7 @@ export class EventTailer extends Context.Service<EventTailer>()("stoa/domain/pla
       })).pipe(Stream.provideService(CurrentActor, actor))
     })
 
-    /** Ends all streams after their queued events and admits no new ones, for shutdown. */
+    /** Ends all streams after their queued events; admits no new ones. */
     const end = Effect.sync(() => {
       ended = true
       for (const { queues } of tails.values()) for (const queue of queues) Queue.endUnsafe(queue)

@@ -4,29 +4,23 @@ import { RelayStatements } from "./RelayStatements.ts"
 
 const batchSize = 500
 
-/**
- * Stored bytes of the records after which a transaction takes no further entry. Metadata can be large, and the
- * transaction must end long before the database's time limit.
- */
+/** Bytes of records after which a batch ends: the transaction must finish long before the database's time limit. */
 const batchBytes = 8_000_000
 
-/**
- * Pause between reads unless a full batch is waiting, and so the longest time a change waits for its position. Without
- * it a busy store would need a transaction for every two or three entries.
- */
+/** Milliseconds between reads. Without it a busy store needs a transaction per two or three entries. */
 const rest = 25
 
 /**
- * The pause once nothing was written for a second. After another second the relay rests until it is notified: by then no
- * transaction is open that began to write before writers knew that it rests, or only a slow one.
+ * Pause after a quiet second. After another the relay rests until notified: by then hardly a transaction is open that
+ * began while writers did not notify.
  */
 const quietRest = 100
 const quietAfter = 1_000
 
-/** How long the change of a slow transaction, or one whose notification was lost, waits at most. */
+/** Longest wait of a change whose notification is lost or whose transaction is slow. */
 const longestRest = 5_000
 
-/** Pause after the n-th failure in a row, in milliseconds: doubled up to half a minute. */
+/** Milliseconds after the n-th failure in a row. */
 const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
 
 const relayed = Metric.counter("stoa_outbox_relayed_total", {
@@ -38,14 +32,14 @@ const failures = Metric.counter("stoa_outbox_relay_failures_total", {
   incremental: true
 })
 
-/** Tells the relay that entries were written while it rested. Without a listener (`hears`) it never rests. */
+/** Wakes the resting relay. Without a listener (`hears`) it never rests. */
 export class RelayWake extends Context.Service<RelayWake>()("stoa/domain/platform/events/RelayWake", {
   make: Effect.sync(() => {
     const latch = Latch.makeUnsafe(false)
     let hears = false
     return {
       wake: Effect.asVoid(latch.open),
-      /** Whether notifications arrive from now on; one may have been lost before. */
+      /** A notification may have been lost before. */
       listening: (on: boolean) =>
         Effect.suspend(() => {
           hears = on
@@ -59,7 +53,6 @@ export class RelayWake extends Context.Service<RelayWake>()("stoa/domain/platfor
   static readonly layer = Layer.effect(RelayWake, RelayWake.make)
 }
 
-/** The pauses between looks at the change log. */
 const makePauses = Effect.map(Effect.all([RelayStatements, RelayWake]), ([repo, { hears, latch }]) => {
   let written = -Infinity
   let restingSince: number | undefined
@@ -80,14 +73,14 @@ const makePauses = Effect.map(Effect.all([RelayStatements, RelayWake]), ([repo, 
   }
 
   return {
-    /** Another process may have left it with the writers that they notify. */
+    /** Another process may have left writers notifying. */
     start: Effect.sync(() => {
       writersNotify = true
       restingSince = undefined
     }),
-    /** Before a look: what is written from now on ends the next pause. */
+    /** Before a look: later entries end the next pause. */
     begin: Effect.sync(() => latch.closeUnsafe()),
-    /** Entries wait: the relay looks often now, so writers need not notify it. */
+    /** The relay looks often now; writers need not notify. */
     awake: Effect.suspend(() => writersNotify ? tellWriters(false, undefined) : Effect.void),
     after: (count: number) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -98,8 +91,8 @@ const makePauses = Effect.map(Effect.all([RelayStatements, RelayWake]), ([repo, 
 })
 
 /**
- * Assigns positions to committed entries of the change log and passes the events among them to the subscribers. One
- * process of the deployment runs it. Two at once are safe, and a batch is lost in full when its process dies.
+ * Assigns positions to committed entries and passes events to the subscribers. One process runs it; two at once are
+ * safe.
  */
 export class Relay extends Context.Service<Relay>()("stoa/domain/platform/events/Relay", {
   make: Effect.gen(function*() {
@@ -110,13 +103,12 @@ export class Relay extends Context.Service<Relay>()("stoa/domain/platform/events
     const emit = (events: ReadonlyArray<EventNotice>) =>
       Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
 
-    /** Processes one batch and returns how many entries it had. */
+    /** Returns the number of entries. */
     const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, emit).pipe(
       Effect.tap((count) => Metric.update(relayed, count))
     )
 
-    // Check outside of a transaction: an idle relay costs one short statement and no commit. In a busy store the next
-    // entries are nearly always there, and the check is skipped.
+    // Outside a transaction: an idle relay costs one short statement. In a busy store the check is skipped.
     let busy = false
     const turn = Effect.suspend(() => busy ? Effect.succeed(true) : repo.waits).pipe(
       Effect.flatMap((waits) => waits ? Effect.andThen(pauses.awake, once) : Effect.succeed(0)),
@@ -140,7 +132,7 @@ export class Relay extends Context.Service<Relay>()("stoa/domain/platform/events
 
     return {
       once,
-      /** Processes batches forever; logs and retries a batch that fails. */
+      /** Logs and retries a failed batch. */
       run: Effect.andThen(pauses.start, Effect.forever(safely))
     }
   })

@@ -2,17 +2,16 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { announcedNames, type EventNotice } from "./EventSubscribers.ts"
 
-/** Handles the events of a batch before it is committed. */
+/** Handles events before the batch is committed. */
 export type Emit = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>
 
-/** Limits of a batch. The first entry is taken however large it is. */
+/** The first entry is taken however large it is. */
 export interface BatchLimit {
   readonly entries: number
-  /** Stored bytes of the records before and after the changes, compressed where the database compresses them. */
+  /** Stored, compressed size of the records. */
   readonly bytes: number
 }
 
-/** The last position and sequence of an organization's change log. */
 interface End {
   readonly position: number
   readonly sequence: number
@@ -25,8 +24,7 @@ interface Cursor extends End {
 type Waiting = Pick<EventNotice, "id" | "organizationId" | "type">
 
 /**
- * Reads after the cursors are locked, so that entries which another relay has just positioned do not count as waiting.
- * Adds up the sizes without decompressing a record.
+ * Reads after the cursors are locked: entries that another relay has positioned do not count. Decompresses no record.
  */
 const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>, { bytes, entries }: BatchLimit) => {
   const next = sql`position is null and organization_id = any(${organizations}::text[])`
@@ -39,7 +37,7 @@ const waiting = (sql: SqlClient.SqlClient, organizations: ReadonlyArray<string>,
     order by entry_number limit ${entries}`
 }
 
-/** Locks the cursors of the organizations whose entries are next, ordered against deadlocks; creates missing ones. */
+/** Locks cursors in order, against deadlocks; creates missing ones. */
 const lockCursors = (sql: SqlClient.SqlClient, limit: number) =>
   sql<Cursor>`insert into outbox_cursors as h (organization_id)
     select distinct organization_id from (select organization_id from outbox_events where position is null
@@ -58,7 +56,6 @@ interface Batch {
   readonly cursors: ReadonlyArray<End & { readonly organization: string; readonly from: number }>
 }
 
-/** Continues the numbers of the cursors. */
 const number = (
   cursors: ReadonlyArray<Cursor>,
   rows: ReadonlyArray<Waiting>,
@@ -69,7 +66,7 @@ const number = (
   const events: Array<EventNotice> = []
   for (const { id, organizationId, type } of rows) {
     const before = last.get(organizationId)
-    // Only organizations whose cursors are locked were read.
+    // Its cursor is not locked.
     if (before === undefined) continue
     const announced = announces.has(type)
     const end = { position: before.position + 1, sequence: before.sequence + (announced ? 1 : 0) }
@@ -84,7 +81,7 @@ const number = (
   return { placed, events, cursors: moved }
 }
 
-/** Writes the positions and the new cursors in one statement; the counts reveal rows that it could not write. */
+/** One statement; the counts reveal rows that it could not write. */
 const place = (sql: SqlClient.SqlClient, { cursors, placed }: Batch) =>
   sql<{ readonly entries: number; readonly cursors: number }>`with
     input as materialized (select * from jsonb_to_recordset(${JSON.stringify(placed)}::jsonb)
@@ -123,16 +120,15 @@ export class RelayStatements extends Context.Service<RelayStatements>()("stoa/do
         Effect.map((rows) => rows.length > 0),
         Effect.orDie
       ),
-      /** Whether writers are to notify the channel `stoa_change_log`. */
+      /** Tells writers to notify the channel `stoa_change_log`, or not to. */
       rest: Effect.fn("RelayStatements.rest")(
         (resting: boolean) => sql`update outbox_relay set resting = ${resting} where resting <> ${resting}`,
         Effect.asVoid,
         Effect.orDie
       ),
       /**
-       * Assigns the oldest waiting entries, within the limit, their positions in the change logs of their organizations
-       * and passes the events among them on, in one transaction. Returns the number of entries. Two relays take turns
-       * per organization.
+       * Positions the oldest waiting entries and emits the events among them in one transaction. Returns the number of
+       * entries. Two relays take turns per organization.
        */
       assignPositions: Effect.fn("RelayStatements.assignPositions")(
         (limit: BatchLimit, emit: Emit) => sql.withTransaction(inTransaction(limit, emit)),

@@ -1,6 +1,6 @@
 import { statements } from "../database/MigrationStatements.ts"
 
-/** Columns that the writer fills; they never change. */
+/** Never change. */
 const content = ("id entry_number organization_id type entity_type entity_id payload before " +
   "actor_id actor_type request_id ip user_agent source created_at").split(" ")
 
@@ -11,15 +11,12 @@ const kept = (row: string) =>
   [...content.filter((column) => !["payload", "before", "ip", "user_agent"].includes(column)), "position"]
     .concat("event_sequence").map((column) => `${row}.${column}`).join(", ")
 
-/** Keys whose values are secret, in any spelling: `apiKey`, `api_key`, `paymentMethodToken`. */
+/** In any spelling: `apiKey`, `api_key`, `paymentMethodToken`. */
 const secretKey = "(passw(or)?d|passphrase|secret|token|api_?key|private_?key|authorization|card_?number|cvc|cvv" +
   "|bank_?account|iban)"
 
 const tables = [
-  /*
-   * Entries get their number while they are written, after the rows they describe are locked. So of two changes of one
-   * record, the later one has the greater number, and so has a change that began after another was committed.
-   */
+  /* Entries are numbered after their rows are locked: of two changes of a record, the later has the greater number. */
   `create table outbox_events (
     id uuid primary key,
     entry_number bigint generated always as identity,
@@ -40,8 +37,7 @@ const tables = [
     event_sequence bigint,
     check (event_sequence is null or position is not null)
   )`,
-  // A writer maintains only the primary key and this index; the other indexes get an entry when the relay sets its
-  // position.
+  // Writers maintain only this and the primary key; other indexes get an entry with the position.
   `create index outbox_events_waiting on outbox_events (entry_number) where position is null`,
   `create unique index outbox_events_position on outbox_events (organization_id, position)
     where position is not null`,
@@ -55,7 +51,7 @@ const tables = [
     where position is not null`,
   `create index outbox_events_actor on outbox_events (organization_id, actor_id, created_at, entry_number)
     where position is not null`,
-  // The last position and sequence of an organization, and the last purged position.
+  // Last position, sequence and purged position.
   `create table outbox_cursors (
     organization_id text primary key,
     position bigint not null default 0,
@@ -64,11 +60,11 @@ const tables = [
   ) with (fillfactor = 50)`
 ]
 
-/** Keys whose values identify a person, anywhere in an entry about that person. */
+/** Keys whose values identify a person, in entries about that person. */
 const personalKeys = ("email phone firstName lastName userId shippingAddress line1 line2 " +
   "city state postalCode country notes trackingNumber trackingUrl").split(" ")
 
-/** Metadata keys of the service. All other keys hold user input. */
+/** Metadata keys of the service; all others hold user input. */
 const impersonalMetadata = ("cartId checkoutId paymentIntentId promotionCodes " +
   "appliedPromotions shippingMethod shippingRateId walkIn").split(" ")
 
@@ -81,7 +77,7 @@ const anonymous = [
     texts(impersonalMetadata)
   }))
       else '{}' end $$`,
-  // The service's reasons are words joined by underscores; other text is user input and may name a person.
+  // The service's reasons are words joined by underscores; other text may name a person.
   `create function reason_anonymous(reason text) returns text language sql immutable as $$
     select case when reason ~ '^[a-z]+(_[a-z]+)+$' then reason else 'erased' end $$`,
   `create function outbox_anonymous(doc jsonb) returns jsonb language plpgsql immutable as $$
@@ -99,7 +95,7 @@ const anonymous = [
     end $$`
 ]
 
-/** Strips values under keys that name secrets, from every writer and every record. */
+/** Strips secrets from every writer's records. */
 const redaction = [
   `create function outbox_redacted(doc jsonb) returns jsonb language plpgsql immutable as $$
     begin
@@ -116,7 +112,7 @@ const redaction = [
       new.before := outbox_redacted(new.before);
       return new;
     end $$`,
-  // The test avoids the traversal for nearly all entries.
+  // Skips the traversal for nearly all entries.
   `create trigger outbox_events_redact before insert on outbox_events for each row
     when (new.payload::text ~* '${secretKey}' or new.before::text ~* '${secretKey}')
     execute function outbox_redact()`
@@ -128,10 +124,7 @@ const refusals = [
       raise exception 'the change log only grows: % of % is refused', tg_op, tg_table_name
         using errcode = 'restrict_violation';
     end $$`,
-  /*
-   * One update of an entry is allowed, in a transaction that declares it: the removal of personal data and of the
-   * origin.
-   */
+  /* One update is allowed, if its transaction declares it: removing personal data and origin. */
   `create function outbox_change() returns trigger language plpgsql as $$
     begin
       if coalesce(current_setting('stoa.outbox_redaction', true), '') = 'on' and row(${
@@ -221,7 +214,7 @@ const blanking = [
 /** The change log (ADR 6): append-only by its triggers. */
 export const migrations = {
   "0001_events": statements(...tables, ...anonymous, ...redaction, ...refusals),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Other modules may join these columns, so they stay.
   "0002_read_views": statements(
     `create view outbox_cursors_read as
       select organization_id, position, event_sequence, purged_position
@@ -231,8 +224,8 @@ export const migrations = {
         request_id, ip, user_agent, source, created_at, position, event_sequence
       from outbox_events`
   ),
-  // Events that a subscription of a plugin has not handled. The first one of each record has a job, which makes one for
-  // the next; one that was given up is kept for a while and keeps no other from being handled.
+  // Unhandled events of subscriptions. A record's first has a job, which enqueues the next; a given-up one blocks no
+  // other.
   "0003_event_dispatches": statements(
     `create table event_dispatches (
       organization_id text not null,
@@ -247,7 +240,7 @@ export const migrations = {
     ) with (fillfactor = 70)`,
     `create index event_dispatches_age on event_dispatches (touched_at)`
   ),
-  // Writers notify the relay while it rests, and only then: PostgreSQL commits transactions that notify one after the other.
+  // Writers notify only while the relay rests: PostgreSQL serializes commits that notify.
   "0004_relay_rest": statements(
     `create table outbox_relay (
       one boolean primary key default true check (one),

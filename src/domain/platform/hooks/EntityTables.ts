@@ -1,32 +1,29 @@
 import { Context, Effect, Layer, Option } from "effect"
 
-/** A table of a plugin with rows about entities of the catalog, as `table` of the kit makes it; an index begins with `entityId`. */
+/** A plugin's table about catalog entities, made by `table` of the kit; an index begins with `entityId`. */
 export interface EntityTable {
   readonly name: string
   readonly kind: "organization"
   readonly columns: { readonly entityId: object }
 }
 
-/** Entities that statements look for. */
 export interface EntitySet {
-  /** Unique; among `InTables`. */
   readonly name: string
-  /** SQL of whether one of the entities, an array, is in it. */
+  /** SQL: one of the entities, an array, is in it. */
   readonly has: (organization: string, entityIds: string) => string
 }
 
-/** Names of the declared tables and sets that have a row about an entity, or one of several; undefined when that was not read. */
+/** Tables and sets with a row about one of the entities; undefined when not read. */
 export type InTables = ReadonlyArray<string> | undefined
 
 /**
- * SQL of whether a table has a row of the organization with one of the ids, an array, in the column; both are SQL too. A
- * scalar subquery: on a young table the planner would scan it for a join.
+ * SQL: the table has a row of the organization with one of the ids. A scalar subquery: on a young table the planner
+ * would scan it for a join.
  */
 export const hasRow = (table: string, organization: string, column: "entity_id" | "order_id", ids: string): string =>
   `coalesce((select true from ${tableName(table)} a where a.organization_id = ${organization}
     and a.${column} = any(${ids}) limit 1), false)`
 
-/** The entities with a row in the table. */
 export const withRowIn = ({ name }: EntityTable): EntitySet => ({
   name: tableName(name),
   has: (organization, entityIds) => hasRow(name, organization, "entity_id", entityIds)
@@ -34,7 +31,7 @@ export const withRowIn = ({ name }: EntityTable): EntitySet => ({
 
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** Names become SQL. */
+/** The name becomes SQL. */
 const tableName = (name: string): string => {
   if (/^[a-z][a-z0-9_]*$/.test(name)) return name
   throw new Error(`"${name}" is no name of a table.`)
@@ -43,12 +40,9 @@ const tableName = (name: string): string => {
 const emptyTables = () => {
   const sets = new Map<string, EntitySet>()
   return {
-    /** Declares one while the process starts. */
+    /** During startup only. */
     declare: (set: EntitySet): void => void sets.set(set.name, set),
-    /**
-     * The column `inTables` (`InTables`) for a statement that reads the entities anyway, with a comma before it; empty
-     * when no table is declared.
-     */
+    /** Column `inTables` with a comma before it; empty when no table is declared. */
     column: (organization: string, entityIds: string): string =>
       sets.size === 0 ?
         "" :
@@ -61,9 +55,8 @@ const emptyTables = () => {
 }
 
 /**
- * The tables that hooks and order projections of plugins are limited to (`entitiesIn`, docs/plugins.md). Statements that
- * read entities for an operation read with them who has rows about them: so it costs no statement to find that no plugin is
- * concerned, and no process can remember it wrongly.
+ * Tables that limit hooks and order projections (`entitiesIn`, docs/plugins.md). Statements that read entities read
+ * these names with them: no extra statement, and nothing stale.
  */
 export class EntityTables extends Context.Service<EntityTables>()("stoa/domain/platform/hooks/EntityTables", {
   make: Effect.sync(emptyTables)
@@ -71,7 +64,7 @@ export class EntityTables extends Context.Service<EntityTables>()("stoa/domain/p
   static readonly layer = Layer.effect(EntityTables, EntityTables.make)
 }
 
-/** The tables of this process; none if a repository is built alone, as in some tests. */
+/** Empty for a repository that a test builds alone. */
 export const entityTables: Effect.Effect<EntityTables["Service"]> = Effect.map(
   Effect.serviceOption(EntityTables),
   Option.getOrElse(emptyTables)

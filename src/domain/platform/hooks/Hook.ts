@@ -6,7 +6,7 @@ import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
 import type { EntityTable } from "./EntityTables.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
 
-/** Context of every hook: its operation, and the tools it may use (contract §0.5, platform §13). */
+/** Context of every hook (contract §0.5, platform §13). */
 export interface HookContext extends HandlerTools {
   readonly actor: Actor
   readonly requestId: string | null
@@ -14,17 +14,16 @@ export interface HookContext extends HandlerTools {
   readonly origin: "rest" | "local"
   /** State that the hooks of one key share. */
   readonly context: { readonly moduleName: string; [name: string]: unknown }
-  /** After a write of localized attributes: the changed fields, as `attributes.<locale>.<field>`. */
+  /** As `attributes.<locale>.<field>`, after a write of localized attributes. */
   readonly changedFieldPaths?: ReadonlyArray<string>
-  /** Before an update of a catalog entity: its id. */
+  /** Before an update of a catalog entity. */
   readonly entityId?: EntityId
   /** `db` where the hook runs inside the transaction of its operation, else null. */
   readonly tx: Database | null
 }
 
-/** Arguments of both kinds of handlers besides their data. */
 export interface HookCall extends PromiseTools {
-  /** Its kind (contract, platform §13): create, update, delete, read, list, statusChange, ... */
+  /** create, update, delete, read, list, statusChange, … (contract, platform §13). */
   readonly operation: string
   readonly context: HookContext
 }
@@ -33,7 +32,7 @@ export interface BeforeCall<Data extends object = object> extends HookCall {
   readonly data: Data
 }
 
-/** Arguments of an after-hook (spec §6); `data` is the input of the operation, null where it equals the result. */
+/** Arguments of an after-hook (spec §6); `data` is the operation's input, null where it equals the result. */
 export interface AfterCall<Result extends object = object, Data extends object = object> extends HookCall {
   readonly data: Data | null
   readonly result: Result
@@ -41,22 +40,18 @@ export interface AfterCall<Result extends object = object, Data extends object =
 
 export type Returned<A> = Effect.Effect<A, unknown, CurrentActor> | Promise<A> | A
 
-/** Returns the replaced parts of the data, or nothing to keep it; fails with `HookRefusal` to abort the operation. */
+/** Returns replaced parts of the data, or nothing; fails with `HookRefusal` to abort. */
 export type BeforeHandler<Data extends object = object> = (call: BeforeCall<Data>) => Returned<Partial<Data> | void>
 
-/** Its return value is ignored. Its failure is reported under the name of its function and changes nothing. */
+/** Its result is ignored; its failure is reported under its name and changes nothing. */
 export type AfterHandler<Result extends object = object, Data extends object = object> = (
   call: AfterCall<Result, Data>
 ) => Returned<unknown>
 
-/**
- * When a hook runs. The service answers it before it prepares anything, so a hook without a case costs nothing. It may also
- * run without one, where the service does not know.
- */
+/** Decides when a hook runs. It may also run without a case, where the service does not know. */
 export interface HookCondition {
   /** Only if the table has a row about an entity of the operation. */
   readonly entitiesIn?: EntityTable
-  /** Only for these actors. */
   readonly onlyFor?: (actor: Actor) => boolean
 }
 
@@ -70,7 +65,7 @@ export interface AfterHook extends HookCondition {
   readonly after: AfterHandler
 }
 
-/** Handlers in plugins (spec §2): the prefix of the key's last part decides whether they run before or after. */
+/** A hook of a plugin (spec §2): `before` or `after` begins the key's last part. */
 export interface DerivedHook extends HookCondition {
   readonly key: string
   readonly handler: BeforeHandler | AfterHandler
@@ -79,14 +74,13 @@ export interface DerivedHook extends HookCondition {
 export type Hook = BeforeHook | AfterHook | DerivedHook
 
 /**
- * Failure of a before-hook that aborts the operation; its text reaches the client. In an after-hook it aborts nothing,
- * but `meta.hookErrors` shows its text.
+ * Aborts the operation, in a before-hook; the client reads its text. After-hooks only report it in `meta.hookErrors`.
  */
 export class HookRefusal extends Error {
   readonly _tag = "HookRefusal"
 }
 
-/** A before-hook failed unexpectedly or timed out: a bug in the hook, for the log only. */
+/** A bug in a before-hook, for the log only. */
 export class HookBroken extends Error {
   readonly _tag = "HookBroken"
   constructor(key: string, cause: unknown) {
@@ -94,10 +88,7 @@ export class HookBroken extends Error {
   }
 }
 
-/**
- * A before-hook with the data type of its key: `beforeHook("cart.beforeAddItem", ({ data }) => …)`. Keys of plugins are
- * free; their data is any object.
- */
+/** A before-hook with the data type of its key; keys of plugins get any object. */
 export const beforeHook = <const Key extends string>(
   key: Key,
   handler: BeforeHandler<BeforeOf<Key>>,
@@ -105,11 +96,11 @@ export const beforeHook = <const Key extends string>(
 ): BeforeHook => ({
   ...condition,
   key,
-  // Callers that fire the key pass data of the type in the map, and only the key leads to the handler.
+  // Callers pass data of the key's type.
   before: handler as BeforeHandler
 })
 
-/** An after-hook with the result and data types of its key: `afterHook("orders.afterCreate", ({ result }) => …)`. */
+/** An after-hook with the result and data types of its key. */
 export const afterHook = <const Key extends string>(
   key: Key,
   handler: AfterHandler<AfterOf<Key>, OldOf<Key>>,

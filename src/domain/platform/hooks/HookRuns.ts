@@ -18,42 +18,37 @@ import {
 } from "./Hook.ts"
 import { operationOf } from "./HookMap.ts"
 
-/**
- * Nesting depth of hooks around the current fiber; 0 outside of any. It is inherited by services that a handler calls
- * and effects that its promise runs, but not by jobs and messages to entities.
- */
+/** Nesting depth of hooks, inherited by services and promises of a handler, but not by jobs and entity messages. */
 export const HookDepth = Context.Reference<number>("stoa/domain/platform/hooks/HookDepth", { defaultValue: () => 0 })
 
-/** Maximum depth: a handler that causes the same operation would otherwise recurse forever. */
+/** A handler that causes the same operation would recurse forever. */
 const deepestHook = 5
 
 export const tooDeep = (key: string): string =>
   `The hooks of ${key} were not called: they are inside of ${deepestHook} others. Does a hook repeat its operation?`
 
 /**
- * A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). Its message is that of
- * a `HookRefusal` or a `ValidationFailed`, which are written for the client; other failures only appear in the log.
+ * A failed after-hook in `meta.hookErrors` (contract §0.5). Only a `HookRefusal` or `ValidationFailed` shows its
+ * message.
  */
 export interface HookError {
   readonly hookName: string
   readonly message: string
 }
 
-/** What an operation passes to its hooks besides data and result; `inTables`: of its entities. */
+/** `inTables`: of the operation's entities. */
 export interface Extra extends Pick<HookContext, "changedFieldPaths" | "entityId"> {
   readonly inTables?: InTables
 }
 
-/** A handler of a key. */
 export interface Handler<Call> extends HookCondition {
   readonly call: Call
 }
 
-/** Whether a handler is about entities in these tables. */
 export const isConcerned = ({ entitiesIn }: HookCondition, inTables: InTables): boolean =>
   entitiesIn === undefined || inTables?.includes(entitiesIn.name) !== false
 
-/** Whether a handler has to run. A condition that throws counts as met, as if there were none. */
+/** A condition that throws counts as met. */
 const applies = (handler: HookCondition, inTables: InTables, actor: Actor): boolean => {
   try {
     return isConcerned(handler, inTables) && handler.onlyFor?.(actor) !== false
@@ -62,7 +57,6 @@ const applies = (handler: HookCondition, inTables: InTables, actor: Actor): bool
   }
 }
 
-/** `run` if one of the handlers has to run, else the answer at once. */
 export const ifAny = <A, E, R>(
   handlers: ReadonlyArray<HookCondition> | undefined,
   inTables: InTables,
@@ -76,7 +70,7 @@ export const ifAny = <A, E, R>(
     )
     : Effect.succeed(answer)
 
-/** Timeout of a hook (contract §0.5), after which it is interrupted. */
+/** Contract §0.5. */
 const timeLimit = "20 seconds"
 
 const messageOf = (cause: Cause.Cause<unknown>): string => {
@@ -86,11 +80,10 @@ const messageOf = (cause: Cause.Cause<unknown>): string => {
   return Cause.isTimeoutError(error) ? "The hook took too long." : "The hook failed."
 }
 
-/** State that the handlers of a key share during one run. */
 interface Round {
   readonly operation: string
   readonly context: HookContext
-  /** Services of the caller's fiber, including its transaction. */
+  /** Includes the caller's transaction. */
   readonly services: Context.Context<CurrentActor>
 }
 
@@ -101,7 +94,7 @@ const begin = (serviceRegistry: ServiceRegistry["Service"], key: string, { inTab
     const database = serviceRegistry.parts()?.database
     const inside = database !== undefined && (yield* inTransaction(database))
     const tools = toolsOf(serviceRegistry, actor.organizationId, { hook: key }, services)
-    // Assigned, not spread: getters create only the tools that a handler uses.
+    // Assigned, not spread: getters create only the tools in use.
     const origin: HookContext["origin"] = actor.requestId === null ? "local" : "rest"
     const context: HookContext = Object.assign(tools, {
       ...extra,
@@ -117,9 +110,8 @@ const begin = (serviceRegistry: ServiceRegistry["Service"], key: string, { inTab
 const isPromise = <A>(value: Promise<A> | A): value is Promise<A> => value instanceof Promise
 
 /**
- * Runs one handler within the time limit. At the limit an effect is interrupted, and a promise through its signal. Work
- * that it left running ends with its transaction, if it has one. A synchronous throw counts as a failure like a later
- * one.
+ * Runs a handler within the time limit, which interrupts an effect and aborts a promise's signal. A synchronous throw
+ * counts as a failure.
  */
 const invoke = <A>({ context, operation, services }: Round, handler: (call: HookCall) => Returned<A>) =>
   Effect.suspend(() => {
@@ -133,7 +125,6 @@ const invoke = <A>({ context, operation, services }: Round, handler: (call: Hook
     return Effect.onInterrupt(work, () => abort).pipe(Effect.ensuring(end))
   }).pipe(Effect.timeout(timeLimit))
 
-/** Runs the handlers of a before-key, each on the result of the previous one. */
 export const runBefore = <A extends object>(
   serviceRegistry: ServiceRegistry["Service"],
   key: string,
@@ -155,24 +146,22 @@ export const runBefore = <A extends object>(
         if (error instanceof HookRefusal) {
           return yield* ValidationFailed.issues([{ path: "", message: error.message, code: key }])
         }
-        // The handler is not at fault: the operation fails as if a statement outside the hook had failed, and can be
-        // retried.
+        // Not the handler's fault: the operation can be retried.
         return yield* Effect.die(wasCutOff(error) ? error : new HookBroken(key, error))
       }
       if (Object.keys(exit.value ?? {}).length > 0) current = { ...current, ...exit.value }
     }
-    // A hook may change values, not the shape: its result is merged over the typed data.
+    // A hook changes values, not the shape.
     return current as A
   })
 
-/** An inline function has the name of its property, which identifies nothing. */
+/** Inline functions have the name of their property. */
 const nameOf = (handler: AfterHandler): string =>
   ["", "after", "handler"].includes(handler.name) ? "(anonymous afterHook)" : handler.name
 
 const guarded = <A, E, R>(database: Database | undefined, work: Effect.Effect<A, E, R>): Effect.Effect<A, unknown, R> =>
   database === undefined ? work : survivable(database, work)
 
-/** Runs the handlers of an after-key and returns their failures. */
 export const runAfter = (
   serviceRegistry: ServiceRegistry["Service"],
   key: string,
@@ -198,10 +187,7 @@ export const runAfter = (
     return errors
   })
 
-/**
- * Changes by a hook are not those of the request and must not write its idempotency record (`IdempotencyRecordRepo`).
- * Increases the depth.
- */
+/** Changes by a hook must not write the request's idempotency record. Increases the depth. */
 export const onItsOwn = <A, E, R>(hooks: Effect.Effect<A, E, R>) =>
   hooks.pipe(
     Effect.updateService(CurrentActor, ({ executionId: _, ...actor }) => actor),

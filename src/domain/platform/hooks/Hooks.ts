@@ -17,22 +17,18 @@ import {
   runBefore
 } from "./HookRuns.ts"
 
-/** Position of a handler in the list of its key: before or after those of the configuration (contract §0.5). */
+/** Before or after the configured handlers of a key (contract §0.5). */
 export type HookSlot = "prepended" | "appended"
 
-/**
- * Extension points of the service (spec §6, internal hooks). The handlers of a key run in the order prepended,
- * configured, appended; modules and plugins append. A key without handlers costs one map look-up.
- */
+/** Extension points of the service (spec §6). Handlers of a key run prepended, configured, appended; plugins append. */
 export class Hooks extends Context.Service<Hooks, {
-  /** Whether a key has handlers for entities in these tables, for callers that would otherwise have to read data first. */
+  /** Spares callers reading data for a key without handlers. */
   readonly has: (key: string, inTables?: InTables) => boolean
-  /** Whether any key of this form has handlers, where the key itself would have to be read first. */
+  /** True if any key of this form has handlers. */
   readonly hasAny: (form: RegExp) => boolean
   /**
-   * Runs the before-hooks of a key in sequence and returns the data of the last one; 422 with its message when one
-   * refuses. Dies with `HookBroken`, so 500 without detail, when one fails otherwise, times out, or exceeds the nesting
-   * limit (`deepestHook`). Where the database aborted a handler, it dies with the database's error, so 503.
+   * Runs before-hooks in sequence and returns the last data; 422 when one refuses. Dies with `HookBroken` (500) on
+   * other failures, timeouts and the nesting limit; with the database's error (503) when it aborted a handler.
    */
   readonly before: <const Key extends string, A extends BeforeOf<Key>>(
     key: Key,
@@ -40,8 +36,8 @@ export class Hooks extends Context.Service<Hooks, {
     extra?: Extra
   ) => Effect.Effect<A, ValidationFailed, CurrentActor>
   /**
-   * Runs the after-hooks of a key. Failures, defects and timeouts are logged, returned as a list and never abort. At
-   * the nesting limit (`deepestHook`) they do not run, which counts as such a failure.
+   * Runs after-hooks; failures and timeouts are logged and returned. Beyond the nesting limit they do not run, which
+   * counts as a failure.
    */
   readonly after: <const Key extends string>(
     key: Key,
@@ -49,9 +45,9 @@ export class Hooks extends Context.Service<Hooks, {
     data?: OldOf<Key>,
     extra?: Extra
   ) => Effect.Effect<ReadonlyArray<HookError>, never, CurrentActor>
-  /** Starts the after-hooks of a plugin's key without waiting for them; their failures are only logged. */
+  /** Starts the after-hooks of a plugin's key without waiting; failures are logged. */
   readonly emit: (key: string, payload: object) => Effect.Effect<void, never, CurrentActor>
-  /** Adds handlers during startup. Dies once the process serves requests. */
+  /** Adds handlers during startup; dies later. */
   readonly register: (hooks: ReadonlyArray<Hook>, slot?: HookSlot) => Effect.Effect<void>
   readonly freeze: Effect.Effect<void>
 }>()("stoa/domain/platform/hooks/Hooks") {
@@ -68,7 +64,6 @@ export class Hooks extends Context.Service<Hooks, {
     Layer.effectDiscard(Effect.flatMap(hooks, (made) => Effect.flatMap(Hooks, ({ register }) => register(made, slot))))
 }
 
-/** The handlers of one kind, by key, in the order in which they run. */
 class Handlers<Call> {
   readonly #of = new Map<string, Record<HookSlot | "configured", ReadonlyArray<Handler<Call>>>>()
   readonly #lists = new Map<string, ReadonlyArray<Handler<Call>>>()
@@ -90,7 +85,7 @@ class Handlers<Call> {
   }
 }
 
-/** The last part of a key, as in `acme.beforeRoast`, decides whether it runs before or after. */
+/** By the last part of the key: `acme.beforeRoast`. */
 const isBefore = (key: string): boolean => key.slice(key.lastIndexOf(".") + 1).startsWith("before")
 
 const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
@@ -126,7 +121,7 @@ const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
       return ifAny(handlers, extra.inTables, data, run)
     },
     after,
-    // Use the services of the process and not the caller's: the caller's transaction may end before the handler.
+    // Not the caller's services: their transaction may end before the handler.
     emit: (key, payload) =>
       Effect.map(Effect.all([CurrentActor, HookDepth]), ([actor, depth]) => {
         if (afters.get(key) === undefined) return

@@ -5,13 +5,13 @@ import { HookRefusal } from "./Hook.ts"
 
 const timeLimit = "10 seconds"
 
-/** What to do when a plugin refuses, with a text for the shopper, and when its code is broken or takes too long. */
+/** Errors for a refusal, with its text, and for broken or slow code. */
 interface OtherEnds<E> {
   readonly refused: (message: string) => E
   readonly broken: (cause: unknown) => Effect.Effect<never, E>
 }
 
-/** Asks code of a plugin that may refuse. A statement that was cut off is a defect, so that the caller repeats the work. */
+/** Asks code of a plugin that may refuse. A cut-off statement is a defect: the caller repeats the work. */
 export const askPlugin = Effect.fnUntraced(function*<A, E>(
   call: () => Effect.Effect<A, HookRefusal, CurrentActor>,
   { broken, refused }: OtherEnds<E>
@@ -23,7 +23,7 @@ export const askPlugin = Effect.fnUntraced(function*<A, E>(
   return yield* wasCutOff(error) ? Effect.die(error) : broken(exit.cause)
 })
 
-/** Tells a plugin what happened. Its mistakes are logged under `name`; a statement that was cut off is a defect. */
+/** Tells a plugin what happened; its failures are logged under `name`, a cut-off statement is a defect. */
 export const tellPlugin = (name: string, call: () => Effect.Effect<void, never, CurrentActor>) =>
   Effect.suspend(call).pipe(
     Effect.timeout(timeLimit),

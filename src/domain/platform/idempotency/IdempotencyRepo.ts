@@ -10,18 +10,15 @@ const cipher = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The stored digest of a key: enough to find it, not enough to use it or to decrypt its response. */
+/** Finds a key; can neither use it nor decrypt its response. */
 export const keyDigest = (scope: string, key: string): string =>
   createHash("sha256").update(`${scope}\n${key}`).digest("hex")
 
-/** The execution's id is random, so the same key used twice encrypts under different secrets. */
+/** A random id: the same key used twice encrypts under different secrets. */
 const secretOf = (key: string, executionId: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", key, executionId, "stoa idempotency answer", 32))
 
-/**
- * Encrypts a response under its idempotency key, which only the client has: a response may hold a secret, such as that
- * of a new cart, and a copy of the database must not reveal it (as long as the key cannot be guessed).
- */
+/** Encrypts a response under its key, which only the client has: it may hold a secret, such as that of a new cart. */
 export const encrypt = (key: string, executionId: string, answer: string): string => {
   const nonce = randomBytes(nonceBytes)
   const encipher = createCipheriv(cipher, secretOf(key, executionId), nonce)
@@ -29,7 +26,7 @@ export const encrypt = (key: string, executionId: string, answer: string): strin
   return Buffer.concat([nonce, encipher.getAuthTag(), ...encrypted]).toString("base64")
 }
 
-/** Decrypts a response with this key. Throws for another key or a modified text. */
+/** Throws for another key or a modified text. */
 export const decrypt = (key: string, executionId: string, encrypted: string): string => {
   const bytes = Buffer.from(encrypted, "base64")
   const decipher = createDecipheriv(cipher, secretOf(key, executionId), bytes.subarray(0, nonceBytes))
@@ -48,10 +45,7 @@ const KeyRow = Schema.Struct({
   carried_out: Schema.Boolean
 })
 
-/**
- * A claim is a short lease that its owner renews: when the process dies, a retry must succeed within the time of a
- * fail-over.
- */
+/** A retry after a crash must succeed within the time of a fail-over. */
 const lease = "8 seconds"
 
 const toClaim = (row: typeof KeyRow.Type, key: string, requestHash: string, newExecution: string): Claim => {
@@ -68,7 +62,7 @@ const toClaim = (row: typeof KeyRow.Type, key: string, requestHash: string, newE
   return { _tag: "Done", status: row.response_status ?? 200, body }
 }
 
-/** Claims a free key. A key with an expired lease is claimed only if the work is repeatable and has changed nothing. */
+/** Claims a free key, or one with an expired lease if the work is repeatable and has changed nothing. */
 const makeClaim = (sql: SqlClient.SqlClient) => {
   const rows = decoding(sql, KeyRow)
   const tryClaim = (
@@ -105,14 +99,14 @@ const makeClaim = (sql: SqlClient.SqlClient) => {
       for (;;) {
         const [row] = yield* tryClaim(organization, scope, digest, requestHash, repeatable, newExecution)
         if (row !== undefined) return toClaim(row, key, requestHash, newExecution)
-        // The owner released the key between the two halves of the statement; try again.
+        // The owner released the key between the two halves of the statement.
       }
     },
     Effect.orDie
   )
 }
 
-/** Deletes the oldest rows by the index on age, a bounded number per statement. */
+/** Uses the index on age. */
 const makePurge = (sql: SqlClient.SqlClient) => {
   const purgeOf = (table: "idempotency_keys" | "idempotency_records", hours: number) =>
     sql`delete from ${sql(table)} where ctid = any(array(
@@ -120,7 +114,7 @@ const makePurge = (sql: SqlClient.SqlClient) => {
       order by created_at limit 1000)) returning 1`
   return Effect.fn("IdempotencyRepo.purge")(function*(olderThanHours: number) {
     const keys = yield* purgeOf("idempotency_keys", olderThanHours)
-    // A record is younger than its key, so no key outlives its record.
+    // Records are younger than their keys, so no key outlives its record.
     const records = yield* purgeOf("idempotency_records", olderThanHours)
     return keys.length + records.length
   }, Effect.orDie)
@@ -149,8 +143,7 @@ export const idempotencyRepoLayer: Layer.Layer<IdempotencyKeys, never, SqlClient
     )
     const release = Effect.fn("IdempotencyRepo.release")(function*(scope: string, key: string, executionId: string) {
       const organization = yield* currentOrganization
-      // Two requests may learn that the same work failed; the slower one must not release a key that a third has
-      // claimed.
+      // Of two requests with the same failure, the slower must not release a key that a third has claimed.
       yield* sql`delete from idempotency_keys
         where ${named(organization, scope, key)} and execution_id = ${executionId}::uuid and status = 'running'`
     }, Effect.orDie)

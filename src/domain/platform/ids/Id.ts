@@ -2,15 +2,12 @@ import { Schema, SchemaTransformation } from "effect"
 import { getRandomValues } from "node:crypto"
 import { NIL, v7 } from "uuid"
 
-/**
- * Identifier of a record: a UUID string (spec §1 conventions). Accepts any RFC 9562 version in any case and decodes to
- * lower case, as stored: entities and map keys compare ids as text. New ids are version 7.
- */
+/** A UUID of any version and case (spec §1 conventions), decoded to lower case: ids are compared as text. */
 export const Uuid = Schema.String.check(Schema.isUUID()).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase())
 )
 
-/* Each kind of record has separate ids: the compiler refuses one of another kind, and a text that was not decoded. */
+/* The compiler refuses ids of another kind of record, and texts that were not decoded. */
 
 export const EntityId = Uuid.pipe(Schema.brand("EntityId"))
 export type EntityId = typeof EntityId.Type
@@ -83,13 +80,13 @@ export type ApiKeyId = typeof ApiKeyId.Type
 
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Tells a record id from a slug or an order number, for routes that accept either: `isUuid<OrderId>(idOrNumber)`. */
+/** Tells a record id from a slug or an order number: `isUuid<OrderId>(idOrNumber)`. */
 export const isUuid = <Id extends string = string>(value: string): value is Id => pattern.test(value)
 
-/** Comes before every id in order: the position before the first row. */
+/** Before every id in order. */
 export const nilId: string = NIL
 
-/** Random bytes for 256 ids: a system call per id costs more than the rest of the id. */
+/** Random bytes for 256 ids: a system call per id costs more than the rest. */
 const pool = new Uint8Array(256 * 16)
 let used = pool.length
 
@@ -102,13 +99,10 @@ const random = (): Uint8Array => {
   return pool.subarray(used - 16, used)
 }
 
-/** Counts the ids, so that those of one millisecond keep their order. */
+/** Keeps ids of one millisecond in order. */
 let sequence = 0
 
-/**
- * A new time-ordered identifier (UUIDv7), so that rows created together are adjacent in indexes, in order. It becomes
- * the kind of id that its place expects.
- */
+/** A new UUIDv7: rows created together are adjacent in indexes. */
 export const newId = <Id extends string = string>(): Id => {
   sequence = (sequence + 1) >>> 0
   return v7({ random: random(), seq: sequence }) as Id

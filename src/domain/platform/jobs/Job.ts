@@ -2,11 +2,11 @@ import { Schema } from "effect"
 import { JobId } from "../ids/Id.ts"
 import { Time } from "../text/Time.ts"
 
-/** What has become of a job (spec §3, background job status). */
+/** Spec §3. */
 export const JobStatus = Schema.Literals(["pending", "processing", "succeeded", "failed"])
 export type JobStatus = typeof JobStatus.Type
 
-/** A background job as it is served (spec §2, contract platform §12.1). */
+/** A background job in responses (spec §2, contract platform §12.1). */
 export const Job = Schema.Struct({
   id: JobId,
   organizationId: Schema.String,
@@ -27,41 +27,36 @@ export const Job = Schema.Struct({
 }).annotate({ identifier: "Job" })
 export type Job = typeof Job.Type
 
-/** What a worker needs of a job that it has claimed; `attempts` includes the current one. */
+/** A claimed job; `attempts` includes the current one. */
 export type ClaimedJob = Pick<
   Job,
   "id" | "organizationId" | "taskSlug" | "input" | "attempts" | "maxAttempts" | "createdAt"
 >
 
-/**
- * The result of one try of a job. `counted` false: the try does not count, because the task is unknown or the process
- * stopped before the handler ended.
- */
+/** The result of one try. `counted` is false for an unknown task or a process that stopped before the handler ended. */
 export interface Settlement {
   readonly id: string
   readonly status: "succeeded" | "failed" | "pending"
-  /** JSON text; null without one. */
+  /** JSON text. */
   readonly output: string | null
   readonly error: string | null
-  /** Milliseconds until the next try; of a pending one only. */
+  /** Milliseconds until the next try of a pending job. */
   readonly delayMs: number
   readonly counted: boolean
 }
 
-/** Jobs that may run by a field. */
 export interface FieldOrder {
   readonly field: "createdAt" | "updatedAt" | "attempts" | "taskSlug"
-  /** Default `asc`. */
   readonly direction?: "asc" | "desc"
 }
 
 /**
- * Which runnable job goes first (spec §4 Jobs); ties by `createdAt`, then `id`. A comparator works like one of
- * `Array.prototype.sort`, must depend on the two jobs alone, and sees the 1,000 oldest runnable jobs.
+ * Order of runnable jobs (spec §4 Jobs); ties by `createdAt`, then `id`. A comparator sees the 1,000 oldest and depends
+ * on the two jobs alone.
  */
 export type ProcessingOrder = FieldOrder | ((left: Job, right: Job) => number)
 
-/** What one run of a queue did (contract, platform §12.1). */
+/** Counts of one run of a queue (contract, platform §12.1). */
 export const RunCounts = Schema.Struct({
   processed: Schema.Int.annotate({ description: "Jobs that succeeded." }),
   failed: Schema.Int.annotate({ description: "Jobs that failed for good." }),

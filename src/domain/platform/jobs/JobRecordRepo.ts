@@ -13,22 +13,20 @@ export const jobs = new Table("commerce_jobs", Job)
 
 const QueueDepth = Schema.Struct({
   queue: Schema.String,
-  /** Waiting jobs, including those waiting for a key or a time; counted up to 10,000. */
+  /** Waiting for a key or time included; counted up to 10,000. */
   pending: Schema.Int,
-  /** Seconds since the oldest job that may run could have run; 0 when there is none. */
+  /** Age of the oldest runnable job; 0 without one. */
   oldestSeconds: Schema.Number
 })
 export type QueueDepth = typeof QueueDepth.Type
 
-/** Pending jobs of a queue are counted up to here. */
 const countable = 10_000
 
-/** Rows that a purge looks at. */
 const purgeable = 1_000
 
 const Purged = Schema.Struct({ removed: Schema.Int, looked: Schema.Int, last: Schema.NullOr(Schema.String) })
 
-/** Waiting jobs of each queue: ready ones since their creation, the others since they became due. */
+/** Ready jobs wait since their creation, others since they became due. */
 const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
   decoding(sql, QueueDepth)`with recursive queues(queue) as (
     (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)
@@ -45,7 +43,7 @@ const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
         and j.status = 'pending' and j.wait_until is not null and not j.blocked))))::float8 as "oldestSeconds"
   from queues where queue is not null`
 
-/** Job records for people: an organization's failed jobs, and the state of the queues. */
+/** Job records for people: failed jobs, and the state of queues. */
 export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain/platform/jobs/JobRecordRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const columns = sql.literal(jobs.columns())
@@ -57,15 +55,14 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
       return job
     }, Effect.orDie)
 
-    /** Failed jobs of the organization, newest end first. */
     const failed = Effect.fn("JobRecordRepo.failed")((page: PageRequest) =>
       Effect.orDie(ownPage(sql, jobs, "completed_at desc, id desc", page, [sql`status = 'failed'`], "all"))
     )
 
-    /** Restarts a failed job; undefined if the organization has no failed job with that id. */
+    /** Undefined if the organization has no such failed job. */
     const retry = Effect.fn("JobRecordRepo.retry")(function*(id: JobId) {
       const actor = yield* CurrentActor
-      // The change log records the restart only, without the job's input and output.
+      // Without the job's input and output.
       const retried = changeLogRows(sql, actor, {
         type: "jobs.retry",
         entityType: "job",
@@ -95,9 +92,8 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
     )
 
     /**
-     * Deletes jobs that ended more than so many days ago, among at most 1,000 rows per call. `after` is the starting
-     * position, `next` that of the following call, undefined at the end. Ids carry the time of their creation, so the
-     * primary key is the index by age.
+     * Deletes jobs that ended so many days ago, among at most 1,000 rows after `after`; `next` continues, undefined at
+     * the end. Ids carry their time: the primary key is the index by age.
      */
     const purge = Effect.fn("JobRecordRepo.purge")(
       function*(days: { readonly succeeded: number; readonly failed: number }, after: string) {

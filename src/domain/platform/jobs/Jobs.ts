@@ -8,12 +8,12 @@ import { pageSize } from "../paging/Paging.ts"
 import type { JobStatus, RunCounts } from "./Job.ts"
 import { JobRecordRepo } from "./JobRecordRepo.ts"
 
-/** What a job is given: a JSON object. */
+/** The JSON object that a job is given. */
 export type Input = Readonly<Record<string, unknown>>
 
-/** Options of an enqueue (spec §2). */
+/** Spec §2. */
 export interface EnqueueOptions {
-  /** The tenant of the job; must not be blank. */
+  /** Not blank. */
   readonly organizationId: string
   /** Default: the task's queue, else `default`. */
   readonly queue?: string
@@ -21,11 +21,11 @@ export interface EnqueueOptions {
   readonly delayMs?: number
   /** Tries in all. Default: the task's policy, else 1. */
   readonly maxAttempts?: number
-  /** Instead of the key that the task derives from the input. */
+  /** Replaces the key of the task. */
   readonly concurrencyKey?: string
-  /** Instead of the task's own policy. */
+  /** Replaces the task's policy. */
   readonly supersedes?: boolean
-  /** The job is enqueued once for its organization, task and this key, as long as the first one is kept. */
+  /** Enqueues once per organization, task and key, while the first job is kept. */
   readonly idempotencyKey?: string
 }
 
@@ -36,17 +36,17 @@ export interface NewJob {
 }
 
 /**
- * Enqueues background jobs (spec §2 and §4). Inside of a caller's transaction the job is part of it: it exists exactly
- * if that commits. An unknown task is accepted, and fails when it is run.
+ * Enqueues background jobs (spec §2 and §4), within the caller's transaction if there is one. Unknown tasks fail at
+ * their run.
  */
 export class Jobs extends Context.Service<Jobs, {
-  /** Returns the id of the new job. 422 if the organization is blank or an option is invalid. */
+  /** Returns the new id. 422 for a blank organization or an invalid option. */
   readonly enqueue: (
     task: string,
     input: Input,
     options: EnqueueOptions
   ) => Effect.Effect<JobId, ValidationFailed>
-  /** Many at once, in one statement; all or none. Ids in their order. */
+  /** All or none, in one statement; ids in order. */
   readonly enqueueAll: (jobs: ReadonlyArray<NewJob>) => Effect.Effect<ReadonlyArray<JobId>, ValidationFailed>
 }>()("stoa/domain/platform/jobs/Jobs") {}
 
@@ -60,11 +60,11 @@ export class EngineDrivesJobs
 {}
 export class RunnerNeedsAdmin extends forbidden("JobRunner", "Job runner requires admin access") {}
 
-/** Jobs that failed for good, for the people of an organization (spec §4 Jobs). */
+/** Jobs that failed for good (spec §4 Jobs). */
 export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/platform/jobs/FailedJobs", {
   make: Effect.map(JobRecordRepo, (repo) => ({
     list: repo.failed,
-    /** Restarts a failed job. 404 without it, 409 if it is not failed. */
+    /** 404 without it, 409 if it is not failed. */
     retry: Effect.fn("FailedJobs.retry")(function*(id: JobId) {
       const again = yield* repo.retry(id)
       if (again !== undefined) return again
@@ -76,18 +76,17 @@ export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/platf
   static readonly layer = Layer.effect(FailedJobs, FailedJobs.make)
 }
 
-/** Which queue to run, and how many jobs of it at most. */
 export interface RunRequest {
   readonly queue: string
   readonly limit: number
 }
 
-/** A task's schedule is no cron expression; one line that names both. */
+/** A task's schedule is no cron expression. */
 export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ readonly message: string }> {}
 
-/** One run of a queue for external drivers: the cron route, the command line, a server-side call (spec §4). */
+/** Runs a queue for external drivers: the cron route, the command line, a call (spec §4). */
 export class JobRunner extends Context.Service<JobRunner, {
-  /** 409 if an external runtime drives the deployment's engine. */
+  /** 409 if an external runtime drives the engine. */
   readonly run: (request: RunRequest) => Effect.Effect<RunCounts, EngineDrivesJobs | InvalidSchedule>
 }>()("stoa/domain/platform/jobs/JobRunner") {}
 
@@ -96,7 +95,6 @@ interface AskedRun {
   readonly limit?: string | ReadonlyArray<string> | undefined
 }
 
-/** Default number of jobs in a run (spec §8). */
 const ordinary = 10
 
 const numberOf = (sent: AskedRun["limit"]): number => {
@@ -104,11 +102,11 @@ const numberOf = (sent: AskedRun["limit"]): number => {
   return asked >= 1 ? pageSize(sent) : sent === undefined || Number.isNaN(asked) ? ordinary : 1
 }
 
-/** Who may have a queue run, and how much of it (contract, platform §12.1). */
+/** Guards runs of queues (contract, platform §12.1). */
 export class JobRuns extends Context.Service<JobRuns>()("stoa/domain/platform/jobs/JobRuns", {
   make: (production: boolean) =>
     Effect.map(JobRunner, (runner) => ({
-      /** In production for `*:*` only: 401 without credentials, 403 with others. `limit` is clamped to 1 to 100. */
+      /** In production for `*:*` only: 401 without credentials, else 403. `limit` is clamped to 1–100. */
       run: Effect.fn("JobRuns.run")(function*({ limit, queue }: AskedRun) {
         const actor = yield* CurrentActor
         if (production && !grants(actor.permissions, "*:*")) {

@@ -1,11 +1,11 @@
 import { statements } from "../database/MigrationStatements.ts"
 import { countedBy } from "../paging/migrations.ts"
 
-/** The queue: jobs with their leases, held keys, worker slots and ticks of schedules. */
+/** The queue: jobs with leases, held keys, worker slots and scheduler ticks. */
 export const migrations = {
   "0001_jobs": statements(
-    // The sixteen columns of the specification, then the queue's additions. Job rows have no in-place (HOT) updates,
-    // because every index contains the status; so pages keep free space and are vacuumed early.
+    // The sixteen columns of the specification, then the queue's. Every index contains the status, so no update is
+    // in-place (HOT): pages keep free space and are vacuumed early.
     `create table commerce_jobs (
       id uuid primary key,
       organization_id text not null,
@@ -33,22 +33,22 @@ export const migrations = {
       lease_until timestamptz,
       check ((status = 'processing') = (lease_token is not null))
     ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)`,
-    // Separate indexes for jobs that never waited and jobs with a wait, so that a claim never walks jobs due tomorrow.
+    // Two indexes, so that a claim never walks jobs due tomorrow.
     `create index jobs_ready on commerce_jobs (queue, created_at, id)
       where status = 'pending' and wait_until is null and not blocked`,
     `create index jobs_due on commerce_jobs (queue, wait_until)
       where status = 'pending' and wait_until is not null and not blocked`,
-    // The oldest job of each organization, for claims that rotate through the organizations.
+    // For claims that rotate through the organizations.
     `create index jobs_by_organization on commerce_jobs (queue, organization_id, (coalesce(wait_until, created_at)))
       where status = 'pending' and not blocked`,
     `create index jobs_blocked on commerce_jobs (organization_id, concurrency_key, created_at, id)
       where status = 'pending' and blocked`,
-    // What a new job supersedes.
+    // Finds jobs to supersede.
     `create index jobs_exclusive on commerce_jobs (organization_id, concurrency_key, task_slug)
       where status = 'pending' and concurrency_key is not null`,
     `create index jobs_lease on commerce_jobs (lease_until) where status = 'processing'`,
     `create index jobs_failed on commerce_jobs (organization_id, completed_at desc, id desc) where status = 'failed'`,
-    // Guards exclusivity: the holder of the row holds the key.
+    // The holder of the row holds the key.
     `create table job_keys (
       organization_id text not null,
       concurrency_key text not null,

@@ -1,68 +1,61 @@
 import { Context, Data, Effect, Layer } from "effect"
 import { type Actor, holds, isSignedIn } from "../access/Actor.ts"
 
-/**
- * How a measure aggregates the rows of a group. `count` without `sql` counts rows, with it the rows that have a value.
- */
+/** `count` without `sql` counts rows, with it rows that have a value. */
 export const measureTypes = ["count", "countDistinct", "sum", "avg", "min", "max"] as const
 export type MeasureType = typeof measureTypes[number]
 
-/** The type of a dimension; it decides which filter operators apply (spec §4 Analytics). */
+/** The type decides which filter operators apply (spec §4 Analytics). */
 export const dimensionTypes = ["string", "number", "time", "boolean"] as const
 export type DimensionType = typeof dimensionTypes[number]
 
-/** A number per group. All SQL of a model qualifies columns with their table: `orders.grand_total`. */
+/** A number per group. All SQL of a model qualifies columns: `orders.grand_total`. */
 export interface Measure {
   readonly type: MeasureType
-  /** An expression over the model's tables; amounts are in minor units. Every type but `count` needs one. */
+  /** Amounts are in minor units. Only `count` needs no expression. */
   readonly sql?: string
-  /** A condition: only rows that meet it count. */
+  /** Only rows that meet it count. */
   readonly filter?: string
-  /**
-   * Decimals of an `avg`, default 0: averages of amounts are whole minor units (contract, platform §11). Of a `sum` by
-   * default those of its values.
-   */
+  /** Decimals of an `avg`, default 0 (contract, platform §11); of a `sum` those of its values. */
   readonly decimals?: number
 }
 
-/** An expression that rows are grouped and filtered by. */
 export interface Dimension {
   readonly sql: string
   readonly type: DimensionType
 }
 
-/** Another table that the model's SQL uses; it must have a column `organization_id`. */
+/** Another table of the model's SQL, with a column `organization_id`. */
 export interface Join {
   readonly table: string
   readonly type: "left" | "inner"
-  /** The join condition without the organization, which is added. */
+  /** Without the organization, which is added. */
   readonly on: string
-  /** The model of this table whose dimensions queries of this model may also use. */
+  /** Model of this table whose dimensions queries may use. */
   readonly model?: string
 }
 
-/** A named condition that a query can apply. */
+/** A named condition of queries. */
 export interface Segment {
   readonly sql: string
 }
 
-/** Makes a model visible to vendors or to customers, limited to the rows that meet `filter`. */
+/** Shows a model to vendors or customers, limited to rows that meet `filter`. */
 export interface ScopeRule {
   readonly role: "vendor" | "customer"
-  /** A condition with `:vendorId` or `:customerId`, which stand for the caller's ids. */
+  /** Has `:vendorId` or `:customerId`, the caller's id. */
   readonly filter: string
 }
 
 /**
- * The queryable members of a table (spec §4 Analytics; contract, platform §11). Its SQL comes from the deployment or a
- * module and is used verbatim; client input never becomes a part of it. Every table is read through the filter of the
- * caller's organization.
+ * The queryable members of a table (spec §4 Analytics; contract, platform §11). Its SQL is used verbatim and never
+ * contains client input; every table is read through the caller's organization.
  */
 export interface AnalyticsModel {
-  /** Starts with a letter; the part before the dot in `Model.member`. */
+  /** Starts with a letter; `Model` in `Model.member`. */
   readonly name: string
   readonly table: string
-  /** Of a table without `organization_id`: the table with one whose row `column` names by its id. */
+  /** For a table without `organization_id`: the table whose row `column` names. */
   readonly parent?: { readonly table: string; readonly column: string }
   readonly measures: Readonly<Record<string, Measure>>
   readonly dimensions: Readonly<Record<string, Dimension>>
@@ -72,32 +65,28 @@ export interface AnalyticsModel {
   readonly scopeRules?: ReadonlyArray<ScopeRule>
 }
 
-/** The source of a model: a core module, a plugin, or `commerce.config.ts`. */
+/** A core module, a plugin, or `commerce.config.ts`. */
 export const modelSources = ["builtin", "plugin", "custom-schema"] as const
 export type ModelSource = typeof modelSources[number]
 
-/** A name as in queries and rows: `Orders.count`. */
 export const memberOf = (model: AnalyticsModel, name: string): string => `${model.name}.${name}`
 
-/** All names of one kind in that form. */
 export const membersOf = (model: AnalyticsModel, members: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   Object.keys(members).map((name) => memberOf(model, name))
 
-/** A model and its source. */
 export interface KnownModel {
   readonly model: AnalyticsModel
   readonly source: ModelSource
 }
 
-/** An invalid model; stops the startup with one line for its author. */
+/** Stops the startup with one line for the model's author. */
 export class InvalidModel extends Data.TaggedError("InvalidModel")<{ readonly message: string }> {}
 
-/** The models that a module or plugin declares. */
 interface Modelling {
   readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
 }
 
-/** The models of core modules and plugins, from their manifests (spec §2 Plugin manifest). */
+/** Models from manifests of the core and of plugins (spec §2 Plugin manifest). */
 export const broughtBy = (
   core: ReadonlyArray<Modelling>,
   plugins: ReadonlyArray<Modelling>
@@ -106,18 +95,18 @@ export const broughtBy = (
   ...plugins.flatMap(({ analyticsModels }) => analyticsModels().map((model) => ({ model, source: "plugin" as const })))
 ]
 
-/** The models of modules and plugins, without those of the deployment. */
+/** Models without those of the deployment. */
 export class BroughtModels
   extends Context.Service<BroughtModels, ReadonlyArray<KnownModel>>()("stoa/domain/platform/modules/BroughtModels")
 {
   static readonly layerOf = (models: ReadonlyArray<KnownModel>) => Layer.succeed(BroughtModels, models)
 }
 
-/** All models of this deployment, in the order of their declaration. */
+/** All models of this deployment. */
 export class AnalyticsModels
   extends Context.Service<AnalyticsModels, ReadonlyArray<KnownModel>>()("stoa/domain/platform/modules/AnalyticsModels")
 {
-  /** Combines the models of modules, plugins and the deployment; fails when they conflict. */
+  /** Fails when models conflict. */
   static readonly layerOf = (custom: ReadonlyArray<AnalyticsModel>) =>
     Layer.effect(
       AnalyticsModels,
@@ -155,7 +144,7 @@ const flawsOfJoin = ({ on, table, type }: Join): ReadonlyArray<string> => [
   ...isBlank(on) ? [`the join of "${table}" has no condition`] : []
 ]
 
-/** A rule whose filter has no parameter of the caller would show all rows to everyone. */
+/** A filter without the caller's id would show all rows to everyone. */
 const flawsOfRule = ({ filter, role }: ScopeRule): ReadonlyArray<string> =>
   !isOneOf(["vendor", "customer"], role)
     ? [`a scope rule is for "${role}", not vendor or customer`]
@@ -163,7 +152,6 @@ const flawsOfRule = ({ filter, role }: ScopeRule): ReadonlyArray<string> =>
     ? []
     : [`the scope rule for ${role} does not name :${role}Id`]
 
-/** Errors within a model. */
 const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
   const { dimensions, joins = [], measures, name, parent, scopeRules = [], segments = {}, table } = model
   const names = [measures, dimensions, segments].flatMap((members) => Object.keys(members))
@@ -189,7 +177,7 @@ const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
   ]
 }
 
-/** Errors between models: duplicate names, and joins with dimensions of a missing model. */
+/** Duplicate names, and joins with dimensions of a missing model. */
 const flawsAmong = (model: AnalyticsModel, all: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> => [
   ...all.filter(({ name }) => name === model.name).length > 1 ? ["another model has this name"] : [],
   ...(model.joins ?? []).flatMap(({ model: named, table }) =>
@@ -199,27 +187,27 @@ const flawsAmong = (model: AnalyticsModel, all: ReadonlyArray<AnalyticsModel>): 
   )
 ]
 
-/** All errors of a list of models, one readable line each; any of them stops the startup. */
+/** Errors of models, one line each; any stops the startup. */
 export const modelFlaws = (models: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> =>
   models.flatMap((model) =>
     [...flawsOf(model), ...flawsAmong(model, models)].map((flaw) => `analytics model "${model.name}": ${flaw}`)
   )
 
-/** The rows that a caller sees: all of their organization, or those that a model's rules allow. */
+/** All rows of the organization, or those that a model's rules allow. */
 export type Scope =
   | { readonly _tag: "All" }
   | { readonly _tag: "Vendor"; readonly vendorId: string }
   | { readonly _tag: "Customer" }
 
-/** The permission to see all models and rows of the organization. */
+/** Permission to see all models and rows. */
 export const readsAll = "analytics:read"
 
-/** Users with these roles see all models and rows (spec §4 Analytics); others need the permission. */
+/** Roles that see all models and rows (spec §4 Analytics). */
 const seesAll: ReadonlySet<string> = new Set(["owner", "admin", "staff", "ai_agent"])
 
 /**
- * The scope of a caller; undefined for a caller who sees nothing. API keys need the permission: a key with a role may
- * be narrowed to less than the role (contract, platform §11).
+ * Undefined for a caller who sees nothing. API keys need the permission: a key may have less than its role (contract,
+ * platform §11).
  */
 export const scopeOf = (actor: Actor): Scope | undefined => {
   if (holds(actor, readsAll)) return { _tag: "All" }
@@ -231,7 +219,6 @@ export const scopeOf = (actor: Actor): Scope | undefined => {
 
 const roleOf = { Vendor: "vendor", Customer: "customer" } as const
 
-/** The rules of a scope for a model; undefined where the model is outside of it. */
 export const rulesFor = (model: AnalyticsModel, scope: Scope): ReadonlyArray<ScopeRule> | undefined => {
   if (scope._tag === "All") return []
   const own = (model.scopeRules ?? []).filter(({ role }) => role === roleOf[scope._tag])

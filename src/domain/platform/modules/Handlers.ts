@@ -5,14 +5,14 @@ import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import type { EnqueueOptions, Input } from "../jobs/Jobs.ts"
 import type { CoreServices, RegisteredServices, ServiceRegistry } from "./ServiceRegistry.ts"
 
-/** Writes log lines with the handler's name and the annotations of its request or job, without blocking. */
+/** Logs without blocking, with the handler's name and the annotations of its request or job. */
 export interface HandlerLogger {
   readonly info: (message: string, details?: unknown) => void
   readonly warn: (message: string, details?: unknown) => void
   readonly error: (message: string, details?: unknown) => void
 }
 
-/** Enqueues jobs of the handler's organization. Inside of the caller's transaction they exist exactly if it commits. */
+/** Enqueues jobs of the handler's organization, within the caller's transaction if there is one. */
 export interface HandlerJobs {
   /** Returns the job's id; 422 for an invalid option. */
   readonly enqueue: (
@@ -22,7 +22,7 @@ export interface HandlerJobs {
   ) => Effect.Effect<string, ValidationFailed>
 }
 
-/** What the handlers of hooks and of tasks may use of the process they run in. */
+/** Tools of the handlers of hooks and tasks. */
 export interface HandlerTools {
   readonly jobs: HandlerJobs
   /** The services of the core. They act for the actor of the operation or of the job. */
@@ -32,15 +32,15 @@ export interface HandlerTools {
   readonly db: Database
 }
 
-/** Additional tools of a handler that returns a promise, because a promise cannot be interrupted. */
+/** For handlers that return a promise: it cannot be interrupted. */
 export interface PromiseTools {
-  /** Aborted when the handler's time limit, or the scope it runs in, ends. */
+  /** Aborted at the handler's time limit, or when its scope ends. */
   readonly signal: AbortSignal
   /** Runs an effect: as the same actor and inside of the same transaction. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, CurrentActor>) => Promise<A>
 }
 
-/** Services for handlers exist only after startup; nothing is served or run before that. */
+/** Filled before anything is served or run. */
 const started = (serviceRegistry: ServiceRegistry["Service"]): RegisteredServices => {
   const parts = serviceRegistry.parts()
   if (parts === undefined) {
@@ -49,7 +49,7 @@ const started = (serviceRegistry: ServiceRegistry["Service"]): RegisteredService
   return parts
 }
 
-/** Services that are looked up when they are used, so that a plugin can take them before the process has started. */
+/** Looks services up when they are used: a plugin can take them before startup ends. */
 const servicesOf = (serviceRegistry: ServiceRegistry["Service"]): CoreServices =>
   serviceRegistry.parts()?.services ??
     new Proxy({} as CoreServices, { get: (_, name) => Reflect.get(started(serviceRegistry).services, name) })
@@ -71,7 +71,7 @@ const loggerFor = (annotations: Record<string, string>, services: Context.Contex
   return { info: write(Effect.logInfo), warn: write(Effect.logWarning), error: write(Effect.logError) }
 }
 
-/** The tools of a handler, from the services of its caller's fiber; created lazily. */
+/** Creates tools lazily, from the caller's fiber. */
 export const toolsOf = (
   serviceRegistry: ServiceRegistry["Service"],
   organizationId: string,
@@ -95,9 +95,8 @@ export const toolsOf = (
 const over = new Error("The handler that this belongs to is over.")
 
 /**
- * The tools of a promise. `abort` is for a handler that must end early, `end` for any kind of end. Inside a transaction
- * `run` stops with the handler: afterwards the connection serves another transaction, and a late statement would become
- * part of it.
+ * `abort` ends a handler early, `end` follows any end. Inside a transaction `run` stops with the handler: a late
+ * statement would join the connection's next transaction.
  */
 export const promiseToolsOf = (services: Context.Context<CurrentActor>, inTransaction = false) => {
   const [early, ended] = [new AbortController(), new AbortController()]

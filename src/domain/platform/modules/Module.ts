@@ -2,26 +2,21 @@ import { Layer } from "effect"
 import type { Migrations } from "../database/MigrationStatements.ts"
 import type { AnalyticsModel } from "./AnalyticsModel.ts"
 
-/** A permission of a module, with a description for people who grant it. */
 export interface PermissionScope {
   readonly scope: string
   readonly description: string
-  /**
-   * Roles that hold it unless the deployment says otherwise (contract, plugins §17.2). What `customer` holds, visitors
-   * hold as well.
-   */
+  /** Roles that hold it by default (contract, plugins §17.2); visitors hold `customer`'s. */
   readonly roles?: ReadonlyArray<string>
 }
 
-/** What modules of the core and plugins declare of themselves. */
+/** Declared by core modules and plugins. */
 export interface Manifest {
-  /** Unique name: lower case letters, digits and hyphens; also the owner of the ledger of its migrations. */
+  /** Lower case letters, digits and hyphens; also names the ledger of migrations. */
   readonly id: string
-  /** Permissions that it introduces, for roles and API keys. */
   readonly permissions: ReadonlyArray<PermissionScope>
-  /** Changes of the database by number (`0001_split_names`), each of which runs once. */
+  /** By number (`0001_split_names`); each runs once. */
   readonly migrations: Migrations
-  /** Models of its tables for queries at `/api/analytics` (docs/analytics.md); read once at startup. */
+  /** For `/api/analytics` (docs/analytics.md); read once at startup. */
   readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
 }
 
@@ -30,28 +25,24 @@ interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes e
 {
   readonly id: string
   /**
-   * Modules whose services and tables this one uses. Statements can also name tables of other modules: catalog lists show
-   * prices and stock, deletions check for references from carts, orders or the ledger, and an order's cancellation writes
-   * the refund that payments settles.
+   * Modules whose services and tables this one uses. Statements may also name tables of others: lists show prices and
+   * stock, deletions check references.
    */
   readonly requires?: ReadonlyArray<Required>
-  /** Repositories and services of the module, in every process. */
+  /** Repositories and services, in every process. */
   readonly services: Services
-  /** Behaviour of its entities and workflows, in processes that run actors. */
+  /** Entities and workflows, in processes that run actors. */
   readonly actors?: Actors
-  /** Handlers of its route groups, in processes that serve HTTP. */
+  /** Route handlers, in processes that serve HTTP. */
   readonly routes: Routes
 }
 
-/** Layers side by side, each built once. */
 export const together = <L extends Layer.Any>(layers: ReadonlyArray<L>) =>
   Layer.provideMerge(Layer.empty, [Layer.empty, ...layers])
 
 /**
- * A module of the core: its parts in one place. Everything with behaviour is a layer, so that hooks, routes and actors of a
- * module share one service instance. `layer` has its services and those of the modules that it requires: Effect builds
- * each layer once, so modules that require the same one share its services. A service of a module that is not required is
- * a type error where the modules are put together.
+ * A module of the core. Its hooks, routes and actors share one service instance: Effect builds each layer once. `layer`
+ * includes the services of required modules; a service of any other is a type error.
  */
 export const defineModule = <
   A,

@@ -1,15 +1,15 @@
 import { Data, Effect } from "effect"
 import type { Actor, CurrentActor } from "../access/Actor.ts"
 
-/** What a service of the deployment or of a plugin answers with: an effect or a promise. */
+/** The result of a service of the deployment or a plugin. */
 export type Given<A> = Effect.Effect<A, Error, CurrentActor> | Promise<A>
 
-/** Who asks, as services outside learn it: without secrets, address and permissions. */
+/** The caller without secrets, address and permissions. */
 export type Asker = Pick<Actor, "type" | "userId" | "role">
 
 export const askerOf = ({ role, type, userId }: Actor): Asker => ({ type, userId, role })
 
-/** A service outside failed, or did not answer in time. */
+/** Failed, or too late. */
 export class OutsideFailed extends Data.TaggedError("OutsideFailed")<{ readonly cause: unknown }> {
   override get message(): string {
     return this.cause instanceof Error ? this.cause.message : String(this.cause)
@@ -19,8 +19,8 @@ export class OutsideFailed extends Data.TaggedError("OutsideFailed")<{ readonly 
 const failed = (cause: unknown) => new OutsideFailed({ cause })
 
 /**
- * Calls an external service of the deployment, for at most `limitMs` milliseconds. Failures, throws, rejections and
- * timeouts become `OutsideFailed`; `signal` is aborted once the result is no longer needed.
+ * Calls an external service for at most `limitMs`. Every failure and timeout becomes `OutsideFailed`; `signal` is
+ * aborted when the result is no longer needed.
  */
 export const askOutside = (
   call: (signal: AbortSignal) => Given<unknown>,
@@ -34,7 +34,6 @@ export const askOutside = (
       : Effect.tryPromise({ try: () => made, catch: failed })
     return Effect.onInterrupt(answer, () => Effect.sync(() => waiting.abort()))
   }).pipe(
-    // A service that throws counts as failed, too.
     Effect.catchDefect((defect) => Effect.fail(failed(defect))),
     Effect.timeoutOrElse({ duration: limitMs, orElse: () => Effect.fail(failed(`no answer within ${limitMs} ms`)) })
   )

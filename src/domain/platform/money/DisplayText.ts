@@ -3,7 +3,7 @@ import { CurrencyCode, exponentOf } from "./Money.ts"
 
 const isCurrency = Schema.is(CurrencyCode)
 
-/** Formats an amount of minor units for a locale. */
+/** Formats minor units for a locale. */
 export const moneyText = (amount: number, currency: string, locale: string): string => {
   if (!isCurrency(currency)) return `${amount} ${currency}`
   const digits = exponentOf(currency)
@@ -15,19 +15,16 @@ export const moneyText = (amount: number, currency: string, locale: string): str
   }).format(amount / 10 ** digits)
 }
 
-/** Text that mail programs turn into a link, or that looks like one. */
+/** Mail programs turn such text into a link. */
 const linkLike = /:\/\/|www\.|@|[\p{L}\p{N}]\.\p{L}{2,}/iu
 
-/**
- * A person's name for a greeting; undefined for one that looks like a link. A sign-up chooses both the name and the
- * address that the store writes to.
- */
+/** A name for a greeting; undefined for one like a link: a sign-up chooses both name and address of a mail. */
 export const personName = (name: string): string | undefined => {
   const text = name.replace(/[\p{Cc}\s]+/gu, " ").trim()
   return text === "" || text.length > 80 || linkLike.test(text) ? undefined : text
 }
 
-/** Lines of a postal address, without lines that contain a link. */
+/** Lines of a postal address, without those that contain a link. */
 export const addressLines = (address: Readonly<Record<string, unknown>> | null): ReadonlyArray<string> => {
   const part = (name: string) => {
     const value = address?.[name]

@@ -1,7 +1,6 @@
 import { Data, Result, Schema, SchemaTransformation } from "effect"
 import { ofForm } from "../text/Storable.ts"
 
-/** How many decimals the major unit of a currency has. */
 export type Exponent = 0 | 2 | 3
 
 const withTwoDecimals =
@@ -21,8 +20,8 @@ const exponents: ReadonlyMap<string, Exponent> = new Map([
 ])
 
 /**
- * A currency: three letters in any case in requests, upper case everywhere else (contract 0.2). A code that is not a
- * current ISO 4217 currency with 0, 2 or 3 decimals is refused.
+ * Three letters: any case in requests, else upper case (contract 0.2). Refuses codes that are no current ISO 4217
+ * currency with 0, 2 or 3 decimals.
  */
 export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/)).pipe(
   Schema.decodeTo(
@@ -32,16 +31,15 @@ export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/)).pipe(
     SchemaTransformation.toUpperCase()
   )
 )
-/** See the schema of the same name. */
 export type CurrencyCode = typeof CurrencyCode.Type
 
-/** Whether a string is the upper-case code of a known currency. */
+/** Upper case only. */
 export const isCurrencyCode: (code: string) => code is CurrencyCode = Schema.is(CurrencyCode)
 
-/** How many decimals a currency has: JPY 0, GBP 2, KWD 3. */
+/** Decimals of a currency: JPY 0, GBP 2, KWD 3. */
 export const exponentOf = (currency: CurrencyCode): Exponent => exponents.get(currency) ?? 2
 
-/** The text is not a decimal number that the currency can represent exactly. */
+/** The currency cannot represent the text exactly. */
 export class MalformedAmount
   extends Data.TaggedError("MalformedAmount")<{ readonly text: string; readonly currency: string }>
 {
@@ -53,8 +51,8 @@ export class MalformedAmount
 const decimal = /^(-?)(\d+)(?:\.(\d+))?$/
 
 /**
- * Minor units of a decimal string in major units, exactly: "2.55" GBP is 255, "1500" JPY is 1500, "1.234" KWD is 1234.
- * Digits with an optional sign and point only; more decimals than the currency has are refused, even zeros.
+ * Parses major units exactly: "2.55" GBP is 255, "1500" JPY is 1500. Refuses more decimals than the currency has, even
+ * zeros.
  */
 export const parseAmount = (
   text: string,
@@ -67,7 +65,7 @@ export const parseAmount = (
   return signedMinor(BigInt(`${parts[1]}${parts[2]}${fraction.padEnd(exponent, "0")}`), "amount")
 }
 
-/** The decimal string of minor units in major units, with all decimals of the currency: 5 GBP is "0.05". */
+/** Formats minor units with all decimals: 5 GBP is "0.05". */
 export const formatAmount = (amount: SignedMinor, currency: CurrencyCode): string => {
   const exponent = exponentOf(currency)
   const digits = String(Math.abs(amount)).padStart(exponent + 1, "0")
@@ -76,53 +74,44 @@ export const formatAmount = (amount: SignedMinor, currency: CurrencyCode): strin
   return exponent === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** The largest amount any record, request or computation may hold: 2^53 - 1 minor units (contract 0.2). */
+/** The largest amount anywhere: 2^53 - 1 minor units (contract 0.2). */
 export const maxMinor = Number.MAX_SAFE_INTEGER
 
-/**
- * An amount in minor units (pence, cents, yen) that may be negative: a difference, a correction, a ledger entry.
- * An integer between -(2^53 - 1) and 2^53 - 1 (contract 0.2).
- */
+/** An amount in minor units that may be negative (contract 0.2). */
 export const SignedMinor = Schema.Int.check(Schema.isBetween({ minimum: -maxMinor, maximum: maxMinor })).pipe(
   Schema.brand("SignedMinor")
 )
-/** See the schema of the same name. */
 export type SignedMinor = typeof SignedMinor.Type
 
-/**
- * An amount in minor units as requests and records carry it: an integer between 0 and 2^53 - 1 (contract 0.2).
- * Every Minor is also a SignedMinor.
- */
+/** An amount in minor units from 0 to 2^53 - 1 (contract 0.2). */
 export const Minor = SignedMinor.check(Schema.isBetween({ minimum: 0, maximum: maxMinor })).pipe(Schema.brand("Minor"))
-/** See the schema of the same name. */
 export type Minor = typeof Minor.Type
 
-/** A computed amount is not an integer in the range of its schema. */
+/** A computed amount is no integer in range. */
 export class AmountOutOfRange extends Data.TaggedError("AmountOutOfRange")<{ readonly subject: string }> {
   override get message(): string {
     return `The ${this.subject} is outside the range of amounts.`
   }
 }
 
-// What the two schemas check, without the cost of a decoder: these run for every line of every cart.
+// The checks of the schemas without a decoder: they run for every line of every cart.
 const isSigned = (value: number): value is SignedMinor => Number.isSafeInteger(value)
 const isMinor = (value: number): value is Minor => isSigned(value) && value >= 0
 
-/** Admits a computed number as a signed amount; `subject` names it in the error. */
+/** `subject` names the number in the error. */
 export const signedMinor = (value: number | bigint, subject: string): Result.Result<SignedMinor, AmountOutOfRange> => {
-  // A float sum or product of safe integers is a safe integer only when it is exact, so one test catches both faults.
-  // The + 0 turns a negative zero into zero.
+  // A float sum or product of safe integers is a safe integer only when exact. `+ 0` turns -0 into 0.
   const amount = Number(value) + 0
   return isSigned(amount) ? Result.succeed(amount) : Result.fail(new AmountOutOfRange({ subject }))
 }
 
-/** Admits a computed number as an amount that is not negative; `subject` names it in the error. */
+/** `subject` names the number in the error. */
 export const minor = (value: number | bigint, subject: string): Result.Result<Minor, AmountOutOfRange> => {
   const amount = Number(value) + 0
   return isMinor(amount) ? Result.succeed(amount) : Result.fail(new AmountOutOfRange({ subject }))
 }
 
-/** Sum of amounts in minor units, refused when it is out of range. */
+/** Fails out of range. */
 export const sum = (amounts: Iterable<number>, subject: string): Result.Result<SignedMinor, AmountOutOfRange> => {
   let total = 0n
   for (const amount of amounts) {
@@ -132,7 +121,7 @@ export const sum = (amounts: Iterable<number>, subject: string): Result.Result<S
   return signedMinor(total, subject)
 }
 
-/** Amount times an integer factor (unit price times quantity); fails if it is out of range. */
+/** Multiplies by an integer factor; fails out of range. */
 export const times = (
   amount: number,
   factor: number,
@@ -143,11 +132,11 @@ export const times = (
     : Result.fail(new AmountOutOfRange({ subject }))
 
 /**
- * The integer nearest to numerator / denominator; halves round up (2.5 is 3, -2.5 is -2), as contract 3.3 rounds every
- * percentage. Exact, without floating point. The denominator is positive.
+ * Rounds numerator / denominator exactly, halves up (2.5 is 3, -2.5 is -2), as contract 3.3 does. The denominator is
+ * positive.
  */
 export const roundHalfUp = (numerator: bigint, denominator: bigint): bigint => {
-  // floor(n / d + 1 / 2) = floor((2 n + d) / 2 d); BigInt division truncates, so a negative remainder steps down once.
+  // floor(n / d + 1 / 2) = floor((2 n + d) / 2 d); BigInt truncates, so a negative remainder steps down once.
   const doubled = 2n * numerator + denominator
   const quotient = doubled / (2n * denominator)
   return doubled % (2n * denominator) < 0n ? quotient - 1n : quotient
@@ -155,10 +144,7 @@ export const roundHalfUp = (numerator: bigint, denominator: bigint): bigint => {
 
 const notation = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
-/**
- * A decimal number as the exact fraction of its shortest notation: 12.5 is 125 / 10, 0.1 is 1 / 10 and not the nearest
- * binary float. Undefined if not finite.
- */
+/** The exact fraction of the shortest notation: 0.1 is 1 / 10, not the nearest float. Undefined if not finite. */
 export const exactFraction = (
   value: number
 ): { readonly numerator: bigint; readonly denominator: bigint } | undefined => {
@@ -173,8 +159,8 @@ export const exactFraction = (
 }
 
 /**
- * `percent` per cent of an amount, rounded half up once. Decimals of the percentage count exactly: 8.25 % of 1500 is
- * 124 (contract 3.3, 3.5). A percentage that is not finite gives 0.
+ * `percent` of an amount, rounded half up once: 8.25 % of 1500 is 124 (contract 3.3, 3.5). 0 for a percentage that is
+ * not finite.
  */
 export const percentOf = (amount: bigint, percent: number): bigint => {
   const share = exactFraction(percent) ?? { numerator: 0n, denominator: 1n }
@@ -195,15 +181,10 @@ const readWeights = (weights: ReadonlyArray<number>): ReadonlyArray<bigint> => {
 }
 
 /**
- * Splits `total` minor units over weights by the largest remainder: each weight gets the integer part of its exact
- * share, the units left over go to the largest fractions, ties to the earlier index (contract 3.3).
- *
- * The parts always add up to the total. A weight of zero gets nothing unless all weights are zero, which spreads the
- * total equally. A negative total gives the negated parts of its magnitude. When 0 <= total <= sum of weights, no part
- * exceeds its weight, so a discount never exceeds its line.
- *
- * Weights are safe integers from 0 up. Any other weight or total, or a nonzero total without weights, is a programming
- * error and throws RangeError.
+ * Splits `total` minor units over weights by the largest remainder, ties to the earlier index (contract 3.3). The parts
+ * add up to the total. Weights that are all zero split it equally; a negative total negates the parts. No part exceeds
+ * its weight while 0 <= total <= sum of weights: a discount never exceeds its line.
+ * Throws RangeError unless weights are safe integers from 0 up, and at least one for a nonzero total.
  */
 export const allocate = (total: number, weights: ReadonlyArray<number>): ReadonlyArray<number> => {
   const signed = integer(total, "The total")
@@ -224,5 +205,5 @@ export const allocate = (total: number, weights: ReadonlyArray<number>): Readonl
   return parts.map((part, index) => Number(sign * (favoured.has(index) ? part + 1n : part)))
 }
 
-/** An amount in minor units: an integer from 0 to 2^53 - 1 (contract §0.2). */
+/** Minor units from 0 to 2^53 - 1 (contract §0.2). */
 export const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))

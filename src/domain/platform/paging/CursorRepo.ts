@@ -1,15 +1,15 @@
 import type { SqlClient } from "effect/sql"
 import { offsetOf, type PageRequest } from "./Paging.ts"
 
-/** A list that shows the newest first: the column of its time and that of the id that breaks ties, as SQL texts. */
+/** Columns of time and tie-breaking id of a list, newest first, as SQL. */
 interface NewestFirst {
   readonly time: string
   readonly id: string
 }
 
 /**
- * The parts of a statement that reads a page: a column `cursor` for the select list, conditions, and the end. Rows after a
- * cursor are one range of an index on time and id, at any depth. Without `list` there are no cursors, without a page all rows.
+ * Parts of a statement that reads a page. Rows after a cursor are one range of an index on time and id, at any depth.
+ * Without `list` no cursors, without a page all rows.
  */
 export const pageParts = (sql: SqlClient.SqlClient, page: PageRequest | undefined, list: NewestFirst | undefined) => {
   const cursor = list === undefined ? undefined : page?.cursor
@@ -27,7 +27,7 @@ export const pageParts = (sql: SqlClient.SqlClient, page: PageRequest | undefine
   }
 }
 
-/** The cursor for the page after these rows; none where fewer came than the page has. */
+/** Cursor of the next page; none after a page that is not full. */
 export const nextCursorOf = (
   rows: ReadonlyArray<{ readonly cursor?: unknown }>,
   { limit }: PageRequest

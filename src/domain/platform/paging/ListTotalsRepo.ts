@@ -3,8 +3,8 @@ import { SqlClient, Statement } from "effect/sql"
 import { decoding } from "../records/Rows.ts"
 
 /**
- * How many rows of a table an organization has, by the counters that its migration made (`countedBy`): an SQL expression.
- * With `parts` only rows of these values, or of those that meet a condition on `part`.
+ * SQL that counts an organization's rows by the counters of `countedBy`; `parts` limits it to values or a condition on
+ * `part`.
  */
 export const totalOf = (
   sql: SqlClient.SqlClient,
@@ -27,8 +27,8 @@ export class ListTotalsRepo extends Context.Service<ListTotalsRepo>()("stoa/doma
     const moved = decoding(sql, Schema.Struct({ moved: Schema.Int }))
 
     /**
-     * Adds at most `limit` changes to their totals; gives how many. One statement, so no reader sees a change in both
-     * places or in none, and a change that another call is moving is left to it.
+     * Adds at most `limit` changes to their totals; returns how many. One statement: no reader sees a change twice or
+     * never. Skips changes that another call moves.
      */
     const fold = Effect.fn("ListTotalsRepo.fold")(function*(limit: number) {
       const [row] = yield* moved`with gone as (
@@ -40,7 +40,7 @@ export class ListTotalsRepo extends Context.Service<ListTotalsRepo>()("stoa/doma
           select organization_id, list, part, sum(rows) from gone group by 1, 2, 3 order by 1, 2, 3
           on conflict (organization_id, list, part) do update set rows = t.rows + excluded.rows)
         select count(*)::int4 as moved from gone`
-      // What is gone needs no counter: an endpoint, a group, an organization.
+      // Removed endpoints, groups and organizations need no counter.
       yield* sql`delete from list_totals where rows = 0`
       return row?.moved ?? 0
     }, Effect.orDie)

@@ -6,14 +6,13 @@ import { nextCursorOf, pageParts } from "./CursorRepo.ts"
 import { totalOf } from "./ListTotalsRepo.ts"
 import { type PageOf, type PageRequest, wholeList } from "./Paging.ts"
 
-/** Who counts the rows of a list: the counters of the table, of all its rows or of those of some values, or an expression. */
+/** Counts by the table's counters, all or of some values, or by an expression. */
 export type Counted = "all" | ReadonlyArray<string> | Statement.Fragment
 
 /**
- * A page of the records that the request's organization has in a table, with their total: two statements at once.
- * Without a page the list is complete and takes one statement. `order` is a constant SQL text; `only` narrows the records
- * further. Without `counted` the total reads every record that the page is of. An order by a time and the id, both
- * falling, has cursors.
+ * A page of the organization's records with their total, in two statements at once; without a page the complete list.
+ * `order` is constant SQL. Without `counted` the total reads every record. An order by time and id, both falling, has
+ * cursors.
  */
 export const ownPage = Effect.fnUntraced(function*<A extends object>(
   sql: SqlClient.SqlClient,

@@ -1,34 +1,32 @@
 import { Schema } from "effect"
 import { isUuid } from "../ids/Id.ts"
 
-/** The place of a row in a list that shows the newest first: its time, to the microsecond, and its id. */
+/** A row's time, to the microsecond, and its id, in a list of the newest first. */
 export interface Cursor {
   readonly at: string
   readonly id: string
 }
 
-/** A page of a list: 1-based number and size (spec §8: default 20, at most 100). */
+/** 1-based number and size (spec §8: default 20, at most 100). */
 export interface PageRequest {
   readonly page: number
   readonly limit: number
-  /** The rows after this one instead of the page of that number. */
+  /** Replaces the number: rows after this one. */
   readonly cursor?: Cursor | undefined
 }
 
-/** One page of records and how many there are in all. */
 export interface PageOf<A> {
   readonly items: ReadonlyArray<A>
   readonly page: number
   readonly limit: number
   readonly total: number
-  /** The cursor of the last row as a text, where the list has cursors and the page is full. */
+  /** Set where the list has cursors and the page is full. */
   readonly nextCursor?: string | undefined
 }
 
-/** A query parameter: absent, once, or several times, of which the first one counts; the number of an RPC payload. */
+/** A query parameter, of which the first value counts, or the number of an RPC payload. */
 type Sent = string | number | ReadonlyArray<string> | undefined
 
-/** The paging parameters of a request. */
 export interface SentPage {
   readonly page?: Sent
   readonly limit?: Sent
@@ -40,13 +38,13 @@ const whole = (sent: Sent): number => {
   return Number.isFinite(value) ? Math.floor(value) : 0
 }
 
-/** `page` as sent: below 1 or unreadable counts as 1, never an error (contract §0.1). */
+/** Below 1 or unreadable counts as 1, never an error (contract §0.1). */
 export const pageNumber = (sent: Sent): number => Math.min(Math.max(1, whole(sent)), 1_000_000)
 
-/** `limit` as sent: below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
+/** Below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
 export const pageSize = (sent: Sent, usual = 20): number => (whole(sent) < 1 ? usual : Math.min(whole(sent), 100))
 
-/** Reads `<time>_<id>`; undefined for another text, or a day that no calendar has, which PostgreSQL would refuse. */
+/** Reads `<time>_<id>`; undefined otherwise, also for a day that no calendar has. */
 const cursorOf = (text: string | undefined): Cursor | undefined => {
   const [at = "", id = ""] = (text ?? "").split("_")
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(at) || !isUuid(id)) return undefined
@@ -54,23 +52,22 @@ const cursorOf = (text: string | undefined): Cursor | undefined => {
   return Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== at.slice(0, 19) ? undefined : { at, id }
 }
 
-/** The query of a list route; `usual` is the page size when the query names none. */
 export const pageOf = (query: SentPage, usual = 20) => ({
   page: pageNumber(query.page),
   limit: pageSize(query.limit, usual),
   cursor: cursorOf(query.cursor)
 } satisfies PageRequest)
 
-/** The page of a list that is complete unless the query requests a page: categories and brands (contract §0.1). */
+/** Undefined for the complete list, the default of categories and brands (contract §0.1). */
 export const pageOrAll = (query: SentPage): PageRequest | undefined =>
   query.page === undefined && query.limit === undefined && query.cursor === undefined ? undefined : pageOf(query)
 
-/** Rows to skip for a page: those of a cursor are found without. */
+/** 0 with a cursor. */
 export const offsetOf = ({ cursor, limit, page }: PageRequest): number => cursor === undefined ? (page - 1) * limit : 0
 
 const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** Query parameters of every list route. They accept any text, because a wrong value falls back instead of failing. */
+/** Accept any text: a wrong value falls back instead of failing. */
 export const pageQuery = {
   page: Schema.optional(textOrTexts.annotate({ description: "Page number, from 1. Default 1." })),
   limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." })),
@@ -85,7 +82,6 @@ export const pageQuery = {
   )
 }
 
-/** `meta.pagination` (spec §8); `totalPages` is at least 1. */
 export const Pagination = Schema.Struct({
   page: Schema.Int,
   limit: Schema.Int,
@@ -98,7 +94,6 @@ export const Pagination = Schema.Struct({
   )
 })
 
-/** The pagination object of a page. */
 export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagination.Type => ({
   page: page.page,
   limit: page.limit,
@@ -107,7 +102,7 @@ export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagin
   ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor })
 })
 
-/** All rows as one page, for lists that are complete unless the query requests a page. */
+/** All rows as one page. */
 export const wholeList = <A>(items: ReadonlyArray<A>): PageOf<A> => ({
   items,
   page: 1,

@@ -1,7 +1,6 @@
 /**
- * Counters of lists (ADR 23): how many rows of a table an organization has, by a value that lists are filtered by. Writers
- * only add to `list_changes`, so none of them waits for another one; `ListTotals.fold` moves what they added into
- * `list_totals`. The total is the sum of both.
+ * Counters of lists (ADR 23): rows of an organization by a value. Writers only add to `list_changes`, so none waits for
+ * another; `ListTotals.fold` moves that into `list_totals`. The total is the sum of both.
  */
 export const listTotals: ReadonlyArray<string> = [
   `create table list_totals (
@@ -12,7 +11,7 @@ export const listTotals: ReadonlyArray<string> = [
     primary key (organization_id, list, part)
   ) with (fillfactor = 70)`,
   "create index list_totals_empty on list_totals (organization_id) where rows = 0",
-  // As many rows are deleted as are inserted: it is vacuumed by their number and not by the size of the table.
+  // As many deletes as inserts: vacuumed by number, not by table size.
   `create table list_changes (
     organization_id text not null,
     list text not null,
@@ -23,20 +22,19 @@ export const listTotals: ReadonlyArray<string> = [
   `create index list_changes_list on list_changes (organization_id, list, part) include (rows)`
 ]
 
-/** Rows of a table that lists count. */
 export interface CountedRows {
   readonly table: string
-  /** An SQL text over a row: the value by which it is counted, null for a row that no list shows. Default: all as one. */
+  /** SQL over a row: its value, null for one that no list shows. Default: all as one. */
   readonly part?: (row: string) => string
-  /** Most rows that are written have no part: triggers look at each row instead of collecting those of a statement. */
+  /** For tables most of whose writes have no part: triggers for each row instead of each statement. */
   readonly few?: boolean
-  /** What the names of the triggers begin with. Default: the table's name. */
+  /** Prefix of the triggers. Default: the table's name. */
   readonly triggers?: string
 }
 
 /**
- * Statements that count the rows of a table from now on, by triggers, so also those of other clients. `<table>_recount()` counts all
- * rows again, and lets no one write meanwhile.
+ * Counts rows of a table by triggers from now on, also those of other clients. `<table>_recount()` counts all again and
+ * blocks writers.
  */
 export const countedBy = (
   { few = false, part = () => "''", table, triggers = table }: CountedRows

@@ -1,11 +1,10 @@
 import { Effect, Predicate } from "effect"
 import type { SqlError } from "effect/sql"
 
-/** What PostgreSQL says of a statement that it refused. */
 interface Refusal {
-  /** SQLSTATE, for example 23505; empty when the statement never got an answer. */
+  /** Empty when the statement got no answer. */
   readonly state: string
-  /** Name of the constraint or the unique index that was violated; empty for other failures. */
+  /** Empty for other failures. */
   readonly constraint: string
 }
 
@@ -14,13 +13,12 @@ const textAt = (value: unknown, key: string): string => {
   return typeof found === "string" ? found : ""
 }
 
-/** The one place that knows where the driver keeps SQLSTATE and constraint of a failure. */
+/** The one place that knows where the driver keeps them. */
 export const refusalOf = ({ reason }: SqlError.SqlError): Refusal => {
   const cause = Predicate.hasProperty(reason, "cause") ? reason.cause : undefined
   return { state: textAt(cause, "code"), constraint: textAt(reason, "constraint") || textAt(cause, "constraint") }
 }
 
-/** SQLSTATEs that rules ask for. */
 export const sqlStates = {
   restrict: "23001",
   foreignKey: "23503",
@@ -31,10 +29,9 @@ export const sqlStates = {
 } as const
 
 /**
- * The errors of a statement that a constraint refuses, by its name or else by its SQLSTATE. Any other failure is a
- * defect.
+ * Errors of a refused statement, by constraint or else SQLSTATE; other failures are defects.
  *
- *     sql`insert …`.pipe(Effect.catchTag("SqlError", refusedBy({ brands_slug: () => new BrandSlugTaken() })))
+ * sql`insert …`.pipe(Effect.catchTag("SqlError", refusedBy({ brands_slug: () => new BrandSlugTaken() })))
  */
 export const refusedBy = <E extends Readonly<Record<string, unknown>>>(
   errors: { readonly [Name in keyof E]: () => E[Name] }

@@ -8,31 +8,27 @@ import { type Counted, ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Table } from "../records/Table.ts"
 
-/** A table of records, and how their changes are recorded. */
 export interface RecordSource<A extends object> {
   readonly table: Table<A>
-  /** Order of lists. */
   readonly order: string
-  /** The table has counters of its rows, for lists of all of them (`countedBy`). */
+  /** Set for a table with `countedBy` over all rows. */
   readonly counted?: "all"
   readonly entityType: Subject
   readonly changes: { readonly create: ChangeType; readonly update: ChangeType; readonly delete: ChangeType }
-  /** Condition of other rows that a change locks as well, in the order of their ids. */
+  /** Condition of other rows that a change locks, in the order of their ids. */
   readonly alsoLocked?: string
-  /** Id of the record whose change log has the changes; absent: the record itself. */
+  /** Record whose change log has the changes; absent: this one. */
   readonly entityId?: (record: A) => string
 }
 
 /**
- * Records of the organization of the request; every change writes its change log entry in the same transaction. `only`
- * narrows them further.
+ * Records of the request's organization; a change writes its change log entry in its transaction. `only` narrows them.
  */
 export interface RecordRepo<A extends StoredRecord, E> {
   readonly find: (
     id: A["id"],
     ...only: ReadonlyArray<Statement.Fragment>
   ) => Effect.Effect<A | undefined, never, CurrentActor>
-  /** A page in two statements. */
   readonly list: (
     page: PageRequest,
     only?: ReadonlyArray<Statement.Fragment>,
@@ -40,8 +36,8 @@ export interface RecordRepo<A extends StoredRecord, E> {
   ) => Effect.Effect<PageOf<A>, never, CurrentActor>
   readonly insert: (record: A) => Effect.Effect<void, E, CurrentActor>
   /**
-   * Changes a record by a rule that gets the locked row, so that no concurrent change is lost. Writes nothing if the
-   * record stays the same. Undefined for an unknown id.
+   * The rule gets the locked row, so no concurrent change is lost. Writes nothing if the record stays the same.
+   * Undefined for an unknown id.
    */
   readonly change: <E2, R>(
     id: A["id"],
@@ -68,7 +64,7 @@ const listOf = <A extends StoredRecord>(
     Effect.orDie(ownPage(sql, table, order, page, only, counted))
   )
 
-/** `orError` translates violated constraints; it dies of any other failure of a statement. */
+/** `orError` translates violated constraints; other failures are defects. */
 export const recordRepo = <A extends StoredRecord, E>(
   sql: SqlClient.SqlClient,
   source: RecordSource<A>,

@@ -13,12 +13,10 @@ export interface RecordService<A extends NewRecord, New, Change, E> {
   readonly get: (id: A["id"]) => Effect.Effect<A, NotFound, CurrentActor>
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<A>, never, CurrentActor>
   readonly create: (sent: New) => Effect.Effect<A, E, CurrentActor>
-  /** Changes the sent fields only. */
   readonly change: (id: A["id"], sent: Change) => Effect.Effect<A, NotFound | E, CurrentActor>
   readonly remove: (id: A["id"]) => Effect.Effect<void, NotFound | E, CurrentActor>
 }
 
-/** The fields that the service gives a new record. */
 export interface NewRecord<Id extends string = string> {
   readonly id: Id
   readonly organizationId: string
@@ -26,22 +24,20 @@ export interface NewRecord<Id extends string = string> {
   readonly updatedAt: Date
 }
 
-/** The record with the sent fields over the stored ones: an absent field stays. */
+/** An absent field keeps its stored value. */
 export const withSent = <A extends object>(
   before: A,
   sent: { readonly [Field in keyof A]?: A[Field] | undefined }
 ): A => ({ ...before, ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) })
 
-/** The rules of a kind of record. */
 export interface RecordRules<A extends NewRecord, New, Change, E> {
-  /** Name of the record in errors. */
   readonly name: string
   readonly made: (sent: New, record: NewRecord<A["id"]>) => Effect.Effect<A, E>
-  /** The record after a change: the rules apply to the complete record, not only to the sent fields. */
+  /** The rules apply to the complete record, not only to the sent fields. */
   readonly changed: (before: A, sent: Change) => Effect.Effect<A, E>
 }
 
-/** `forget` empties a cache after each change: this process sees it with its response, the others a moment later. */
+/** `forget` empties a cache after each change; other processes follow a moment later. */
 export const recordService = <A extends NewRecord, New, Change, E, E2>(
   { changed, made, name }: RecordRules<A, New, Change, E>,
   repo: RecordRepo<A, E2>,

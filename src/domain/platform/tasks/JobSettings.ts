@@ -4,7 +4,6 @@ import type { ProcessingOrder, RunCounts } from "../jobs/Job.ts"
 import type { Input } from "../jobs/Jobs.ts"
 import type { Task, Tasks } from "./Task.ts"
 
-/** A job for an engine, with the policies of its task applied. */
 export interface EngineJob {
   readonly task: string
   readonly input: Input
@@ -15,11 +14,10 @@ export interface EngineJob {
   readonly concurrencyKey: string | null
   readonly exclusive: boolean
   readonly supersedes: boolean
-  /** Of several jobs of an organization and task with one key, only the first is run; null: no such rule. */
+  /** Of jobs with one key only the first runs; null: no rule. */
   readonly idempotencyKey: string | null
 }
 
-/** A try of a job that an engine wants done. */
 export interface EngineCall {
   readonly id: JobId
   readonly task: string
@@ -30,26 +28,25 @@ export interface EngineCall {
   readonly maxAttempts: number
 }
 
-/** The outcome of a try; `retry` gives the milliseconds until the next one. */
+/** `retry` gives milliseconds. */
 export type EngineOutcome =
   | { readonly status: "succeeded"; readonly output: unknown }
   | { readonly status: "failed"; readonly error: string }
   | { readonly status: "retry"; readonly error: string; readonly delayMs: number }
 
-/** What an engine learns of the service when a process that runs jobs starts. */
 export interface EngineRegistration {
   readonly tasks: ReadonlyArray<Task>
   readonly processingOrder: ProcessingOrder
-  /** Runs the handler as the service would: as its organization, within its time limit. Never rejects. */
+  /** Runs the handler as its organization, within its time limit. Never rejects. */
   readonly run: (call: EngineCall) => Promise<EngineOutcome>
 }
 
 /**
- * A queue that replaces the built-in one (`jobs.adapter`). The service drives a `pull` engine by `autorun` and the run
- * route. An external runtime drives a `push` engine, which must not be combined with either.
+ * Replaces the built-in queue (`jobs.adapter`). `autorun` and the run route drive a `pull` engine; an external runtime
+ * drives a `push` engine, which excludes both.
  */
 export interface JobEngine {
-  /** Takes jobs over; ids in their order. It cannot be part of a database transaction. */
+  /** Ids in their order. Never part of a database transaction. */
   readonly enqueue: (jobs: ReadonlyArray<EngineJob>) => Promise<ReadonlyArray<string>>
   readonly register: (registration: EngineRegistration) => Promise<void> | void
   readonly execution:
@@ -60,40 +57,39 @@ export interface JobEngine {
     | { readonly mode: "push" }
 }
 
-/** Whether an external runtime drives the queue; a run request is then refused (409 over HTTP). */
+/** Run requests are refused (409) when an external runtime drives the queue. */
 export const isPush = (engine: JobEngine | undefined): boolean => engine?.execution.mode === "push"
 
-/** Calls an engine; what it rejects with is a defect, as a failing statement of the built-in queue is. */
+/** A rejection is a defect, like a failing statement of the built-in queue. */
 export const askEngine = <A>(call: () => Promise<A> | A): Effect.Effect<A> => Effect.promise(async () => call())
 
-/** Job settings of this deployment. Times in milliseconds unless stated otherwise. */
+/** Times in milliseconds unless stated otherwise. */
 export interface JobSettingsValues {
-  /** Whether the processes themselves run the queues. */
+  /** Processes run the queues themselves. */
   readonly autorun: boolean
   /** Polling interval of an idle queue without notifications. */
   readonly pollMs: number
-  /** Workers of a queue in the complete deployment. */
   readonly slots: number
-  /** Handlers that run at the same time in a slot. */
+  /** Handlers at the same time in a slot. */
   readonly concurrency: number
-  /** Maximum number of jobs in one claim while handlers end as fast as they begin. */
+  /** Maximum jobs in one claim. */
   readonly batch: number
-  /** How long a job belongs to its worker after its last sign of life. */
+  /** Lease of a job since its worker's last sign of life. */
   readonly leaseMs: number
   /** Interval between checks for jobs of dead workers. */
   readonly reapMs: number
-  /** Time limit of a handler whose task sets none. */
+  /** For tasks without a limit. */
   readonly timeLimitMs: number
-  /** How long a stopping process waits for its handlers. */
+  /** How long a stopping process waits for handlers. */
   readonly drainMs: number
-  /** How long a slot works before it hands over to its successor. */
+  /** How long a slot works before its successor. */
   readonly loopMs: number
   readonly keepSucceededDays: number
   readonly keepFailedDays: number
   readonly order: ProcessingOrder
   /** Replaces the built-in queue. */
   readonly engine: JobEngine | undefined
-  /** Queues with permanent slots, besides `default` and those of tasks. */
+  /** Permanent slots besides `default` and those of tasks. */
   readonly queues: ReadonlyArray<string>
 }
 
@@ -122,10 +118,9 @@ export class JobSettings
     Layer.succeed(JobSettings, { ...defaultJobSettings, ...settings })
 }
 
-/** Where jobs go that name no queue. */
 export const defaultQueue = "default"
 
-/** Queues that always have a worker, with all slots under load; other queues have workers only while they have jobs. */
+/** Always have a worker, with all slots under load; other queues only while they have jobs. */
 export const permanentQueues = (tasks: Tasks["Service"], { queues }: JobSettingsValues): ReadonlyArray<string> => [
   ...new Set([defaultQueue, ...queues, ...tasks.all().flatMap(({ queue }) => queue ?? [])])
 ]

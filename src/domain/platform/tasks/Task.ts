@@ -3,14 +3,13 @@ import type { CurrentActor } from "../access/Actor.ts"
 import type { Input } from "../jobs/Jobs.ts"
 import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
 
-/** How failed runs of a task are tried again. Without it a job is tried once. */
+/** Policy for failed runs. Without it a job is tried once. */
 export interface Retries {
   /** Tries in all, the first included. */
   readonly attempts: number
   /**
-   * Milliseconds between tries: `fixed` always `delay`; `exponential` times `factor` with every try, default 2 (5 s, 10
-   * s, 20 s for 5000). `jitter` varies each wait by up to this share of it, 0 to 1, so that jobs that failed together
-   * are not retried together. Default: fixed, 1000, without jitter.
+   * Milliseconds between tries: `fixed` is always `delay`; `exponential` multiplies by `factor` (default 2) each time.
+   * `jitter` varies a wait by up to this share, 0 to 1. Default: fixed, 1000, no jitter.
    */
   readonly backoff?: {
     readonly type: "fixed" | "exponential"
@@ -21,23 +20,19 @@ export interface Retries {
   }
 }
 
-/** Which jobs of an organization exclude one another. */
 export interface Concurrency {
-  /**
-   * The key of a job, computed from its input. Jobs of one organization and key never run at the same time, even if
-   * their tasks differ.
-   */
+  /** Computed from the input. Jobs of one organization and key never overlap, even of different tasks. */
   readonly key: (input: Input) => string
   /** Default true. False: the key only serves `supersedes`. */
   readonly exclusive?: boolean
-  /** Whether a new job replaces pending ones of its task, organization and key. Default false. */
+  /** A new job replaces pending ones of its task, organization and key. Default false. */
   readonly supersedes?: boolean
 }
 
 /** A job as passed to its handler. */
 export interface TaskCall {
   readonly input: Input
-  /** What it may use: services of the core, the database, a logger and the queue; `signal` and `run` for promises. */
+  /** Tools of the handler; `signal` and `run` for promises. */
   readonly ctx: HandlerTools & PromiseTools & {
     readonly organizationId: string
   }
@@ -50,20 +45,17 @@ export interface TaskCall {
   }
 }
 
-/** What a handler returns; `output` is stored with the job, as JSON. */
+/** `output` is stored with the job, as JSON. */
 export interface TaskResult {
   readonly output?: unknown
 }
 
-/** A handler fails with this to end its job as failed without further tries. */
+/** Ends the job as failed, without further tries. */
 export class GiveUp extends Error {
   readonly _tag = "GiveUp"
 }
 
-/**
- * A handler fails with this to have its job tried again after `delayMs` milliseconds, as when another service asks for a
- * pause. It does not count as a try.
- */
+/** Tries the job again after `delayMs`, not counted as a try. */
 export class RetryIn extends Error {
   readonly _tag = "RetryIn"
   readonly delayMs: number
@@ -75,8 +67,8 @@ export class RetryIn extends Error {
 }
 
 /**
- * A kind of job and how it is done (spec §2, task definition). The handler acts as the service itself in the job's
- * organization. It may run twice for one job, when a process dies between its end and the record of it.
+ * A kind of job (spec §2, task definition). The handler acts as the service in the job's organization. It may run twice
+ * for one job, when a process dies before its end is recorded.
  */
 export interface Task {
   /** Unique, by convention `domain/action`. */
@@ -87,32 +79,29 @@ export interface Task {
   readonly retries?: Retries
   readonly concurrency?: Concurrency
   /**
-   * Milliseconds after which a run is interrupted and counts as failed. Default: `jobs.timeLimitMs` of the deployment,
-   * five minutes. A promise cannot be interrupted: `ctx.signal` is aborted, and the job keeps its key until the promise
-   * settles, 30 seconds at most. The handler must stop its work on the signal.
+   * Milliseconds until a run is interrupted and fails. Default: `jobs.timeLimitMs`, five minutes. A promise must stop
+   * on `ctx.signal`: the job keeps its key until it settles, 30 seconds at most.
    */
   readonly timeLimitMs?: number
   /** Queue of its jobs if the caller names none. Default `default`. */
   readonly queue?: string
   /**
-   * A cron expression (five or six fields, UTC): the task runs once per scheduler tick in the complete deployment, with
-   * an empty input and for the default organization.
+   * Cron expression (five or six fields, UTC): runs once per tick in the deployment, with an empty input for the
+   * default organization.
    */
   readonly schedule?: string
   /**
-   * Each tick makes a job for every organization instead. An organization whose job still waits gets no second one, and
-   * without a `concurrency` of the task two jobs of an organization never run at the same time.
+   * Each tick makes a job for every organization, except while one waits. Without a `concurrency`, jobs of an
+   * organization never overlap.
    */
   readonly everyOrganization?: boolean
 }
 
-/** Checks the type of a task at its definition. */
 export const defineTask = (task: Task): Task => task
 
 /**
- * A task that removes what has had its time, every ten minutes. `purge` removes up to `limit` rows, for short locks, and
- * is repeated until it stops below that: what came together since then is removed however much it is. Two never run at
- * once: a turn that takes long outlasts the next tick.
+ * Removes expired rows every ten minutes: repeats `purge`, up to `limit` rows for short locks, until it removes fewer.
+ * Two never run at once: a long turn outlasts the next tick.
  */
 export const purgeTask = <E>(name: string, limit: number, purge: Effect.Effect<number, E>): Task => ({
   slug: `retention/${name}`,
@@ -128,26 +117,25 @@ export const purgeTask = <E>(name: string, limit: number, purge: Effect.Effect<n
   })
 })
 
-/** Jobs of every organization exclude one another within each, unless the task says otherwise. */
+/** Jobs of one organization exclude one another unless the task says otherwise. */
 const withKey = (task: Task): Task =>
   task.everyOrganization === true ? { concurrency: { key: () => task.slug }, ...task } : task
 
 /**
- * The tasks of this deployment: those of the core, of plugins and of `commerce.config.ts`. Every process registers all
- * of them, because enqueuing needs a task's policies and running needs its handler.
+ * Tasks of the core, of plugins and of `commerce.config.ts`. Every process registers all: enqueuing needs their
+ * policies.
  */
 export class Tasks extends Context.Service<Tasks>()("stoa/domain/platform/tasks/Tasks", {
   make: Effect.sync(() => {
     const known = new Map<string, Task>()
     return {
-      /** Adds a task while the process starts. Two of one slug are a mistake that ends the start. */
+      /** During startup; a duplicate slug ends the start. */
       register: (task: Task) =>
         Effect.suspend(() => {
           if (known.has(task.slug)) return Effect.die(new Error(`Two tasks are called '${task.slug}'.`))
           known.set(task.slug, withKey(task))
           return Effect.void
         }),
-      /** The task with this slug; undefined if it is not registered. */
       find: (slug: string): Task | undefined => known.get(slug),
       all: (): ReadonlyArray<Task> => [...known.values()]
     }
@@ -155,7 +143,7 @@ export class Tasks extends Context.Service<Tasks>()("stoa/domain/platform/tasks/
 }) {
   static readonly layer = Layer.effect(Tasks, Tasks.make)
 
-  /** Registers a task that needs other services: `Tasks.add(Effect.map(Mailer, (mailer) => defineTask({ … })))`. */
+  /** Registers a task that needs services: `Tasks.add(Effect.map(Mailer, (mailer) => defineTask({ … })))`. */
   static readonly add = <E, R>(task: Effect.Effect<Task, E, R>): Layer.Layer<never, E, Tasks | R> =>
     Layer.effectDiscard(Effect.flatMap(task, (made) => Effect.flatMap(Tasks, (tasks) => tasks.register(made))))
 }

@@ -16,10 +16,7 @@ const Organization = Schema.Struct({
 
 export const organizations = new Table("organizations", Organization, { unset: ["logo", "metadata", "createdAt"] })
 
-/**
- * Creates the deployment's organization if it does not exist. Every tenant row refers to its organization, so without
- * it every write would fail.
- */
+/** Creates the organization if missing: every tenant row refers to one. */
 export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -29,13 +26,12 @@ export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.Sql
       } on conflict (id) do nothing`
   )
 
-/** Maximum cached organizations, and their lifetime in the cache (contract, platform §6: 60 s). */
+/** Contract, platform §6: 60 s. */
 const limits = { capacity: 1_000, lifeMs: 60_000 }
 
-/** Longer than any organization id, to limit the look-up of an id from a request. */
+/** Longer than any organization id. */
 const maxIdLength = 128
 
-/** Which organizations there are. */
 export class OrganizationRepo
   extends Context.Service<OrganizationRepo>()("stoa/domain/platform/tenancy/OrganizationRepo", {
     make: Effect.gen(function*() {
@@ -46,7 +42,7 @@ export class OrganizationRepo
         return rows.length > 0
       }, Effect.orDie)
       return {
-        /** Cached for a minute, because every request a store resolver answers needs it. */
+        /** Cached for a minute: every request with a store resolver needs it. */
         exists: Effect.fnUntraced(function*(id: string) {
           if (id === "" || id.length > maxIdLength || id.includes("\0")) return false
           return yield* cachedOr(cache, id, `o${id}`, find(id))

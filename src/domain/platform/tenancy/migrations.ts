@@ -1,7 +1,7 @@
 import { statements } from "../database/MigrationStatements.ts"
 import { listTotals } from "../paging/migrations.ts"
 
-/** Organizations, and the idempotency keys every module writes beside the change log. */
+/** Organizations, and idempotency keys that modules write with the change log. */
 export const migrations = {
   "0001_tenancy": statements(
     `create table organizations (
@@ -29,7 +29,7 @@ export const migrations = {
       primary key (organization_id, scope, key_digest)
     )`,
     `create index idempotency_keys_age on idempotency_keys (created_at)`,
-    // Records a change of a request with an idempotency key, in the statement of the change, so that it happens once.
+    // Written in the statement of the change, so that it happens once.
     `create table idempotency_records (
       organization_id text not null,
       execution_id uuid not null,
@@ -37,16 +37,16 @@ export const migrations = {
       primary key (organization_id, execution_id)
     )`,
     `create index idempotency_records_age on idempotency_records (created_at)`,
-    // Which plugin created a table: a table of the core or of another plugin is never adopted.
+    // The plugin that created a table: tables of the core or another plugin are never adopted.
     `create table plugin_tables (name text primary key, plugin text not null)`
   ),
-  // What statements of other modules may join: these columns keep their names and meaning.
+  // Other modules may join these columns, so they stay.
   "0002_read_views": statements(
     `create view organizations_read as
       select id, slug, name, logo, metadata, created_at
       from organizations`
   ),
-  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  // For plugins (docs/plugins.md): columns are added, and never renamed or removed.
   "0003_plugin_views": statements(
     `create view plugin_organizations as
       select id, slug, name, created_at

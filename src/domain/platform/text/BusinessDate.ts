@@ -1,18 +1,18 @@
 import { DateTime, Option, Schema } from "effect"
 
-/** A time zone by its IANA name: `Europe/Zurich`. */
+/** IANA name: `Europe/Zurich`. */
 export const TimeZone = Schema.String.check(
   Schema.makeFilter((name: string) =>
     Option.isSome(DateTime.zoneMakeNamed(name)) || "must be the IANA name of a time zone, such as Europe/Zurich."
   )
 )
 
-/** When a day of business begins, in local time: `04:00` counts the hours after midnight as the evening before. */
+/** Local time: `04:00` counts the hours after midnight as the evening before. */
 export const DayStart = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
 
 const day = 86_400_000
 
-/** The date of business (`2026-11-28`) that a moment belongs to, in a time zone where days begin at `start`. */
+/** The date (`2026-11-28`) of a moment, in a time zone where days begin at `start`. */
 export const businessDate = (at: Date, timeZone: string, start = "00:00"): string => {
   const { day: dayOfMonth, hour, minute, month, year } = DateTime.toParts(DateTime.makeZonedUnsafe(at, { timeZone }))
   const [startHour = 0, startMinute = 0] = start.split(":").map(Number)

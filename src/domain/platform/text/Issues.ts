@@ -2,10 +2,10 @@ import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
 import { nearestWord } from "./NearestWord.ts"
 
-/** Maximum number of issues of one value, as many as an error response shows. */
+/** As many as an error response shows. */
 const maxIssues = 50
 
-/** What a schema expects, in words clients understand; schema identifiers are internal names. */
+/** In words of clients: schema identifiers are internal names. */
 const wanted = (ast: SchemaAST.AST): string => {
   const { expected } = ast.annotations ?? {}
   if (typeof expected === "string") return expected
@@ -44,7 +44,7 @@ const checkText = (check: SchemaAST.Check<unknown>): string =>
   annotated(check.annotations, "expected") ??
     (check._tag === "FilterGroup" ? check.checks.map(checkText).join(" & ") : "a valid value")
 
-/** The message of a failed check; undefined if the issues inside it describe the problem. */
+/** Undefined if inner issues describe the problem. */
 const filterText = (issue: SchemaIssue.Filter): string | undefined => {
   const own = SchemaIssue.defaultCheckHook(issue)
   if (own !== undefined || issue.issue._tag !== "InvalidValue") return own
@@ -96,7 +96,7 @@ const collect = (
   }
 }
 
-/** The issues of a value, field by field, as the API reports them (contract §0.1). */
+/** Issues field by field (contract §0.1). */
 export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
   const found: Array<Issue> = []
   collect(issue, [], found, undefined)
@@ -110,7 +110,7 @@ export const bodyIssuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): Read
   return found
 }
 
-/** Decodes values of a schema, and reports every invalid or unknown field. */
+/** Reports every invalid or unknown field. */
 export const strictly = <T, E>(schema: Schema.Codec<T, E>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   return (value: unknown): Result.Result<T, ReadonlyArray<Issue>> => Result.mapError(decode(value), issuesOf)

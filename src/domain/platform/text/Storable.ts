@@ -1,17 +1,15 @@
 import { Schema } from "effect"
 
-/** PostgreSQL stores neither the character NUL nor half of a surrogate pair. */
+/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
-/** Message for text that cannot be stored. */
 export const unstorable = "must be valid Unicode without NUL"
 
 const storable = Schema.makeFilter((text: string) => isStorable(text) || unstorable)
 
-/** A text of any length, empty included. */
 export const FreeText = Schema.String.check(storable)
 
-/** Sizes of texts in characters, of addresses on the web, and of what shoppers keep with their records in bytes. */
+/** Characters for texts, bytes for what shoppers keep. */
 const maxShortLength = 255
 const maxNameLength = 200
 const maxRemarkLength = 10_000
@@ -19,38 +17,34 @@ const maxWordingLength = 100_000
 const maxAddressLength = 2_048
 export const shopperBytes = 16_384
 
-/** A short text, or an id or code created elsewhere; can be empty. */
+/** A short text, or an outside id or code; can be empty. */
 export const ShortText = FreeText.check(Schema.isMaxLength(maxShortLength))
 
-/** The name of a person. */
 export const PersonName = FreeText.check(Schema.isMaxLength(maxNameLength))
 
-/** A free remark. */
 export const Remark = FreeText.check(Schema.isMaxLength(maxRemarkLength))
 
-/** Words of a catalog, as long as a chapter. */
 export const Wording = FreeText.check(Schema.isMaxLength(maxWordingLength))
 
-/** An address or another generated text: the absolute or relative URL of a page, or a token. */
+/** An absolute or relative URL, or a token. */
 export const Reference = FreeText.check(Schema.isMaxLength(maxAddressLength))
 
-/** Checks a text against a pattern, which the API document shows as well. */
+/** The API document shows the pattern. */
 export const ofForm = (form: RegExp, expected?: string) =>
   Schema.isPattern(form, {
     ...(expected === undefined ? {} : { expected }),
     toJsonSchema: () => ({ pattern: form.source })
   })
 
-/** The address of a picture. */
 export const PictureUrl = Reference.check(ofForm(/^https?:\/\/\S+$/, "an http or https URL"))
 
-/** A text that is looked up or indexed: never empty and never too long for an index entry. */
+/** A text to look up or index: never empty, never too long for an index entry. */
 export const keyText = (maximum: number) => FreeText.check(Schema.isBetweenLength(1, maximum))
 
-/** A text of 1 to 255 characters, as a name or a group id. */
+/** 1 to 255 characters. */
 export const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255), storable)
 
-/** A body of 1 MB can be nested a hundred thousand levels deep; the stacks that read it here and in PostgreSQL cannot. */
+/** A body of 1 MB can nest a hundred thousand levels; the stacks here and in PostgreSQL cannot. */
 const maxDepth = 100
 
 const isPlain = (value: object): boolean => {
@@ -58,10 +52,7 @@ const isPlain = (value: object): boolean => {
   return prototype === Object.prototype || prototype === null
 }
 
-/**
- * Values from code are not always JSON: a date, a bigint or NaN would not round-trip. An undefined property counts as
- * absent, as in `JSON.stringify`.
- */
+/** Values from code may be no JSON: a date, a bigint, NaN. An undefined property counts as absent. */
 export const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
   if (typeof value === "string") return isStorable(value)
   if (typeof value === "number") return Number.isFinite(value)
@@ -74,10 +65,7 @@ export const isStorableJson = (value: unknown, levels = maxDepth): boolean => {
     )
 }
 
-/**
- * The path of text in a JSON value that cannot be stored; undefined if there is none. Levels deeper than anything
- * stored are not checked.
- */
+/** Path of a text that cannot be stored; undefined if none. Does not check levels deeper than anything stored. */
 export const unstorableAt = (value: unknown, levels = 2 * maxDepth): ReadonlyArray<string> | undefined => {
   if (typeof value === "string") return isStorable(value) ? undefined : []
   if (typeof value !== "object" || value === null || levels === 0) return undefined
@@ -93,14 +81,14 @@ const storableJson = Schema.makeFilter(
   (value: unknown) =>
     isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep`,
   undefined,
-  // What is nested too deeply must reach no further check that would walk it.
+  // Further checks must not walk it.
   true
 )
 
-/** A free-form object that jsonb can hold; replaced completely, never merged. */
+/** Stored in jsonb; replaced, never merged. */
 export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
 
-/** A free-form object of at most so many bytes of JSON. */
+/** `bytes`: of JSON. */
 export const objectUpTo = (bytes: number) =>
   StorableObject.check(
     Schema.makeFilter(
@@ -110,15 +98,12 @@ export const objectUpTo = (bytes: number) =>
     )
   )
 
-/** A free-form object from a shopper, limited because anyone can send one and every change copies it. */
+/** Limited: anyone can send one and every change copies it. */
 export const ShopperObject = objectUpTo(shopperBytes)
 
-/** Any JSON value, for example the document of a rich text editor. */
 export const AnyJson = Schema.Unknown.check(storableJson)
 
-/** Whether a value from code is an object that jsonb can hold. */
 export const isStorableObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && isStorableJson(value)
 
-/** The value of a JSON text; fails for any other text. */
 export const readJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))

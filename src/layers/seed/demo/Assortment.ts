@@ -12,7 +12,7 @@ const Price = Schema.Struct({
   customerGroupId: Schema.optionalKey(Schema.String)
 })
 
-/** A product of the demo store. With options, every combination of their values is a variant with `stock` units. */
+/** With options, every combination is a variant with `stock` units. */
 const DemoProduct = Schema.Struct({
   slug: Schema.String,
   sku: Schema.String,
@@ -20,7 +20,7 @@ const DemoProduct = Schema.Struct({
   categories: Schema.NonEmptyArray(Schema.String),
   en: Words,
   de: Words,
-  /** The price for everyone, then those for quantities and groups. */
+  /** The price for everyone first. */
   prices: Schema.NonEmptyArray(Price),
   weightGrams: Schema.Int,
   stock: Schema.Int,
@@ -28,17 +28,16 @@ const DemoProduct = Schema.Struct({
 })
 export type DemoProduct = typeof DemoProduct.Type
 
-/** All products; lists show the newest first, which is the first of these. */
+/** Newest first, like lists. */
 export const products = Schema.decodeUnknownSync(Schema.Array(DemoProduct))(stored)
 
-/** Makers of the products. */
 export const brands = [
   { slug: "harbor-roasters", displayName: "Harbor Roasters" },
   { slug: "nordlicht", displayName: "Nordlicht" },
   { slug: "paper-and-pine", displayName: "Paper & Pine" }
 ] as const
 
-/** Categories in their order; clients find the title in the metadata. */
+/** Clients find the title in the metadata. */
 export const categories = [
   { slug: "coffee", titles: { en: "Coffee", de: "Kaffee" } },
   { slug: "kitchen", titles: { en: "Kitchen", de: "Küche" } },
@@ -46,7 +45,7 @@ export const categories = [
   { slug: "clothing", titles: { en: "Clothing", de: "Kleidung" } }
 ] as const
 
-/** A code for new customers, and free shipping from 50.00 on without a code. */
+/** A code for new customers, and free shipping from 50.00 on. */
 export const promotions: ReadonlyArray<NewPromotion> = [
   { code: "WELCOME10", name: "Ten per cent for newcomers", type: "percentage_off_order", value: 10 },
   {
