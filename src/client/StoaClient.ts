@@ -4,11 +4,9 @@ import { HttpApiClient } from "effect/http-api"
 import { Api } from "../http/Api.ts"
 import { type Connection, credentialHeaders } from "./Credentials.ts"
 
-/** How often and how long a client retries. */
 export interface Retries {
-  /** Maximum number of retries. */
   readonly times: number
-  /** Maximum wait before a retry. If `Retry-After` is longer, the response is returned as it is. */
+  /** Maximum wait; a response with a longer `Retry-After` is returned. */
   readonly longestWait: Duration.Input
   /** Wait without a `Retry-After`; doubled with every retry. */
   readonly firstWait: Duration.Input
@@ -19,7 +17,7 @@ const usual: Retries = { times: 4, longestWait: "30 seconds", firstWait: "250 mi
 /** Rejected before any work (429), or not accepted in time (503; a change carries an Idempotency-Key). */
 const isBusy = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status === 429 || status === 503
 
-/** Seconds, or the date as HTTP writes it; undefined for anything else. */
+/** Seconds, or an HTTP date; else undefined. */
 export const waitOf = (retryAfter: string | undefined, now: number): number | undefined => {
   if (retryAfter === undefined || retryAfter === "") return undefined
   const seconds = Number(retryAfter)
@@ -28,7 +26,7 @@ export const waitOf = (retryAfter: string | undefined, now: number): number | un
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** A client that retries 429 and 503 responses after the time in `Retry-After`. */
+/** Retries 429 and 503 responses after `Retry-After`. */
 export const againWhileBusy = (options: Partial<Retries>) => {
   const { firstWait, longestWait, times } = { ...usual, ...options }
   const longest = Duration.toMillis(longestWait)
@@ -36,7 +34,7 @@ export const againWhileBusy = (options: Partial<Retries>) => {
   const pause = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse, tried: number) {
     const now = yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
     const recorded = waitOf(response.headers["retry-after"], now)
-    // Jitter, so that clients rejected together do not retry together.
+    // Clients rejected together must not retry together.
     const own = Duration.toMillis(firstWait) * 2 ** tried * (yield* Random.nextBetween(0.75, 1.25))
     return recorded ?? Math.min(own, longest)
   })
@@ -52,35 +50,28 @@ export const againWhileBusy = (options: Partial<Retries>) => {
     })
 
   return <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
-    // Retries the prepared request with the same Idempotency-Key instead of preparing a new one.
+    // Retries the prepared request: the Idempotency-Key stays the same.
     HttpClient.transform(client, (send) => sending(send, 0))
 }
 
-/** Options of a client besides its connection. */
 export interface ClientOptions extends Connection {
-  /** Retries of 429 and 503 responses (docs/clients.md). Default: four times; `false`: never. */
+  /** Default: four times; `false`: never. */
   readonly retries?: Partial<Retries> | false
 }
 
-/**
- * Headers of the requests of an effect: `x-cart-secret` for a guest, `idempotency-key` for a change the caller may have
- * to repeat.
- */
+/** Headers of an effect's requests, such as `x-cart-secret`. */
 export const RequestHeaders = Context.Reference<Readonly<Record<string, string>>>("stoa/client/RequestHeaders", {
   defaultValue: () => ({})
 })
 
-/** The requests of an effect with these headers. */
+/** Runs an effect with these headers on its requests. */
 export const withRequestHeaders =
   (headers: Readonly<Record<string, string>>) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.updateService(effect, RequestHeaders, (outer) => ({ ...outer, ...headers }))
 
 const isUnsafe = (method: string): boolean => method !== "GET" && method !== "HEAD"
 
-/**
- * A change carries an `Idempotency-Key` that stays the same in retries, so that a lost response does not repeat the
- * change.
- */
+/** A change's `Idempotency-Key` stays the same in retries. */
 const prepared = (connection: Connection) => (request: HttpClientRequest.HttpClientRequest) =>
   Effect.map(RequestHeaders, (headers) => {
     const own = HttpClientRequest.setHeaders(request, { ...credentialHeaders(connection), ...headers })
@@ -89,7 +80,6 @@ const prepared = (connection: Connection) => (request: HttpClientRequest.HttpCli
       : own
   })
 
-/** The client for these options; requests go through the `HttpClient` of the context. */
 export const makeStoaClient = (options: ClientOptions) =>
   HttpApiClient.make(Api, {
     baseUrl: options.url,
@@ -100,9 +90,8 @@ export const makeStoaClient = (options: ClientOptions) =>
   })
 
 /**
- * The HTTP API of a Stoa (docs/clients.md), derived from the same definition as its routes: `stoa.catalog.read({
- * params, query })` returns what the handler returned, without the envelope, and fails with the errors of the
- * specification as typed values.
+ * The HTTP API of a Stoa (docs/clients.md): `stoa.catalog.read({ params, query })` returns the handler's result without
+ * the envelope and fails with the specification's errors.
  */
 export class StoaClient
   extends Context.Service<StoaClient, Effect.Success<ReturnType<typeof makeStoaClient>>>()("stoa/client/StoaClient")

@@ -41,10 +41,7 @@ import { StaffGroup } from "./staff/StaffApi.ts"
 import { TaxClassesGroup, TaxRatesGroup } from "./tax/TaxApi.ts"
 import { WebhooksGroup } from "./webhooks/WebhooksApi.ts"
 
-/**
- * The root of the API: it only adds groups. Prefix, middleware and access sit on each group, because what is put on
- * the root is lost for handlers that were built against one group alone.
- */
+/** Prefix, middleware and access are on each group: handlers built against one group lose what is on the root. */
 export const Api = HttpApi.make("stoa")
   .add(HealthGroup)
   .add(MetricsGroup)
@@ -105,9 +102,9 @@ export const Api = HttpApi.make("stoa")
     description:
       "A headless commerce backend. Fields of a request body that its schema does not name are ignored; only " +
       "an analytics query refuses them.",
-    // Relative to the address of the document, so it holds behind every proxy.
+    // Relative to the document's address: valid behind every proxy.
     servers: [{ url: "/" }]
   }))
 
-/** What a process that runs actors answers: nothing but what its operator asks. */
+/** Served by a process that runs actors. */
 export const OperatorApi = HttpApi.make("stoa").add(HealthGroup).add(MetricsGroup)

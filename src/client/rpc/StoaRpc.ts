@@ -6,7 +6,7 @@ import type { EventType, StoreEvent } from "../../domain/platform/events/Event.t
 import { type Refusal, RpcAccess, StoaRpcs } from "../../http/rpc/StoaRpcs.ts"
 import { type Connection, credentialHeaders } from "../Credentials.ts"
 
-/** Reconnect schedule while the service is unavailable; calls made meanwhile wait. */
+/** Calls made meanwhile wait. */
 const whileAway = Schedule.min([Schedule.exponential("200 millis", 1.5), Schedule.spaced("5 seconds")])
 
 const credentials = (connection: Connection) =>
@@ -16,19 +16,15 @@ const credentials = (connection: Connection) =>
   )
 
 /**
- * The RPC calls of a Stoa (docs/clients.md), typed by the contracts in `src/http/rpc`: `rpc["catalog.read"]({ idOrSlug })`.
- * A refusal by the service is the call's typed error, a connection failure an `RpcClientError`: after one of those,
- * repeat a change with the same `idempotency-key` (`RpcClient.withHeaders`).
+ * The RPC calls of a Stoa (docs/clients.md): `rpc["catalog.read"]({ idOrSlug })`. A refusal is the call's typed error;
+ * after an `RpcClientError` repeat a change with the same `idempotency-key`.
  */
 export class StoaRpc
   extends Context.Service<StoaRpc, RpcClient.FromGroup<typeof StoaRpcs, RpcClientError.RpcClientError>>()(
     "stoa/client/rpc/StoaRpc"
   )
 {
-  /**
-   * One WebSocket, reopened when it breaks: concurrent calls and streams. A call fails if its socket breaks; calls made
-   * without a socket wait for the next one.
-   */
+  /** One WebSocket, reopened when it breaks. A call fails with its socket; calls without a socket wait. */
   static readonly layerSocket = (connection: Connection): Layer.Layer<StoaRpc> =>
     Layer.effect(StoaRpc, RpcClient.make(StoaRpcs)).pipe(
       Layer.provide(RpcClient.layerProtocolSocket({ retryTransientErrors: true, retryPolicy: whileAway })),
@@ -36,10 +32,7 @@ export class StoaRpc
       Layer.provide([Socket.layerWebSocketConstructorGlobal, RpcSerialization.layerNdjson, credentials(connection)])
     )
 
-  /**
-   * HTTP for clients that cannot keep a socket: no streams. With `batchWindow`, calls made within it share one request,
-   * at most 64 of them.
-   */
+  /** HTTP, without streams. Calls within `batchWindow` share a request, at most 64. */
   static readonly layerHttp = (
     connection: Connection & { readonly batchWindow?: Duration.Input }
   ): Layer.Layer<StoaRpc> =>
@@ -52,20 +45,17 @@ export class StoaRpc
     )
 }
 
-/** Which events are followed, and from where. */
 export interface Followed {
-  /** The sequence of the last processed event. Default 0, from the beginning. */
+  /** Sequence of the last processed event. Default 0. */
   readonly after?: number
   readonly type?: EventType
 }
 
-/** Pause before an ended feed is resumed. */
 const again = "500 millis"
 
 /**
- * Every event of the organization, once and in order, across reconnects and restarts of the service: it resumes after
- * the last event it emitted. A consumer that can restart must store the `sequence` of the last processed event. Fails
- * if the service refuses the client.
+ * Every event once and in order, across reconnects. Store the `sequence` of the last processed event to survive a
+ * restart. Fails if the service refuses the client.
  */
 export const followEvents = ({ after = 0, type }: Followed = {}): Stream.Stream<StoreEvent, Refusal, StoaRpc> =>
   Stream.unwrap(Effect.map(StoaRpc, (rpc) => {

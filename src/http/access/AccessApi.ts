@@ -12,7 +12,7 @@ import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 const mayManage = anyOf("api-keys:manage", "staff:manage")
 
-/** API keys of an organization (contract, platform §4, §23.14). `stoa api-key` does the same. */
+/** API keys of an organization (contract, platform §4, §23.14). */
 export const OrganizationKeysGroup = guarded(
   "organizationKeys",
   HttpApiEndpoint.post("createKey", "/api/admin/api-keys", {
@@ -41,7 +41,7 @@ export const OrganizationKeysGroup = guarded(
     )
 )
 
-/** The permissions that roles can have (contract, platform §14). */
+/** Permissions for roles (contract, platform §14). */
 export const PermissionsGroup = HttpApiGroup.make("permissions").add(
   HttpApiEndpoint.get("list", "/api/admin/permissions", { success: Data(Permissions) })
     .annotate(Access, anyOf("staff:manage", "admin"))

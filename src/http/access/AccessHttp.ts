@@ -6,7 +6,6 @@ import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { OrganizationKeysGroup, PermissionsGroup } from "./AccessApi.ts"
 
-/** Handlers of the routes that `AccessApi.ts` declares. */
 export const organizationKeysHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(OrganizationKeysGroup),
   "organizationKeys",

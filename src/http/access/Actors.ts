@@ -8,48 +8,41 @@ import type {
   Unauthorized
 } from "../../domain/platform/errors/ApiErrors.ts"
 
-/** What authenticated a request: nothing, a session's cookie or token, an API key (also as a bearer token), or a test. */
+/** API keys count also as a bearer token. */
 export type Credential = "none" | "cookie" | "bearer" | "key" | "test"
 
-/** The actor of a request, and its credential. */
 export interface Caller extends Actor {
   readonly credential: Credential
-  /** The id of an API key, by which its requests are counted. */
   readonly keyId?: string
-  /** The request limit of an API key, in place of the general one. */
+  /** In place of the general limit. */
   readonly rateLimit?: { readonly limit: number; readonly windowMs: number }
-  /** An API key with a limited number of uses, which is looked up for each call. */
+  /** Limited in uses: looked up for each call. */
   readonly metered?: true
-  /** The cookie of a session that was just extended (`Set-Cookie`). */
+  /** `Set-Cookie` of a session that was just extended. */
   readonly renewedCookie?: string
 }
 
-/** The parts of a request that matter for its actor. */
 export interface Asked {
   readonly method: string
-  /** Path and query. */
   readonly url: string
-  /** The route belongs to no organization, so none has to be resolved. */
+  /** The route belongs to no organization. */
   readonly storeless?: boolean
-  /** Checked before a look-up of credentials that may be guesses; false refuses the request. */
+  /** Checked before a look-up of possible guesses; false refuses the request. */
   readonly mayGuess?: Effect.Effect<boolean> | undefined
-  /** Checks an open stream: takes no use of a key and extends no session. */
+  /** Checks an open stream: uses no key and extends no session. */
   readonly isRepeat?: boolean
 }
 
-/** Resolves the credentials of a request to an actor (contract, platform §2); implemented in `layers/Actors.ts`. */
+/** Resolves a request's credentials to an actor (contract, platform §2); see `layers/Actors.ts`. */
 export class Actors extends Context.Service<Actors, {
   /**
-   * The actor of these headers: 401 for invalid credentials, an anonymous shopper without any. 503 when the organization
-   * cannot be resolved, 403 when the role requires a missing second factor, 429 when `mayGuess` is false.
+   * An anonymous shopper without credentials. 401 for invalid ones, 403 without a required second factor, 429 when
+   * `mayGuess` is false, 503 for an unresolved organization.
    */
   readonly fromHeaders: (
     headers: Headers.Headers,
     asked?: Asked
   ) => Effect.Effect<Caller, Unauthorized | OrgResolutionFailed | TwoFactorRequired | TooManyRequests>
-  /**
-   * The user of a session at `/api/auth`: API keys and invalid credentials give an anonymous actor there, and a missing
-   * second factor is not refused, since its user may be about to set it up.
-   */
+  /** For `/api/auth`: API keys and invalid credentials are anonymous; a missing second factor is not refused. */
   readonly fromSession: (headers: Headers.Headers) => Effect.Effect<Caller>
 }>()("stoa/http/access/Actors") {}

@@ -7,10 +7,10 @@ import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors, parseOptions } from "../middleware/Errors.ts"
 
-/** Each caller has a scope, or none; the service decides what of the models it shows. */
+/** The service decides what a scope shows. */
 const hasScope = judgedBy((actor) => scopeOf(actor) !== undefined, readsAll)
 
-/** Figures of a store (spec §4 Analytics). A query changes nothing, so it takes no Idempotency-Key. */
+/** Figures of a store (spec §4 Analytics). Queries take no Idempotency-Key. */
 export const AnalyticsGroup = HttpApiGroup.make("analytics").add(
   HttpApiEndpoint.get("meta", "/api/analytics/meta", { success: Data(AnalyticsMeta) })
     .annotate(Access, hasScope)

@@ -3,7 +3,6 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Analytics } from "../../domain/analytics/Analytics.ts"
 import { AnalyticsGroup } from "./AnalyticsApi.ts"
 
-/** Handlers of the routes that `AnalyticsApi.ts` declares. */
 export const analyticsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(AnalyticsGroup),
   "analytics",

@@ -12,12 +12,12 @@ import { Errors, parseOptions } from "../middleware/Errors.ts"
 
 const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
 
-/** A time without an offset is read as UTC, in any time zone of the server. */
+/** Never the server's time zone. */
 const inUtc = (text: string): string => /T/.test(text) && !/(Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text
 
 const isMoment = (text: string): boolean => iso.test(text) && isDay(text) && !Number.isNaN(Date.parse(inUtc(text)))
 
-/** A day or a time of the query, ISO 8601; anything else is 422. */
+/** ISO 8601; else 422. */
 const Moment = Schema.String.check(
   Schema.makeFilter((text: string) => isMoment(text) || "must be a date or a time in ISO 8601")
 ).pipe(

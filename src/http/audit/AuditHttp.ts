@@ -4,10 +4,9 @@ import { Audit } from "../../domain/audit/Audit.ts"
 import { pageOf, pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { AuditGroup } from "./AuditApi.ts"
 
-/** Rows of a page where none are named (spec §8). */
+/** Spec §8. */
 const usualSize = 50
 
-/** Handlers of the routes that `AuditApi.ts` declares. */
 export const auditHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(AuditGroup),
   "audit",

@@ -18,7 +18,7 @@ import {
 } from "./AuthRecords.ts"
 
 const provider = { provider: Schema.String }
-/** An e-mail address; better-auth checks its form. */
+/** better-auth checks its form. */
 const Email = ShortText
 const optionalText = Schema.optional(Reference)
 const password = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128))
@@ -64,7 +64,7 @@ const LinkedAccount = Schema.Struct({
   updatedAt: Schema.Date.annotate({ format: "date-time" })
 }).annotate({ identifier: "LinkedAccount" })
 
-/** Fields of a provider's form (RFC 6749), with the user where the provider sends one. */
+/** RFC 6749, with the user where the provider sends one. */
 const ProviderForm = Schema.Struct({
   code: optionalText,
   state: optionalText,
@@ -75,15 +75,14 @@ const ProviderForm = Schema.Struct({
   device_id: optionalText
 }).pipe(HttpApiSchema.asFormUrlEncoded())
 
-/** A redirect of the browser. */
 const Moved = HttpApiSchema.Empty(302)
 
 const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
 
-/** A link of a mail never ends on JSON: its errors are pages too. */
+/** Links of mails are opened by people: errors are pages too. */
 const pageErrors = [...error, Page.pipe(HttpApiSchema.status(400)), Page.pipe(HttpApiSchema.status(401))] as const
 
-/** The user's record, passwords, verified addresses and social sign-in (contract, platform §3). */
+/** User record, passwords, verified addresses and social sign-in (contract, platform §3). */
 export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   post("updateUser", "/api/auth/update-user", UserChange, Done, "Change the user's name or picture"),
   post(

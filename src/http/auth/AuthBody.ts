@@ -3,13 +3,12 @@ import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
 
-/** Annotation of an endpoint that takes a form in place of JSON, as pages without scripts send it. */
+/** The endpoint takes a form, from pages without scripts. */
 export class TakesForm extends Context.Service<TakesForm, true>()("stoa/http/auth/TakesForm") {}
 
-/** The parts of an endpoint that are needed to read its body. */
 export type DeclaredBody = Pick<HttpApiEndpoint.Top, "payload" | "query" | "annotations">
 
-/** A refused body, with the codes of better-auth (contract, platform §3). */
+/** Has the codes of better-auth (contract, platform §3). */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
   status: Schema.Literals([400, 415]),
   code: Schema.String,
@@ -23,7 +22,7 @@ const form = "application/x-www-form-urlencoded"
 
 const kindOf = (contentType = ""): string => contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** Whether a page without scripts sent the request: its visitor sees the response. */
+/** A visitor sees the response. */
 export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   kindOf(headers["content-type"]) === form
 
@@ -52,7 +51,7 @@ const isNewPassword = (path: string): boolean => path === "password" || path ===
 const valueAt = (body: unknown, path: string): unknown =>
   typeof body === "object" && body !== null ? Reflect.get(body, path) : undefined
 
-/** The error of a body. The length of a password has special codes, which clients of better-auth expect. */
+/** Password lengths have special codes, for clients of better-auth. */
 const misfit = (body: unknown, error: Schema.SchemaError): BodyRefused => {
   const { message, path } = issuesOf(error)[0] ?? { message: "Invalid input", path: "" }
   const value = isNewPassword(path) ? valueAt(body, path) : undefined
@@ -67,16 +66,13 @@ const misfit = (body: unknown, error: Schema.SchemaError): BodyRefused => {
 
 const schemaOf = ({ payload }: DeclaredBody) => {
   const [schema] = [...payload.values()].flatMap(({ schemas }) => [...schemas])
-  // Bodies of these routes are plain JSON: decoding needs no service.
+  // Decoding needs no service.
   return Option.fromUndefinedOr(schema as Schema.Decoder<unknown> | undefined)
 }
 
 const bodyless = new Set(["GET", "HEAD"])
 
-/**
- * The body of a request as its endpoint declares it: better-auth and the rate limits get nothing else and read the same.
- * None where the endpoint declares no body.
- */
+/** The body as declared; better-auth and rate limits read nothing else. None for an endpoint without a body. */
 export const declaredBody = (endpoint: DeclaredBody) => {
   const decode = Option.map(schemaOf(endpoint), (schema) => Schema.decodeUnknownEffect(schema))
   const takesForm = Context.getOrUndefined(endpoint.annotations, TakesForm) === true

@@ -21,7 +21,7 @@ const inBothForms = (error: Conflict | StillRunning | ValidationFailed) =>
     )
   )
 
-/** A query that does not fit its schema, as better-auth refuses it. */
+/** In better-auth's form. */
 const unreadableQuery = (error: HttpApiError.HttpApiSchemaError) => {
   const [issue] = issuesOf(error.cause)
   const problem = { code: "VALIDATION_ERROR", message: `[query.${issue?.path ?? ""}] ${issue?.message ?? ""}` }
@@ -31,14 +31,13 @@ const unreadableQuery = (error: HttpApiError.HttpApiSchemaError) => {
 const isOurs = (error: unknown): error is Conflict | StillRunning | ValidationFailed =>
   error instanceof Conflict || error instanceof StillRunning || error instanceof ValidationFailed
 
-/** `AuthCaller` over the sessions of the database. */
 export const authCallerLayer = Layer.effect(
   AuthCaller,
   Effect.map(Actors, (actors) =>
     AuthCaller.of((handler) =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        // A read needs no user: a link in a mail names its user, and better-auth itself renews the session.
+        // A read needs no user: a mailed link names its user, and better-auth renews the session.
         const headers = request.method === "GET" ? Headers.empty : request.headers
         const caller = yield* actors.fromSession(headers)
         if (caller.renewedCookie !== undefined) yield* sendCookie(caller.renewedCookie)
@@ -155,5 +154,5 @@ const apiKeys = HttpApiBuilder.group(
         .handleRaw("delete", answer))
 )
 
-/** better-auth answers every declared route of `/api/auth`; other routes do not exist. */
+/** better-auth answers the declared routes of `/api/auth`; others do not exist. */
 export const authHttp = Layer.mergeAll(sessions, accounts, twoFactor, organizations, apiKeys)

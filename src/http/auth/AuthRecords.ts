@@ -13,18 +13,14 @@ import { Time } from "../../domain/platform/text/Time.ts"
 import { summary } from "../endpoint/Resource.ts"
 
 /**
- * Provides the user of a session under `/api/auth`, for the change log and for idempotency keys. It refuses no request:
- * better-auth decides where a session is required, and a request with an expired one may be a sign-in. Errors of inner
- * middleware get the form of these routes (contract, platform §1.1).
+ * Provides the user of a session, for the change log and idempotency keys. Refuses nothing: better-auth decides, and a
+ * request with an expired session may be a sign-in. Errors get the form of these routes (contract, platform §1.1).
  */
 export class AuthCaller extends HttpApiMiddleware.Service<AuthCaller, { provides: CurrentActor }>()(
   "stoa/http/AuthCaller"
 ) {}
 
-/**
- * An error of `/api/auth`: the envelope of the service, with `code` and `message` beside it for clients of better-auth
- * (contract, platform §1.1). better-auth may add fields.
- */
+/** The envelope with `code` and `message` beside it, for clients of better-auth (contract, platform §1.1). */
 const failure = (status: number) =>
   Schema.StructWithRest(
     Schema.Struct({
@@ -39,7 +35,7 @@ const failure = (status: number) =>
     [Schema.Record(Schema.String, Schema.Unknown)]
   ).annotate({ httpApiStatus: status })
 
-/** Errors of every route of `/api/auth`; those of the HTTP server have the envelope alone. */
+/** Errors of the HTTP server have the envelope alone. */
 export const authFailures = [
   ...[400, 401, 403, 404, 409, 415, 422, 429].map(failure),
   NotFound,
@@ -50,7 +46,6 @@ export const authFailures = [
 
 type Path = `/api/auth/${string}`
 
-/** POST of a body. */
 export const post = <const Name extends string, const P extends Path, Payload extends Schema.Top, S extends Schema.Top>(
   name: Name,
   path: P,
@@ -59,7 +54,6 @@ export const post = <const Name extends string, const P extends Path, Payload ex
   ...texts: Parameters<typeof summary>
 ) => HttpApiEndpoint.post(name, path, { payload, success, error: authFailures }).annotateMerge(summary(...texts))
 
-/** POST without a body. */
 export const act = <const Name extends string, const P extends Path, S extends Schema.Top>(
   name: Name,
   path: P,
@@ -67,7 +61,6 @@ export const act = <const Name extends string, const P extends Path, S extends S
   ...texts: Parameters<typeof summary>
 ) => HttpApiEndpoint.post(name, path, { success, error: authFailures }).annotateMerge(summary(...texts))
 
-/** GET without parameters. */
 export const get = <const Name extends string, const P extends Path, S extends Schema.Top>(
   name: Name,
   path: P,
@@ -75,7 +68,7 @@ export const get = <const Name extends string, const P extends Path, S extends S
   ...texts: Parameters<typeof summary>
 ) => HttpApiEndpoint.get(name, path, { success, error: authFailures }).annotateMerge(summary(...texts))
 
-/** A user in responses of `/api/auth`; ids are UUIDs (contract, platform §3). */
+/** Ids are UUIDs (contract, platform §3). */
 export const AuthUser = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -88,7 +81,7 @@ export const AuthUser = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "AuthUser" })
 
-/** A session. Its token is a bearer token. */
+/** The token is a bearer token. */
 export const AuthSession = Schema.Struct({
   id: Schema.String,
   userId: Schema.String,
@@ -101,19 +94,16 @@ export const AuthSession = Schema.Struct({
   activeOrganizationId: Schema.optional(Schema.NullOr(Schema.String))
 }).annotate({ identifier: "AuthSession" })
 
-/** The response of a change without data. */
 export const Done = Schema.Struct({ status: Schema.Boolean })
 
-/** The same with another field. */
 export const Succeeded = Schema.Struct({ success: Schema.Boolean })
 
-/** The signed-in user. The token is null where the address has to be verified first. */
+/** The token is null until the address is verified. */
 export const SignedUp = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
 
-/** The next address of the browser. */
+/** Next address of the browser. */
 export const Redirect = Schema.Struct({ url: Schema.String, redirect: Schema.Boolean })
 
-/** An organization. */
 export const AuthOrganization = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -123,7 +113,6 @@ export const AuthOrganization = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "AuthOrganization" })
 
-/** A member of an organization. */
 export const AuthMember = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,
@@ -140,7 +129,7 @@ export const AuthMember = Schema.Struct({
   )
 }).annotate({ identifier: "AuthMember" })
 
-/** An invitation to an organization; a user with its address can accept it for seven days. */
+/** Valid for seven days, for the user with its address. */
 export const AuthInvitation = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,
@@ -152,7 +141,7 @@ export const AuthInvitation = Schema.Struct({
   inviterId: Schema.String
 }).annotate({ identifier: "AuthInvitation" })
 
-/** An API key; the key itself is shown once, by its creation (contract, platform §4). */
+/** The key itself is shown once, at creation (contract, platform §4). */
 export const AuthApiKey = Schema.Struct({
   id: Schema.String,
   configId: Schema.String,
@@ -177,7 +166,7 @@ export const AuthApiKey = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "AuthApiKey" })
 
-/** Body of the verification page, of the service or of the shop. */
+/** Sent by the service's or the shop's verification page. */
 export const VerifyEmail = Schema.Struct({
   token: Reference,
   newPassword: Schema.optional(Reference),

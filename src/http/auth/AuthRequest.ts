@@ -9,21 +9,18 @@ import { CurrentRequest } from "../server/RequestId.ts"
 import { nonceHeader, noncesIn, withoutNonce } from "./AddressVerification.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
 
-/**
- * Whether a mail of a kind may be sent to an address; false when the recipient got too many. Response and work of the
- * request are the same.
- */
+/** False when the recipient got too many mails of a kind. The response stays the same. */
 export const MailLimit = Context.Reference<(kind: string, to: string) => Effect.Effect<boolean>>(
   "stoa/http/auth/MailLimit",
   { defaultValue: () => () => Effect.succeed(true) }
 )
 
-/** Answers the requests of `/api/auth` (contract, platform §3); implemented in `layers/auth`. */
+/** Serves `/api/auth` (contract, platform §3); see `layers/auth`. */
 export class AuthGateway extends Context.Service<AuthGateway, {
   readonly answer: (request: Request) => Effect.Effect<Response, never, CurrentActor>
 }>()("stoa/http/auth/AuthGateway") {}
 
-/** Fields and parameters with an address for the browser, and better-auth's codes for refusing them. */
+/** Fields and parameters with an address for the browser, and better-auth's codes. */
 const refusals = {
   callbackURL: "INVALID_CALLBACK_URL",
   redirectTo: "INVALID_REDIRECT_URL",
@@ -31,16 +28,15 @@ const refusals = {
   newUserCallbackURL: "INVALID_NEW_USER_CALLBACK_URL"
 } as const
 
-/** Characters that browsers drop or replace, and that no valid address contains. */
+/** Browsers drop or replace them. */
 const ambiguous = /[\\\s\p{Cc}]/u
 
-/** A placeholder for the origin of the service. */
 const own = "http://stoa.invalid"
 
-/** A path that begins with two slashes, or may after normalization, names a host. */
+/** Such a path names a host, maybe only after normalization. */
 const namesAHost = ({ pathname }: URL): boolean => /\/\/|%2f|%5c/i.test(pathname)
 
-/** Whether an address, parsed as browsers do, leads to this service or to a trusted origin. */
+/** True if browsers would stay at this service or a trusted origin. */
 export const isTrustedAddress = (address: string, isTrusted: OriginTest): boolean => {
   if (ambiguous.test(address)) return false
   const isPath = address.startsWith("/")
@@ -51,7 +47,7 @@ export const isTrustedAddress = (address: string, isTrusted: OriginTest): boolea
   return isPath ? url.origin === own && !namesAHost(url) : isTrusted(url.origin)
 }
 
-/** The refusal of a request that would send a browser to an untrusted address; undefined for any other. */
+/** Refuses to send a browser to an untrusted address. */
 export const unusableAddress = (query: URLSearchParams, body: unknown, isTrusted: OriginTest) => {
   for (const [name, code] of Object.entries(refusals)) {
     const sent: unknown = typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined
@@ -62,10 +58,10 @@ export const unusableAddress = (query: URLSearchParams, body: unknown, isTrusted
   return undefined
 }
 
-/** The header with the client's address for better-auth; one that the client sends is dropped. */
+/** Dropped when a client sends it. */
 export const clientAddressHeader = "x-stoa-client-ip"
 
-/** Headers of the connection and of proxies, which better-auth must not trust. */
+/** Headers that better-auth must not trust. */
 const ofConnection =
   /^(connection|content-length|transfer-encoding|keep-alive|upgrade|expect|x-forwarded-.*|x-real-ip|forwarded)$/
 
@@ -74,7 +70,7 @@ const headersFor = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequ
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !ofConnection.test(name)) kept.set(name, value)
   }
-  // All cookies but the sign-up nonce, which authenticates no user but would make a program look like a browser.
+  // A nonce authenticates no user, but would make a program look like a browser.
   const [cookies, nonces] = [withoutNonce(headers["cookie"]), noncesIn(headers["cookie"])]
   kept.delete("cookie")
   if (cookies !== undefined) kept.set("cookie", cookies)
@@ -86,17 +82,17 @@ const headersFor = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequ
   return kept
 }
 
-/** The URL as the client sent it; an invalid host becomes `localhost`. */
+/** An invalid host becomes `localhost`. */
 const urlOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): URL => {
   const path = url.startsWith("/") ? url : `/${url}`
   const asked = `http://${headers["host"] ?? "localhost"}${path}`
   return new URL(URL.canParse(asked) ? asked : `http://localhost${path}`)
 }
 
-/** Whether the parsed path equals the raw one, by which the router found the route: better-auth reads the parsed one. */
+/** The router matched the raw path, better-auth reads the parsed one: they must be equal. */
 const isPlain = ({ pathname }: URL, asked: string): boolean => asked.split("?", 1)[0] === pathname
 
-/** The request for better-auth, with the declared fields of the body as JSON. */
+/** Has the declared fields of the body only, as JSON. */
 export const toWeb = ({ body, request, url }: Guarded): Request => {
   const headers = headersFor(request)
   headers.delete("content-type")
@@ -114,7 +110,6 @@ const Problem = Schema.fromJsonString(
 const decodeTried = Schema.decodeUnknownOption(Schema.Struct({ email: Schema.String }))
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
-/** Default codes and messages of refusals. */
 const unnamed: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ["BAD_REQUEST", "The request could not be read."],
   401: ["UNAUTHORIZED", "Authentication required."],
@@ -127,7 +122,7 @@ const unnamed: Readonly<Record<number, readonly [code: string, message: string]>
   429: ["TOO_MANY_REQUESTS", "Too many requests, please try again later."]
 }
 
-/** The error in the envelope of the service, with the fields of better-auth beside it (contract, platform §1.1). */
+/** The envelope with better-auth's fields beside it (contract, platform §1.1). */
 export const refusal = (
   status: number,
   problem: { readonly code?: string | undefined; readonly message?: string | undefined } = {}
@@ -140,7 +135,7 @@ export const refusal = (
   return HttpServerResponse.jsonUnsafe({ ...problem, code, message, error: { code, message } }, { status })
 }
 
-/** A route of better-auth that this service refuses. */
+/** Refuses a route of better-auth. */
 export const forbidden = (message: string) => Effect.sync(() => refusal(403, { code: "FORBIDDEN", message }))
 
 const Signed = Schema.fromJsonString(
@@ -148,17 +143,14 @@ const Signed = Schema.fromJsonString(
 )
 const decodeSigned = Schema.decodeUnknownOption(Signed)
 
-/**
- * The token of a response is that of the new session. After the first code of a second factor better-auth shows that of the
- * session which it has just ended.
- */
+/** Returns the new session's token: after the first code of a second factor better-auth shows that of the ended one. */
 const withOwnToken = (text: string, signed: string | undefined): string => {
   const token = signed?.split(".", 1)[0]
   const body = token === undefined ? undefined : Option.getOrUndefined(decodeSigned(text))
   return body === undefined || body.token === token ? text : JSON.stringify({ ...body, token })
 }
 
-/** The response with its headers and cookies; errors in the form of the service. */
+/** Keeps headers and cookies; errors in the form of the service. */
 const fromWeb = Effect.fnUntraced(function*(response: Response) {
   const text = yield* Effect.promise(() => response.text())
   const { cookies, headers } = HttpServerResponse.fromWeb(new Response(null, response))
@@ -174,33 +166,32 @@ const fromWeb = Effect.fnUntraced(function*(response: Response) {
   return answer.pipe(HttpServerResponse.setHeaders(kept), HttpServerResponse.mergeCookies(cookies))
 })
 
-/** A provider of social sign-in sends its form here from another origin; its state parameter guards it. */
+/** Providers post their form from another origin; the state parameter guards it. */
 const fromProviders = "/api/auth/callback/"
 
-/** Sign-ins are also limited by e-mail address. */
 const signIn = "/api/auth/sign-in/email"
 
 const emailOf = (body: Option.Option<unknown>): string | undefined =>
   Option.getOrUndefined(Option.flatMap(body, decodeTried))?.email
 
-/** Any cookie counts; a page cannot send the header of a bearer token to another origin without a preflight request. */
+/** Any cookie counts; a bearer token needs a preflight request. */
 const shown = ({ headers }: HttpServerRequest.HttpServerRequest): Credential =>
   withoutNonce(headers["cookie"]) !== undefined ? "cookie" : headers["authorization"] === undefined ? "none" : "bearer"
 
-/** The refusal that better-auth has for it. */
+/** better-auth's refusal. */
 const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpServerRequest) =>
   origin === "null" || (origin ?? referer) === undefined
     ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" })
     : refusal(403, { code: "INVALID_ORIGIN", message: "Invalid origin" })
 
-/** A request to `/api/auth` from an allowed origin with a declared body. */
+/** From an allowed origin, with a declared body. */
 export interface Guarded {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly url: URL
   readonly body: Option.Option<unknown>
 }
 
-/** Routes of better-auth with lists, which use any other parameter in queries. */
+/** Lists that use any other parameter in queries. */
 const listing = /^\/api\/auth\/(?:organization|api-key)\//
 
 /** Removes undeclared parameters. */
@@ -209,15 +200,11 @@ const keepDeclared = (sent: URLSearchParams, { query }: DeclaredBody): void => {
   for (const name of new Set(sent.keys())) if (!declared.includes(name)) sent.delete(name)
 }
 
-/** The endpoint of a handler. */
 export interface Asked {
   readonly endpoint: DeclaredBody
 }
 
-/**
- * Checks a request before it is answered. Requests without a cookie must come from an allowed origin too: the response of
- * a sign-out removes the visitor's cookie even if the request did not send it.
- */
+/** Requests without a cookie need an allowed origin too: a sign-out's response removes the visitor's cookie. */
 export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, publicUrl }) => {
   const mayLeadTo = (origin: string) => origin === publicUrl || isTrusted(origin)
   const bodies = new Map<DeclaredBody, ReturnType<typeof declaredBody>>()
@@ -249,7 +236,7 @@ export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, public
     )
 })
 
-/** Passes a request to better-auth, which checks cookies and origins again, and its response back. */
+/** better-auth checks cookies and origins again. */
 export const exchange = Effect.map(
   Effect.all([AuthGateway, RateLimiting, guard]),
   ([{ answer }, limiting, guarded]) => (asked: Asked) =>

@@ -25,7 +25,7 @@ const ofOrganization = { organizationId: optionalText, organizationSlug: optiona
 const Invited = Schema.Struct({ invitationId: ShortText })
 const WithMembers = Schema.Struct({ ...AuthOrganization.fields, members: Schema.Array(AuthMember) })
 const Full = Schema.NullOr(Schema.Struct({ ...WithMembers.fields, invitations: Schema.Array(AuthInvitation) }))
-/** The chosen organization, with members and invitations where better-auth has loaded them. */
+/** Members and invitations only where better-auth has loaded them. */
 const Chosen = Schema.NullOr(Schema.Struct({
   ...AuthOrganization.fields,
   members: Schema.optional(Schema.Array(AuthMember)),
@@ -33,7 +33,7 @@ const Chosen = Schema.NullOr(Schema.Struct({
 }))
 const elsewhere = "Not offered here (403): members are managed at /api/admin/staff"
 
-/** Organizations of the signed-in user (contract, platform §6); `/api/admin/staff` manages members. */
+/** Organizations of the signed-in user (contract, platform §6). */
 export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   post(
     "create",
@@ -142,7 +142,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)
 
-/** Sort fields; better-auth fails with an unknown one. */
+/** better-auth fails with an unknown one. */
 const sortBy = Schema.optional(
   Schema.Literals(["name", "createdAt", "updatedAt", "expiresAt", "lastRequest", "enabled"])
 )
@@ -156,7 +156,7 @@ const unchosen = Schema.optional(
   AnyJson.annotate({ description: "Cannot be chosen by the user: 400 `SERVER_ONLY_PROPERTY`." })
 )
 
-/** Fields that better-auth refuses by name: without them it would create another key than requested. */
+/** Refused by name: without them better-auth would create another key than requested. */
 const serverOnly = {
   permissions: unchosen,
   remaining: unchosen,
@@ -168,7 +168,7 @@ const serverOnly = {
   userId: unchosen
 }
 
-/** API keys of the signed-in user, with the permission `api-keys:manage` (contract, platform §4). */
+/** API keys of the signed-in user (contract, platform §4). */
 export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
   post(
     "create",

@@ -34,7 +34,7 @@ const SignedIn = Schema.Struct({
 
 const CurrentSession = Schema.NullOr(Schema.Struct({ session: AuthSession, user: AuthUser }))
 
-/** Sign-up, sign-in, sign-out and sessions (spec §4 Authentication endpoints, contract, platform §3). */
+/** Sign-up, sign-in, sign-out and sessions (spec §4, contract, platform §3). */
 export const SessionsGroup = HttpApiGroup.make("auth").add(
   post(
     "signUpEmail",
@@ -83,7 +83,7 @@ const codes = Schema.Array(Schema.String)
 const Code = Schema.Struct({ code: ShortText, trustDevice: Schema.optional(Schema.Boolean) })
 const Verified = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
 
-/** One-time codes of an authenticator app, and backup codes (contract, platform §3). */
+/** One-time and backup codes (contract, platform §3). */
 export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   post(
     "enable",

@@ -21,19 +21,17 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "")
 
-/** No scripts, no resources, and the form can be sent only to this service. */
+/** No scripts, no resources, and forms to this service only. */
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const style = "body{font:1.1rem/1.5 system-ui,sans-serif;max-width:28rem;margin:4rem auto;padding:0 1rem}" +
   "input,button{font:inherit;width:100%;box-sizing:border-box;padding:.6rem;margin:.4rem 0 1rem}[role=alert]{color:#a00}"
 
-/** The link of a page. */
 export interface PageOf {
   readonly storeName: string
   readonly token: string
   readonly callbackURL: string | undefined
-  /** The address of the form, with the organization of the link. */
   readonly action: string
 }
 
@@ -63,7 +61,6 @@ const onward = (callbackURL: string | undefined): string =>
     ? "<p>You can close this page and sign in.</p>"
     : `<p><a href="${escaped(callbackURL)}">Continue</a></p>`
 
-/** The page of a link for the state of its verification. */
 export const pageOf = (of: PageOf, state: LinkState | PasswordRefused) => {
   switch (state._tag) {
     case "Waiting":
@@ -87,7 +84,7 @@ const decodeSent = Schema.decodeUnknownOption(VerifyEmail)
 
 const path = "/api/auth/verify-email"
 
-/** The address of the link, without the parameters that are fields of the form. */
+/** Without the parameters that are fields of the form. */
 const actionOf = ({ url: { searchParams } }: Guarded): string => {
   const organization = searchParams.get("organizationId")
   return organization === null ? path : `${path}?${new URLSearchParams({ organizationId: organization })}`
@@ -101,7 +98,6 @@ const messages = {
 
 const named = (status: number, code: keyof typeof messages) => refusal(status, { code, message: messages[code] })
 
-/** The response to a page of the shop. */
 const answerOf = (state: LinkState | PasswordRefused) => {
   switch (state._tag) {
     case "Verified":
@@ -115,10 +111,7 @@ const answerOf = (state: LinkState | PasswordRefused) => {
   }
 }
 
-/**
- * Handlers of the link in a mail. Opening it changes nothing, since mail scanners open every link: it shows a page whose
- * button verifies the address.
- */
+/** Opening a link changes nothing, since mail scanners do: its page has a button. */
 export const verification = Effect.map(
   Effect.all([AddressVerification, guard]),
   ([{ look, secureCookies, storeName, verify }, guarded]) => ({

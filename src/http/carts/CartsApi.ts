@@ -10,7 +10,7 @@ import { IdempotentChange } from "../middleware/Idempotency.ts"
 const cart = { id: CartId }
 const item = { id: CartId, itemId: CartLineId }
 
-/** Carts (spec §4, contract §2). A guest sends the `secret` of the created cart in the header `x-cart-secret`. */
+/** Carts (spec §4, contract §2). A guest sends the cart's `secret` in `x-cart-secret`. */
 export const CartsGroup = guarded(
   "carts",
   HttpApiEndpoint.post("create", "/api/carts", {

@@ -5,7 +5,6 @@ import { Carts } from "../../domain/carts/Carts.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CartsGroup } from "./CartsApi.ts"
 
-/** Handlers of the routes that `CartsApi.ts` declares. */
 export const cartsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CartsGroup),
   "carts",

@@ -54,7 +54,7 @@ const change = (name: "publish" | "archive" | "discontinue", summary: string) =>
   HttpApiEndpoint.post(name, `/api/catalog/entities/:id/${name}`, { params: entity, success: Data(CatalogEntity) })
     .annotateMerge(described(summary, "catalog:update"))
 
-/** Entities of the catalog and their words (spec §4, contract §1.2). */
+/** Entities of the catalog (spec §4, contract §1.2). */
 export const CatalogGroup = guarded(
   "catalog",
   HttpApiEndpoint.get("list", "/api/catalog/entities", { query: listQuery, success: Page(EntityView) })
@@ -91,7 +91,7 @@ export const CatalogGroup = guarded(
   }).annotateMerge(described("Set words of one locale; absent keys keep their value", "catalog:update"))
 )
 
-/** Options of entities and the variants made of them (spec §4, contract §1.2). */
+/** Options and variants (spec §4, contract §1.2). */
 export const VariantsGroup = guarded(
   "variants",
   HttpApiEndpoint.post("createOptionType", "/api/catalog/entities/:id/options", {
@@ -109,7 +109,7 @@ export const VariantsGroup = guarded(
     payload: NewVariant,
     success: Created(Variant)
   }).annotateMerge(described("Create one variant", "catalog:update")),
-  // No body at all means mode `all`, so null is accepted.
+  // No body means mode `all`.
   HttpApiEndpoint.post("generate", "/api/catalog/entities/:id/variants/generate", {
     params: entity,
     payload: OptionalBody(Generate),

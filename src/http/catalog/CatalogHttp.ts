@@ -19,7 +19,6 @@ import { FieldDefinitionsGroup } from "./FieldDefinitionsApi.ts"
 const linked = { linked: true } as const
 const unlinked = { unlinked: true } as const
 
-/** Handlers of the routes that `CatalogApi.ts` declares. */
 const catalogHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CatalogGroup),
   "catalog",
@@ -63,7 +62,6 @@ const variantsHttp = HttpApiBuilder.group(
       }))
 )
 
-/** Handlers of the routes that `CategoriesApi.ts` declares. */
 const categoriesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CategoriesGroup),
   "categories",
@@ -112,7 +110,6 @@ const brandsHttp = HttpApiBuilder.group(
       }))
 )
 
-/** Handlers of the routes that `EntityVersionsApi.ts` declares. */
 const draftsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(DraftsGroup),
   "drafts",
@@ -150,7 +147,6 @@ const revisionsHttp = HttpApiBuilder.group(
       }))
 )
 
-/** Handlers of the routes that `FieldDefinitionsApi.ts` declares. */
 const fieldDefinitionsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(FieldDefinitionsGroup),
   "fieldDefinitions",
@@ -166,7 +162,6 @@ const fieldDefinitionsHttp = HttpApiBuilder.group(
       }))
 )
 
-/** Handlers of all routes of the catalog. */
 export const catalogRoutes = Layer.mergeAll(
   catalogHttp,
   categoriesHttp,

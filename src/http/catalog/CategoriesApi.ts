@@ -21,7 +21,6 @@ const byId = { categoryId: CategoryId }
 const byName = { categoryId: FreeText }
 const ofBrand = { brandId: BrandId }
 
-/** Answers of attaching an entity to a category or a brand, and of detaching. */
 const Linked = Data(Schema.Struct({ linked: Schema.Literal(true) }))
 const Unlinked = Data(Schema.Struct({ unlinked: Schema.Literal(true) }))
 
@@ -29,7 +28,7 @@ const includeArchived = Schema.optional(Schema.String.annotate({ description: "t
 
 const Levels = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 1000 }))
 
-/** The category tree and the entities in it (spec §4, contract §1.2). */
+/** Categories and their entities (spec §4, contract §1.2). */
 export const CategoriesGroup = guarded(
   "categories",
   HttpApiEndpoint.get("list", categories, { query: { ...pageQuery, includeArchived }, success: Page(Category) })
@@ -54,7 +53,7 @@ export const CategoriesGroup = guarded(
   }).annotateMerge(described("Take an entity out of a category", "catalog:update"))
 )
 
-/** The tree of categories, beyond what the specification lists of it (docs/catalog.md). */
+/** Beyond the specification (docs/catalog.md). */
 export const CategoryTreeGroup = guarded(
   "categoryTree",
   HttpApiEndpoint.get("read", category, { params: byName, success: Data(PlacedCategory) })
@@ -74,7 +73,7 @@ export const CategoryTreeGroup = guarded(
   }).annotateMerge(described("Move a category to another parent or another place among siblings", "catalog:update"))
 )
 
-/** Brands and the entities they make (spec §4, contract §1.2). */
+/** Brands and their entities (spec §4, contract §1.2). */
 export const BrandsGroup = guarded(
   "brands",
   HttpApiEndpoint.get("list", brands, { query: pageQuery, success: Page(Brand) })

@@ -18,10 +18,9 @@ const RevisionNumber = Schema.FiniteFromString.check(
 
 const revision = { id: EntityId, number: RevisionNumber }
 
-/** Who writes the catalog, or may see what is not published. */
 const staff = ["catalog:update", "catalog:read:unpublished"] as const
 
-/** Words that wait for approval (docs/catalog.md, locales). */
+/** Words waiting for approval (docs/catalog.md, locales). */
 export const DraftsGroup = guarded(
   "drafts",
   HttpApiEndpoint.get("list", "/api/catalog/attribute-drafts", { query: pageQuery, success: Page(AttributesDraft) })
@@ -36,7 +35,7 @@ export const DraftsGroup = guarded(
   }).annotateMerge(described("Take the draft of a locale away", "catalog:approve"))
 )
 
-/** When entities are published and archived by themselves (docs/catalog.md). */
+/** Scheduled publishing and archiving (docs/catalog.md). */
 export const SchedulesGroup = guarded(
   "schedules",
   HttpApiEndpoint.get("read", "/api/catalog/entities/:id/schedule", {
@@ -54,7 +53,7 @@ export const SchedulesGroup = guarded(
   }).annotateMerge(described("Take the schedule of an entity away", "catalog:update"))
 )
 
-/** What entities were after each of their changes; only those who write the catalog see it (docs/catalog.md). */
+/** Revisions of entities, for those who write the catalog (docs/catalog.md). */
 export const RevisionsGroup = guarded(
   "revisions",
   HttpApiEndpoint.get("list", "/api/catalog/entities/:id/revisions", {

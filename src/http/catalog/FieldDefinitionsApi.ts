@@ -24,7 +24,7 @@ const setStatus = <const Name extends "archive" | "restore">(name: Name, summary
   HttpApiEndpoint.post(name, `${path}/:id/${name}`, { params: field, success: Data(FieldDefinition) })
     .annotateMerge(described(summary, "catalog:update"))
 
-/** Custom fields of entities, by the type of the entity (contract §1.3, docs/catalog.md). */
+/** Custom fields by type of entity (contract §1.3, docs/catalog.md). */
 export const FieldDefinitionsGroup = guarded(
   "fieldDefinitions",
   HttpApiEndpoint.get("list", path, { query: listQuery, success: Page(FieldDefinition) })

@@ -11,8 +11,8 @@ import { OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
 import { IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
 
 /**
- * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails; then no order, authorization or reservation
- * remains, and the cart can be checked out again.
+ * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED leaves no order, authorization or reservation; the cart can be
+ * checked out again.
  */
 export const CheckoutGroup = guarded(
   "checkout",
@@ -35,7 +35,7 @@ const CaptureRequest = Schema.Struct({
   )
 }).annotate({ identifier: "CaptureRequest" })
 
-/** Captures payments that the checkout only authorized (contract §4.4). */
+/** Captures of authorized payments (contract §4.4). */
 export const CapturesGroup = guarded(
   "captures",
   HttpApiEndpoint.post("capture", "/api/orders/:id/capture", {

@@ -8,13 +8,12 @@ import type { CheckoutResult } from "../../workflows/checkout/CheckoutWorkflow.t
 import { fingerprint, keyScope, sentKey, type Shown } from "../middleware/IdempotentExecution.ts"
 import { CapturesGroup, CheckoutGroup } from "./CheckoutApi.ts"
 
-/** The idempotency key of the header, else of the body (contract §3.1). */
+/** From the header, else the body (contract §3.1). */
 export const checkoutKey = Effect.fnUntraced(function*(shown: Shown, payload: CheckoutRequest, actor: Actor) {
   const key = (yield* sentKey(shown)) ?? payload.idempotencyKey
   return key === undefined ? null : { key, scope: keyScope(actor, shown) }
 })
 
-/** The response body of a checkout. */
 export const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutResult) => {
   const meta = {
     ...(hookErrors.length > 0 ? { hookErrors } : {}),

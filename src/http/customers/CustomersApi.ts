@@ -59,10 +59,10 @@ const groups = "/api/customers/groups"
 const group = `${groups}/:groupId` as const
 const member = `${group}/members/:customerId` as const
 
-/** Response of joining and leaving, which are idempotent. */
+/** Joining and leaving are idempotent. */
 const Membership = Data(Schema.Struct({ member: Schema.Boolean }))
 
-/** Groups of customers, which prices and promotions reference (contract, platform §8). */
+/** Groups of customers (contract, platform §8). */
 export const CustomerGroupsGroup = guarded(
   "customerGroups",
   lists("list", groups, CustomerGroup, "List customer groups by name").annotate(Access, readingGroups),
@@ -84,7 +84,6 @@ export const CustomerGroupsGroup = guarded(
     .annotateMerge(summary("Remove a customer from a group"))
 )
 
-/** A page of orders with the totals of all of them. */
 interface OrdersWithTotals extends PageOf<Order> {
   readonly totals: CustomerTotals
 }
@@ -92,7 +91,7 @@ interface OrdersWithTotals extends PageOf<Order> {
 const items = Schema.Array(Schema.toType(Order).annotate({ identifier: undefined }))
 const totals = Schema.toType(CustomerTotals).annotate({ identifier: undefined })
 
-/** With `include=totals` the data are `{ items, totals }` instead of the list alone (contract, platform §8). */
+/** `{ items, totals }` with `include=totals` (contract, platform §8). */
 const PageWithTotals = Schema.Struct({
   data: Schema.Struct({ items: Schema.Array(Order), totals: CustomerTotals }),
   meta: Schema.Struct({ pagination: Pagination })

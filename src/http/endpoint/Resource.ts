@@ -23,14 +23,13 @@ import { Errors, parseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 /*
- * The usual endpoints of a kind of record: envelope, paging, status and idempotency are said here once, and a group says
- * name, path, shapes and what a reader of the document should know. Each `:name` of a path is the id of a record of
+ * Builders of the usual endpoints, with envelope, paging, status and idempotency. A `:name` is the id of a record of
  * the collection before it.
  */
 
 type Path = `/api/${string}`
 
-/** Whose id a parameter is, by the end of the path before it. */
+/** Collections by the end of the path before the parameter. */
 const ids = {
   "customers": CustomerId,
   "customers/groups": CustomerGroupId,
@@ -59,9 +58,8 @@ type Params<P extends string> = P extends `${infer Before}/:${infer Name}/${infe
   : P extends `${infer Before}/:${infer Name}` ? { readonly [_ in Name]: IdAfter<Before> }
   : {}
 
-/** The parameters of a path. */
 export const paramsOf = <const P extends Path>(path: P): Params<P> =>
-  // The entries lose the names, and whose id each is.
+  // Entries lose the names, and the kind of each id.
   Object.fromEntries(
     Array.from(path.matchAll(/([^:]*)\/:(\w+)/g), ([, before = "", name = ""]) => [
       name,
@@ -69,14 +67,12 @@ export const paramsOf = <const P extends Path>(path: P): Params<P> =>
     ])
   ) as Params<P>
 
-/** What the document says of an endpoint. */
 export const summary = (text: string, description?: string) =>
   OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })
 
-/** The answer to what makes a record: 201. */
 export const Created = <T, E>(record: Schema.Codec<T, E>) => Data(record).pipe(HttpApiSchema.status(201))
 
-/** GET: a page of records (spec §8), of all or of those that belong to a record of the path. */
+/** A page (spec §8), of all records or those of a record of the path. */
 export const lists = <const Name extends string, const P extends Path, T, E>(
   name: Name,
   path: P,
@@ -86,7 +82,7 @@ export const lists = <const Name extends string, const P extends Path, T, E>(
   HttpApiEndpoint.get(name, path, { params: paramsOf(path), query: pageQuery, success: Page(record) })
     .annotateMerge(summary(...texts))
 
-/** POST: a new record, 201; its change log entry, the row and the mark of the `Idempotency-Key` are one transaction. */
+/** 201; row, change log entry and idempotency record are one transaction. */
 export const creates = <const Name extends string, const P extends Path, Payload extends Schema.Top, T, E>(
   name: Name,
   path: P,
@@ -97,7 +93,6 @@ export const creates = <const Name extends string, const P extends Path, Payload
   HttpApiEndpoint.post(name, path, { params: paramsOf(path), payload, success: Created(record) })
     .annotate(IdempotentChange, true).annotateMerge(summary(...texts))
 
-/** GET of one record. */
 export const reads = <const Name extends string, const P extends Path, T, E>(
   name: Name,
   path: P,
@@ -105,7 +100,6 @@ export const reads = <const Name extends string, const P extends Path, T, E>(
   ...texts: Parameters<typeof summary>
 ) => HttpApiEndpoint.get(name, path, { params: paramsOf(path), success: Data(record) }).annotateMerge(summary(...texts))
 
-/** PATCH: absent fields stay. */
 export const changes = <const Name extends string, const P extends Path, Payload extends Schema.Top, T, E>(
   name: Name,
   path: P,
@@ -116,7 +110,6 @@ export const changes = <const Name extends string, const P extends Path, Payload
   HttpApiEndpoint.patch(name, path, { params: paramsOf(path), payload, success: Data(record) })
     .annotate(IdempotentChange, true).annotateMerge(summary(...texts))
 
-/** DELETE: 200 `{ data: { deleted: true } }`. */
 export const removes = <const Name extends string, const P extends Path>(
   name: Name,
   path: P,
@@ -125,11 +118,11 @@ export const removes = <const Name extends string, const P extends Path>(
   HttpApiEndpoint.delete(name, path, { params: paramsOf(path), success: Deleted })
     .annotate(IdempotentChange, true).annotateMerge(summary(...texts))
 
-/** `summary`, and the permissions any of which it needs: `endpoint.annotateMerge(…)`. */
+/** Any of the permissions suffices: `endpoint.annotateMerge(…)`. */
 export const described = (summary: string, ...permissions: Parameters<typeof anyOf>) =>
   Context.add(OpenApi.annotations({ summary }), Access, anyOf(...permissions))
 
-/** A group of endpoints with access rules, idempotency keys and all issues of a refused request. */
+/** A group with access rules, idempotency keys and all issues of a refused request. */
 export const guarded = <
   const Id extends string,
   const Endpoints extends readonly [HttpApiEndpoint.Constraint, ...ReadonlyArray<HttpApiEndpoint.Constraint>]

@@ -1,7 +1,7 @@
 import { Schema, SchemaGetter, Struct } from "effect"
 import { type PageOf, Pagination, paginationOf } from "../../domain/platform/paging/Paging.ts"
 
-/** The success envelope (spec §1): a handler returns the bare value, the wire carries `{ data: value }`. */
+/** Wraps a handler's value in `{ data: value }` (spec §1). */
 export const Data = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) =>
   Schema.Struct({ data: schema }).pipe(
     Schema.decodeTo(Schema.toType(schema).annotate({ identifier: undefined }), {
@@ -10,7 +10,7 @@ export const Data = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) =>
     })
   )
 
-/** The list envelope (spec §8): a handler returns a `PageOf`, the wire carries `{ data: [...], meta: { pagination } }`. */
+/** Wraps a `PageOf` in `{ data: [...], meta: { pagination } }` (spec §8). */
 export const Page = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) => {
   const items = Schema.Array(Schema.toType(schema).annotate({ identifier: undefined }))
   return Schema.Struct({ data: Schema.Array(schema), meta: Schema.Struct({ pagination: Pagination }) }).pipe(
@@ -27,11 +27,10 @@ export const Page = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) => {
   )
 }
 
-/** A body that may be left out: an empty one is read as null. */
+/** An empty body is read as null. */
 export const OptionalBody = <S extends Schema.Top>(schema: S) => [schema, Schema.Null] as const
 
-/** Answer of a delete: HTTP 200 `{ data: { deleted: true } }`, never 204 (contract, platform §1.1). */
+/** 200, never 204 (contract, platform §1.1). */
 export const Deleted = Data(Schema.Struct({ deleted: Schema.Literal(true) }))
 
-/** What a delete handler returns. */
 export const deleted = { deleted: true } as const

@@ -17,13 +17,13 @@ const Events = Schema.Struct({
   })
 )
 
-/** A place in the stream as text: a whole number from 0. */
+/** A whole number from 0. */
 export const EventCursor = Schema.NumberFromString.check(
   Schema.isInt(),
   Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 )
 
-/** The stream of the events that webhooks deliver (spec §6). */
+/** The stream of events (spec §6). */
 export const EventsGroup = HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("list", "/api/events", {
     query: {

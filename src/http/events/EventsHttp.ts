@@ -8,7 +8,7 @@ import { pageSize } from "../../domain/platform/paging/Paging.ts"
 import { EventCursor, EventsGroup } from "./EventsApi.ts"
 import { messageOf, serverSentEvents } from "./ServerSentEvents.ts"
 
-/** A stream of the events; the organization is that of the reader. */
+/** Events of the reader's organization. */
 export const eventStream = (events: Stream.Stream<SequencedEvent>) => {
   const { body, headers } = serverSentEvents(
     Stream.map(
@@ -24,7 +24,7 @@ class UnknownEvent extends invalid("UnknownEvent", "type", "is no event") {}
 
 const cursorOf = Schema.decodeOption(EventCursor)
 
-/** The last event that a reconnecting client received. It sends an empty header before its first event. */
+/** A reconnecting client sends an empty header before its first event. */
 const lastSeen = (sent: string | undefined) =>
   sent === undefined || sent === ""
     ? Effect.undefined

@@ -5,13 +5,10 @@ import { summary } from "../endpoint/Resource.ts"
 import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"
 
-/** The service can work (spec §4, GET /health). */
+/** Spec §4, GET /health. */
 export const Healthy = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.String })
 
-/**
- * 503: the process lives, but its database does not respond or it is shutting down (spec §4). The specification's
- * shape, not the error envelope.
- */
+/** 503: no database, or shutting down (spec §4). The specification's shape, not the envelope. */
 export class Unhealthy extends Schema.Error<Unhealthy>("Unhealthy")({
   status: Schema.Literal("error"),
   version: Schema.String,
@@ -20,26 +17,26 @@ export class Unhealthy extends Schema.Error<Unhealthy>("Unhealthy")({
   readonly _tag = "Unhealthy"
 }
 
-/** A condition of readiness; `unknown` when it could not be checked. */
+/** `unknown` when it could not be checked. */
 export const Check = Schema.Struct({
   status: Schema.Literals(["ok", "failing", "unknown"]),
-  /** One sentence for the operator, unless it is ok. */
+  /** For the operator, unless ok. */
   message: Schema.optionalKey(Schema.String)
 })
 export type Check = typeof Check.Type
 
 const Body = {
   version: Schema.String,
-  /** `database`, `runners`, `shards`, `messages`, `migrations` and the checks of modules. */
+  /** And the checks of modules. */
   checks: Schema.StructWithRest(Schema.Struct({ database: Check, runners: Check, shards: Check, messages: Check }), [
     Schema.Record(Schema.String, Check)
   ])
 }
 
-/** The deployment works: it serves reads, and changes reach their entities (ARCHITECTURE §5). */
+/** Reads are served and changes reach their entities (ARCHITECTURE §5). */
 export const Ready = Schema.Struct({ status: Schema.Literal("ready"), ...Body })
 
-/** 503: at least one check fails, and its message says why. Like health, not the error envelope. */
+/** 503: a check fails. Like health, not the envelope. */
 export class Unready extends Schema.Error<Unready>("Unready")({
   status: Schema.Literal("unready"),
   ...Body
@@ -47,7 +44,7 @@ export class Unready extends Schema.Error<Unready>("Unready")({
   readonly _tag = "Unready"
 }
 
-/** Whether this process can work (spec §4, documentation and health), and whether the deployment around it does. */
+/** Health of the process and of the deployment (spec §4, documentation and health). */
 export const HealthGroup = HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/health/live", { success: Healthy })
     .annotate(Access, open)
@@ -70,7 +67,7 @@ export const HealthGroup = HttpApiGroup.make("health").add(
 
 const PrometheusText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4" }))
 
-/** The metrics of a process: for operators, since they tell how much a store sells (docs/operations.md). */
+/** For operators: metrics tell how much a store sells (docs/operations.md). */
 export const MetricsGroup = HttpApiGroup.make("metrics").add(
   HttpApiEndpoint.get("rootMetrics", "/metrics", { success: PrometheusText })
     .annotate(Access, anyOf("metrics:read"))

@@ -21,7 +21,7 @@ import { AccessControl } from "../middleware/Access.ts"
 import { Errors, parseOptions } from "../middleware/Errors.ts"
 import { OwnIdempotency } from "../middleware/Idempotency.ts"
 
-/** The body as it is read; its size is limited by the route and not by the edge. */
+/** The route limits its size, not the edge. */
 const File = HttpApiSchema.StreamUint8Array({
   contentType: [
     "text/csv",
@@ -57,7 +57,7 @@ export type SentQuery = typeof sent.Type
 
 const params = { id: ImportId }
 
-/** Imports of files (docs/import-export.md). The handler checks which kinds a caller may import. */
+/** Imports (docs/import-export.md). The handler checks the permission for a kind. */
 export const ImportsGroup = guarded(
   "imports",
   HttpApiEndpoint.post("create", "/api/imports", {
@@ -96,7 +96,6 @@ export const ImportsGroup = guarded(
     )
 ).annotateEndpoints(Access, anyOf(...importing))
 
-/** Downloads of all records of a kind. */
 export const ExportsGroup = HttpApiGroup.make("exports").add(
   HttpApiEndpoint.get("download", "/api/exports/:kind", {
     params: { kind: Kind },

@@ -27,7 +27,7 @@ const byType: ReadonlyMap<string, ImportFormat> = new Map([
 
 const typeOf = (headers: Headers): string => (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
 
-/** The options of an upload; 422 where neither the query nor the content type gives the format. */
+/** 422 where neither query nor content type gives the format. */
 const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers) {
   const format = query.format ?? byType.get(typeOf(headers))
   if (format === undefined) return yield* new FormatMissing()
@@ -45,21 +45,19 @@ const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Header
   return options
 })
 
-/** The `Idempotency-Key` of an upload; null without one. */
 const sentKey = Effect.fnUntraced(function*(headers: Headers) {
   const key = headers["idempotency-key"] ?? null
   if (key !== null && (key.length < 8 || key.length > 255)) return yield* new KeyLength()
   return key
 })
 
-/** A file that is sent while it is written. A failure in the middle cuts the connection, so that it is not taken as whole. */
+/** Streams a file. A failure cuts the connection: a partial file must not look whole. */
 const fileAnswer = ({ contentType, name, text }: ExportFile) =>
   HttpServerResponse.stream(Stream.encodeText(text), {
     contentType,
     headers: { "content-disposition": `attachment; filename="${name}"`, "cache-control": "no-store" }
   })
 
-/** Handlers of the routes that `ImportsApi.ts` declares. */
 export const importsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(ImportsGroup),
   "imports",
@@ -81,7 +79,6 @@ export const importsHttp = HttpApiBuilder.group(
   })
 )
 
-/** Handlers of downloads. */
 export const exportsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(ExportsGroup),
   "exports",

@@ -9,14 +9,13 @@ import { guarded, lists, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
 
-/** Most entities one check may ask about. */
 const most = 100
 
 const split = (text: string): ReadonlyArray<string> => [
   ...new Set(text.split(",").map((id) => id.trim()).filter((id) => id !== ""))
 ]
 
-/** `entityIds` of a stock check: UUIDs separated by commas, at most 100 different ones, none at all allowed. */
+/** UUIDs separated by commas, at most 100 different ones; may be empty. */
 export const EntityIds = Schema.String.annotate({ description: "UUIDs separated by commas, at most 100." }).pipe(
   Schema.decodeTo(Schema.Array(EntityId).check(Schema.isMaxLength(most)), {
     decode: SchemaGetter.transform(split),

@@ -7,7 +7,6 @@ import { InventoryGroup } from "./InventoryApi.ts"
 const reserved = { reserved: true } as const
 const released = { released: true } as const
 
-/** Handlers of the routes that `InventoryApi.ts` declares. */
 export const inventoryHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(InventoryGroup),
   "inventory",

@@ -23,12 +23,11 @@ import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const id = { id: MediaAssetId }
 
-/** The width in an address. */
 export const Width = Schema.NumberFromString.check(Schema.isInt()).annotate({
   description: "Of an image: a version that is at most this wide. One of the widths of the deployment."
 })
 
-/** Media and their attachments (spec §4 `/media`, contract §10). */
+/** Media and attachments (spec §4 `/media`, contract §10). */
 export const MediaGroup = guarded(
   "media",
   HttpApiEndpoint.get("list", "/api/media", {
@@ -83,7 +82,7 @@ export const MediaGroup = guarded(
 
 const File = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "*/*" }))
 
-/** The files of media (docs/media.md). Browsers follow their addresses without naming a store. */
+/** Files of media (docs/media.md); their addresses name no store. */
 export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
   HttpApiEndpoint.get("file", "/api/media/files/:year/:name", {
     params: { year: Schema.String, name: Schema.String },
@@ -109,14 +108,14 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
   .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)
 
-/** The file of a multipart upload, on this machine until the request is answered. */
+/** On this machine until the request is answered. */
 export class ReceivedUpload extends Context.Service<ReceivedUpload, ReceivedFile>()(
   "stoa/http/media/ReceivedUpload"
 ) {}
 
 /**
- * Reads a multipart upload to a temporary file before the handler runs, because the idempotency key is compared by the
- * content of the file. A client that hangs up leaves nothing behind.
+ * Reads an upload to a temporary file before the handler: the idempotency key covers its content. An aborted upload
+ * leaves nothing.
  */
 export class MultipartUpload extends HttpApiMiddleware.Service<MultipartUpload, {
   provides: ReceivedUpload
@@ -125,13 +124,12 @@ export class MultipartUpload extends HttpApiMiddleware.Service<MultipartUpload, 
   error: [BadRequest, PayloadTooLarge, UnsupportedMediaType, ValidationFailed, StorageNotSupported, Unavailable]
 }) {}
 
-/** Bytes that a form may hold besides its file: boundaries, names and fields. */
+/** Boundaries, names and fields. */
 export const formBytes = 65_536
 
-/** Longest description of a file, in characters. */
 export const maxAltLength = 1_000
 
-/** The form for the document; the service reads it as a stream of parts. */
+/** For the document; the service streams the parts. */
 const UploadForm = Schema.Struct({
   file: Schema.String.annotate({ format: "binary" }),
   alt: Schema.optional(

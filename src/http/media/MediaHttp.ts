@@ -33,10 +33,9 @@ import {
   UploadsGroup
 } from "./MediaApi.ts"
 
-/** The requested range: the whole file, a part of it, or a part beyond its end. */
 type AskedRange = ByteRange | "whole" | "beyond"
 
-/** A `Range` of one part (RFC 9110 §14). Several parts, other units and invalid ones: the whole file. */
+/** One part of a file (RFC 9110 §14). Several parts, other units and invalid ones: the whole file. */
 const rangeOf = (sent: string | undefined, size: number): AskedRange => {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(sent?.trim() ?? "")
   if (found === null) return "whole"
@@ -48,7 +47,7 @@ const rangeOf = (sent: string | undefined, size: number): AskedRange => {
   return end < start ? "whole" : { start, end }
 }
 
-/** The bytes under an address never change, so their hash is the tag. */
+/** The bytes of an address never change. */
 const tagOf = ({ digest }: ShownFile): string => `"${digest.slice(0, 32)}"`
 
 const isKnown = (sent: string | undefined, tag: string): boolean =>
@@ -60,7 +59,7 @@ const cacheControlOf = ({ audience, isDerived, seconds }: ShownFile): string => 
   return `public, max-age=${seconds}${isDerived ? ", immutable" : ""}`
 }
 
-/** No file runs scripts in the name of this host; types that might are sandboxed. */
+/** No file runs scripts in the name of this host. */
 const policyOf = ({ contentType }: ShownFile): string =>
   typeNamed(contentType)?.isActive === false
     ? "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
@@ -77,13 +76,13 @@ const headersOf = (file: ShownFile): Record<string, string> => ({
   "cross-origin-resource-policy": "cross-origin"
 })
 
-/** A range applies only if the client has a part of this file. */
+/** Only if the client has a part of this file. */
 const askedRange = ({ headers }: HttpServerRequest.HttpServerRequest, file: ShownFile): AskedRange => {
   const condition = headers["if-range"]
   return condition !== undefined && condition !== tagOf(file) ? "whole" : rangeOf(headers["range"], file.size)
 }
 
-/** The response with a file that the caller may see: 200, 206, 304 or 416. */
+/** 200, 206, 304 or 416. */
 const fileAnswer = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, file: ShownFile, read: MediaFiles["Service"]["read"]) {
     const headers = headersOf(file)
@@ -109,10 +108,9 @@ const fileAnswer = Effect.fnUntraced(
   }
 )
 
-/** Redirects must not be cached: a file may be unpublished, and a signature expires soon. */
+/** Not cached: a file may be unpublished, and a signature expires soon. */
 const headers = { "cache-control": "no-store" }
 
-/** Handlers of the routes that `MediaApi.ts` declares. */
 export const mediaHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(MediaGroup),
   "media",
@@ -134,7 +132,6 @@ export const mediaHttp = HttpApiBuilder.group(
   })
 )
 
-/** Handlers of the routes for the files of media. */
 export const filesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(FilesGroup),
   "mediaFiles",
@@ -149,7 +146,6 @@ export const filesHttp = HttpApiBuilder.group(
   })
 )
 
-/** Handlers of the routes that `MediaApi.ts` declares. */
 export const uploadsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(UploadsGroup),
   "uploads",
@@ -163,16 +159,15 @@ class FormRefused
   extends invalid("FormRefused", (path: string, _message: string) => path, (_path, message) => message)
 {}
 
-/** Uploads that a process receives at the same time; each holds a connection and up to a whole file on the disk. */
+/** Each upload holds a connection and up to a whole file on disk. */
 const maxConcurrent = 32
 
-/** The parts of a form that were received so far. */
 interface Form {
   readonly fields: Map<string, string>
   file?: { readonly temporary: TemporaryFile; readonly name: string; readonly contentType: string }
 }
 
-/** The rest of a body that is too large stays unread, so the connection cannot serve another request. */
+/** The rest of the body stays unread: the connection cannot serve another request. */
 const tooLarge = (limit: number) =>
   Effect.andThen(
     HttpEffect.appendPreResponseHandler((_request, response) =>
@@ -273,6 +268,5 @@ const makeMultipartUpload = Effect.gen(function*() {
   )
 })
 
-/** The middleware that reads multipart uploads. */
 export const multipartUploads: Layer.Layer<MultipartUpload, never, Uploads | TemporaryFiles | MediaSettings> = Layer
   .effect(MultipartUpload, makeMultipartUpload)

@@ -1,4 +1,3 @@
-/** A JSON value: what an OpenAPI document is made of. */
 export type Json = null | boolean | number | string | JsonArray | JsonObject
 
 export type JsonArray = ReadonlyArray<Json>
@@ -7,25 +6,23 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** Whether a JSON value is an object and not an array or null. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isArray(value)
 
-/** `Array.isArray` that keeps the element type of read-only arrays. */
+/** Keeps the element type of read-only arrays. */
 export const isArray = (value: Json | undefined): value is JsonArray => Array.isArray(value)
 
-/** The members of an array, or none. */
+/** Empty for other values. */
 export const list = (value: Json | undefined): JsonArray => (isArray(value) ? value : [])
 
-/** The same object with every value replaced; no object gives an empty one. */
+/** Empty for other values. */
 export const mapValues = (value: Json | undefined, change: (value: Json, key: string) => Json): JsonObject =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(one, key)])) : {}
 
-/** The object without some of its members. */
 export const without = (value: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
 
-/** Structural copy of a value as JSON would write it: members that JSON cannot carry are left out. */
+/** A copy without members that JSON cannot carry. */
 export const toJson = (value: unknown): Json => {
   if (value === null || typeof value === "boolean" || typeof value === "string") return value
   if (typeof value === "number") return Number.isFinite(value) ? value : null
@@ -37,7 +34,7 @@ export const toJson = (value: unknown): Json => {
   )
 }
 
-/** The values in their first order, each once; compared as JSON. */
+/** In their first order, each once; compared as JSON. */
 export const distinct = (values: JsonArray): JsonArray => {
   const seen = new Map(values.map((value) => [JSON.stringify(value), value]))
   return [...seen.values()]

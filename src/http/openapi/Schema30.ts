@@ -1,6 +1,6 @@
 import { distinct, isArray, isObject, type Json, type JsonObject, list, mapValues, without } from "./Json.ts"
 
-/** The keywords a Schema Object of OpenAPI 3.0.3 knows; everything else of JSON Schema 2020-12 is translated or left out. */
+/** Keywords of a Schema Object of 3.0.3. */
 const keywords = new Set(
   ("title multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems " +
     "uniqueItems maxProperties minProperties required enum type allOf oneOf anyOf not items properties " +
@@ -8,7 +8,7 @@ const keywords = new Set(
     "example deprecated").split(" ")
 )
 
-/** 3.0 has no boolean schemas and no type "null": these two replace them. */
+/** 3.0 has no boolean schemas and no type "null". */
 const nothing: JsonObject = { not: {} }
 const onlyNull: JsonObject = { type: "string", nullable: true, enum: [null] }
 
@@ -20,9 +20,8 @@ const equalsOnlyNull = (values: Json | undefined): boolean =>
   isArray(values) && values.length === 1 && values[0] === null
 
 /**
- * One JSON Schema 2020-12 as Effect emits it, as a Schema Object of OpenAPI 3.0.3. Nulls become `nullable`, with an
- * `allOf` around a reference; what 3.0 cannot say (tuple positions, pattern properties, content schemas) becomes the
- * nearest weaker statement, so that every value valid before is valid after.
+ * Converts JSON Schema 2020-12 to 3.0.3. Nulls become `nullable`; features that 3.0 lacks become the nearest weaker
+ * statement: valid values stay valid.
  */
 export const toSchema30 = (schema: Json): JsonObject => {
   if (!isObject(schema)) return schema === false ? nothing : {}
@@ -37,7 +36,7 @@ export const toSchema30 = (schema: Json): JsonObject => {
 const annotationsOf = (schema: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => ["title", "description", "deprecated"].includes(key)))
 
-/** A reference hides its siblings in 3.0: they survive beside an `allOf`. */
+/** In 3.0 a reference hides its siblings: they go beside an `allOf`. */
 const reference = (schema: JsonObject): JsonObject => {
   const { $ref, ...siblings } = schema
   if ($ref === undefined || Object.keys(siblings).length === 0) return schema
@@ -76,7 +75,7 @@ const unions = (schema: JsonObject): JsonObject => {
   return alternatives(alternatives(negated, "anyOf"), "oneOf")
 }
 
-/** Members that are null become `nullable` on the union; a union of one is that one. */
+/** Null members become `nullable`; a union of one is that one. */
 const alternatives = (schema: JsonObject, keyword: "anyOf" | "oneOf"): JsonObject => {
   const members = schema[keyword]
   if (!isArray(members)) return schema
@@ -90,11 +89,11 @@ const alternatives = (schema: JsonObject, keyword: "anyOf" | "oneOf"): JsonObjec
   return inlined(only, { ...rest, ...nullable })
 }
 
-/** Never as an alternative adds nothing; JSON Schema writes it `false` or `{ not: {} }`. */
+/** Written `false` or `{ not: {} }`. */
 const isNever = (schema: Json): boolean =>
   schema === false || (isObject(schema) && isObject(schema["not"]) && Object.keys(schema["not"]).length === 0)
 
-/** A single schema together with what its union said beside it, by merging where nothing can clash, else by `allOf`. */
+/** Merges a single member with its union's keywords, else by `allOf`. */
 const inlined = (only: JsonObject, beside: JsonObject): JsonObject => {
   if (Object.keys(beside).length === 0) return only
   const clash = Object.entries(beside).some(([key, value]) =>
@@ -108,7 +107,7 @@ const inlined = (only: JsonObject, beside: JsonObject): JsonObject => {
 const bounds = (schema: JsonObject): JsonObject =>
   exclusive(exclusive(schema, "minimum", "exclusiveMinimum", 1), "maximum", "exclusiveMaximum", -1)
 
-/** A number in `exclusiveMinimum` becomes `minimum` with a flag, unless the inclusive bound is the tighter one anyway. */
+/** A number becomes `minimum` with a flag, unless the inclusive bound is tighter. */
 const exclusive = (
   schema: JsonObject,
   inclusive: "minimum" | "maximum",
@@ -122,7 +121,7 @@ const exclusive = (
     : { ...schema, [inclusive]: bound, [keyword]: true }
 }
 
-/** Tuples lose their positions: any of the members, as many as before. 3.0 wants `items` on every array. */
+/** Tuples lose their positions. 3.0 wants `items` on every array. */
 const arrays = (schema: JsonObject): JsonObject => {
   const { items, prefixItems, ...rest } = schema
   if (prefixItems === undefined && items === undefined) return rest["type"] === "array" ? { ...rest, items: {} } : rest
@@ -130,7 +129,7 @@ const arrays = (schema: JsonObject): JsonObject => {
     return items === false ? { ...rest, items: {}, maxItems: 0 } : { ...rest, items: toSchema30(items ?? true) }
   }
   const positions = list(prefixItems)
-  // Without `items` a tuple is open, unless `maxItems` closes it: then no further member can appear.
+  // Without `items` a tuple is open, unless `maxItems` closes it.
   const closed = items === false || (items === undefined && typeof rest["maxItems"] === "number" &&
     rest["maxItems"] <= positions.length)
   const members = closed ? positions : [...positions, items ?? true]
@@ -139,7 +138,7 @@ const arrays = (schema: JsonObject): JsonObject => {
   return { ...rest, ...longest, items: open ? {} : toSchema30({ anyOf: members }) }
 }
 
-/** Pattern properties are described by `additionalProperties`, which is the nearest statement of 3.0. */
+/** `additionalProperties` describes pattern properties. */
 const objects = (schema: JsonObject): JsonObject => {
   const { additionalProperties: extra, patternProperties, properties, required, ...rest } = schema
   const patterns = isObject(patternProperties) ? Object.values(patternProperties) : []
@@ -161,16 +160,13 @@ const examples = (schema: JsonObject): JsonObject => {
   return first === undefined || schema["example"] !== undefined ? schema : { ...schema, example: first }
 }
 
-/** Bytes inside a string are a `format` in 3.0; a schema for text inside a string has no counterpart. */
+/** Bytes in a string are a `format`; a schema for text in a string has no counterpart. */
 const encodings = (schema: JsonObject): JsonObject => {
   if (schema["format"] !== undefined || typeof schema["contentEncoding"] !== "string") return schema
   return { ...schema, format: schema["contentEncoding"].startsWith("base64") ? "byte" : "binary" }
 }
 
-/**
- * `nullable` needs a `type` beside it and admits null to that type only (3.0.3, Schema Object): an `enum` beside it must
- * name null too, and without a type null becomes a separate alternative.
- */
+/** `nullable` needs a `type` (3.0.3): an `enum` must name null too, and without a type null is an alternative. */
 const nulls = (schema: JsonObject): JsonObject => {
   if (schema["nullable"] !== true) return schema
   const named = nullInEnum(schema)
@@ -178,7 +174,7 @@ const nulls = (schema: JsonObject): JsonObject => {
   const beside = annotationsOf(named)
   const statement = without(named, "nullable", ...Object.keys(beside))
   const { allOf, anyOf, oneOf } = statement
-  // Nothing says what the value is, so it may be null as it is.
+  // Untyped: null is valid already.
   if (allOf === undefined && anyOf === undefined && oneOf === undefined) return without(named, "nullable")
   const members = Object.keys(statement).length > 1
     ? [statement]

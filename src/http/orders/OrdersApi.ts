@@ -19,13 +19,13 @@ const StatusChange = Schema.Struct({
 }).annotate({ identifier: "StatusChange" })
 
 const reading = anyOf("orders:read")
-/** Guests read their orders with the secret of their cart in `x-cart-secret`. */
+/** Guests use the cart's secret in `x-cart-secret`. */
 const readingOwn = anyOf("orders:read", "orders:read:own")
 const writing = anyOf("orders:update")
 const named = { idOrNumber: Schema.String }
 const order = "/api/orders/:id"
 
-/** Reads orders and changes their status (spec §4, contract §4). */
+/** Orders and their status (spec §4, contract §4). */
 export const OrdersGroup = guarded(
   "orders",
   HttpApiEndpoint.get("list", "/api/orders", {
@@ -54,12 +54,12 @@ export const OrdersGroup = guarded(
     .annotate(OpensWithCartSecret, true)
 )
 
-/** Orders that are written instead of checked out, and their lines before payment (contract §3.8, §4.4; docs/orders.md). */
+/** Written orders and their lines before payment (contract §3.8, §4.4; docs/orders.md). */
 export const AdminOrdersGroup = guarded(
   "orderDesk",
   HttpApiEndpoint.post("quote", "/api/orders/quote", { payload: QuoteRequest, success: Data(Quote) })
     .annotate(Access, anyOf("orders:manage"))
-    // It changes nothing: the same request is priced again.
+    // The same request is priced again.
     .annotate(NeverRepeated, true)
     .annotateMerge(summary(
       "Price lines or a cart as a checkout would, to the unit",
@@ -91,7 +91,7 @@ export const AdminOrdersGroup = guarded(
     .annotate(Access, writing)
 )
 
-/** What staff finds out and notes about orders (contract §4.4; docs/orders.md). */
+/** Look-up and notes for staff (contract §4.4; docs/orders.md). */
 export const OrderRecordsGroup = guarded(
   "orderRecords",
   HttpApiEndpoint.get("lookup", "/api/orders/lookup", {
@@ -124,7 +124,7 @@ export const OrderRecordsGroup = guarded(
     .annotateMerge(summary("Read what the store noted for me about my order"))
 )
 
-/** Handing goods of an order over by hand (contract §5); they are listed among the routes of orders. */
+/** Manual shipments (contract §5). */
 export const FulfillmentsGroup = guarded(
   "fulfillments",
   creates(
@@ -146,7 +146,7 @@ export const FulfillmentsGroup = guarded(
   )
 ).annotateEndpoints(Access, writing)
 
-/** Where the signed links of bought files lead (docs/customers.md). The signature is the credential. */
+/** Signed links of bought files (docs/customers.md). The signature is the credential. */
 export const DownloadsGroup = HttpApiGroup.make("downloads").add(
   HttpApiEndpoint.get("follow", "/api/downloads/:id", {
     params: { id: Schema.String },
@@ -165,7 +165,7 @@ export const DownloadsGroup = HttpApiGroup.make("downloads").add(
 const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
 const Pdf = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/pdf" }))
 
-/** Invoices and receipts of orders, for callers who may read the order (contract §4.4). */
+/** Invoices and receipts, for readers of the order (contract §4.4). */
 export const InvoicesGroup = guarded(
   "invoices",
   HttpApiEndpoint.get("pdf", `${order}/invoice.pdf`, { params: paramsOf(order), success: Pdf })

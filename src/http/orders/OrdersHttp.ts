@@ -84,7 +84,7 @@ export const fulfillmentsHttp = HttpApiBuilder.group(
   })
 )
 
-/** A cached redirection would not be counted. */
+/** A cached redirect would not be counted. */
 const uncached = { "cache-control": "no-store" }
 
 export const downloadsHttp = HttpApiBuilder.group(
@@ -102,7 +102,7 @@ export const downloadsHttp = HttpApiBuilder.group(
   })
 )
 
-/** The page may neither run scripts nor load anything. Every private response already forbids caching. */
+/** The page may neither run scripts nor load anything. */
 const headersOf = (fileName: string) => ({
   "content-disposition": `inline; filename="${fileName}"`,
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"

@@ -15,13 +15,13 @@ import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { RouteRate } from "../middleware/Access.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
 
-/** `duplicate`: the event came before and was not worked on again. */
+/** `duplicate`: the event was handled before. */
 const Received = Schema.Struct({
   received: Schema.Literal(true),
   duplicate: Schema.optionalKey(Schema.Literal(true))
 })
 
-/** Inbound events of payment providers (spec §4, contract §11). The signature over the raw body is the credential. */
+/** Provider events (spec §4, contract §11). The signature over the raw body is the credential. */
 export const PaymentsGroup = guarded(
   "payments",
   HttpApiEndpoint.post("webhook", "/api/payments/webhook", {
@@ -41,7 +41,7 @@ export const PaymentsGroup = guarded(
 
 const created = Data(RefundRecord).annotate({ httpApiStatus: 201 })
 
-/** Refunds and returns of an order (contract §4.3, §4.4). */
+/** Refunds and returns (contract §4.3, §4.4). */
 export const RefundsGroup = guarded(
   "refunds",
   HttpApiEndpoint.get("cap", "/api/orders/refunds/cap", { query: { orderId: OrderId }, success: Data(RefundCap) })
@@ -99,7 +99,7 @@ export const RefundsGroup = guarded(
 
 const failure = { params: { id: CompensationFailureId }, success: Data(CompensationFailure) }
 
-/** Steps about money that failed for good, for the operator (contract §3.8). */
+/** Payment steps that failed for good (contract §3.8). */
 export const CompensationsGroup = guarded(
   "compensations",
   HttpApiEndpoint.get("list", "/api/admin/compensation-failures", {

@@ -13,7 +13,7 @@ export const paymentsHttp = HttpApiBuilder.group(
     const changes = yield* StatusChanges
     return handlers.handleAll({
       webhook: Effect.fnUntraced(function*({ request }) {
-        // A body that cannot be read (too large, cut off) is a defect here, and the edge answers it.
+        // The edge answers an unreadable body.
         const rawBody = yield* Effect.catch(request.text, Effect.die)
         const { duplicate } = yield* changes.receive(request.headers, rawBody)
         return duplicate ? { received: true, duplicate: true } as const : { received: true } as const

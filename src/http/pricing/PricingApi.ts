@@ -11,26 +11,25 @@ import type { PriceList } from "../../domain/pricing/Prices.ts"
 import { guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 
-/** Answer of `GET /pricing/prices`: an object of two lists, with the pagination of the prices (contract §7). */
+/** `GET /pricing/prices`: two lists, with the pagination of the prices (contract §7). */
 export const PriceListBody = Schema.Struct({
   data: Schema.Struct({ prices: Schema.Array(Price), modifiers: Schema.Array(PriceModifier) }),
   meta: Schema.Struct({ pagination: Pagination })
 })
 
-/** The answer for a page of prices. */
 export const toPriceListBody = ({ modifiers, prices }: PriceList): typeof PriceListBody.Type => ({
   data: { prices: prices.items, modifiers },
   meta: { pagination: paginationOf(prices) }
 })
 
-// Two vocabularies name the same rights; either one suffices (contract §0.3).
+// Two permissions for the same; either suffices (contract §0.3).
 const mayCreate = anyOf("pricing:create", "pricing:manage")
 const mayRead = anyOf("pricing:update", "pricing:read", "pricing:manage")
 const mayChange = anyOf("pricing:update", "pricing:manage")
 
 const modifier = { id: PriceModifierId }
 
-/** Prices and the modifiers of prices (spec §4 Pricing, contract §7). Amounts in minor units. */
+/** Prices and modifiers (spec §4 Pricing, contract §7). Minor units. */
 export const PricingGroup = guarded(
   "pricing",
   HttpApiEndpoint.post("setPrice", "/api/pricing/prices", {

@@ -6,7 +6,6 @@ import { Prices } from "../../domain/pricing/Prices.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { PricingGroup, toPriceListBody } from "./PricingApi.ts"
 
-/** Handlers of the routes that `PricingApi.ts` declares. */
 export const pricingHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(PricingGroup),
   "pricing",

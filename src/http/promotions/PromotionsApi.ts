@@ -17,10 +17,10 @@ import { RouteRate } from "../middleware/Access.ts"
 
 const promotion = { id: PromotionId }
 
-// Two vocabularies name the same rights; either one suffices (contract §0.3).
+// Two permissions for the same; either suffices (contract §0.3).
 const mayChange = anyOf("promotions:update", "promotions:manage")
 
-/** Promotions (spec §4 Promotions, contract §8). Amounts in minor units. */
+/** Promotions (spec §4 Promotions, contract §8). Minor units. */
 export const PromotionsGroup = guarded(
   "promotions",
   HttpApiEndpoint.post("create", "/api/promotions", {

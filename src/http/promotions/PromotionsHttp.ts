@@ -5,7 +5,6 @@ import { Promotions } from "../../domain/promotions/Promotions.ts"
 import { PromotionTrials } from "../../domain/promotions/PromotionTrials.ts"
 import { PromotionsGroup } from "./PromotionsApi.ts"
 
-/** Handlers of the routes that `PromotionsApi.ts` declares. */
 export const promotionsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(PromotionsGroup),
   "promotions",

@@ -25,7 +25,7 @@ export class OtherOrganization extends forbidden(
 ) {}
 export class SocketRequired extends invalid("SocketRequired", "", "a stream needs a WebSocket") {}
 
-/** Streams that one socket may have at once. */
+/** Streams of one socket. */
 const maxStreams = 64
 
 type Answer = RpcMiddleware.SuccessValue
@@ -33,10 +33,10 @@ type Handler = Effect.Effect<Answer, Refusal | Types.unhandled, CurrentActor>
 
 interface Call {
   readonly rpc: Rpc.AnyWithProps
-  /** Annotations of the route that does the same. */
+  /** Of the route that does the same. */
   readonly route: Context.Context<never>
   readonly connection: Connection
-  /** Those of the call over those of the request that opened its connection. */
+  /** The call's headers over those of its connection's request. */
   readonly headers: Headers.Headers
   readonly payload: unknown
   readonly isChange: boolean
@@ -50,7 +50,7 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>): string => {
   return Option.isSome(Cause.findErrorOption(exit.cause)) ? "refused" : "interrupted"
 }
 
-/** Replaces a defect by what the caller may know: the request id. A database that is away is `Unavailable`. */
+/** Hides a defect's detail; an unavailable database is `Unavailable`. */
 const withoutDetail = <E>(cause: Cause.Cause<E>, requestId: string) => {
   if (!Cause.hasDies(cause)) return Effect.failCause(cause)
   const defect = Cause.squash(cause)
@@ -64,7 +64,7 @@ const withoutDetail = <E>(cause: Cause.Cause<E>, requestId: string) => {
   )
 }
 
-/** Finds the caller by the API key, and counts the call against the limits of HTTP requests. */
+/** Authenticates a call by its API key and counts it against the limits of HTTP requests. */
 const makeCallers = Effect.gen(function*() {
   const [actors, limiting] = yield* Effect.all([Actors, RateLimiting])
 
@@ -88,7 +88,7 @@ const makeCallers = Effect.gen(function*() {
     return caller
   })
 
-  /** Waits until the limit admits one more request of this caller. */
+  /** Waits until the limit admits one more request. */
   const paced = (connection: Connection, caller: Caller) =>
     Effect.eventually(Effect.suspend(() => {
       const facts: RequestFacts = {}
@@ -99,7 +99,7 @@ const makeCallers = Effect.gen(function*() {
   return { counted, identified, paced }
 })
 
-/** Makes a change once for an `idempotency-key`, by the rules of requests over HTTP. */
+/** Makes a change once for an `idempotency-key`, as over HTTP. */
 const makeOnce = Effect.map(
   IdempotentExecution,
   ({ once }) =>
@@ -107,7 +107,7 @@ const makeOnce = Effect.map(
       const isIdempotent = isChange && Context.getOrUndefined(route, OwnIdempotency) !== true
       const key = isIdempotent ? yield* sentKey({ headers }) : undefined
       if (key === undefined) return yield* handler
-      // The schemas of our calls need no services, which the type of any call does not say.
+      // The schemas need no services, which the type does not say.
       const text = Schema.fromJsonString(Schema.toCodecJson(rpc.successSchema as Schema.Codec<Answer, unknown>))
       return yield* once({
         key,
@@ -120,7 +120,6 @@ const makeOnce = Effect.map(
     })
 )
 
-/** `RpcAccess` over the keys of the deployment. */
 export const rpcAccessLayer = Layer.effect(
   RpcAccess,
   Effect.gen(function*() {

@@ -9,7 +9,7 @@ import { CurrentRequest } from "../server/RequestId.ts"
 import { type HttpEffect, newConnection, RpcConnection, RpcSockets } from "./RpcSockets.ts"
 import { StoaRpcs } from "./StoaRpcs.ts"
 
-/** Largest message in bytes, as of every request's body (spec §8). */
+/** Bytes (spec §8). */
 export const maxMessageBytes = 1_048_576
 
 const text = (maximum: number) => Schema.String.check(Schema.isMaxLength(maximum))
@@ -44,12 +44,12 @@ const readBatch = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Union([Message, Schema.Array(Message).check(Schema.isMaxLength(100))]))
 )
 
-/** Whether the body of a request is one message or up to 100 of them. */
+/** One message, or up to 100. */
 export const holdsMessages = (body: string): boolean => Option.isSome(readBatch(body))
 
 /**
- * A codec that decodes a payload that its schema refuses as the `ValidationFailed` for the middleware to answer: Effect
- * answers it with a defect, before it is known who sent it.
+ * Decodes an invalid payload to its `ValidationFailed`, which the middleware returns: Effect would answer a defect
+ * before authentication.
  */
 const unfailing = <S extends Schema.Top>(
   schema: S
@@ -69,7 +69,7 @@ const unfailing = <S extends Schema.Top>(
   }))
 }
 
-/** A serialization that refuses what is no message, and says of these payloads what is wrong with them. */
+/** Refuses invalid messages, and reports issues of these payloads. */
 const checked = (serialization: RpcSerialization.RpcSerialization["Service"], payloads: ReadonlySet<Schema.Top>) =>
   RpcSerialization.RpcSerialization.of({
     ...serialization,
@@ -78,7 +78,7 @@ const checked = (serialization: RpcSerialization.RpcSerialization["Service"], pa
       const { decode, encode } = serialization.makeUnsafe()
       const decodeMessages = (data: string | Uint8Array) => {
         const messages = decode(data)
-        // Effect answers what a decoder throws with a defect on the same connection.
+        // Effect answers with a defect on the same connection.
         if (!isMessages(messages)) throw new Error("This is no message of the protocol.")
         return messages
       }
@@ -86,7 +86,7 @@ const checked = (serialization: RpcSerialization.RpcSerialization["Service"], pa
     }
   })
 
-/** Methods of `/rpc`, for the edge's 405. */
+/** For the edge's 405. */
 export const rpcEndpoints = [{ method: "GET", path: "/rpc" }, { method: "POST", path: "/rpc" }]
 
 const sockets = HttpRouter.middleware(Effect.map(RpcSockets, ({ serve }) => serve)).layer
@@ -94,26 +94,26 @@ const sockets = HttpRouter.middleware(Effect.map(RpcSockets, ({ serve }) => serv
 const requests = HttpRouter.middleware((rpc: HttpEffect) =>
   Effect.gen(function*() {
     const { remoteAddress, text } = yield* HttpServerRequest.HttpServerRequest
-    // A body that cannot be read is a defect here as on every route; the edge answers it.
+    // The edge answers an unreadable body.
     if (!holdsMessages(yield* Effect.catch(text, Effect.die))) return envelope(400)
     const facts = (yield* CurrentRequest) ?? {}
     return yield* Effect.provideService(rpc, RpcConnection, newConnection({ kind: "http", remoteAddress, facts }))
   })
 ).layer
 
-/** `/rpc` on the port of the API (docs/clients.md): a WebSocket with one message a line, and JSON over HTTP. */
+/** `/rpc` on the API's port (docs/clients.md): a WebSocket with a message a line, and JSON over HTTP. */
 export const rpcRoutes = (options: {
-  /** No traces are exported, so none are made. */
+  /** No traces are exported. */
   readonly untraced: boolean
-  /** Calls of plugins; their handlers are provided with those of the core. */
+  /** Calls of plugins. */
   readonly groups: ReadonlyArray<RpcGroup.Any>
 }) => {
   const group = StoaRpcs.merge(...options.groups)
   const payloads = new Set<Schema.Top>(Array.from(group.requests.values(), ({ payloadSchema }) => payloadSchema))
-  // For sockets one message a line, for HTTP one message or an array of them.
+  // Sockets: one message a line; HTTP: one message or an array.
   const lines = checked(RpcSerialization.makeNdjson({ maxBufferSize: maxMessageBytes }), payloads)
   const whole = checked(RpcSerialization.json, payloads)
-  // With fatal defects a call that breaks would end the others on its connection.
+  // With fatal defects a broken call would end the others on its connection.
   const server = { disableTracing: options.untraced, disableFatalDefects: true, spanPrefix: "rpc" }
   const serve = (protocol: "http" | "websocket") => RpcServer.layerHttp({ ...server, group, path: "/rpc", protocol })
   return Layer.merge(

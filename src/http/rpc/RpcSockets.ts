@@ -8,52 +8,48 @@ import { addressSubject } from "../server/RateLimiting.ts"
 import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
 
 export const defaultSocketLimits = {
-  /** Sockets in all; the next one is answered 503. */
+  /** More get a 503. */
   connections: 1_000,
-  /** Sockets of one address that have not shown a key yet. */
+  /** Sockets of one address without a key yet. */
   unknownPerAddress: 16,
-  /** Concurrent calls of one socket, without streams; the next ones are read when these have ended. */
+  /** Concurrent calls of one socket, without streams. */
   callsPerConnection: 256,
-  /** Bytes that wait for a slow reader; above it nothing more is read from that client. */
+  /** Bytes unsent to a slow reader; above it the client is not read. */
   unsentBytes: 1_048_576,
-  /** Milliseconds until a socket is closed that has not shown a key. */
+  /** Milliseconds until a socket without a key is closed. */
   unknownMs: 10_000,
-  /** Milliseconds until a silent socket is closed. Clients send a ping every five seconds. */
+  /** Milliseconds until a silent socket is closed. Clients ping every five seconds. */
   idleMs: 60_000,
-  /** Milliseconds that the other side has to agree to the end of a socket. */
+  /** Milliseconds for the other side to agree to the end. */
   farewellMs: 1_000,
-  /** Milliseconds that calls under way have when the process ends. */
+  /** Milliseconds for calls in progress at shutdown. */
   drainMs: 3_000
 }
 
-/** Limits of the WebSockets of one process. */
 export type SocketLimits = Readonly<typeof defaultSocketLimits>
 
-/** What a call came over: a WebSocket, or one request over HTTP with one or more calls. */
 export interface Connection {
   readonly kind: "socket" | "http"
   readonly remoteAddress: HttpServerRequest.HttpServerRequest["remoteAddress"]
   readonly facts: RequestFacts
-  /** Calls under way, without streams: those last as long as their reader wants. */
+  /** Without streams. */
   calls: number
   streams: number
   /** A valid key was shown. */
   authenticated: boolean
-  /** The process is about to end: no new calls. */
+  /** Shutdown: no new calls. */
   draining: boolean
 }
 
-/** A connection on which no call was made yet. */
 export const newConnection = (
   of: Pick<Connection, "kind" | "remoteAddress" | "facts">
 ): Connection => ({ ...of, calls: 0, streams: 0, authenticated: false, draining: false })
 
-/** The connection of the current call. */
 export const RpcConnection = Context.Reference<Connection>("stoa/http/rpc/RpcConnection", {
   defaultValue: () => newConnection({ kind: "http", remoteAddress: Option.none(), facts: {} })
 })
 
-/** What a stream waits for before its next page: each page counts as a request, and the stream waits for the limit. */
+/** Runs before each page of a stream: pages count as requests. */
 export const PagePace = Context.Reference<Effect.Effect<void>>("stoa/http/rpc/PagePace", {
   defaultValue: () => Effect.void
 })
@@ -74,9 +70,8 @@ export type HttpEffect<R = never> = Effect.Effect<HttpServerResponse.HttpServerR
 
 /** Admits WebSockets at `/rpc` within limits, and ends them with the process. */
 export class RpcSockets extends Context.Service<RpcSockets, {
-  /** Upgrades the current request, and serves the socket with `rpc` until it ends. */
   readonly serve: (rpc: HttpEffect) => HttpEffect<HttpServerRequest.HttpServerRequest | Scope.Scope>
-  /** Admits no more sockets, waits for the calls under way, and closes all. */
+  /** Admits no more sockets, waits for calls, closes all. */
   readonly end: Effect.Effect<void>
 }>()("stoa/http/rpc/RpcSockets") {
   static readonly layerOf = (limits: Partial<SocketLimits> = {}) =>
@@ -88,7 +83,7 @@ const close = (open: OpenSocket, code: number, reason: string) => {
   return Effect.ignore(Effect.timeout(open.writer.write(new Socket.CloseEvent(code, reason)), 500))
 }
 
-/** The request, whose socket reads only while the client may make more calls and takes its answers. */
+/** Reads the socket only while the client may make calls and takes its answers. */
 const restrained = (
   request: HttpServerRequest.HttpServerRequest,
   socket: Socket.Socket,
@@ -125,13 +120,13 @@ const make = Effect.fnUntraced(function*(limits: SocketLimits) {
     return ended || sockets.size >= limits.connections ? envelope(503, { "retry-after": "1" }) : undefined
   }
 
-  /** Closes sockets that are silent or without a key, and destroys those whose other side does not agree to the end. */
+  /** Closes silent sockets and those without a key; destroys them if the other side does not agree. */
   const expire = (open: OpenSocket) =>
     Effect.suspend(() => {
       const now = performance.now()
       if (open.closedAt !== undefined) {
         if (now - open.closedAt < limits.farewellMs) return Effect.void
-        // Deleted here too: a connection that was lost while it was upgraded has no `close` event any more.
+        // A connection lost during its upgrade has no `close` event.
         return Effect.sync(() => sockets.delete(open) && open.wire.destroy())
       }
       if (!open.connection.authenticated && now - open.since > limits.unknownMs) {
@@ -158,14 +153,14 @@ const make = Effect.fnUntraced(function*(limits: SocketLimits) {
       const writer = yield* socket.value.writer
       const open: OpenSocket = { connection, subject, writer, wire, since, heardAt: since, closedAt: undefined }
       sockets.add(open)
-      // Counted until the connection below is gone, which may be later than the end of the calls on it.
+      // Counted until the connection is gone, maybe after its calls.
       wire.once("close", () => sockets.delete(open))
       yield* Metric.modify(openSockets, 1)
       const release = Effect.suspend(() => {
         open.closedAt ??= performance.now()
         return Metric.modify(openSockets, -1)
       })
-      // What breaks a connection ends it alone.
+      // A failure ends its connection alone.
       yield* Effect.ignoreCause(rpc).pipe(
         Effect.provideService(RpcConnection, connection),
         Effect.provideService(HttpServerRequest.HttpServerRequest, restrained(request, socket.value, open, limits)),

@@ -23,17 +23,13 @@ import { StoaRpcs } from "./StoaRpcs.ts"
 
 const streamPageSize = 100
 
-/** Where a stream is in its list. */
 interface Place {
   readonly number: number
   readonly cursor?: string | undefined
 }
 const firstPage: Place = { number: 1 }
 
-/**
- * All records of a list, page by page, as fast as the caller takes them: by cursors, so that records that come or go
- * meanwhile move none; by numbers where the list has no cursors, as that of stock.
- */
+/** Streams a list page by page: by cursors, so that changes move no record; by numbers where a list has none. */
 const allPages = <A, E, R>(read: (page: PageRequest) => Effect.Effect<PageOf<A>, E, R>): Stream.Stream<A, E, R> =>
   Stream.paginate(
     firstPage,
@@ -48,18 +44,17 @@ const allPages = <A, E, R>(read: (page: PageRequest) => Effect.Effect<PageOf<A>,
 
 const newestFirst: EntitySort = { field: "createdAt", ascending: false }
 
-/** The options that were sent, without keys for those that were not. */
+/** Without keys of absent options. */
 const given = <Options extends object>(options: Options): { [Key in keyof Options]?: NonNullable<Options[Key]> } =>
   Object.assign({}, ...Object.entries(options).map(([key, value]) => value === undefined ? {} : { [key]: value }))
 
-/** Tasks that a call may enqueue: those of the deployment. Tasks of the core act as the service on inputs that it made. */
+/** Tasks of the deployment. Those of the core act as the service, on trusted inputs. */
 export class EnqueueableTasks extends Context.Service<EnqueueableTasks, { readonly has: (slug: string) => boolean }>()(
   "stoa/http/rpc/EnqueueableTasks"
 ) {}
 
 export class UnknownTask extends invalid("UnknownTask", "task", "is no task of this deployment's own", "not_found") {}
 
-/** Handlers of every call of `StoaRpcs`. */
 export const rpcHandlers = StoaRpcs.toLayer({
   "catalog.list": ({ cursor, include, limit, page, sort, ...filters }) =>
     CatalogReads.use(Effect.fnUntraced(function*(reads) {
@@ -97,7 +92,7 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "carts.setQuantity": ({ cartId, itemId, notes, quantity }) =>
     Carts.use((carts) => carts.changeItem(cartId, itemId, { notes, quantity })),
   "carts.removeItem": ({ cartId, itemId }) => Carts.use((carts) => carts.removeItem(cartId, itemId)),
-  // The fingerprint of the same request over HTTP, so that a repeat finds its order either way.
+  // The HTTP fingerprint: a repeat finds its order either way.
   "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {
     const checkouts = yield* Checkouts
     const { remoteAddress } = yield* RpcConnection

@@ -33,7 +33,7 @@ import { InventoryGroup } from "../inventory/InventoryApi.ts"
 import { JobsGroup } from "../jobs/JobsApi.ts"
 import { OrdersGroup } from "../orders/OrdersApi.ts"
 
-/** Encodes an error with its tag: `Conflict` and `StillRunning` have the same body, and a call has no status. */
+/** With the tag: `Conflict` and `StillRunning` have the same body, and a call has no status. */
 const tagged = <Refusal extends { readonly _tag: string }, Encoded>(
   tag: Refusal["_tag"],
   schema: Schema.Codec<Refusal, Encoded>
@@ -45,7 +45,7 @@ const tagged = <Refusal extends { readonly _tag: string }, Encoded>(
     })
   )
 
-/** What any call may fail with, as over HTTP (`ApiErrors.ts`). */
+/** Errors of any call (`ApiErrors.ts`). */
 export const refusal = Schema.Union([
   tagged("Unauthorized", Errors.Unauthorized),
   tagged("Forbidden", Errors.Forbidden),
@@ -59,14 +59,14 @@ export const refusal = Schema.Union([
 ])
 export type Refusal = typeof refusal.Type
 
-/** What a call that names a record may fail with. Another organization's record is `NotFound`. */
+/** Errors of a call that names a record. Another organization's record is `NotFound`. */
 export const failure = Schema.Union([refusal, tagged("NotFound", Errors.NotFound)])
 
 export const checkoutFailed = tagged("CheckoutFailed", Errors.CheckoutFailed)
 export const invalidTransition = tagged("InvalidTransition", Errors.InvalidTransition)
 
 /**
- * The middleware of every call (docs/clients.md): API key, permission, rate limits, idempotency. A client without a key
+ * Middleware of every call (docs/clients.md): API key, permission, rate limits, idempotency. A client without a key
  * does not compile.
  */
 export class RpcAccess
@@ -78,32 +78,28 @@ export class RpcAccess
 
 const whole = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
-/** The page of a list: from 1, with at most 100 records. Default the first 20. */
+/** From 1, at most 100 records. Default the first 20. */
 export const pageFields = {
   page: Schema.optional(whole(1_000_000)),
   limit: Schema.optional(whole(100)),
   cursor: pageQuery.cursor
 }
 
-/** A page of records, and how many there are in all. */
 export const pageOfRecords = <Record extends Schema.Top>(record: Record) =>
   Schema.Struct({ items: Schema.Array(record), ...Struct.omit(Pagination.fields, ["totalPages"]) })
 
-/** A call about one record. */
 const call = <const Tag extends string, Payload extends Schema.Top | Schema.Struct.Fields, Success extends Schema.Top>(
   tag: Tag,
   payload: Payload,
   success: Success
 ) => Rpc.make(tag, { payload, success, error: failure })
 
-/** A page of a list. */
 const list = <const Tag extends string, Fields extends Schema.Struct.Fields, Item extends Schema.Top>(
   tag: Tag,
   filters: Fields,
   item: Item
 ) => Rpc.make(tag, { payload: { ...pageFields, ...filters }, success: pageOfRecords(item), error: refusal })
 
-/** All records of a list. */
 const stream = <const Tag extends string, Payload extends Schema.Top | Schema.Struct.Fields, Item extends Schema.Top>(
   tag: Tag,
   payload: Payload,
@@ -120,10 +116,9 @@ const entityFilters = {
   ...include
 }
 
-/** Entities of the catalog and their attributes, as the routes under `/api/catalog/entities` have them. */
 const catalog = RpcGroup.make(
   list("list", { ...entityFilters, sort: Schema.optional(FreeText) }, EntityView),
-  // Oldest first, so that what is added meanwhile comes at the end and moves nothing.
+  // Oldest first: additions come at the end and move nothing.
   stream("stream", entityFilters, EntityView),
   call("read", { idOrSlug: FreeText, ...include }, EntityView),
   call("create", NewEntity, CatalogEntity),
@@ -139,7 +134,7 @@ const catalog = RpcGroup.make(
 const stockFilters = { entityId: Schema.optional(EntityId), warehouseId: Schema.optional(WarehouseId) }
 const entityIds = Schema.Array(EntityId).check(Schema.isMaxLength(100))
 
-/** Stock and warehouses, as the routes under `/api/inventory` have them. Units. */
+/** Units. */
 const inventory = RpcGroup.make(
   Rpc.make("check", { payload: { entityIds }, success: Schema.Record(Schema.String, Schema.Int) }),
   list("levels", stockFilters, StockLevel),
@@ -153,7 +148,6 @@ const inventory = RpcGroup.make(
 
 const line = { cartId: CartId, itemId: CartLineId }
 
-/** Carts and their checkout, as the routes under `/api/carts` and `/api/checkout` have them. */
 const carts = RpcGroup.make(
   call("create", NewCart, CreatedCart),
   call("read", { id: CartId }, Cart),
@@ -169,7 +163,6 @@ const carts = RpcGroup.make(
 
 const ofStatus = { status: Schema.optional(Schema.String) }
 
-/** Orders after their creation, as the routes under `/api/orders` have them. */
 const orders = RpcGroup.make(
   list("list", ofStatus, Order),
   stream("stream", ofStatus, Order),
@@ -182,17 +175,15 @@ const orders = RpcGroup.make(
   call("fulfillments", { id: OrderId, ...pageFields }, pageOfRecords(Fulfillment))
 ).prefix("orders.")
 
-/** Customers, as the routes under `/api/customers` have them. */
 const customers = RpcGroup.make(
   list("list", {}, Customer),
   stream("stream", Schema.Void, Customer),
   Rpc.make("create", { payload: NewCustomer, success: Customer, error: refusal }),
   call("read", { id: CustomerId }, Customer),
-  // `metadata` is merged into the stored object, or replaces it.
+  // Merged into the stored `metadata`, or replaces it.
   call("change", { id: CustomerId, change: CustomerChange, metadataReplace: Schema.optional(Schema.Boolean) }, Customer)
 ).prefix("customers.")
 
-/** A job of the caller's organization. */
 const NewJob = Schema.Struct({
   task: FreeText,
   input: StorableObject,
@@ -202,7 +193,7 @@ const NewJob = Schema.Struct({
   concurrencyKey: Schema.optional(FreeText)
 })
 
-/** Background jobs: what the routes under `/api/admin/jobs` have, and the enqueue that no route has. */
+/** Like `/api/admin/jobs`, with an enqueue. */
 const jobs = RpcGroup.make(
   Rpc.make("enqueue", { payload: NewJob, success: Schema.Struct({ id: JobId }), error: refusal }),
   list("failed", {}, Job),
@@ -211,32 +202,32 @@ const jobs = RpcGroup.make(
 ).prefix("jobs.")
 
 const eventFilters = {
-  /** The sequence to start behind. Default 0, the beginning. */
+  /** The sequence to start after. Default 0, the beginning. */
   after: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
   type: Schema.optional(Schema.Literals(eventTypes))
 }
 
-/** The published events of the organization, as `GET /api/events` has them. */
+/** Like `GET /api/events`. */
 const events = RpcGroup.make(
   Rpc.make("list", {
     payload: { ...eventFilters, limit: pageFields.limit },
     success: Schema.Struct({ events: Schema.Array(StoreEvent), next: Schema.Int })
   }),
-  // All events after the cursor and then each new one, in order and without gaps, until the process ends.
+  // Events after the cursor, then new ones, in order and without gaps, until the process ends.
   stream("tail", eventFilters, StoreEvent)
 ).prefix("events.")
 
-/** Every call that `/rpc` answers (docs/clients.md). A refused payload has an issue for each of its faults. */
+/** Calls of `/rpc` (docs/clients.md). */
 export const StoaRpcs = catalog.merge(carts, orders, inventory, jobs, customers, events)
   .middleware(RpcAccess)
   .annotateRpcs(Rpc.ParseOptions, { errors: "all" })
 
-/** Annotation of a call of a plugin that changes nothing. */
+/** Annotation of a plugin's call that changes nothing. */
 export class ReadOnly extends Context.Service<ReadOnly, true>()("stoa/http/rpc/ReadOnly") {}
 
 type Route = { readonly method: string; readonly annotations: Context.Context<never> }
 
-/** Endpoints by the names of the calls that do the same. */
+/** Endpoints by the calls that do the same. */
 const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   catalog: { ...CatalogGroup.endpoints, stream: CatalogGroup.endpoints.list },
   carts: { ...CartsGroup.endpoints, ...CheckoutGroup.endpoints },
@@ -255,10 +246,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   events: { ...EventsGroup.endpoints, tail: EventsGroup.endpoints.list }
 }
 
-/**
- * The route that does the same as a call: its access rule, rate limit and idempotency hold for the call. Calls of plugins
- * bear them as annotations.
- */
+/** Access rule, rate limit and idempotency of a call. Calls of plugins have them as annotations. */
 export const routeOf = (tag: string, annotations: Context.Context<never> = Context.empty()): Route => {
   const [group = "", name = ""] = tag.split(".")
   const method = Context.getOrUndefined(annotations, ReadOnly) === true ? "GET" : "POST"

@@ -4,10 +4,9 @@ import { pageOf, pageSize } from "../../domain/platform/paging/Paging.ts"
 import { Search } from "../../domain/search/Search.ts"
 import { SearchGroup } from "./SearchApi.ts"
 
-/** Suggestions of one answer: 10 unless said otherwise, at most 25 (contract §9). */
+/** Default 10, at most 25 (contract §9). */
 const suggestions = (limit: Parameters<typeof pageSize>[0]) => Math.min(pageSize(limit, 10), 25)
 
-/** Handlers of the routes that `SearchApi.ts` declares. */
 export const searchHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(SearchGroup),
   "search",
@@ -18,7 +17,7 @@ export const searchHttp = HttpApiBuilder.group(
         search.search({
           ...query,
           ...pageOf(query),
-          // Names of attributes are the clients' own, so no schema of the route names them.
+          // Clients choose names of attributes: no schema names them.
           parameters: new URL(request.url, "http://localhost").searchParams
         }),
       suggest: ({ query }) => search.suggest({ ...query, limit: suggestions(query.limit) })

@@ -14,7 +14,7 @@ import { OpensWithCartSecret } from "../middleware/Access.ts"
 const zones = "/api/shipping/zones"
 const rates = "/api/shipping/rates"
 
-/** Shipping zones and rates (contract §3.4, §3.8). Amounts in minor units, weights in grams. */
+/** Shipping zones and rates (contract §3.4, §3.8). Minor units, grams. */
 export const ShippingGroup = guarded(
   "shipping",
   lists("listZones", zones, ShippingZone, "List shipping zones in the order in which they are tried"),
@@ -51,7 +51,7 @@ export const ShippingGroup = guarded(
   removes("deleteRate", `${rates}/:id`, "Delete a shipping rate; orders keep what they were shipped at")
 ).annotateEndpoints(Access, anyOf("shipping:manage"))
 
-/** What a shopper asks of shipping before the checkout (contract §3.4). */
+/** Shipping before the checkout (contract §3.4). */
 export const ShippingQuotesGroup = guarded(
   "shippingQuotes",
   HttpApiEndpoint.post("quote", "/api/shipping/quotes", {

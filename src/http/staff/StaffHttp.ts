@@ -5,7 +5,6 @@ import { Staff } from "../../domain/staff/Staff.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { StaffGroup } from "./StaffApi.ts"
 
-/** Handlers of the routes that `StaffApi.ts` declares. */
 export const staffHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(StaffGroup),
   "staff",

@@ -7,7 +7,7 @@ const classes = "/api/tax/classes"
 const rates = "/api/tax/rates"
 const managing = anyOf("tax:manage")
 
-/** Classes of goods that are taxed alike (contract §3.5, §3.8). */
+/** Tax classes (contract §3.5, §3.8). */
 export const TaxClassesGroup = guarded(
   "taxClasses",
   lists("list", classes, TaxClass, "List tax classes by name"),

@@ -16,7 +16,7 @@ import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
 const endpoint = { id: WebhookEndpointId }
 const mayManage = anyOf("webhooks:manage")
 
-/** Webhook endpoints and their deliveries (spec §4 Webhook endpoints, contract, platform §9). */
+/** Webhook endpoints and deliveries (spec §4 Webhook endpoints, contract, platform §9). */
 export const WebhooksGroup = guarded(
   "webhooks",
   HttpApiEndpoint.post("register", "/api/webhooks", {
