@@ -25,7 +25,6 @@ const digest = (text: string): Buffer => hash("sha256", text, "buffer")
 
 type Found = Omit<Caller, "cartSecret" | "requestId">
 
-/** Keys from the configuration: the development key of the role admin, and the key that reads metrics. */
 const configuredKeys = Effect.gen(function*() {
   const { access, developmentKey, metricsKey } = yield* AppConfig
   const holder = (keyId: string, name: string, role: string, permissions: ReadonlyArray<string>): Found => ({
@@ -60,7 +59,6 @@ const renewedCookie = ({ secureCookies, sessionCookie, sessionDuration }: AuthSe
   `${sessionCookie}=${value}; Max-Age=${sessionDuration}; Path=/; HttpOnly; SameSite=Lax` +
   (secureCookies ? "; Secure" : "")
 
-/** Undefined for invalid credentials. */
 const identifying = Effect.gen(function*() {
   const { access, auth } = yield* AppConfig
   const { isGuess, verify } = yield* Credentials
@@ -69,14 +67,12 @@ const identifying = Effect.gen(function*() {
   const policy: AccessPolicy = access
   const guarded = guardedRoles(auth)
 
-  /** True for a member without the second factor that their role needs. */
   const lacksFactor = (known: Pick<SessionFacts, "memberships" | "twoFactor">, organization: string): boolean => {
     const role = membershipIn(known, organization)
     return role !== undefined && guarded.has(role) && !known.twoFactor
   }
 
   const holderOf = Effect.fnUntraced(function*(key: KeyFacts, headers: Headers.Headers, asked: Asked | undefined) {
-    // A key with a role acts in the organization that issued it.
     const organization = key.organizationId ??
       (key.role === null ? yield* organizationOf(headers, asked) : policy.defaultOrganizationId)
     if (lacksFactor(key, organization)) return yield* TwoFactorRequired.of()
@@ -158,7 +154,6 @@ export const actorsLayer = Layer.effect(
     })
 
     const signedIn = Effect.fnUntraced(function*(headers: Headers.Headers) {
-      // A bearer token of no session leaves it to the cookie, as in better-auth.
       const all = [headers, { cookie: headers["cookie"] }].flatMap((sent) => sentCredentials(sent, auth.sessionCookie))
       for (const sent of all) {
         const user: Found | undefined = yield* userOfSession(sent)

@@ -126,7 +126,6 @@ const servicesOver = (settings: AppSettings) =>
     Layer.provideMerge(databaseApp(settings))
   )
 
-/** Services of all modules over the cluster, for tools and tests. */
 export const servicesApp = (settings: AppSettings) => Layer.unwrap(Effect.map(withKeptSecrets(settings), servicesOver))
 
 const actorsOfPlugins = Layer.unwrap(Effect.map(InstalledPlugins, (plugins) => plugins.actors))
@@ -138,7 +137,6 @@ const runner = Layer.mergeAll(
   Layer.provide(scheduledJobsLayer, Statistics.layer)
 )
 
-/** Names what shutdown waits for once it reaches a layer. */
 const before = <A, E, R>(what: string, layer: Layer.Layer<A, E, R>) => Layer.provideMerge(waitingFor(what), layer)
 
 const answering = before("requests that are being answered", serverLayer)
@@ -154,7 +152,6 @@ const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
 /** HTTP depends on the actors: at shutdown the last requests still find them. */
 export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(answering, working), settings)
 
-/** The process of a role: `api` serves HTTP; `runner` runs actors, workflows and scheduled jobs; `all` does both. */
 export const processApp = (settings: AppSettings) => {
   if (settings.role === "all") return wholeApp(settings)
   return settings.role === "api"

@@ -29,27 +29,22 @@ import type { DeploymentHealth } from "./health/Readiness.ts"
 
 /**
  * Pins every setting: runners that disagree, for example on the number of shards, would act for each other's actors. A
- * killed runner's work continues elsewhere within six seconds: its locks end with its connection, and it counts as dead
- * after 2.5 s without an answer. A frozen one counts as dead after the lock expiration. Durable clocks wake on the
- * message poll.
+ * killed runner's work continues elsewhere within six seconds.
  */
 const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "runnerListenAddress"> = {
   ...ShardingConfig.defaults,
   availableShardGroups: ["default", stockShards],
   assignedShardGroups: ["default", stockShards],
   shardLockExpiration: "6 seconds",
-  // Also the delay until lost locks and a returned database are noticed.
   shardLockRefreshInterval: "1 second",
   refreshAssignmentsInterval: "500 millis",
   runnerHealthCheckInterval: "2 seconds",
   entityMessagePollInterval: "500 millis",
   entityTerminationTimeout: "10 seconds",
   maxResidentEntities: 50_000,
-  // Every confirmation reads all locks: no more than spread well over ten runners.
   shardsPerGroup: 64
 }
 
-/** Unique, because each process has a row in the table of runners. */
 const unreachable = () => RunnerAddress.make(`${randomUUID()}.invalid`, 0)
 
 const health = RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(peerClient))
@@ -63,7 +58,6 @@ const amongPeers = RunnerServer.layer.pipe(
   Layer.provide(strictLines)
 )
 
-/** Nothing listens: no other process calls its actors. */
 const alone = Layer.provideMerge(
   Sharding.layer,
   Layer.merge(Runners.layerNoop, RunnerHealth.layerNoop)

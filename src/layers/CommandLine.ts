@@ -37,7 +37,6 @@ const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
 const serve = Command.make("serve", { role }, (flags) =>
   Effect.gen(function*() {
     const settings = yield* readSettings(deployment, Option.getOrUndefined(flags.role))
-    // Validate settings before starting the database.
     yield* mustListen(settings)
     const ready = Layer.effectDiscard(
       Effect.andThen(settings.databaseUrl._tag === "None" ? seedDemoStore : Effect.void, announce)
@@ -247,7 +246,6 @@ const stoa = Command.make("stoa").pipe(
   ])
 )
 
-/** Runs the command of the process's arguments and exits: 0 on success. */
 export const runCommandLine = (): void =>
   stoa.pipe(
     Command.run({ version }),

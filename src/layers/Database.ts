@@ -12,16 +12,11 @@ import { EmbeddedPostgres } from "./postgres/EmbeddedPostgres.ts"
 import { checkDatabase } from "./start/DatabaseCheck.ts"
 import { refuseWrong } from "./start/Finding.ts"
 
-/** The database of this process, and whether the process started it. */
 export class Database extends Context.Service<Database, {
   readonly url: Redacted.Redacted<string>
   readonly embedded: boolean
 }>()("stoa/layers/Database") {}
 
-/**
- * For root, when the server's account cannot enter the project: one directory per project, since checkouts share no
- * data.
- */
 const rootDirectory = (dataDir: string) =>
   `/var/lib/stoa/${createHash("sha256").update(resolve(dataDir)).digest("hex").slice(0, 12)}/postgres`
 
@@ -42,7 +37,6 @@ const useGiven = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
   return { url, embedded: false }
 })
 
-/** `DATABASE_URL`, else the embedded server, which lives as long as this process. */
 export const databaseLayer = Layer.effect(
   Database,
   Effect.gen(function*() {

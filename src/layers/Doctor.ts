@@ -11,7 +11,6 @@ import { checkPortsBeside } from "./start/PortChecks.ts"
 
 export class Unwell extends Data.TaggedError("Unwell")<{ readonly message: string }> {}
 
-/** Owners with tables behind their migrations. */
 const behind = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const missing: Array<string> = []

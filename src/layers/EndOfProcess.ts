@@ -8,10 +8,8 @@ interface Failure {
   readonly cause?: unknown
 }
 
-/** Lines already written: a startup error is not repeated after shutdown. */
 const said = new Set<string>()
 
-/** Retries of a full pipe, ten milliseconds apart. */
 const tries = 100
 
 /**
@@ -36,7 +34,6 @@ export const say = (words: string): void => {
   said.add(line)
 }
 
-/** The error's message and that of its first cause: for a migration that of the database. */
 const recorded = (error: Failure): string => {
   const words = error.message || error._tag
   let first = error.cause
@@ -44,7 +41,6 @@ const recorded = (error: Failure): string => {
   return first instanceof Error && !words.includes(first.message) ? `${words}: ${first.message}` : words
 }
 
-/** Their messages have one line per problem. */
 const listing = new Set(["InvalidSetting", "CannotStart"])
 
 const listed = (error: Failure): string => {
@@ -53,21 +49,17 @@ const listed = (error: Failure): string => {
   return lines.length === 1 ? words : [`${lines.length} things to mend`, ...lines].join("\n  ")
 }
 
-/** With its stack: nothing else helps to find it. */
 const defect = (reason: unknown): string =>
   `ended by a defect of the program: ${reason instanceof Error ? reason.stack ?? reason.message : String(reason)}`
 
-/** Prints why an effect failed: one line for what an operator can fix, the full cause for a defect. */
 export const sayWhy = (cause: Cause.Cause<Failure>): Effect.Effect<void> =>
   Effect.sync(() => {
     for (const reason of cause.reasons) {
       if (Cause.isDieReason(reason)) say(defect(reason.defect))
-      // The usage was shown already, with the error.
       if (Cause.isFailReason(reason) && reason.error._tag !== "ShowHelp") say(listed(reason.error))
     }
   })
 
-/** Handles uncaught exceptions and the signals that end the process. */
 export const watchEnd = (): { readonly teardown: Runtime.Teardown } => {
   let asked = false
   const ask = () => {

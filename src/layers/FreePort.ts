@@ -8,7 +8,7 @@ export const isFree = (port: number): Promise<boolean> =>
     probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
   })
 
-/** A free port below 32,768: an outgoing connection could take a higher one before the caller listens. */
+/** Below 32,768: an outgoing connection could take a higher port before the caller listens. */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = randomInt(12_000, 30_000)

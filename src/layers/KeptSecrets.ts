@@ -21,7 +21,6 @@ export const downloadKeys = ({ webhooks: { keyring } }: AppSettings) => {
   )
 }
 
-/** The data directory cannot keep a development secret. */
 export class SecretUnkept extends Data.TaggedError("SecretUnkept")<{ readonly message: string }> {}
 
 const isMissing = (error: unknown): boolean =>
@@ -30,10 +29,8 @@ const isMissing = (error: unknown): boolean =>
 const isThere = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === "EEXIST"
 
-/** Characters of 32 random bytes, without padding. */
 const shortest = 43
 
-/** Named when complete: no process reads half of it. */
 const readOrMake = async (dataDir: string, name: string, encoding: "base64" | "base64url"): Promise<string> => {
   const file = join(resolve(dataDir), name)
   // An empty file, left by a full disk, would be a public secret.

@@ -5,7 +5,6 @@ import type { Migrations } from "../domain/platform/database/MigrationStatements
 import { decoding } from "../domain/platform/records/Rows.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 
-/** Processes that start together migrate one after the other under this lock. */
 const migrationLock = 4_821_007
 
 const latestOf = (migrations: Migrations): number =>
@@ -34,10 +33,6 @@ const isUpToDate = Effect.fnUntraced(function*(list: ReadonlyArray<readonly [str
   return rows.every(({ done }) => done)
 })
 
-/**
- * Migrates all tables, with a ledger per owner (`<owner>_migrations`). An advisory lock serializes processes that start
- * at once. Returns the migrations that ran.
- */
 export const migrateEach = (list: ReadonlyArray<readonly [string, Migrations]>) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -58,6 +53,5 @@ export const migrateEach = (list: ReadonlyArray<readonly [string, Migrations]>) 
 
 export const migrate = migrateEach(migrationOwners)
 
-/** Migrates a database by its address, for tools and tests. */
 export const migrateAll = (url: string): Promise<ReadonlyArray<string>> =>
   Effect.runPromise(Effect.provide(migrate, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))

@@ -7,7 +7,6 @@ const again = "1 second"
 
 export interface Listener {
   readonly heard: (payload: string) => Effect.Effect<void>
-  /** Called when notifications begin and cease to arrive; those in between are lost. */
   readonly listening: (on: boolean) => Effect.Effect<void>
 }
 
@@ -26,7 +25,6 @@ export class Notifications extends Context.Service<Notifications>()("stoa/layers
     })
     const session = yield* RcRef.make({ acquire: Effect.flatMap(connect, ({ pin }) => pin) })
 
-    /** Listens for the lifetime of the scope, also after lost connections. */
     const listen = (channel: string, { heard, listening }: Listener): Effect.Effect<void, never, Scope.Scope> =>
       Effect.gen(function*() {
         const queue = yield* (yield* RcRef.get(session)).listen(channel)

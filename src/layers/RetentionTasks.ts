@@ -51,10 +51,8 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("revisions", revisions.purge(rows, days.revisionDays)),
       purging("rate-limits", limits.purge(rows)),
       purging("sessions", auth.purgeSessions(rows)),
-      // Files of deleted media and of uploads that died.
       purging("media-files", media.removeFiles(rows)),
       purging("verifications", auth.purgeVerifications(rows)),
-      // Purges nothing: deliveries with a lost job get another.
       defineTask({
         slug: "webhooks/revive",
         schedule: "*/10 * * * *",

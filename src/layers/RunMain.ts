@@ -11,10 +11,8 @@ const quietMs = 500
 /** After the signal a service ends at this time even if requests come. */
 const longestStayMs = 8_500
 
-/** Other commands end at once. */
 interface Service {
   readonly farewell: Farewell
-  /** How long proxies may still send requests. 0 before the service was ready. */
   graceMs: number
 }
 
@@ -26,13 +24,11 @@ export const farewellLayer = Layer.unwrap(Effect.sync(() => {
   return Layer.succeed(Draining, farewell)
 }))
 
-/** Marks the service ready: stopping it now includes the grace. */
 export const answersOn = (graceMs: number) =>
   Effect.sync(() => {
     if (service !== undefined) service.graceMs = graceMs
   })
 
-/** Reports that shutdown has reached the layers below. */
 export const waitingFor = (what: string) =>
   Layer.effectDiscard(
     Effect.gen(function*() {
@@ -45,7 +41,6 @@ export const waitingFor = (what: string) =>
     })
   )
 
-/** Waits for the grace, and for proxies that still send requests. */
 const waitForProxies = ({ farewell, graceMs }: Service) => {
   const quiet = Effect.repeat(Effect.sleep("20 millis"), {
     until: () => performance.now() - farewell.heardAt >= quietMs
@@ -53,7 +48,6 @@ const waitForProxies = ({ farewell, graceMs }: Service) => {
   return graceMs === 0 ? Effect.void : Effect.delay(Effect.timeoutOption(quiet, longestStayMs - graceMs), graceMs)
 }
 
-/** As in shells, for a command that a signal ended. */
 const codes = { SIGINT: 130, SIGTERM: 143 }
 type Reported = keyof typeof codes
 
@@ -85,7 +79,6 @@ export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     Effect.runFork(Effect.delay(giveUp(signal), longestMs))
     if (service === undefined) return end()
     service.farewell.begun = true
-    // Ctrl-C comes from a terminal: no proxies.
     if (signal === "SIGINT") return end()
     Effect.runFork(Effect.andThen(waitForProxies(service), Effect.sync(end)))
   }

@@ -12,7 +12,6 @@ import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSet
 import { ordersPerRun, UnpaidOrders } from "../workflows/payments/UnpaidOrders.ts"
 import { Statistics } from "./Statistics.ts"
 
-/** Repeats a job, after a pause that may depend on its last result. Failures and defects are logged. */
 export const everySafely =
   (name: string, pause: Duration.Input | ((count: number) => Duration.Input)) =>
   <E, R>(job: Effect.Effect<number, E, R>) =>
@@ -23,17 +22,15 @@ export const everySafely =
       Effect.forever
     )
 
-/** Repeats at once a job that stopped at its limit: a thousand holds may expire in one second. */
 const whileFull = <R>(job: Effect.Effect<number, never, R>, limit: number) =>
   Effect.repeat(job, { while: (count) => count >= limit })
 
-/** Milliseconds between the first runs of two jobs. */
+/** Milliseconds. */
 const betweenStarts = 20
 
 /** Milliseconds. */
 const longestPause = 5_000
 
-/** Expires holds within a second of their time. */
 const expiredHolds = Effect.gen(function*() {
   const holds = yield* HoldRepo
   const longest = Math.min(longestPause, (yield* StoreSettings).holdSeconds * 1_000)
@@ -59,7 +56,6 @@ const scheduledJobs = Effect.gen(function*() {
   const unpaid = yield* UnpaidOrders
   const statistics = yield* Statistics
   const all = [
-    // A growing table is likely to go on growing.
     statistics.refresh.pipe(everySafely("statistics", (count) => count > 0 ? 1_000 : longestPause)),
     expiredHolds,
     whileFull(refunds.startDue, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
@@ -69,7 +65,6 @@ const scheduledJobs = Effect.gen(function*() {
     whileFull(releaseStuck, cartsPerRun).pipe(everySafely("carts without a checkout", "5 minutes")),
     whileFull(totals.fold(5000), 5000).pipe(everySafely("totals of lists", "30 seconds"))
   ]
-  // Staggered: all first statements at once would open a connection each.
   yield* Effect.forEach(all, (job, index) => Effect.delay(job, index * betweenStarts), {
     concurrency: "unbounded",
     discard: true

@@ -2,7 +2,6 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { decoding } from "../domain/platform/records/Rows.ts"
 
-/** Below so many changes a table keeps its plans. */
 const fewRows = 500
 
 /**
@@ -11,7 +10,6 @@ const fewRows = 500
  * connection.
  */
 export class Statistics extends Context.Service<Statistics, {
-  /** Analyzes tables that have more than doubled; returns their number. */
   readonly refresh: Effect.Effect<number, SqlError.SqlError>
 }>()("stoa/layers/Statistics") {
   static readonly layer = Layer.effect(

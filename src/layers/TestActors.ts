@@ -45,9 +45,6 @@ const shortForms: ReadonlyMap<string, TestActor> = new Map([
 
 const decode = Schema.decodeOption(Sent)
 
-/**
- * The actor of `x-test-actor`: a built-in one by its short form, else JSON. Ignores anything else (contract, platform
- * §15).
- */
+/** Ignores anything but a short form or JSON (contract, platform §15). */
 export const testActor = (sent: string | undefined): Option.Option<TestActor> =>
   sent === undefined ? Option.none() : Option.orElse(Option.fromUndefinedOr(shortForms.get(sent)), () => decode(sent))

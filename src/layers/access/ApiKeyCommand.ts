@@ -10,12 +10,10 @@ import { OrganizationRepo } from "../../domain/platform/tenancy/OrganizationRepo
 import { databaseApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 
-/** A failed key command, in one line. Exit code 1. */
 export class KeyCommandRefused extends Data.TaggedError("KeyCommandRefused")<{ readonly message: string }> {}
 
 const refuse = (message: string) => Effect.fail(new KeyCommandRefused({ message }))
 
-/** Milliseconds. */
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /** A duration from now (`12h`, `90d`, `8w`) or a date; else undefined. */
@@ -29,7 +27,6 @@ export const endOf = (text: string, now: Date): Date | undefined => {
 
 export interface AskedKey {
   readonly name: string
-  /** Either a role or a scope. */
   readonly role: Option.Option<string>
   readonly scope: Option.Option<string>
   readonly org: Option.Option<string>
@@ -110,7 +107,6 @@ const services = (settings: AppSettings) =>
     Layer.provideMerge(databaseApp(settings))
   )
 
-/** `stoa api-key …`: lines to print, for the organization of `--org`, else the default one. */
 export const keyCommands = (settings: AppSettings) => ({
   create: (asked: AskedKey) =>
     settings.auth.apiKeys.enabled

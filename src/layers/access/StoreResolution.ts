@@ -10,7 +10,6 @@ class ResolverFailed extends Data.TaggedError("ResolverFailed")<{ readonly cause
 
 const timeout = "5 seconds"
 
-/** The request for `auth.storeResolver`, without its body; the host is the client's. */
 const shown = (headers: Headers.Headers, { method, url }: Asked): Request => {
   const host = /^[\w.:[\]-]+$/.test(headers["host"] ?? "") ? headers["host"] : "localhost"
   const base = `http://${host}`
@@ -63,7 +62,6 @@ export class StoreResolution extends Context.Service<StoreResolution, {
   )
 }
 
-/** Of a request under `/api/auth`; undefined outside one. */
 export const RequestOrganization = Context.Reference<string | undefined>("stoa/layers/access/RequestOrganization", {
   defaultValue: () => undefined
 })
@@ -71,7 +69,6 @@ export const RequestOrganization = Context.Reference<string | undefined>("stoa/l
 /** In links of mails: a mail program sends no headers of a shop. */
 const parameter = "organizationId"
 
-/** Unchanged for the default organization. */
 export const linkIn = (url: string, organizationId: string, byDefault: string): string => {
   if (organizationId === byDefault) return url
   const link = new URL(url)
@@ -79,11 +76,9 @@ export const linkIn = (url: string, organizationId: string, byDefault: string): 
   return link.href
 }
 
-/** True if a request may send a mail or claim guest orders. */
 const concernsStore = (method: string, path: string): boolean =>
   method !== "GET" || path.endsWith("/verify-email") || path.includes("/callback/")
 
-/** Resolves the organization of requests under `/api/auth`. */
 export class RequestStore extends Context.Service<RequestStore>()("stoa/layers/access/RequestStore", {
   make: Effect.gen(function*() {
     const { organizationOf } = yield* StoreResolution

@@ -17,14 +17,12 @@ import { Passwords, refusedChoice } from "./Passwords.ts"
 import { addressVerificationLayer, rememberingBrowser } from "./Verification.ts"
 
 export interface Answered {
-  /** After `/api/auth`. */
   readonly path: string
   readonly status: number
   readonly tally: Tally
   readonly organizationId: string
 }
 
-/** Like a real mail, to an address that does not exist. */
 const mailTo = (template: "password-reset" | "email-verification", organizationId: string): Mail => {
   const about = { to: `${randomUUID()}@decoy.invalid`, organizationId }
   const url = `http://decoy.invalid/${"0".repeat(200)}`
@@ -33,7 +31,6 @@ const mailTo = (template: "password-reset" | "email-verification", organizationI
     : { template, ...about, data: { verifyUrl: url, userName: "Decoy" } }
 }
 
-/** True if the response time could reveal which addresses have an account. */
 export const tellsByTime = ({ path, status }: Pick<Answered, "path" | "status">): boolean =>
   path === "/sign-in/email"
     ? status === 401
@@ -45,7 +42,6 @@ export const tellsByTime = ({ path, status }: Pick<Answered, "path" | "status">)
  */
 export const makeDecoys = (mails: Mails["Service"]) =>
   Effect.map(AuthDecoyRepo, ({ account, newAccount, newToken, token, undone }) => {
-    // Counts towards the limit of mails too.
     const send = (mail: Mail) =>
       Effect.andThen(Effect.flatMap(MailLimit, (limit) => limit(mail.template, mail.to)), mails.send(mail))
     const missing = ({ organizationId, path, status, tally }: Answered) => {
@@ -79,19 +75,16 @@ const grid = 100
 
 const isDuplicate = (failure: unknown): boolean => JSON.stringify(failure)?.includes("\"23505\"") === true
 
-/** Rolls the transaction back. */
 class RolledBack extends Data.TaggedError("RolledBack")<{ readonly response: Response }> {}
 
 /**
  * Routes that change several records in one transaction. They hash no password, and a refusal undoes their writes.
- * Elsewhere better-auth's writes before a refusal must stay: wrong codes, used links. Sign-up opens a
- * separate transaction.
+ * Elsewhere better-auth's writes before a refusal must stay: wrong codes, used links.
  */
 const changesTogether = /\/organization\/(create|delete|accept-invitation)$/
 
 type Answering = (request: Request) => Promise<Response>
 
-/** A refusal rolls the transaction back. */
 const together = (scope: AuthScope, answer: Answering): Answering => (request) =>
   scope.transaction(async () => {
     const response = await answer(request)
@@ -120,7 +113,6 @@ const library = Effect.gen(function*() {
 const endsOthers =
   /^\/api\/auth\/(revoke-session|revoke-sessions|revoke-other-sessions|change-password|reset-password)$/
 
-/** Raw or without signature; not verified. */
 const tokensOf = (headers: Headers, cookieName: string): ReadonlyArray<string> =>
   sentCredentials(Object.fromEntries(headers), cookieName)
     .flatMap((sent) => sent._tag === "Bearer" || sent._tag === "Cookie" ? sent.value.split(".", 1) : [])
@@ -150,11 +142,10 @@ const gateway = Layer.effect(
     const { secureCookies, sessionCookie } = (yield* AppConfig).auth
     const forgetEnded = yield* endedSessions(sessionCookie)
 
-    /** 500 for a failed statement that better-auth swallows. */
     const answered = Effect.fnUntraced(function*(request: Request) {
       const answer = changesTogether.test(authPathOf(request)) ? together(scope, auth.handler) : auth.handler
       const { failures, result, tally } = yield* scope.call(() => answer(request))
-      // It reports success, for example for a sign-out whose session remains.
+      // better-auth reports success, for example for a sign-out whose session remains.
       const failure = failures.find((one) => !isDuplicate(one))
       if (failure !== undefined && (result.status < 400 || result.status >= 500)) {
         return yield* Effect.die(Cause.isCause(failure) ? Cause.squash(failure) : failure)
@@ -205,7 +196,6 @@ const gateway = Layer.effect(
   })
 )
 
-/** Requires mails and `GuestOrderClaims`. */
 export const authGatewayLayer = Layer.merge(gateway, addressVerificationLayer).pipe(
   Layer.provide(
     Layer.mergeAll(

@@ -23,13 +23,11 @@ const columnsOf = (row: Row): Row =>
 const modelOf = ({ getDefaultModelName, getFieldAttributes, schema }: Tools, name: string) => {
   const model = getDefaultModelName(name)
   const own = ["id", ...Object.entries(schema[model]?.fields ?? {}).map(([key, { fieldName }]) => fieldName ?? key)]
-  // Converting column names back would lose fields with other names.
   const fields = new Map(own.map((field) => [columnOf(field), field]))
   const isOrganization = (of: string) => getDefaultModelName(of) === "organization"
   return {
     toFields: (row: Row): Row =>
       Object.fromEntries(Object.entries(row).map(([column, value]) => [fields.get(column) ?? column, value])),
-    /** Ids of organizations are text. */
     isUuid: (field: string): boolean => {
       if (field === "id") return !isOrganization(model)
       const { references } = getFieldAttributes({ model, field })
@@ -64,10 +62,6 @@ const updating = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragmen
 const deleting = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment) =>
   sql`with r as (delete from ${sql(table)} where ${rows} returning *)${recordedChange(sql, actor, table, "deleted")}`
 
-/**
- * Columns unknown to better-auth: a key's organization and second factor, from its creator's session, and the digest of
- * the browser that signed up.
- */
 const ownColumns = Effect.fnUntraced(function*(table: string, { organizationId }: Actor) {
   if (table === "api_keys") return { organization_id: organizationId, second_factor: yield* SessionFactor }
   const browser = table === "users" ? yield* SignUpBrowser : undefined
@@ -95,12 +89,10 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
   return {
     matches,
     written: tokens.written,
-    /** `select` has better-auth's names. */
     listed: (sql: Sql, model: string, select: ReadonlyArray<string> = []): Statement.Fragment =>
       select.length === 0
         ? sql`*`
         : sql.csv(select.map((field) => sql`${sql(columnOf(tools.getFieldName({ model, field })))}`)),
-    /** One of the matching rows. */
     oneOf: (sql: Sql, model: string, where: ReadonlyArray<Condition>): Statement.Fragment => {
       const condition = matches(sql, model, where)
       return sql`id = (select id from ${sql(model)} where ${condition} limit 1) and ${condition}`
@@ -109,10 +101,7 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
       model: string,
       body: Body
     ): Promise<ReadonlyArray<T>> =>
-      statement(body).then((rows) =>
-        // The caller names the type, as better-auth derives it from its schema.
-        rows.map((row) => tokens.shown(model, known(model).toFields(row)) as T)
-      ),
+      statement(body).then((rows) => rows.map((row) => tokens.shown(model, known(model).toFields(row)) as T)),
     count: (body: Body): Promise<number> => statement(body).then((rows) => Number(rows[0]?.["count"] ?? 0))
   }
 }

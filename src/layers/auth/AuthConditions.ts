@@ -48,7 +48,6 @@ const single = (sql: SqlClient.SqlClient, condition: Condition, isUuid: boolean)
     return operator === "in" ? inside : sql`not (${inside})`
   }
   if (value === null || value === undefined) return operator === "ne" ? sql`${name} is not null` : sql`${name} is null`
-  // PostgreSQL refuses a text that is no UUID; the record does not exist.
   if (isUuid && !uuid.test(String(value))) return operator === "ne" ? sql`true` : sql`false`
   const comparison = comparisons[operator]
   return comparison === undefined
@@ -56,7 +55,6 @@ const single = (sql: SqlClient.SqlClient, condition: Condition, isUuid: boolean)
     : sql`${column} ${sql.literal(comparison)} ${value}`
 }
 
-/** All AND conditions, and one of the OR conditions, if any. */
 export const conditionOf = (
   sql: SqlClient.SqlClient,
   where: ReadonlyArray<Condition>,
@@ -99,7 +97,6 @@ export const sessionTokens = (scope: AuthScope) => {
     conditions: (model: string, where: ReadonlyArray<Condition>): ReadonlyArray<Condition> =>
       model === table ? where.flatMap((one) => one.field === "token" ? stored(one) : [one]) : where,
     shown: (model: string, row: Row): Row => model === table ? shown(row) : row,
-    /** The stored form of a row that is new or selected by its token. */
     written: (model: string, row: Row, where: ReadonlyArray<Condition> = []): Row => {
       const token = row["token"] ?? where.find(({ field }) => field === "token")?.value
       if (model !== table || typeof token !== "string" || uuid.test(token)) return row
@@ -113,7 +110,6 @@ export const sessionTokens = (scope: AuthScope) => {
 const withoutToken = (session: unknown): unknown =>
   typeof session === "object" && session !== null && "id" in session ? { ...session, token: session.id } : session
 
-/** Lists of sessions show no tokens. */
 export const hiddenTokens = {
   id: "stoa-session-tokens",
   hooks: {

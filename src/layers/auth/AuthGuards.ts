@@ -13,11 +13,9 @@ import type { AuthScope } from "./AuthScope.ts"
 export interface SignedIn {
   readonly userId: string
   readonly activeOrganizationId: string | null
-  /** The session has passed the user's second factor. */
   readonly twoFactor: boolean
 }
 
-/** Parsed as better-auth parses it: never compare the raw URL. */
 export const authPathOf = ({ url }: Request): string => new URL(url).pathname.replace(/^\/api\/auth/, "")
 
 /** Stored with the keys that the session creates. */
@@ -35,7 +33,6 @@ const AskedKey = Schema.fromJsonString(
 )
 const decodeAskedKey = Schema.decodeUnknownOption(AskedKey)
 
-/** The refusal of a key that the user may not create. */
 const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArray<string>, keyScopes: KeyScopes) {
   if (authPathOf(request) !== "/api-key/create") return undefined
   const asked = decodeAskedKey(yield* Effect.promise(() => request.clone().text()))
@@ -73,7 +70,6 @@ export const authGuards = (scope: AuthScope) =>
             throw new APIError("CONFLICT", { code: "ORGANIZATION_IN_USE", message: "The organization holds a store." })
           }
         },
-        // The inviter may have lost the authority since.
         beforeAcceptInvitation: async ({ invitation }: Invited) => {
           const role = await scope.run(repo.roleOf(invitation.inviterId, invitation.organizationId))
           const permissions = role === undefined ? [] : roles[role] ?? []
@@ -88,7 +84,6 @@ export const authGuards = (scope: AuthScope) =>
           }
         }
       },
-      /** Answers API key requests of users who may manage them in the active organization. */
       ofKeys: Effect.fnUntraced(function*(
         request: Request,
         session: SignedIn | undefined,

@@ -12,13 +12,10 @@ import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { type KeyScope, type KeyScopes, noScope } from "../../domain/platform/access/ApiKey.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
-/** Settings that affect the tables; a test compares them with `src/domain/auth/migrations.ts`. */
 export interface ModelOptions {
-  /** Undefined where keys are disabled. */
   readonly apiKeys: KeyScopes | undefined
   readonly twoFactor: boolean
   readonly allowOrganizationCreation: boolean
-  /** Shown by authenticator apps. */
   readonly issuer: string
   readonly organizationHooks?: NonNullable<Parameters<typeof organization>[0]>["organizationHooks"]
 }
@@ -30,7 +27,6 @@ const invitationSeconds = 604_800
 const keysOf = (configId: string, scope?: KeyScope) => ({
   configId,
   enableMetadata: scope?.metadata ?? false,
-  // No hidden limit (contract §1.5).
   rateLimit: { enabled: false },
   enableSessionForAPIKeys: false,
   ...scope && { defaultPrefix: scope.prefix, keyExpiration: { defaultExpiresIn: expirySeconds(scope) } }
@@ -55,7 +51,6 @@ const factors = (issuer: string) =>
     accountLockout: { enabled: true, maxFailedAttempts: 10, durationSeconds: 900 }
   })
 
-/** Plugins of better-auth, table names and additional fields. */
 export const authModels = (options: ModelOptions) => ({
   user: {
     modelName: "users",
@@ -82,7 +77,6 @@ export const authModels = (options: ModelOptions) => ({
     }),
     ...options.twoFactor ? [factors(options.issuer)] : [],
     ...options.apiKeys === undefined ? [] : [keys(options.apiKeys)],
-    // Last: it shows the token only of a session that remains.
     bearer()
   ]
 } satisfies BetterAuthOptions)
@@ -90,7 +84,6 @@ export const authModels = (options: ModelOptions) => ({
 export interface OneTimeCodeParts {
   readonly scope: AuthScope
   readonly repo: AuthRepo["Service"]
-  /** Also drops them from the caches of this process. */
   readonly endSessions: (userId: string) => Effect.Effect<void, never, CurrentActor>
 }
 
@@ -151,7 +144,6 @@ export const oneTimeCodes = ({ endSessions, repo, scope }: OneTimeCodeParts) => 
     }),
     hooks: {
       after: [{
-        // A code within a session creates no session, and is used up too.
         matcher: (context) => context.path === path && context.context.newSession === null,
         handler: createAuthMiddleware(async (context) => {
           const verified = decodeVerified(context.context.returned)

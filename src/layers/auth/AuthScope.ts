@@ -3,7 +3,6 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 
-/** The database and the actor of the request. */
 export type AuthServices = SqlClient.SqlClient | CurrentActor
 
 export interface Tally {
@@ -12,20 +11,15 @@ export interface Tally {
 }
 
 export interface CallTokens {
-  /** By digest, of the tokens that the call looked up or created. */
   readonly tokenOf: Map<string, string>
-  /** The user whose session a token found. */
   owner: string | undefined
 }
 
 interface Call {
-  /** Includes the connection of an open transaction. */
   readonly services: Context.Context<AuthServices>
-  /** better-auth swallows some and reports success. */
   readonly failures: Array<unknown>
   readonly tally: Tally
   readonly tokens: CallTokens
-  /** A nested transaction is part of the open one. */
   readonly inside: boolean
 }
 
@@ -44,13 +38,10 @@ const noTokens = (): CallTokens => ({ tokenOf: new Map(), owner: undefined })
  */
 export interface AuthScope {
   readonly run: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
-  /** `run` for a mail, which is counted. */
   readonly mail: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
-  /** `run` for a statement, which is counted; failures are collected. */
   readonly statement: <A>(effect: Effect.Effect<A, SqlError.SqlError, AuthServices>) => Promise<A>
   readonly transaction: <A>(body: () => Promise<A>) => Promise<A>
   readonly tokens: () => CallTokens
-  /** Calls better-auth with the caller's services; returns its statements, mails and failures too. */
   readonly call: <A>(
     body: () => Promise<A>
   ) => Effect.Effect<Called<A>, never, CurrentActor>

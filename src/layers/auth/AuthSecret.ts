@@ -2,10 +2,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { AppConfig } from "../config/AppConfig.ts"
 import { keptSecret } from "../KeptSecrets.ts"
 
-/**
- * Signs session cookies and links, encrypts second factors and authenticates processes: `auth.secret`, required in
- * production, else kept in the data directory.
- */
+/** Signs session cookies and links, encrypts second factors and authenticates processes. */
 export class AuthSecret
   extends Context.Service<AuthSecret, Redacted.Redacted<string>>()("stoa/layers/auth/AuthSecret")
 {

@@ -19,7 +19,6 @@ import { AuthSecret } from "./AuthSecret.ts"
 import { Passwords } from "./Passwords.ts"
 import { GuestOrderClaims, type VerifiedUser } from "./Verification.ts"
 
-/** For links without a configured public URL. */
 const ownUrl = Effect.gen(function*() {
   const { auth, environment, host, port } = yield* AppConfig
   const url = `http://${host}:${port}`
@@ -46,7 +45,6 @@ const authParts = Effect.fnUntraced(function*(scope: AuthScope, organizationHook
     production: environment === "production",
     ownUrl: yield* ownUrl,
     storeName: deployment.storeName,
-    /** Of calls without a request. */
     organizationId: defaultOrganizationId,
     passwords: yield* Passwords,
     mails: yield* Mails,
@@ -60,12 +58,10 @@ type AuthParts = Effect.Success<ReturnType<typeof authParts>>
 
 const local = ["localhost", "127.0.0.1", "[::1]"]
 
-/** Any port of this machine. */
 const localOrigins = local.flatMap((host) =>
   ["http", "https"].flatMap((scheme) => [`${scheme}://${host}`, `${scheme}://${host}:*`])
 )
 
-/** In production never from the request: its `Host` would direct links in mails. */
 const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions["baseURL"] =>
   settings.publicUrl._tag === "Some"
     ? settings.publicUrl.value
@@ -73,14 +69,12 @@ const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions
     ? ownUrl
     : { allowedHosts: local.flatMap((host) => [host, `${host}:*`]), protocol: "http", fallback: ownUrl }
 
-/** Claims in the organization of the request that verifies or signs in. */
 const claimFor = ({ claims, organizationId }: AuthParts, user: Omit<VerifiedUser, "organizationId">) =>
   Effect.flatMap(
     RequestOrganization,
     (found) => claims.claim({ ...user, organizationId: found ?? organizationId })
   )
 
-/** The verification link, on the shop's page if configured. */
 const onPage = (url: string, page: AuthSettings["verificationPage"]): string => {
   if (page._tag === "None") return url
   const link = new URL(page.value)
@@ -167,7 +161,7 @@ const betterAuthOf = (parts: AuthParts) => {
     trustedOrigins: [...settings.trustedOrigins, ...production ? [] : localOrigins],
     session: { ...models.session, ...sessionOptions(settings) },
     account: { ...models.account, encryptOAuthTokens: true },
-    // Stored as digests. A scheduled job purges: a purging request would be slow.
+    // A scheduled job purges: a purging request would be slow.
     verification: { ...models.verification, storeIdentifier: "hashed", disableCleanup: true },
     emailVerification,
     emailAndPassword: {
@@ -186,14 +180,12 @@ const betterAuthOf = (parts: AuthParts) => {
     databaseHooks: {
       user: {
         create: {
-          // A social provider has verified the address.
           after: ({ email, emailVerified, id, name }) =>
             emailVerified ? scope.run(claimFor(parts, { userId: id, email, name })) : Promise.resolve()
         }
       }
     },
     hooks: {
-      // Guest orders since the last sign-in. `newSession` is null without a new session.
       after: createAuthMiddleware(async ({ context: { newSession }, path }) => {
         if (newSession === null) return
         const { email, emailVerified, id, name } = newSession.user
@@ -203,7 +195,6 @@ const betterAuthOf = (parts: AuthParts) => {
         await scope.run(claimFor(parts, { userId: id, email, name }))
       })
     },
-    // `RateLimiting` limits requests (contract §1.5).
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: authLogger(scope),

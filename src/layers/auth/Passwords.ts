@@ -12,7 +12,6 @@ export interface RefusedPassword {
 
 let read: Promise<ReadonlySet<string>> | undefined
 
-/** The 18,000 most common ones of sufficient length, in lower case. */
 const commonPasswords = Effect.promise(() =>
   read ??= import("@zxcvbn-ts/language-common").then(({ dictionary }) =>
     new Set(dictionary["passwords-common"].filter(({ length }) => length >= 8))
@@ -43,7 +42,6 @@ const decode = Schema.decodeEffect(Chosen)
 
 const chooses = /^\/(sign-up\/email|change-password|reset-password)$/
 
-/** Refuses common passwords before better-auth; it checks the length itself. */
 export const refusedChoice = Effect.fnUntraced(function*(path: string, request: Request) {
   if (request.method !== "POST" || !chooses.test(path)) return undefined
   const text = yield* Effect.promise(() => request.clone().text())
@@ -69,7 +67,6 @@ const prefixOf = ({ memory, parallelism, passes }: Cost) => `$argon2id$v=19$m=${
 // Not a named import: Node before 24.7 has no argon2 and could not load this file.
 const { argon2, randomBytes, timingSafeEqual } = crypto
 
-/** Older versions of Node hash with scrypt. */
 const hasArgon2 = typeof argon2 === "function"
 
 const unpadded = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "")
@@ -109,7 +106,6 @@ const hashes = Metric.counter("stoa_password_hashes_total", {
   incremental: true
 })
 
-/** A longer queue is a 503. */
 const maxQueueLength = 200
 
 /**
@@ -143,7 +139,6 @@ export class Passwords extends Context.Service<Passwords>()("stoa/layers/auth/Pa
       )
     return {
       hash,
-      /** A right password replaces an outdated hash. */
       verify: (password: string, old: string) =>
         Effect.tap(
           inTurn(() => matches(password, old)),

@@ -19,7 +19,6 @@ import { AppConfig } from "../config/AppConfig.ts"
 import { AuthSecret } from "./AuthSecret.ts"
 import { Passwords, refusedPassword } from "./Passwords.ts"
 
-/** Digest of the browser's nonce during a sign-up. */
 export const SignUpBrowser = Context.Reference<string | undefined>("stoa/layers/auth/SignUpBrowser", {
   defaultValue: () => undefined
 })
@@ -60,7 +59,6 @@ const decode = Schema.decodeUnknownOption(Claims)
 
 const dead = (code: "INVALID_TOKEN" | "TOKEN_EXPIRED") => ({ _tag: "Dead", code }) as const
 
-/** Reads a mailed token, a JSON web token under the deployment's secret. */
 const readToken = (token: string, secret: string, now: number) => {
   const [header = "", payload = "", signature = "", ...rest] = token.split(".")
   const expected = createHmac("sha256", secret).update(`${header}.${payload}`).digest()
@@ -75,7 +73,6 @@ const readToken = (token: string, secret: string, now: number) => {
 const isSameBrowser = (kept: string | null, nonce: string | undefined): boolean =>
   kept !== null && nonce !== undefined && timingSafeEqual(Buffer.from(digestOf(nonce)), Buffer.from(kept))
 
-/** The state of a link and its user. */
 const readLink = Effect.gen(function*() {
   const secret = Redacted.value(yield* AuthSecret)
   const { find } = yield* EmailVerificationRepo
@@ -98,7 +95,6 @@ export const addressVerificationLayer = Layer.effect(
     const repo = yield* EmailVerificationRepo
     const [passwords, claims, store] = yield* Effect.all([Passwords, GuestOrderClaims, RequestStore])
     const { forgetAll } = yield* CacheInvalidation
-    // A full queue of hashes fails with an error of better-auth.
     const hashed = (password: string): Effect.Effect<string | Busy> =>
       Effect.catchDefect(
         passwords.hash(password),
@@ -129,12 +125,10 @@ export const addressVerificationLayer = Layer.effect(
   })
 ).pipe(Layer.provide(Layer.provide(EmailVerificationRepo.layer, AuthRepo.layer)))
 
-/** A user with a verified address. */
 export interface VerifiedUser {
   readonly userId: string
   readonly email: string
   readonly name: string
-  /** Organization of the orders. */
   readonly organizationId: string
 }
 
@@ -146,7 +140,6 @@ export class GuestOrderClaims extends Context.Service<GuestOrderClaims, {
   readonly claim: (user: VerifiedUser) => Effect.Effect<void>
 }>()("stoa/layers/auth/GuestOrderClaims") {}
 
-/** Requires the services of all modules: orders come after authentication. */
 export const guestClaimsLayer = Layer.effect(
   GuestOrderClaims,
   Effect.gen(function*() {

@@ -9,9 +9,7 @@ export class ShardTenure extends Context.Service<ShardTenure>()("stoa/layers/clu
     const holdings = new Map<string, number>()
     let last = 0
     return {
-      /** Number of the present holding of a shard (`group:id`); undefined when not held. */
       of: (shardId: string) => holdings.get(shardId),
-      /** Begins a new holding, even if one was on record. */
       begin: (shardIds: Iterable<string>) => {
         last++
         for (const shardId of shardIds) holdings.set(shardId, last)
@@ -26,7 +24,6 @@ export class ShardTenure extends Context.Service<ShardTenure>()("stoa/layers/clu
   static readonly layer = Layer.effect(ShardTenure, ShardTenure.make)
 }
 
-/** A `run` row on its way into the table. */
 export interface Starting {
   readonly execution: string
   readonly shardId: string
@@ -43,19 +40,16 @@ interface Request {
   readonly primaryKey: string
 }
 
-/** Key suffix of the look-up at an activation. */
 export const interruptSuffix = "/deferred/Workflow/InterruptSignal"
 
 const workflowPrefix = "Workflow/"
 const maxCacheTtl = 1000
 
 /**
- * Spares the look-up of a stored interrupt at the activation of a NEW execution: the engine waits for it before the
- * next execution.
- * Why "absent" is right: only an answered interrupt matters, and only the runner that holds the shard answers one. For
- * a row that this process inserted, another runner's claim is excluded by the unbroken holding, and this one's claim
- * goes through `touched`. A look-up uses the knowledge up, and it expires after a second.
- * `now` is in ms. test/cluster/ActivationLookups.test.ts pins the engine's behaviour.
+ * Spares the look-up of a stored interrupt when a NEW execution is activated. Only an answered interrupt matters, and
+ * only the runner that holds the shard answers one: for a row that this process inserted, the unbroken holding excludes
+ * other runners, and claims of this process go through `touched`. A look-up uses the knowledge up; it expires after a
+ * second. `now` is in ms.
  */
 export const make = (tenure: ShardTenure["Service"], now: () => number) => {
   const known = new Map<string, Starting>()
@@ -70,14 +64,12 @@ export const make = (tenure: ShardTenure["Service"], now: () => number) => {
     others?.delete(starting)
     if (others?.size === 0) writing.delete(starting.execution)
   }
-  // A row still being written may be visible to a claim: remember what happens to it.
   const forget = (execution: string) => {
     known.delete(execution)
     writing.get(execution)?.forEach((starting) => {
       starting.spoiled = true
     })
   }
-  // Insertion order is age order.
   const forgetOld = () => {
     for (const [execution, starting] of known) {
       if (isYoung(starting)) return
@@ -98,15 +90,12 @@ export const make = (tenure: ShardTenure["Service"], now: () => number) => {
       else others.add(starting)
       return starting
     },
-    /** This write inserted the row: the execution is new. */
     started: (starting: Starting) => {
       leave(starting)
       forgetOld()
       if (!starting.spoiled) known.set(starting.execution, starting)
     },
-    /** Not inserted, or unknown. */
     dropped: leave,
-    /** True if the key has no answered request. Asking uses the knowledge up. */
     isKnownAbsent: (primaryKey: string) => {
       if (!primaryKey.startsWith(workflowPrefix) || !primaryKey.endsWith(interruptSuffix)) return false
       const execution = primaryKey.slice(0, -interruptSuffix.length)
@@ -114,7 +103,6 @@ export const make = (tenure: ShardTenure["Service"], now: () => number) => {
       forget(execution)
       return starting !== undefined && isYoung(starting) && tenure.of(starting.shardId) === starting.holding
     },
-    /** Another request than `run` was written for, or given to, this entity. */
     touched: ({ entityId, entityType, tag }: Omit<Request, "shardId" | "primaryKey">) => {
       if (tag !== "run" && entityType.startsWith(workflowPrefix)) forget(`${entityType}/${entityId}`)
     }

@@ -6,7 +6,6 @@ import { decoding } from "../../domain/platform/records/Rows.ts"
 import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../health/Readiness.ts"
 import { lockNamespace, lockNumbers } from "./LockSession.ts"
 
-/** A slower database counts as not answering. */
 const timeout = "2 seconds"
 
 const Row = Schema.Struct({
@@ -19,7 +18,6 @@ const Row = Schema.Struct({
 
 const sentAt = (id: string): number => Snowflake.timestamp(Snowflake.Snowflake(id))
 
-/** Start of the wait: a delayed message's time, or its sending if later. */
 const earliest = ({ delayed_id, delayed_until, waiting_id }: typeof Row.Type): number | undefined => {
   const since = [
     ...waiting_id === null ? [] : [sentAt(waiting_id)],
@@ -56,7 +54,6 @@ const make = Effect.gen(function*() {
 
   const row = decoding(sql, Row, "unprepared")
 
-  // Planned each time, at most once a second: no plan of an empty table stays.
   const rows = (now: number) =>
     row`
       select
@@ -106,7 +103,6 @@ const advice = "This process listens for no other one, so what they own it canno
 /** A killed predecessor keeps its shards for some seconds. */
 const firstLook = "15 seconds"
 
-/** Warns when a process without a port for others is not alone on its database. */
 export const onlyProcess = Layer.effectDiscard(Effect.gen(function*() {
   const sharding = yield* Sharding.Sharding
   const healthChecks = yield* DeploymentHealth
@@ -116,7 +112,6 @@ export const onlyProcess = Layer.effectDiscard(Effect.gen(function*() {
     const own = shards.filter((shardId) => sharding.hasShardId(shardId)).length
     if (owned.size > own) yield* Effect.logWarning(`${owned.size - own} shards belong to other processes. ${advice}`)
   })
-  // An unavailable database is reported elsewhere.
   yield* Effect.ignore(look).pipe(
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.delay(firstLook),

@@ -3,15 +3,11 @@ import { MachineId, Snowflake } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 
 export interface CleanUpOptions {
-  /** The idempotency window: how long a repeated request gets the stored answer. */
   readonly window: Duration.Input
-  /** Requests per statement. Default 500. */
   readonly batch?: number | undefined
-  /** Statements per run. Default 100. */
   readonly maxBatches?: number | undefined
 }
 
-/** Kind of request to delete. */
 type Kind = "steps" | "rest"
 
 const parentKey = "~effect/cluster/ClusterWorkflowEngine/payloadParentKey"
@@ -92,6 +88,5 @@ export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/
     return { purge }
   })
 }) {
-  /** Over any client of the database with the cluster tables. */
   static readonly layer = Layer.effect(ClusterRetention, ClusterRetention.make)
 }

@@ -2,7 +2,6 @@ import { Effect, Option } from "effect"
 import { type EntityAddress, type Envelope, type Reply, ShardId } from "effect/cluster"
 import type { SqlClient } from "effect/sql"
 
-/** A claimed row of `cluster_messages` with its last reply. */
 interface ClaimedRow {
   readonly id: bigint
   readonly shard_id: string
@@ -22,13 +21,11 @@ interface ClaimedRow {
   readonly sent_payload: string | null
 }
 
-/** The envelope and the last chunk of its request, if any. */
 export interface ClaimedMessage {
   readonly envelope: Envelope.Encoded
   readonly lastSentReply: Option.Option<Reply.Encoded>
 }
 
-/** A request with its deduplication key. */
 export interface NewRequest {
   readonly envelope: Envelope.PartialRequestEncoded
   readonly primaryKey: string
@@ -59,7 +56,6 @@ const lastSent = (row: ClaimedRow): Option.Option<Reply.Encoded> =>
     values: JSON.parse(row.sent_payload ?? "[]")
   })
 
-/** 0 is a request, 1 the acknowledgement of a chunk, 2 an interrupt. */
 export const fromRow = (row: ClaimedRow): ClaimedMessage => {
   const address = {
     shardId: ShardId.fromStringEncoded(row.shard_id),
@@ -157,7 +153,6 @@ const insertReplies = (sql: SqlClient.SqlClient) => (replies: ReadonlyArray<Repl
 const isReplyStored = (sql: SqlClient.SqlClient) => (id: string) =>
   Effect.map(sql`select 1 from cluster_replies where id = ${id}::text::bigint`, (rows) => rows.length > 0)
 
-/** By keys of at most 255 characters. */
 const requestIds = (sql: SqlClient.SqlClient) => (primaryKeys: ReadonlyArray<string>) =>
   Effect.map(
     sql<{ id: bigint; message_id: string }>`

@@ -18,7 +18,6 @@ import { runnersChanged } from "./LockSession.ts"
 import { MessageArrivals } from "./MessageArrivals.ts"
 import { ShardLocks } from "./ShardLocks.ts"
 
-/** As `table.column type [not null]`. */
 const knownColumns: ReadonlyArray<string> = [
   "cluster_locks.acquired_at timestamp without time zone not null",
   "cluster_locks.address character varying(255) not null",
@@ -56,7 +55,6 @@ const knownColumns: ReadonlyArray<string> = [
   "cluster_runners.runner text not null"
 ]
 
-/** Differences from the known columns; empty when they match. */
 export const differences = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`
@@ -121,8 +119,6 @@ export const sessionRunnerStorage = Layer.effect(
     const lastSign = sql`now() - make_interval(secs => ${seconds})`
     const heard = <A, E>(statement: Effect.Effect<A, E>) =>
       Effect.withTracerEnabled(ClusterError.PersistenceError.refail(statement), false)
-    // The sharding retries every second or two; these statements last until the database is back, so callers need not
-    // wait for the next try.
     const soon = <A, E>(statement: Effect.Effect<A, E>) =>
       heard(Effect.retry(statement, { schedule: Schedule.spaced("100 millis"), times: 50 }))
 
@@ -131,7 +127,6 @@ export const sessionRunnerStorage = Layer.effect(
         select runner, healthy from cluster_runners where last_heartbeat > ${lastSign}`,
       (rows) => rows.map(({ healthy, runner }) => [String(runner), healthy === true] as const)
     ))
-    /** Forgets the runners of the last heartbeat: the table changes. */
     const changing = <A, E>(statement: Effect.Effect<A, E>) =>
       Effect.tap(statement, () => Effect.sync(() => locks.runners()?.forget()))
     const tellRunners = sql.literal(`pg_notify('${runnersChanged}', '')`)
@@ -152,7 +147,6 @@ export const sessionRunnerStorage = Layer.effect(
           sql`delete from cluster_runners where address = ${address} or last_heartbeat < ${lastSign}
             returning ${tellRunners}`
         ))),
-      // Called twice a second; usually the last heartbeat has the answer.
       getRunners: Effect.suspend(() => {
         const known = locks.runners()?.known()
         return known === undefined ? askForRunners : Effect.succeed([...known])
@@ -166,7 +160,6 @@ export const sessionRunnerStorage = Layer.effect(
         if (shardIds.length > 0) {
           return Effect.map(locks.held, (held) => shardIds.filter((shardId) => held.has(shardId)))
         }
-        // Heartbeat of a runner without shards, and its check for the database's return.
         return soon(sql`update cluster_runners set last_heartbeat = now() where address = ${address}`).pipe(
           Effect.andThen(locks.lossIsKnown),
           Effect.as([])
@@ -190,14 +183,12 @@ const runners = (url: Redacted.Redacted<string>) =>
         : SqlRunnerStorage.layerStorage({}))
   )
 
-/** 4 connections: every answered write is committed and flushed. */
 export const messagesClient = (url: Redacted.Redacted<string>) =>
   PgClient.layer({
     ...connectingTo(url),
     keepAlive,
     maxConnections: 4,
     applicationName: "stoa-cluster-messages",
-    // One plan for batches of any size. No statement may hold a connection forever: without replies nothing continues.
     startupParameters: { plan_cache_mode: "force_generic_plan", statement_timeout: "15000" }
   })
 

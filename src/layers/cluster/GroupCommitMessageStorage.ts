@@ -17,7 +17,6 @@ import * as ClusterStatements from "./ClusterStatements.ts"
 import { type ClaimedMessage, fromRow, type NewRequest } from "./ClusterStatements.ts"
 import { askedWhenDue, MessageArrivals } from "./MessageArrivals.ts"
 
-/** Activation look-ups answered without a statement. */
 export const lookupsSpared = Metric.counter("stoa_cluster_lookups_spared", {
   description: "Activation look-ups of new workflow executions answered without a statement",
   incremental: true
@@ -43,7 +42,6 @@ const requestOf = ({ envelope, primaryKey }: NewRequest) => ({
 type Stock = MessageStorage.Encoded
 type Statements = ReturnType<typeof ClusterStatements.make>
 
-/** Saves requests with a key, one INSERT per batch; the stock storage answers existing keys. */
 const makeSave = Effect.fnUntraced(function*(
   stock: Stock,
   statements: Statements,
@@ -88,7 +86,6 @@ const makeSave = Effect.fnUntraced(function*(
     })
 })
 
-/** One statement per batch of final replies. */
 const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Statements) {
   const batcher = yield* Batcher.make({
     name: "replies.save",
@@ -107,7 +104,6 @@ const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Stat
   return (reply: Reply.WithExitEncoded) => Effect.asVoid(batcher.submit(reply)).pipe(orAlone(alone(reply)))
 })
 
-/** Ids by key, one SELECT per batch; none for the first look-up of a new execution. */
 const makeRequestIdFor = Effect.fnUntraced(function*(
   stock: Stock,
   statements: Statements,
@@ -131,12 +127,10 @@ const makeRequestIdFor = Effect.fnUntraced(function*(
     )
 })
 
-/** Longest key of column `message_id`; the stock storage hashes longer ones. */
 const maxKeyLength = 255
 
 const quiet = Effect.withTracerEnabled(false)
 
-/** Notes delivered messages: nothing stays "known" about entities at work. */
 const noting = (lookups: ActivationLookups.ActivationLookups) => (messages: Array<ClaimedMessage>) => {
   for (const { envelope } of messages) {
     if (envelope._tag === "Request") lookups.touched({ ...envelope.address, tag: envelope.tag })
@@ -158,7 +152,6 @@ export const makeEncoded = Effect.gen(function*() {
   const saveReply = yield* makeSaveReply(stock, statements)
   const requestIdFor = yield* makeRequestIdFor(stock, statements, lookups)
 
-  // A batch runs on another connection: not inside a transaction.
   const unlessInTransaction = <A, E>(inside: Effect.Effect<A, E>, outside: Effect.Effect<A, E>) =>
     Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) => Option.isSome(open) ? inside : outside)
 

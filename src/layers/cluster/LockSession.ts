@@ -15,7 +15,6 @@ export const lockNamespace: number = (() => {
   return hash | 0
 })()
 
-/** Lock numbers of shards (`group:id`): a million for each group, in order. */
 export const lockNumbers = (config: ShardingConfig.ShardingConfig["Service"]): ReadonlyMap<string, number> =>
   new Map(
     [...ShardingConfig.shardGroupConfig(config).available].flatMap((group, index) =>
@@ -24,10 +23,9 @@ export const lockNumbers = (config: ShardingConfig.ShardingConfig["Service"]): R
     )
   )
 
-/** Notified when a runner comes, goes, or changes its health. */
 export const runnersChanged = "stoa_runners_changed"
 
-/** Seconds since a runner's heartbeat. */
+/** Ages in seconds. */
 interface SeenRunner {
   readonly runner: string
   readonly healthy: boolean
@@ -38,14 +36,11 @@ type Asked<A> = Effect.Effect<A, SqlError.SqlError | Cause.TimeoutError>
 
 /** A database session that holds locks on shards. They end with it. */
 export interface LockSession {
-  /** Shards as `group:id`. */
   readonly held: Set<string>
   /** False once the server may have ended the session for idleness. */
   readonly isCertain: () => boolean
-  /** Writes the heartbeat and returns the locked shards. */
   readonly confirm: (runnerAddress: string) => Asked<ReadonlySet<string | undefined>>
   readonly runners: ReturnType<typeof seenRunners>
-  /** Takes the free ones. */
   readonly take: (shardIds: ReadonlyArray<string>) => Asked<ReadonlyArray<string>>
   readonly unlock: (shardIds: ReadonlyArray<string>) => Asked<void>
   readonly close: Effect.Effect<void>
@@ -54,13 +49,10 @@ export interface LockSession {
 interface Options {
   readonly url: Redacted.Redacted<string>
   readonly numbers: ReadonlyMap<string, number>
-  /** The server ends the session after this silence. */
   readonly expirationMs: number
-  /** The session has ended, or does not answer. */
   readonly onEnd: (session: LockSession) => Effect.Effect<void>
 }
 
-/** The heartbeat, the session's locks and the runners in one statement. */
 const confirmation = `with heartbeat as (update cluster_runners set last_heartbeat = now() where address = $1)
   select objid::text, null, null, null from pg_locks where locktype = 'advisory' and granted and objsubid = 2
     and classid = ${lockNamespace >>> 0} and pid = pg_backend_pid()
@@ -71,7 +63,6 @@ const confirmation = `with heartbeat as (update cluster_runners set last_heartbe
 /** Validity of a heartbeat's runners in ms: slightly longer than its interval. */
 const knownFor = 1_500
 
-/** Runners of the last heartbeat. Silent ones count as dead, as if the table were asked. */
 const seenRunners = (expirationMs: number) => {
   let seen: { readonly at: number; readonly all: ReadonlyArray<SeenRunner> } | undefined
   return {
@@ -115,7 +106,6 @@ export const openLockSession = Effect.fnUntraced(
         startupParameters: { synchronous_commit: "off", idle_session_timeout: String(Math.ceil(expirationMs)) }
       })
       const connection = yield* connected.pin
-      // Reports the end of its connection without a query.
       return { connection, calls: yield* connection.listen(runnersChanged) }
     })
     const { calls, connection } = yield* connect.pipe(

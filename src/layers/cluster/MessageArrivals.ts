@@ -12,18 +12,14 @@ export class MessageArrivals extends Context.Service<MessageArrivals>()("stoa/la
     let shards = ""
     let lookedAt = -Infinity
     return {
-      /** A message was saved or became free. */
       note: (): void => {
         arrived = true
       },
-      /** `at` in ms. */
       noteDelayed: (at: number): void => {
         due = Math.min(due, at)
       },
-      /** True to look; later arrivals are for the next look. */
       begin: (shardIds: ReadonlyArray<string>, now: number): boolean => {
         const names = shardIds.join()
-        // A clock may be set back.
         const isDue = arrived || now >= due || names !== shards || Math.abs(now - lookedAt) >= longestWait
         if (!isDue) return false
         if (now >= due) due = Infinity
@@ -38,7 +34,6 @@ export class MessageArrivals extends Context.Service<MessageArrivals>()("stoa/la
   static readonly layer = Layer.effect(MessageArrivals, MessageArrivals.make)
 }
 
-/** Queries messages only while some may be waiting. */
 export const askedWhenDue = (
   storage: MessageStorage.Encoded,
   { begin, note, noteDelayed }: MessageArrivals["Service"]
@@ -60,7 +55,6 @@ export const askedWhenDue = (
     resetAddresses: noting(storage.resetAddresses),
     resetShards: noting(storage.resetShards),
     unprocessedMessages: (shardIds, now, options) => {
-      // A full runner asks for some addresses only, and must still ask for all.
       if (options?.addresses !== undefined) return storage.unprocessedMessages(shardIds, now, options)
       if (!begin(shardIds, now)) return Effect.succeed([])
       return storage.unprocessedMessages(shardIds, now, options).pipe(

@@ -27,7 +27,6 @@ export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Shard
       ...sharding,
       send: (message) => belongs(message.envelope.address) ? sharding.send(message) : refused(message.envelope.address),
       notify: (message, options) => {
-        // Another process has saved it.
         arrivals.note()
         return belongs(message.envelope.address)
           ? sharding.notify(message, options)
@@ -37,7 +36,6 @@ export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Shard
   })
 )
 
-/** The processes' shared secret: a name for handshakes, and a key. */
 interface PeerKey {
   readonly identity: string
   readonly psk: Uint8Array
@@ -46,7 +44,6 @@ interface PeerKey {
 const derived = (secret: string, purpose: string, bytes: number) =>
   Buffer.from(hkdfSync("sha256", secret, "", `stoa peers: ${purpose}`, bytes))
 
-/** Derived from the deployment's secret without revealing it. */
 export const peerKeyOf = (secret: string): PeerKey => ({
   identity: derived(secret, "identity", 16).toString("hex"),
   psk: derived(secret, "key", 32)
@@ -55,8 +52,7 @@ export const peerKeyOf = (secret: string): PeerKey => ({
 const peerKey = Effect.map(AuthSecret, (secret) => peerKeyOf(Redacted.value(secret)))
 
 /**
- * Both ends prove the key first; each connection has a separate key. No certificates: nothing else vouches for a
- * peer.
+ * Both ends prove the key first; each connection has a separate key. No certificates: nothing else vouches for a peer.
  */
 export const onlyPeers = {
   minVersion: "TLSv1.2",
@@ -66,7 +62,6 @@ export const onlyPeers = {
 
 const handshakeTimeoutMs = 5_000
 
-/** A refused peer retries twice a second. */
 const oncePerHalfMinute = Effect.gen(function*() {
   const clock = yield* Clock.Clock
   let next = 0
@@ -81,7 +76,6 @@ const oncePerHalfMinute = Effect.gen(function*() {
 
 const sameSecret = "Every process of a deployment needs the same STOA_AUTH_SECRET."
 
-/** The port for other processes of the deployment. */
 export const peerServer: Layer.Layer<
   SocketServer.SocketServer,
   SocketServer.SocketServerError,
@@ -138,7 +132,6 @@ export const peerClient: Layer.Layer<
         openTimeout: "2 seconds",
         ...isIP(host) === 0 ? { servername: host } : {},
         pskCallback: () => key,
-        // There is no certificate.
         checkServerIdentity: () => undefined
       })
       const refused = warn(`The process at ${host}:${port} refused this one: it has another secret. ${sameSecret}`)

@@ -5,7 +5,6 @@ import { processLocks, ProcessNumber } from "../../domain/platform/database/Proc
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 
-/** The server ends a session after this silence: its process froze. */
 const silence = "4 seconds"
 
 const heartbeat = "1500 millis"
@@ -20,7 +19,6 @@ export const processLockLayer = Layer.effect(
     const held = Latch.makeUnsafe(false)
     let number = 0
 
-    /** Holds a lock until its session ends. */
     const session = Effect.gen(function*() {
       const connected = yield* PgConnection.make({
         ...connectingTo(url),

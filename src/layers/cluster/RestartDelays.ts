@@ -14,13 +14,12 @@ interface Deaths {
 }
 
 /**
- * Delays an actor's restart: half a second, growing to ten. Delays are per actor: the sharding's one schedule
- * per type never resets, so after ten deaths every later one would wait ten seconds.
+ * Delays an actor's restart: half a second, growing to ten, per actor. The sharding has one schedule per type, which
+ * never resets: after ten deaths every later one would wait ten seconds.
  */
 export const restartDelays: Schedule.Schedule<Duration.Duration> = Schedule.fromStep(Effect.sync(() => {
   const deaths = new Map<string, Deaths>()
 
-  /** In order of death: the oldest entries are first. */
   const forget = (now: number) => {
     for (const [actor, { last }] of deaths) {
       if (now - last <= forgottenAfter) return
@@ -46,7 +45,6 @@ export const restartDelays: Schedule.Schedule<Duration.Duration> = Schedule.from
     })
 }))
 
-/** Applies the delays to all actors, also of the workflow engine, which has no setting. */
 export const withRestartDelays: Layer.Layer<Sharding.Sharding, never, Sharding.Sharding> = Layer.effect(
   Sharding.Sharding,
   Effect.map(Sharding.Sharding, (sharding) =>

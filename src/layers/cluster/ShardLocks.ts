@@ -3,26 +3,22 @@ import { ClusterError, ShardingConfig } from "effect/cluster"
 import { ShardTenure } from "./ActivationLookups.ts"
 import { lockNumbers, type LockSession, openLockSession } from "./LockSession.ts"
 
-/** Also the runner's heartbeat. */
 const renewal = "1 second"
 
-/** The runner must stop work on its shards and acquire them again. */
 const allLost = () =>
   new ClusterError.PersistenceError({ cause: new Error("the session with the locks of shards ended") })
 
-/** Lets the event loop first process what came while it was frozen, above all the end of the session. */
+/** Lets the loop first process what came during a freeze, above all the session's end. */
 const aTurnOfTheLoop = Effect.callback<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
 interface State {
   session: LockSession | undefined
-  /** Locks were lost, and the runner does not know yet. */
   unreported: boolean
   address: string
 }
 
-/** Keeps the runner's holdings in step with its session. */
 const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
   /** The holding ends before the lock: in between it counts as not held. */
   const giveUp = (session: LockSession, shardIds: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -100,11 +96,9 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
       })
     ))
 
-    // A caller may stop waiting; the statement continues, to keep the state true.
     const untilDone = <A, E>(work: Effect.Effect<A, E>) =>
       Effect.flatMap(forked(ClusterError.PersistenceError.refail(turn(work))), Fiber.join)
 
-    /** Takes free shards and returns all held ones. */
     const acquire = (address: string, shardIds: ReadonlyArray<string>) =>
       Effect.suspend(() => {
         let [taken, wanted]: [ReadonlyArray<string>, boolean] = [[], true]
@@ -124,7 +118,6 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
         })
       })
 
-    /** From the session's last answer, or queried if that may be too old. Fails after a loss. */
     const held = Effect.gen(function*() {
       yield* aTurnOfTheLoop
       const { session } = state
@@ -147,13 +140,11 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
       held,
       release: (shardId: string) => Effect.suspend(() => untilDone(releaseNext(shardId))),
       releaseAll: untilDone(releaseShards(() => state.session?.held ?? [])),
-      /** The runner knows of the loss: others may be acquired. */
       lossIsKnown: Effect.sync(() => {
         state.unreported = false
       })
     }
   })
 }) {
-  /** Also writes holdings into `ShardTenure`. */
   static readonly layer = (url: Redacted.Redacted<string>) => Layer.effect(ShardLocks, ShardLocks.make(url))
 }

@@ -31,7 +31,6 @@ const keyringForm =
   "32 random bytes in base64 (openssl rand -base64 32), or several of them separated by commas, the newest first"
 const factor = is.between(0, 1_000_000).annotate({ description: "a number from 0 (no limiting) to 1000000" })
 
-/** Settings of the environment alone; traces have OpenTelemetry's names. */
 const processSettings = (environment: Environment, apiPort: number) => {
   const isProduction = environment === "production"
   return group({
@@ -57,7 +56,6 @@ const processSettings = (environment: Environment, apiPort: number) => {
     /** Multiplies request limits; 0 enforces none. */
     rateLimitFactor: setting(factor, 1, "STOA_RATE_LIMIT_FACTOR"),
     tracesEndpoint: option(receiver, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
-    /** Base of the traces' address. */
     endpoint: option(receiver, "OTEL_EXPORTER_OTLP_ENDPOINT"),
     exporter: setting(is.oneOf("otlp", "none"), "otlp", "OTEL_TRACES_EXPORTER"),
     /** Traces all requests, or those sampled by the client. */
@@ -68,11 +66,9 @@ const processSettings = (environment: Environment, apiPort: number) => {
 }
 type ProcessSettings = ReturnType<typeof processSettings>["Type"]
 
-/** better-auth reads these by itself and would prefer them. */
 const variablesOfBetterAuth = ["secrets", "trusted_origins", "telemetry"]
   .map((name) => `BETTER_AUTH_${name.toUpperCase()}`)
 
-/** `name=value,name=value`, values as in a URL (OpenTelemetry). */
 const headersOf = (list: string) =>
   Object.fromEntries(
     list.split(",").map((pair) => pair.split("=")).filter(([name = ""]) => name.trim() !== "").map((
@@ -80,7 +76,6 @@ const headersOf = (list: string) =>
     ) => [name.trim().toLowerCase(), Redacted.make(decodeURIComponent(value.join("=").trim()))])
   )
 
-/** Undefined: no tracing, at no cost. */
 const tracingOf = ({ endpoint, exporter, sampler, serviceName, tracesEndpoint, tracesHeaders }: ProcessSettings) => {
   const url = tracesEndpoint ?? (endpoint && `${endpoint.replace(/\/$/, "")}/v1/traces`)
   return url === undefined || exporter === "none"
@@ -88,14 +83,12 @@ const tracingOf = ({ endpoint, exporter, sampler, serviceName, tracesEndpoint, t
     : { url, sampler, headers: headersOf(tracesHeaders), serviceName }
 }
 
-/** Without joins: their targets may be models of modules and plugins. */
 const checkModels = ({ analytics: { models } }: Deployment, problems: Problems): void => {
   const alone = models.map((model) => ({ ...model, joins: (model.joins ?? []).map(({ model: _, ...join }) => join) }))
   const [flaw] = modelFlaws(alone)
   if (flaw !== undefined) problems.add(`analytics.models: ${flaw}.`)
 }
 
-/** True if requests to addresses of others may reach private networks. */
 const allowsPrivate = ({ webhooks }: Deployment, environment: Environment, { refuse }: Problems): boolean => {
   const allowed = webhooks.allowPrivateTargets ?? webhooks.allowPrivateNetworks ?? environment === "development"
   if (allowed && environment === "production") {
@@ -135,7 +128,6 @@ const taxesOf = ({ tax }: Deployment, { missing, refuse }: Problems): TaxOptions
   }
 }
 
-/** One driver: these processes, or an engine that pushes jobs. */
 const jobsOf = ({ jobs }: Deployment, { refuse }: Problems): JobSettingsValues => {
   const { adapter, autorun, reapIntervalMs: reapMs, retentionDays, processingOrder: order, ...same } = jobs
   if (isPush(adapter) && autorun.enabled === true) {
@@ -170,7 +162,6 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     role: role ?? own.role,
     runnerHost: own.runnerHost,
     runnerPort: own.runnerPort,
-    /** Role `all` listens for others only if its address is set. */
     runnerAddressSet: runnerAddress.some((value) => value !== undefined)
   }
   for (const name of variablesOfBetterAuth) {
@@ -186,7 +177,6 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
   const mail = yield* mailOf(email, hasServer, keyring, deployment.plugins, environment, problems)
   const settings = {
     ...process,
-    /** With all defaults. */
     deployment,
     dataDir: deployment.dataDir,
     graceMs: own.graceMs,
@@ -209,7 +199,6 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     shipping: { ...shipping, adapter: shipping.adapter, configured: configuredShipping(deployment, problems) },
     taxes: taxesOf(deployment, problems),
     jobs: jobsOf(deployment, problems),
-    /** Limits are lenient outside production. */
     rateLimits: rateLimitValues(rateLimits, rateLimitFactor * (environment === "production" ? 1 : 1_000))
   }
   return { settings, problems }
@@ -218,7 +207,6 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
 /** Settings of a process: environment over configuration over defaults. */
 export type AppSettings = Effect.Success<ReturnType<typeof inspectSettings>>["settings"]
 
-/** Fails with a line for each invalid setting. */
 export const readSettings = Effect.fnUntraced(function*(configured: DeploymentConfig, role?: ProcessRole) {
   const { problems, settings } = yield* inspectSettings(configured, role)
   yield* problems.end

@@ -15,7 +15,6 @@ import { type Environment, group, option, type Options, type Problems, setting }
 /** Resolves a request, without its body, to an organization; null for none (spec §5). */
 export type StoreResolver = (request: Request) => string | null | undefined | Promise<string | null | undefined>
 
-/** Credentials at a provider of social sign-in. */
 export interface SocialProvider {
   readonly clientId: string
   readonly clientSecret: string
@@ -26,7 +25,6 @@ type RoleOption =
   | ReadonlyArray<Permission>
   | { readonly permissions: ReadonlyArray<Permission>; readonly fromPlugins?: boolean }
 
-/** Undefined for other texts and for an address with a path. */
 export const originOf = (value: string): string | undefined => {
   const url = URL.parse(value)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" &&
@@ -98,10 +96,8 @@ export const authSettings = group({
 export type AuthOptions = Options<typeof authSettings.fields>
 type Auth = typeof authSettings.Type
 
-/** Commas join a member's roles. */
 const roleName = /^[A-Za-z][\w-]{0,63}$/
 
-/** No prefix begins another: the beginning of a key names its scope. */
 const isPrefixOfItsOwn = (prefix: string, prefixes: ReadonlyArray<string>): boolean =>
   /^[\w-]{0,31}[_-]$/.test(prefix) &&
   prefixes.filter((other) => other.startsWith(prefix) || prefix.startsWith(other)).length === 1
@@ -141,7 +137,6 @@ const rolesOf = (configured: Auth["roles"], { refuse }: Problems) =>
     })
   )
 
-/** Adds permissions from plugins (contract, plugins §17.2). */
 const withGiven = (roles: Roles, { roles: configured }: Auth, given: ReadonlyArray<PermissionScope>): Roles =>
   Record.map(roles, (permissions, role) => {
     const own = configured[role]
@@ -193,15 +188,12 @@ export const accessOf = (
   }
 }
 
-/** Seconds until a session in use is renewed (contract, platform §3). */
 export const sessionUpdateAge = 86_400
 
-/** Prefix of every cookie's name. */
 export const cookiePrefix = "uc"
 
 export type AuthSettings = ReturnType<typeof authOf>
 
-/** Roles that require a second factor. */
 export const guardedRoles = ({ twoFactor }: Pick<AuthSettings, "twoFactor">): ReadonlySet<string> =>
   new Set(twoFactor.enabled ? twoFactor.requiredForRoles : [])
 
@@ -229,11 +221,9 @@ export const authOf = (
     ...auth,
     /** None outside production: that of the data directory (`AuthSecret`). */
     secret: Option.fromUndefinedOr(auth.secret),
-    /** Base of links in mails and redirects. */
     publicUrl,
     trustedOrigins: auth.trustedOrigins.map((origin) => new URL(origin).origin),
     verificationPage: Option.fromUndefinedOr(page),
-    /** For https alone. */
     secureCookies,
     sessionCookie: `${secureCookies ? "__Secure-" : ""}${cookiePrefix}.session_token`
   }

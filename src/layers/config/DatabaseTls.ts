@@ -9,7 +9,6 @@ export const databaseUrl = is.secret(
   (url) => /^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? "")
 )
 
-/** Parameters that the driver reads from the address, and those of encryption. */
 const ofDriver = ["host", "port", "user", "password", "dbname", "application_name", "options", "connect_timeout"]
 const parameters = [...ofDriver, "ssl", "sslmode", "sslrootcert", "sslcert", "sslkey"]
 
@@ -48,7 +47,6 @@ const tlsOf = (address: string, refuse: Refuse): ConnectionOptions | boolean | u
     ...read("key", "sslkey")
   }
   if (mode === "disable") return false
-  // A certificate of an authority asks for a check, which a server without encryption would bypass.
   if (mode === undefined || mode === "allow" || mode === "prefer") {
     return Object.keys(files).length === 0 ? undefined : files
   }
@@ -57,9 +55,7 @@ const tlsOf = (address: string, refuse: Refuse): ConnectionOptions | boolean | u
     : { rejectUnauthorized: true, ...files }
 }
 
-/** Names each unusable parameter of the address. */
 export const checkTls = (url: Redacted.Redacted<string>, { refuse }: Problems): void =>
   void tlsOf(Redacted.value(url), (parameter, ...rest) => refuse(`DATABASE_URL with ${parameter}`, ...rest))
 
-/** Options of every database connection; the address was checked. */
 export const connectingTo = (url: Redacted.Redacted<string>) => ({ url, ssl: tlsOf(Redacted.value(url), () => {}) })

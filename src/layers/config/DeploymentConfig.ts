@@ -63,7 +63,6 @@ const brackets = is.listOf(Schema.Struct({ upToGrams: amount, cost: amount }), a
 
 const days = (least = 1) => is.whole(least, 36_500, " of days")
 
-/** Options of `commerce.config.ts`; editors show these comments. */
 export const deploymentSettings = group({
   server: group({
     /** Port of the API. Default 4000 (`PORT`). */
@@ -72,12 +71,10 @@ export const deploymentSettings = group({
     host: setting(is.text, "127.0.0.1", "HOST"),
     /** Proxies whose `X-Forwarded-For` counts: `10.0.0.5, 10.1.0.0/16`. Default: none (`TRUSTED_PROXY_IP`). */
     trustedProxyIp: option(proxies, "TRUSTED_PROXY_IP"),
-    /** Milliseconds from a request's first byte. */
     requestTimes: group({
       headersMs: setting(is.ms(1, 3_600_000), 15_000),
       requestMs: setting(is.ms(1, 3_600_000), 60_000)
     }),
-    /** Limits of the sockets at `/rpc`, for each process (docs/clients.md). */
     rpc: numbers(defaultSocketLimits, is.whole(0, 2_147_483_647)),
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
     publicUrl: option(ownAddress, "STOA_PUBLIC_URL")
@@ -94,9 +91,7 @@ export const deploymentSettings = group({
     /** Zone of the store's days. Default `UTC`. */
     timeZone: setting(timeZone, defaultSettings.timeZone)
   }),
-  /** Locales of the catalog (docs/catalog.md). */
   catalog: group({
-    /** The last fallback of every locale. Default `en`. */
     defaultLocale: setting(locale, defaultCatalog.defaultLocale),
     /** Fallbacks of a locale, best first: `{ "de-CH": ["fr"] }`. Default: none. */
     localeFallbacks: setting(locales, defaultCatalog.localeFallbacks),
@@ -123,24 +118,17 @@ export const deploymentSettings = group({
     /** Hours after which an unpaid pending order is cancelled; drafts are not. 0: never. Default 48. */
     staleHours: setting(is.whole(0, 87_600, " of hours (0: never)"), defaultSettings.staleOrderHours)
   }),
-  /** How long ended records stay in the database. */
   retention: group({
-    /** Abandoned and checked-out carts. Default 30. */
     cartDays: setting(days(), 30),
-    /** Released and consumed stock holds. Default 30. */
     holdDays: setting(days(), 30),
-    /** Events of payment providers; none repeats an event after a month. Default 90. */
     providerEventDays: setting(days(), 90),
-    /** Imports and their reports. Default 30. */
     importDays: setting(days(), defaultLimits.keepDays),
     /** Superseded revisions of an entity; at most 100 stay. Default 365. */
     revisionDays: setting(days(), 365),
     /** Results of idempotency keys and messages of actors and workflows. Default 24. */
     idempotencyHours: setting(is.whole(1, 36_500), 24)
   }),
-  /** Imported files (docs/import-export.md). */
   importExport: group({
-    /** Largest file, in bytes. Default 268,435,456 (256 MB). */
     maxFileBytes: setting(is.whole(1, Number.MAX_SAFE_INTEGER, " of bytes"), defaultLimits.maxFileBytes),
     /** Records of one transaction, 1 to 5000. Default 500. */
     batchRows: setting(is.whole(1, 5_000), defaultLimits.batchRows)
@@ -183,7 +171,6 @@ export const deploymentSettings = group({
     shippingByDefaultClass: setting(is.flag, defaultTaxOptions.shippingByDefaultClass),
     /** External tax service, called if an organization's own rules do not cover an order. */
     adapter: option(is.code<TaxAdapter>()),
-    /** Milliseconds. Default 3000. */
     timeoutMs: setting(is.ms(1, 60_000), defaultTaxOptions.timeoutMs),
     /** Flat rate if the adapter does not answer. */
     fallbackRateBps: option(is.whole(0, 10_000, " of basis points")),
@@ -204,7 +191,6 @@ export const deploymentSettings = group({
      */
     allowPrivateTargets: option(is.flag, "STOA_WEBHOOKS_ALLOW_PRIVATE"),
     allowPrivateNetworks: option(is.flag),
-    /** The only ports of receivers. Default: any. */
     allowedPorts: option(is.code<ReadonlyArray<number>>()),
     /** Days of failures after which an endpoint is switched off. Default 5. */
     disableAfterDays: setting(is.between(1, 365), defaultWebhookOptions.disableAfterDays),
@@ -212,13 +198,9 @@ export const deploymentSettings = group({
     rotationHours: setting(is.between(0, 720), defaultWebhookOptions.rotationHours),
     /** Days that deliveries are kept, and can be sent again. Default 30. */
     retentionDays: setting(is.between(2, 3_650), defaultWebhookOptions.retentionDays),
-    /** Delay of a failed delivery. */
     backoff: group({
-      /** Seconds before the first retry. Default 170. */
       baseSeconds: setting(is.between(1, 86_400), defaultWebhookOptions.backoff.baseSeconds),
-      /** Growth of each wait over the previous one. Default 2. */
       factor: setting(is.between(1, 10), defaultWebhookOptions.backoff.factor),
-      /** Maximum seconds. Default 43200. */
       maxSeconds: setting(is.between(1, 604_800), defaultWebhookOptions.backoff.maxSeconds),
       /** Varies each wait by up to this share of it, 0 to 1. Default 0.2. */
       jitter: setting(is.between(0, 1), defaultWebhookOptions.backoff.jitter)
@@ -238,9 +220,7 @@ export const deploymentSettings = group({
   storage: storageSettings,
   /** Background jobs (docs/jobs.md). Times in milliseconds unless stated otherwise. */
   jobs: group({
-    /** Tasks besides those of the core and of plugins. */
     tasks: setting(is.code<ReadonlyArray<Task>>(), []),
-    /** Replaces the built-in queue. */
     adapter: option(is.code<JobEngine>()),
     /** Order of due jobs. Default: the oldest `createdAt`. */
     processingOrder: setting(is.code<ProcessingOrder>(), defaultJobSettings.order),
@@ -267,7 +247,6 @@ export const deploymentSettings = group({
     leaseMs: setting(positive, defaultJobSettings.leaseMs, "JOB_REAP_THRESHOLD_MS"),
     /** Interval between checks for jobs of dead workers. Default 60000 (`JOBS_REAPER_INTERVAL_MS`). */
     reapIntervalMs: setting(positive, defaultJobSettings.reapMs, "JOBS_REAPER_INTERVAL_MS"),
-    /** Days that jobs stay after their end. Default 7 and 30. */
     retentionDays: group({
       succeeded: setting(positive, defaultJobSettings.keepSucceededDays),
       failed: setting(positive, defaultJobSettings.keepFailedDays)
@@ -275,16 +254,13 @@ export const deploymentSettings = group({
   }),
   /** The same as `jobs.tasks`. */
   tasks: setting(is.code<ReadonlyArray<Task>>(), []),
-  /** Figures of a store (docs/analytics.md). */
   analytics: group({
-    /** Models besides those of the core and of plugins. */
     models: setting(is.code<ReadonlyArray<AnalyticsModel>>(), []),
     /** Milliseconds for a query. Default 10000. */
     timeoutMs: setting(is.ms(100, 300_000), defaultAnalytics.timeoutMs),
     /** Concurrent queries of one process. Default 2. */
     connections: setting(is.whole(1, 20), defaultAnalytics.connections)
   }),
-  /** Search of the catalog (docs/catalog.md). */
   search: group({
     /** Facets that are counted if a request names none. Default: type, category, brand, status. */
     defaultFacets: setting(facets, usualFacets)
@@ -298,8 +274,6 @@ export const deploymentSettings = group({
 /** Configuration of a deployment; environment variables win over it. */
 export type DeploymentConfig = Options<typeof deploymentSettings.fields>
 
-/** Configuration with the environment and the defaults. */
 export type Deployment = typeof deploymentSettings.Type
 
-/** Types `commerce.config.ts`: a misspelt option does not compile. */
 export const defineConfig = (config: DeploymentConfig): DeploymentConfig => config

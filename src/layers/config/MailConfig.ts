@@ -9,7 +9,6 @@ import { isLoopback } from "./NetworkConfig.ts"
 import * as is from "./Rules.ts"
 import { type Environment, group, option, type Options, type Problems, setting, variable } from "./Settings.ts"
 
-/** The parts of `smtp://user:password@host:port`; else undefined. */
 const partsOf = (address: string) => {
   const url = URL.parse(address)
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "") return undefined
@@ -30,7 +29,6 @@ const tagForm = "a language tag, for example de or de-AT"
 export const mailSettings = group({
   /** Address of the sender; needed with `smtp` (`STOA_MAIL_FROM`). */
   from: option(is.text, "STOA_MAIL_FROM"),
-  /** A mail server; times in milliseconds. */
   smtp: group({
     /** `smtp://user:password@host:587` or `smtps://…:465` (`STOA_SMTP_URL`); the settings below win over it. */
     url: option(is.secret(smtpForm, (address) => partsOf(address) !== undefined), "STOA_SMTP_URL"),
@@ -71,7 +69,6 @@ type Email = typeof mailSettings.Type
 
 export type SmtpSettings = ReturnType<typeof smtpOf>
 
-/** Transport of mails; `files` in development only. */
 export type MailWay =
   | { readonly kind: "smtp"; readonly smtp: SmtpSettings }
   | { readonly kind: "adapter"; readonly send: MailAdapter }
@@ -85,7 +82,6 @@ const smtpOf = (
 ) => {
   const { pass: _, url, user: __, ...same } = smtp
   const inUrl: Partial<Email["smtp"]> = (url && partsOf(Redacted.value(url))) ?? {}
-  // The environment wins, then single settings, then the address.
   const pick = <K extends "host" | "port" | "user" | "pass" | "secure">(name: K) =>
     isFromEnvironment ? inUrl[name] ?? smtp[name] : smtp[name] ?? inUrl[name]
   const [host = "", user, pass = Redacted.make("")] = [pick("host"), pick("user"), pick("pass")]
@@ -113,7 +109,6 @@ const localesOf = ({ templates }: Email, problems: Problems): MailLocales =>
     })
   )
 
-/** The transport, and the key that encrypts waiting mails. */
 export const mailOf = Effect.fnUntraced(function*(
   email: Email,
   hasServer: boolean,

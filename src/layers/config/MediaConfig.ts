@@ -34,7 +34,6 @@ const bucketName = is.textThat((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.te
 export const storageSettings = group({
   /** A directory below `dataDir`, a bucket, or nowhere (`STOA_MEDIA_STORAGE`). */
   type: option(is.oneOf("local", "s3", "none"), "STOA_MEDIA_STORAGE"),
-  /** `STOA_S3_BUCKET`. */
   bucket: option(bucketName, "STOA_S3_BUCKET"),
   /** Default `us-east-1` (`STOA_S3_REGION`). */
   region: setting(is.text, "us-east-1", "STOA_S3_REGION"),
@@ -91,7 +90,6 @@ export const mediaOf = (
   return {
     storage: kind === "s3" ? { kind, s3: s3Of(storage, problems) } as const : { kind },
     settings: { ...media, contentTypes: [...new Set([...media.allowedMimeTypes, ...media.allowSvg ? [svg] : []])] },
-    /** Base of the addresses of files; relative without a public address. */
     address: media.publicUrl === undefined ? `${base(publicUrl)}${filesPath}` : `${base(media.publicUrl)}/`
   }
 }

@@ -15,13 +15,11 @@ interface Listening {
 export const hasPeers = ({ role, runnerAddressSet }: Pick<Listening, "role" | "runnerAddressSet">): boolean =>
   role === "runner" || (role === "all" && runnerAddressSet)
 
-/** True if only this machine reaches the host. */
 export const isLoopback = (host: string): boolean => {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
   return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
 }
 
-/** Hosts that other machines reach, with their variables, where test payments and internal addresses are open. */
 const openInDevelopment = (settings: Listening): ReadonlyArray<readonly [variable: string, host: string]> => {
   const own = [["HOST", settings.host]] as const
   const all = hasPeers(settings) ? [...own, ["STOA_RUNNER_HOST", settings.runnerHost] as const] : own

@@ -13,7 +13,6 @@ import {
   variable
 } from "./Settings.ts"
 
-/** Account `stripe` has the plain variables; others contain its id. */
 const variableOf = (id: string, name: "STOA_STRIPE_SECRET_KEY" | "STOA_STRIPE_WEBHOOK_SECRET"): string =>
   id === "stripe" ? name : name.replace(/^STOA_STRIPE/, `STOA_STRIPE_${id.toUpperCase().replaceAll("-", "_")}`)
 
@@ -49,7 +48,6 @@ const accountSettings = (id: string) =>
 export type StripeOptions = Options<ReturnType<typeof accountSettings>["fields"]>
 
 export const paymentSettings = group({
-  /** Providers of the deployment. */
   adapters: setting(is.code<ReadonlyArray<PaymentAdapter>>(), []),
   /** Stripe accounts, each with an `id`. `STOA_STRIPE_SECRET_KEY` alone makes one as well. */
   stripe: option(is.code<StripeOptions | ReadonlyArray<StripeOptions>>()),
@@ -87,7 +85,6 @@ const accountOf = Effect.fnUntraced(function*(options: StripeOptions, environmen
 
 export type StripeAccount = Effect.Success<ReturnType<typeof accountOf>>
 
-/** Names of providers are unique, and the default is one of them. */
 export const paymentsOf = Effect.fnUntraced(function*(
   payments: typeof paymentSettings.Type,
   environment: Environment,

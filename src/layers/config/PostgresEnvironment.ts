@@ -1,4 +1,3 @@
-/** Variables of the launcher. */
 export type LauncherVariable =
   | `EMBEDDED_PG_${"BIN" | "USER" | "CACHE"}`
   | `${"" | "LD_LIBRARY_" | "DYLD_LIBRARY_"}PATH`
@@ -7,5 +6,4 @@ export type LauncherVariable =
   | "TEMP"
   | "TMP"
 
-/** An empty variable counts as not set. Runs before the service reads its settings. */
 export const variable = (name: LauncherVariable): string | undefined => process.env[name] || undefined

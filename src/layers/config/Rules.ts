@@ -21,7 +21,6 @@ export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words
 /** No message and no print of the settings shows it. */
 export const secret = (description: string, fits: (value: string) => boolean = () => true) =>
   Schema.RedactedFromValue(textThat(fits, description)).annotate({ description, isSecret: true })
-/** A value that only code can describe, such as an adapter; only the type checker checks it. */
 export const code = <A>() =>
   Schema.declare((_: unknown): _ is A => true).annotate({ description: "what its type says" })
 export const webAddress = (example: string) =>

@@ -1,12 +1,9 @@
 import { Config, Data, Effect, Option, Predicate, Result, Schema, SchemaAST, SchemaIssue, Struct } from "effect"
 
-/** Kind of the deployment (`NODE_ENV`). */
 export type Environment = "development" | "production" | "test"
 
-/** One line per invalid setting: name, value, expectation. */
 export class InvalidSetting extends Data.TaggedError("InvalidSetting")<{ readonly message: string }> {}
 
-/** Collects problems: one start names all of them. */
 export class Problems {
   readonly #lines = new Set<string>()
   get lines(): ReadonlyArray<string> {
@@ -16,7 +13,6 @@ export class Problems {
   readonly add = (line: string): void => void this.#lines.add(line)
   readonly refuse = (name: string, value: unknown, expected: string): void =>
     this.add(`${name}="${String(value)}" is not allowed: expected ${expected}.`)
-  /** For a setting without a usable value, unless refused before. */
   readonly missing = (name: string, expected: string, called = name): void =>
     this.names(name) ? undefined : this.add(`${called} is missing: expected ${expected}.`)
   readonly end = Effect.suspend(() =>
@@ -24,17 +20,14 @@ export class Problems {
   )
 }
 
-/** Empty counts as not set, as shells and compose files write it. */
 export const variable = (name: string) => Effect.map(Config.option(Config.String(name)), Option.getOrUndefined)
 
-/** Converts a text of the environment to the rule's kind, if possible. */
 const fromText = (rule: Schema.Constraint, value: string): unknown => {
   const ast = SchemaAST.toEncoded(rule.ast)
   if (SchemaAST.isNumber(ast)) return Number(value)
   return SchemaAST.isBoolean(ast) && (value === "true" || value === "false") ? value === "true" : value
 }
 
-/** Reads a setting or a group; invalid values go to the problems. */
 type Reader = (problems: Problems, name: string, configured: unknown) => Effect.Effect<unknown, Config.ConfigError>
 
 const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: string | undefined): Reader => {
@@ -48,7 +41,6 @@ const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: st
     const [issue] = SchemaIssue.makeFormatterStandardSchemaV1()(decoded.failure.issue).issues
     const keys = (issue?.path ?? []).map((key) => typeof key === "object" ? key.key : key)
     const wrong = found ?? keys.reduce<unknown>((at, key) => Predicate.hasProperty(at, key) ? at[key] : at, value)
-    // An index in a list is no part of the name.
     const inner = keys.filter((key, index) => index < keys.length - 1 || Predicate.isString(key))
     const [called, hint] = found === undefined
       ? [[path, ...inner].join("."), name === undefined ? "" : ` (${name})`]
@@ -71,7 +63,6 @@ interface ToSetting extends Struct.Lambda {
   readonly "~lambda.out": NumberSetting
 }
 
-/** Settings of one rule, with names and defaults of an object. */
 export const numbers = <D extends Readonly<Record<string, number>>>(defaults: D, rule: Schema.Codec<number>) =>
   group(Struct.map(defaults, Struct.lambda<ToSetting>((fallback) => setting(rule, fallback))))
 
@@ -87,7 +78,6 @@ export const group = <F extends Readonly<Record<string, Schema.Constraint & { re
   return Object.assign(Schema.Struct(fields), { read })
 }
 
-/** Environment over configuration over defaults. */
 export const valuesOf = <A>(
   settings: Schema.Codec<A, unknown> & { readonly read: Reader },
   configured: unknown,

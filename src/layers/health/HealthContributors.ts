@@ -2,7 +2,6 @@ import { Context, Effect, Layer } from "effect"
 import type { Check } from "../../http/health/HealthApi.ts"
 
 export interface Contribution {
-  /** In the readiness response. */
   readonly name: string
   /** Called at most once a second. A failure or a timeout of two seconds is `unknown`, which is not ready. */
   readonly check?: Effect.Effect<Check, object>
@@ -10,12 +9,10 @@ export interface Contribution {
   readonly metrics?: Effect.Effect<void, object>
 }
 
-/** Checks and metrics of modules, registered during startup. */
 export class HealthContributors extends Context.Service<HealthContributors>()("stoa/layers/health/HealthContributors", {
   make: Effect.sync(() => {
     const known = new Map<string, Contribution>()
     return {
-      /** Duplicate names stop the startup. */
       register: (contribution: Contribution) =>
         Effect.suspend(() => {
           const { name } = contribution
@@ -29,7 +26,6 @@ export class HealthContributors extends Context.Service<HealthContributors>()("s
 }) {
   static readonly layer = Layer.effect(HealthContributors, HealthContributors.make)
 
-  /** Registers a contributor that needs services. */
   static readonly add = <E, R>(
     contribution: Effect.Effect<Contribution, E, R>
   ): Layer.Layer<never, E, HealthContributors | R> =>
@@ -40,7 +36,6 @@ export class HealthContributors extends Context.Service<HealthContributors>()("s
 
 const timeout = "2 seconds"
 
-/** Checks by name; a failing module does not affect the others. */
 export const checksOf = (contributions: ReadonlyArray<Contribution>) =>
   Effect.map(
     Effect.forEach(contributions, ({ check, name }) =>

@@ -6,18 +6,14 @@ import { checksOf, HealthContributors } from "./HealthContributors.ts"
 import { HealthRepo } from "./HealthRepo.ts"
 
 export interface HealthChecks {
-  /** With a recent heartbeat. */
   readonly runners: ReadonlyArray<string>
-  /** Undefined for a process that runs no entities. */
   readonly self: string | undefined
   readonly shards: ReadonlyArray<number>
-  /** With a live owner. */
   readonly owned: ReadonlySet<number>
   /** Milliseconds: when the oldest waiting message became due. */
   readonly waitingSince: number | undefined
 }
 
-/** The database did not return the deployment's state in time. */
 export class HealthUnknown extends Data.TaggedError("HealthUnknown")<{ readonly cause: unknown }> {}
 
 /** Checks the deployment in one statement of constant cost. */
@@ -27,10 +23,8 @@ export class DeploymentHealth extends Context.Service<DeploymentHealth, {
 
 export type Checks = {
   readonly database: Check
-  /** In a process that runs entities: it is itself alive. */
   readonly runners: Check
   readonly shards: Check
-  /** No message waits too long for a runner. */
   readonly messages: Check
 }
 
@@ -39,7 +33,6 @@ export type AllChecks = Checks & Readonly<Record<string, Check>>
 export interface Cached {
   /** Only after a healthy check does a shard without owner get a grace period. */
   readonly settled: boolean
-  /** Time in ms of the check that first found each. */
   readonly unowned: ReadonlyMap<number, number>
 }
 
@@ -72,7 +65,6 @@ const checkRunners = ({ runners, self }: HealthChecks): Check => {
 }
 
 const checkShards = (missing: number, all: number, late: boolean): Check => {
-  // Without any owner there is no fail-over to wait for.
   if (missing === all) return failing("No shard has an owner.")
   return missing > 0 && late ? failing(`${missing} of ${all} shards have no owner.`) : ok
 }
@@ -83,7 +75,6 @@ export const checkWait = (thing: string, since: number | undefined, now: number,
     ? failing(`${thing} has been waiting for a runner for more than ${longest / 1_000} s.`)
     : ok
 
-/** Evaluates a check at `now` (ms) with the previous state. */
 export const judge = (
   { settled, unowned }: Cached,
   healthChecks: HealthChecks,
@@ -102,11 +93,9 @@ export const judge = (
 
 export const allOk = (checks: AllChecks): boolean => Object.values<Check>(checks).every(({ status }) => status === "ok")
 
-/** Messages of failed checks, in one line. */
 export const complaints = (checks: AllChecks): string =>
   Object.values<Check>(checks).flatMap(({ message, status }) => status === "failing" ? [message] : []).join(" ")
 
-/** Checks nothing during shutdown. */
 const stopping: AllChecks = {
   database: { status: "unknown" },
   runners: { status: "unknown" },
@@ -116,7 +105,6 @@ const stopping: AllChecks = {
 }
 
 export interface Assessment {
-  /** None while the database cannot be queried. */
   readonly healthChecks: Option.Option<HealthChecks>
   readonly checks: AllChecks
 }
@@ -172,7 +160,6 @@ export class Readiness extends Context.Service<Readiness>()("stoa/layers/health/
   static readonly layerOf = (version: string) => Layer.effect(Readiness, Readiness.make(version))
 }
 
-/** Health of this process, and of the deployment by `Readiness`. */
 export const healthLayer = (version: string) =>
   Layer.effect(
     Health,

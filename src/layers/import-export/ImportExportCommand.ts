@@ -23,7 +23,6 @@ import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
 import { loggingLayer, servicesApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 
-/** Why an import or export failed, in one line. Exit code 1. */
 export class ImportExportRefused extends Data.TaggedError("ImportExportRefused")<{ readonly message: string }> {}
 
 const refuse = (message: string) => Effect.fail(new ImportExportRefused({ message }))
@@ -52,7 +51,6 @@ const byName: ReadonlyMap<string, ImportFormat> = new Map([
   [".ndjson", "jsonl"]
 ])
 
-/** The report has all of them. */
 const shownReasons = 20
 
 const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
@@ -62,7 +60,6 @@ const actingIn = Effect.fnUntraced(function*(asked: Option.Option<string>) {
     : yield* refuse(`There is no organization "${organization}".`)
 })
 
-/** Refusals of the API in one line. */
 const recorded = <A, R>(
   work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
 ) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
@@ -131,7 +128,6 @@ const countsOf = ({ created, refused, unchanged, updated }: Import): string =>
 
 const shareOf = ({ read, rows }: Import): number => rows === 0 ? 1 : read / rows
 
-/** Progress as a line of a terminal. */
 export const barOf = (record: Import): string => {
   const share = shareOf(record)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
@@ -146,7 +142,6 @@ export interface Screen {
   readonly write: (text: string) => unknown
 }
 
-/** One changing line on a terminal, else one per tenth. */
 export const progressOn = (screen: Screen) => {
   let shown = -1
   return (record: Import): void => {
@@ -210,7 +205,6 @@ const services = (settings: AppSettings) =>
     Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
   )
 
-/** `stoa import` and `stoa export`, for the organization of `--org`, else the default one. */
 export const importExportCommands = (settings: AppSettings) => ({
   import: (asked: AskedImport, screen: Screen) => Effect.provide(runImport(asked, screen), services(settings)),
   export: (asked: AskedExport, out: NodeJS.WritableStream) => Effect.provide(runExport(asked, out), services(settings))

@@ -6,7 +6,6 @@ import type { Fact, ShownDocument } from "../../domain/invoices/InvoiceDocument.
 
 type Sheet = PDFKit.PDFDocument
 
-/** Regular and emphasized. */
 export interface Fonts<A> {
   readonly regular: A
   readonly bold: A
@@ -20,13 +19,11 @@ const gray = "#555555"
 const black = "#1a1a1a"
 const light = "#dddddd"
 
-/** All columns but the first are aligned right. */
 interface Column {
   readonly x: number
   readonly width: number
 }
 
-/** Columns between the edges; the first has the rest of the width. */
 const itemColumns = (widths: ReadonlyArray<number>): ReadonlyArray<Column> => {
   const gap = 4
   const columns: Array<Column> = []
@@ -56,7 +53,6 @@ class Pen {
     this.sheet.font(strong ? "bold" : "regular").fontSize(size).fillColor(color)
   }
 
-  /** In the current font. */
   height(text: string, { width }: Column): number {
     return text === "" ? 0 : this.sheet.heightOfString(text, { width })
   }
@@ -65,7 +61,6 @@ class Pen {
     if (text !== "") this.sheet.text(text, x, y, { width, align })
   }
 
-  /** Shrinks a text that is wider than its column, down to 5 points. */
   fit(text: string, column: Column, y: number, size: number, strong = false): void {
     let fitting = size
     this.set(fitting, strong)
@@ -76,7 +71,6 @@ class Pen {
     this.sheet.text(text, column.x, y, { width: column.width, align: "right", lineBreak: fitting <= 5 })
   }
 
-  /** Texts in one row; all but the first are aligned right. */
   row(texts: ReadonlyArray<string>, columns: ReadonlyArray<Column>, size: number, strong = false): void {
     for (const [index, text] of texts.entries()) {
       const column = columns[index]
@@ -91,7 +85,6 @@ class Pen {
     this.sheet.moveTo(x, y).lineTo(end, y).lineWidth(0.7).strokeColor(color).stroke()
   }
 
-  /** Starts a new page if this height does not fit; true if it did. */
   need(height: number): boolean {
     if (this.y + height <= bottom) return false
     this.sheet.addPage()
@@ -171,7 +164,6 @@ const drawRows = (pen: Pen, { columns, rows, widths }: ShownDocument) => {
     const titleHeight = pen.height(title, item)
     pen.set(7.5)
     const height = Math.max(12, titleHeight + pen.height(under, item)) + 8
-    // Repeat the column names on every page.
     if (pen.need(height)) drawColumns(pen, columns, places)
     pen.row([title, ...cells], places, 9)
     pen.set(7.5, false, gray)
@@ -196,7 +188,6 @@ const drawTaxes = (pen: Pen, { columns, label, rows }: ShownDocument["taxes"]) =
 }
 
 const drawMoney = (pen: Pen, { payments, taxes }: ShownDocument) => {
-  // Both halves start on one page; the taller one decides where the next part starts.
   pen.need(40 + 16 * Math.max(payments.facts.length, taxes.rows.length + 1))
   const top = pen.y
   drawTaxes(pen, taxes)
@@ -228,7 +219,6 @@ const drawFoot = (pen: Pen, document: ShownDocument) => {
   }
 }
 
-/** Draws a document; the caller ends the sheet. */
 const drawInvoice = (sheet: Sheet, document: ShownDocument, fonts: Fonts<Uint8Array>): void => {
   const pen = new Pen(sheet, fonts)
   drawHead(pen, document)
@@ -256,14 +246,12 @@ const readFonts = async ({ bold, regular }: Fonts<string>): Promise<Fonts<Uint8A
   bold: await readFile(bold)
 })
 
-/** Given when the thread was started. */
 const files: Fonts<string> | null = workerData
 const fonts = readFonts(files ?? builtIn)
 
 const drawn = async (document: ShownDocument): Promise<Uint8Array> => {
   const loaded = await fonts
   const title = `${document.title} ${document.facts[0]?.value ?? ""}`
-  // With the document's date its bytes never change.
   const info = {
     Title: title,
     Author: document.seller.name,

@@ -21,7 +21,6 @@ export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Laye
 
     const start = (): Worker => {
       const thread = new Worker(new URL("./InvoiceWorker.ts", import.meta.url), { workerData: fonts })
-      // The next document starts another one.
       const lost = () => {
         if (running === thread) running = undefined
       }
@@ -51,7 +50,6 @@ export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Laye
   })
 )
 
-/** Settings and PDF adapter; default language: that of mails. */
 export const invoiceAdapters = ({ deployment: { invoices, storeName }, mail: { locale } }: AppSettings) =>
   Layer.provideMerge(
     pdfInvoices,

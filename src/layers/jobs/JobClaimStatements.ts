@@ -13,16 +13,12 @@ export interface Claim {
 }
 
 export interface Claimed {
-  /** In order of their start. */
   readonly jobs: ReadonlyArray<ClaimedJob>
-  /** Jobs set aside for their key, without a try. */
   readonly parked: number
 }
 
-/** Organizations of a fair claim. */
 const organizationsAtOnce = 64
 
-/** Oldest runnable jobs that a comparator sees. */
 const comparable = 1_000
 
 const columns = {
@@ -36,7 +32,6 @@ type Sql = SqlClient.SqlClient
 
 const candidateColumns = "id, organization_id as o, concurrency_key as k, exclusive as x, created_at"
 
-/** Without a job one row counts the jobs set aside. */
 interface FoundRow extends ClaimedJob {
   readonly count: number
   readonly after: string | null
@@ -77,7 +72,6 @@ const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
   parked: rows[0]?.count ?? 0
 })
 
-/** Jobs that never waited, and jobs whose wait has ended. */
 const byField = (
   sql: Sql,
   { limit, queue }: Claim,
@@ -89,7 +83,6 @@ const byField = (
   const ties = sql.literal(field === "createdAt" ? `created_at ${direction}, id ${direction}` : "created_at, id")
   const first = field === "createdAt" ? ties : sql`${column} ${sql.literal(direction)}, ${ties}`
   const rows = sql.literal(candidateColumns)
-  // Another order may want an old job next.
   const fence = from === undefined || field !== "createdAt" || direction !== "asc"
     ? sql.literal("")
     : sql`and created_at >= ${from}::timestamptz`
@@ -148,7 +141,6 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
         where queue = ${claim.queue} and status = 'pending' and not blocked
           and (wait_until is null or wait_until <= ${at}::timestamptz)
         order by created_at, id limit ${comparable}`
-      // Sorting is stable: equal jobs stay by creation.
       const ids = rows.toSorted(comparator).slice(0, claim.limit).map(({ id }) => id)
       if (ids.length === 0) return []
       return yield* claimOf(sql, claim, { before: byIds(sql, claim, at, ids) })
@@ -174,17 +166,14 @@ export class JobClaimStatements extends Context.Service<JobClaimStatements>()("s
       after: string,
       served: ReadonlyArray<string>
     ) {
-      // With more organizations than served, the next claim continues after the last one.
       const rows = yield* claimOf(sql, claim, {
         before: byOrganization(sql, claim, yield* DateTime.nowAsDate, after, served),
         after: sql.literal(`case when (select count(*) from chosen) = ${claim.limit}
           then (select max(o) from chosen) else (select max(o) from seen) end`)
       })
-      // `after`: where the next fair claim continues; empty from the beginning.
       return { ...claimedIn(rows), after: rows[0]?.after ?? "" }
     }, Effect.orDie)
 
-    /** Undefined when no job waits. */
     const nextDue = Effect.fn("JobClaimStatements.nextDue")(function*(queue: string) {
       const rows = yield* sql<{ readonly at: Date }>`select wait_until as at from commerce_jobs
         where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked

@@ -19,9 +19,7 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
         if (!served) unserved.openUnsafe()
       })
     return {
-      /** Without a name, all workers of this process. */
       wake,
-      /** Opens when no worker of this process has a notified queue. */
       unserved,
       /** Some may have been lost before. */
       listening: (on: boolean) =>
@@ -29,9 +27,7 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
           hears = on
           return wake()
         }),
-      /** Idle workers wait three times as long while notifications arrive. */
       restOf: (pollMs: number): number => hears ? 3 * pollMs : pollMs,
-      /** Every notification opens it; its owner closes it before each look. */
       latch: (queue: string) =>
         Effect.acquireRelease(
           Effect.sync(() => {
@@ -47,26 +43,21 @@ export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/job
   static readonly layer = Layer.effect(JobNotifier, JobNotifier.make)
 }
 
-/** Signals between worker loops and their starter. */
 export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("stoa/layers/jobs/WorkerLoopStarter", {
   make: Effect.map(JobNotifier, (jobNotifier) => {
     const latch = Latch.makeUnsafe(false)
     const wide = new Set<string>()
     let stopping = false
     return {
-      /** Opens with every `start` and `widen`; the waiter closes it before each look. */
       latch,
-      /** A loop run is open. */
       start: Effect.asVoid(latch.open),
       /** The queue needs all its slots. */
       widen: (queue: string) => Effect.andThen(Effect.sync(() => wide.add(queue)), Effect.asVoid(latch.open)),
-      /** Queues widened since the last call. */
       takeWide: Effect.sync(() => {
         const queues = [...wide]
         wide.clear()
         return queues
       }),
-      /** The process stops: its slots finish their jobs and claim no more. */
       stop: Effect.andThen(
         Effect.sync(() => {
           stopping = true

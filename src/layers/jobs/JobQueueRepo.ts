@@ -7,7 +7,6 @@ import type { EngineJob } from "../../domain/platform/tasks/JobSettings.ts"
 
 export type NewJobRow = Omit<EngineJob, "supersedes"> & { readonly id: string }
 
-/** Key of the pending jobs to replace. */
 type Superseded = Pick<NewJobRow, "organizationId" | "task" | "concurrencyKey">
 
 const died = "The process that ran it ended before it did."
@@ -53,16 +52,12 @@ const enqueuing = (sql: SqlClient.SqlClient) => {
   }
 
   return {
-    /** One statement, which also wakes the workers after the commit. */
     insert: Effect.fn("JobQueueRepo.insert")(
       (rows: ReadonlyArray<NewJobRow>) =>
         Effect.flatMap(DateTime.nowAsDate, (at) => Effect.asVoid(insertion(rows, at))),
       Effect.orDie
     ),
-    /**
-     * Replaces pending jobs of the same keys in one transaction; calls for one key run in sequence. Returns the deleted
-     * ids.
-     */
+    /** Replaces pending jobs of the same keys; calls for one key run in sequence. Returns the deleted ids. */
     replace: Effect.fn("JobQueueRepo.replace")(
       function*(superseded: ReadonlyArray<Superseded>, rows: ReadonlyArray<NewJobRow>) {
         const pairs = sql`unnest(${superseded.map(({ organizationId }) => organizationId)}::text[],
@@ -123,7 +118,6 @@ const settling = (sql: SqlClient.SqlClient) => ({
     },
     Effect.orDie
   ),
-  /** Returns the ids that the token still holds. */
   extend: Effect.fn("JobQueueRepo.extend")(
     function*(token: string, ids: ReadonlyArray<string>, leaseMs: number) {
       const rows = yield* sql`update commerce_jobs
@@ -136,7 +130,6 @@ const settling = (sql: SqlClient.SqlClient) => ({
 })
 
 const reclaiming = (sql: SqlClient.SqlClient) => {
-  /** `pending`: may be tried again; `failed`: had no try left. */
   const reclaimed = decoding(sql, Schema.Struct({ pending: Schema.Int, failed: Schema.Int }))
 
   const reclaim = Effect.fnUntraced(function*(which: Statement.Fragment) {
@@ -164,7 +157,6 @@ const reclaiming = (sql: SqlClient.SqlClient) => {
      * Reclaims at most 1,000 jobs with expired leases. The try counts: a job that kills its worker fails in the end.
      */
     reap: Effect.withSpan(reclaim(sql`lease_until < now()`), "JobQueueRepo.reap"),
-    /** Reclaims jobs of a slot's dead or displaced predecessor. `token` is the current one. */
     reclaimSlot: Effect.fn("JobQueueRepo.reclaimSlot")((slot: string, token: string) =>
       reclaim(sql`slot = ${slot} and lease_token <> ${token}::uuid`)
     ),
@@ -195,7 +187,6 @@ const reclaiming = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** The last tick of each schedule that became a job. */
 export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("stoa/layers/jobs/SchedulerTickRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const ticks = decoding(sql, Schema.Struct({ task: Schema.String, tick: Schema.Date }))
@@ -221,7 +212,6 @@ export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("sto
         Effect.withSpan("SchedulerTickRepo.once")
       )
 
-    /** The next organizations without a waiting job of the task. */
     const organizations = Effect.fn("SchedulerTickRepo.organizations")(
       function*(task: string, after: string, limit: number) {
         const rows = yield* ids`select id from organizations_read o where id > ${after} and not exists (

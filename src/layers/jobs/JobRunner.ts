@@ -18,10 +18,8 @@ import { makeJobWorker, now } from "./JobWorker.ts"
 import { JobSchedules } from "./QueuedJobs.ts"
 import { errorText, TaskRuns } from "./TaskRuns.ts"
 
-/** Fewer jobs are not shared out between organizations. */
 const shareable = 4
 
-/** If the process dies, jobs are reclaimed when their lease ends. */
 export const jobRunnerLayer = Layer.effect(
   JobRunner,
   Effect.gen(function*() {
@@ -105,7 +103,6 @@ const takeInTurn = Effect.fnUntraced(function*(
   return released
 })
 
-/** Jobs of one poll of an engine's queue. */
 const atOnce = 100
 
 const Output = Schema.fromJsonString(Schema.Unknown)
@@ -151,14 +148,12 @@ export const engineDriverLayer = Layer.effectDiscard(
   })
 )
 
-/** Reclaims jobs of dead workers on demand (contract, platform §12.2). */
 const reapStale = Tasks.add(Effect.map(JobQueueRepo, (repo) =>
   defineTask({
     slug: "jobs/reap-stale",
     handler: () => Effect.map(repo.reap, ({ failed, pending }) => ({ output: { reapedCount: pending + failed } }))
   })))
 
-/** A thousand rows per statement, oldest first. */
 const purgeEnded = Tasks.add(Effect.gen(function*() {
   const repo = yield* JobRecordRepo
   const { keepFailedDays: failed, keepSucceededDays: succeeded } = yield* JobSettings
@@ -179,10 +174,8 @@ const purgeEnded = Tasks.add(Effect.gen(function*() {
 
 export const registeredTasksLayer = Layer.merge(reapStale, purgeEnded)
 
-/** Why no run took place, in one line. Exit code 1. */
 export class RunRefused extends Data.TaggedError("RunRefused")<{ readonly message: string }> {}
 
-/** `stoa jobs run`: one run of a queue in this process. Failed jobs do not fail the run. */
 export const runQueue = Effect.fnUntraced(function*(queue: string, limit: number) {
   if (limit < 1 || limit > 100) return yield* new RunRefused({ message: "--limit must be from 1 to 100." })
   const runner = yield* JobRunner

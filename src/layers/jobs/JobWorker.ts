@@ -5,7 +5,7 @@ import { JobSettings } from "../../domain/platform/tasks/JobSettings.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { released, TaskRuns, unwritable } from "./TaskRuns.ts"
 
-/** Milliseconds between attempts to write results. */
+/** Milliseconds. */
 const pause = 250
 
 const leaseLost = "jobs ended after their lease was lost, their results are dropped"
@@ -28,7 +28,6 @@ export const settlementWriter = Effect.fnUntraced(function*(queue: string, token
     return settlements.filter(({ id }) => written.has(id))
   })
 
-  /** Retries while the database is away; passes on its refusals. */
   const persistently = (
     settlements: ReadonlyArray<Settlement>,
     refused: (defect: unknown) => Effect.Effect<ReadonlyArray<Settlement>>,
@@ -42,7 +41,6 @@ export const settlementWriter = Effect.fnUntraced(function*(queue: string, token
         )
         : refused(defect))
 
-  /** A job with a refused output fails. If that is refused too, the lease ends it. */
   const alone = (settlement: Settlement) =>
     persistently([settlement], (defect) =>
       Effect.andThen(
@@ -59,7 +57,6 @@ interface Held {
   readonly fiber: Fiber.Fiber<void>
 }
 
-/** Extends leases forever; interrupts and drops lost jobs. */
 const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) => {
   const drop = Effect.fnUntraced(function*(lost: ReadonlyArray<Held>) {
     if (lost.length === 0) return
@@ -73,7 +70,6 @@ const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) =
   )
 }
 
-/** Drops and returns jobs whose lease was lost. */
 const extendAll = Effect.fnUntraced(
   function*(repo: JobQueueRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) {
     const ids = [...held.keys()]
@@ -115,17 +111,14 @@ export const makeJobWorker = Effect.fnUntraced(function*(
       ended.push(settlement)
       latch.openUnsafe()
     })
-  // Jobs do not start after the slot was lost; they are released later.
   const work = (job: ClaimedJob) => permits.withPermits(1)(Effect.suspend(() => mayRun() ? toItsEnd(job) : Effect.void))
 
-  /** Starts jobs in their order. */
   const take = Effect.fnUntraced(function*(jobs: ReadonlyArray<ClaimedJob>) {
     for (const job of jobs) {
       held.set(job.id, { job, fiber: yield* Effect.forkChild(work(job), { startImmediately: true }) })
     }
   })
 
-  /** An interruption before the write keeps the results. */
   const settle = Effect.suspend(() => {
     if (ended.length === 0) return Effect.void
     const settlements = ended.filter(({ id }) => held.has(id))
@@ -148,7 +141,6 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     }
   })
 
-  /** Interrupts running jobs and keeps their claims. */
   const stop = Effect.suspend(() => Fiber.interruptAll([...held.values()].map(({ fiber }) => fiber)))
 
   /** Interrupts running jobs and releases them; the try does not count. */
@@ -167,9 +159,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     stop,
     release,
     beat: keepLeases(inTurn(extendAll(repo, token, held, leaseMs)), leaseMs),
-    /** Waits for all jobs up to a limit and releases the rest. */
     drain: Effect.timeoutOption(finish, drainMs).pipe(Effect.andThen(release)),
-    /** Includes jobs that have ended. */
     size: () => held.size,
     hasEnded: () => ended.length > 0,
     running: () => held.size - ended.length,

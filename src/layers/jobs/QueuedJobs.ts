@@ -10,10 +10,8 @@ import { isStorableObject } from "../../domain/platform/text/Storable.ts"
 import { JobNotifier } from "./JobNotifier.ts"
 import { JobQueueRepo, SchedulerTickRepo } from "./JobQueueRepo.ts"
 
-/** Queues, tasks and keys are indexed. */
 const maxNameLength = 255
 
-/** A hundred years: short of what a timestamp holds. */
 const maxDelay = 100 * 365 * 86_400_000
 
 class InvalidJob extends invalid("Job", (path: string, _: string) => path, (_: string, text: string) => text) {}
@@ -28,7 +26,6 @@ const wrongNumber = (path: string, value: number, [least, most]: readonly [numbe
     ? undefined
     : new InvalidJob(path, `must be a whole number from ${least} to ${most}`)
 
-/** The caller's key, else the task's. The input is JSON. */
 const keyOf = (task: Task | undefined, { input, options }: NewJob): string | null | InvalidJob => {
   try {
     return options.concurrencyKey ?? task?.concurrency?.key(input) ?? null
@@ -75,7 +72,6 @@ const idOf = ({ idempotencyKey, organizationId, task }: EngineJob): string =>
 const placeOf = ({ concurrencyKey, organizationId, task }: EngineJob) =>
   JSON.stringify([organizationId, task, concurrencyKey])
 
-/** The built-in queue, or the engine that replaces it. */
 export const queuedJobsLayer = Layer.effect(
   Jobs,
   Effect.gen(function*() {
@@ -122,27 +118,23 @@ export const queuedJobsLayer = Layer.effect(
   })
 )
 
-/** Ticks missed for longer are skipped. */
 const forgottenMs = 86_400_000
 
-/** Ticks of one task to catch up on; after a longer freeze the newest. */
 const maxTicks = 100
 
 /** Timers of a machine that slept fire late. */
 const longestWait = 30_000
 
-/** Per statement. */
 const organizationsAtOnce = 1_000
 
 interface Scheduled {
   readonly slug: string
   readonly everyOrganization: boolean
   readonly cron: Cron.Cron
-  /** Milliseconds of the last tick done. */
+  /** Milliseconds. */
   done: number
 }
 
-/** After one time up to another, oldest first. */
 const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyArray<Date> => {
   const ticks: Array<Date> = []
   for (let tick = Cron.next(cron, new Date(after)); tick.getTime() <= until; tick = Cron.next(cron, tick)) {
@@ -152,7 +144,6 @@ const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyAr
   return ticks
 }
 
-/** In pages: the tick's transaction holds all jobs, this process one page. */
 const enqueueForAll = Effect.fnUntraced(
   function*(ticks: SchedulerTickRepo["Service"], jobs: Jobs["Service"], task: string) {
     for (let after = "", more = true; more;) {
@@ -184,14 +175,12 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
     const jobs = yield* Jobs
     const { defaultOrganizationId: organizationId } = yield* StoreSettings
 
-    /** The last tick, or, if others passed since, just before the newest. */
     const standing = (cron: Cron.Cron, last: Date | undefined, now: number) => {
       if (last === undefined) return now
       const missed = ticksBetween(cron, Math.max(last.getTime(), now - forgottenMs), now)
       return (missed.at(-2) ?? last).getTime()
     }
 
-    // All tasks are registered at the first call.
     const scheduled = yield* Effect.cached(Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const all = tasks.all().flatMap(({ everyOrganization = false, schedule, slug }) =>

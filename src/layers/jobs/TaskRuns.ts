@@ -17,7 +17,6 @@ import {
 /** Contract, platform §12.2. */
 const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 }
 
-/** Maximum milliseconds between tries. */
 const longest = 7 * 86_400_000
 
 /**
@@ -35,7 +34,6 @@ const maxErrorLength = 10_000
 /** Half a surrogate pair or NUL as `JSON.stringify` writes them: not for jsonb. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2})/
 
-/** The failure's message, in a form that the database takes. */
 export const errorText = (error: unknown): string => {
   const text = error instanceof Error ? error.message || error.name : jsonOf(error)
   return text.replaceAll("\0", "").toWellFormed().slice(0, maxErrorLength).toWellFormed() ||
@@ -51,7 +49,6 @@ const jsonOf = (error: unknown): string => {
   }
 }
 
-/** JSON text; null without output; undefined if it cannot be stored. */
 const outputText = (output: unknown): string | null | undefined => {
   try {
     const text = JSON.stringify(output)
@@ -83,7 +80,6 @@ const seriesOf = (task: string) => {
 
 const known = new Map<string, ReturnType<typeof seriesOf>>()
 
-/** Counts and times a try; an interrupted one has no outcome. */
 export const measured = (task: string, run: Effect.Effect<Settlement>): Effect.Effect<Settlement> =>
   Effect.contextWith((services: Context.Context<never>) => {
     const clock = Context.get(services, Clock.Clock)
@@ -101,14 +97,12 @@ export class TaskRuns extends Context.Service<TaskRuns>()("stoa/layers/jobs/Task
   make: Effect.gen(function*() {
     const tasks = yield* Tasks
     const { timeLimitMs } = yield* JobSettings
-    // Tests of the queue alone have no registry.
     const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
     return {
-      /** Runs one try. Every failure becomes a settlement; only an interruption gives none. */
+      /** Every failure becomes a settlement; only an interruption gives none. */
       run: (job: ClaimedJob) => {
         const task = tasks.find(job.taskSlug)
         return task === undefined
-          // No try was made (spec §3).
           ? Effect.succeed(ended(job, "failed", { error: `Unknown task slug: ${job.taskSlug}`, counted: false }))
           : measured(task.slug, tryOf(serviceRegistry, task, job, task.timeLimitMs ?? timeLimitMs))
       }
@@ -124,11 +118,9 @@ const ended = (
   rest: Partial<Omit<Settlement, "id" | "status">>
 ): Settlement => ({ id, status, output: null, error: null, delayMs: 0, counted: true, ...rest })
 
-/** For a job whose worker stops before the handler ends. */
 export const released = (job: ClaimedJob): Settlement =>
   ended(job, "pending", { error: "The process that ran it was stopped.", counted: false })
 
-/** Written if the database refuses the original. */
 export const unwritable = (settlement: Settlement): Settlement => ({
   ...settlement,
   status: "failed",
@@ -142,7 +134,6 @@ type Handled = ReturnType<Task["handler"]>
 
 const isPromise = (made: Handled): made is Extract<Handled, Promise<unknown>> => !Effect.isEffect(made)
 
-/** Created lazily: most handlers use little of it. */
 const callOf = (
   serviceRegistry: ServiceRegistry["Service"],
   { attempts, id, input, maxAttempts, organizationId, taskSlug }: ClaimedJob,
@@ -168,7 +159,6 @@ const callOf = (
 /** How long a promise may run after its signal and keep its job's key. */
 const overtimeMs = 30_000
 
-/** For a stopping worker: it had eight seconds, and the cluster cuts it off after ten. */
 const stoppingMs = 1_000
 
 interface Handling {

@@ -22,10 +22,8 @@ export const WorkerLoop = Workflow.make("WorkerLoop", {
   annotations: Context.make(Workflow.CaptureDefects, false)
 })
 
-/** Milliseconds between reports of a busy slot. */
 const widenEveryMs = 5_000
 
-/** The first slot requests the others when jobs arrive while it is busy. */
 const widening = (
   starter: WorkerLoopStarter["Service"],
   { queue, slot }: { readonly queue: string; readonly slot: number }
@@ -41,7 +39,6 @@ const widening = (
 /** Milliseconds between checks for blocked jobs with a free key; claims check too. */
 const unparkMs = 10_000
 
-/** Idle permanent slots hand over so many times less often. */
 const idleLoops = 5
 
 /**
@@ -98,7 +95,6 @@ export const workerLoopLayer = WorkerLoop.toLayer(
   }, Effect.scoped)
 )
 
-/** Milliseconds between looks for open runs: after news of unserved ones, and otherwise. */
 const lookMs = 2_000
 const quietLookMs = 10_000
 
@@ -119,7 +115,6 @@ export const workerLoopsLayer = Layer.effectDiscard(
       starter.latch.closeUnsafe()
       yield* slots.prepare(permanentQueues(tasks, settings), yield* starter.takeWide, settings.slots)
       yield* Effect.forEach(yield* slots.open, (run) => WorkerLoop.execute(run, { discard: true }), {
-        // At once: their requests are one statement.
         concurrency: "unbounded",
         discard: true
       })

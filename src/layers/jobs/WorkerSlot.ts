@@ -22,7 +22,6 @@ const share = 20
 const longestRestMs = 5_000
 const restOf = (costMs: number) => costMs < slowMs ? 0 : Math.min(longestRestMs, costMs * share)
 
-/** The state of a process's claims for a queue. */
 const makeView = () => ({
   turn: Semaphore.makeUnsafe(1),
   full: false,
@@ -60,10 +59,9 @@ const sumUp = (view: View, claim: Claim, { jobs, parked }: Claimed) => {
   if (Number.isFinite(oldest)) view.from = new Date(oldest - overlapMs)
 }
 
-/** Milliseconds after which a settlement that freed keys as jobs were set aside is committed. */
 const unparkMs = 1_000
 
-/** Unblocks such jobs, once for all claims of a second. */
+/** Unblocks jobs that a claim set aside while their key became free, once for all claims of a second. */
 const unparking = Effect.gen(function*() {
   const { unpark } = yield* JobQueueRepo
   const parked = Latch.makeUnsafe(false)
@@ -135,17 +133,12 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
 
 interface WorkerSlotWork {
   readonly queue: string
-  /** Name in the leases. */
   readonly slot: string
-  /** Unique to this run of the loop. */
   readonly token: string
-  /** False once another worker has the slot or the process stops; checked each second and between claims. */
   readonly mine: () => boolean
   /** Jobs run only while it is held. Absent: no other worker can have the slot. */
   readonly lease?: WorkerSlotLease
-  /** Milliseconds without a job until it ends; default: as with jobs. */
   readonly idleMs?: number
-  /** Runs when more jobs arrive than can start, or while others run. */
   readonly busy?: Effect.Effect<void>
 }
 
@@ -189,7 +182,6 @@ export const runWorkerSlot = Effect.fnUntraced(
       if (!found.empty || worker.hasEnded()) return yield* Effect.yieldNow
       const due = yield* repo.nextDue(queue)
       const left = due === undefined ? Infinity : due.getTime() - (yield* now)
-      // A claim that did not start at the oldest job may have missed one: look again once a full scan is allowed.
       yield* wait(Math.max(1, Math.min(notifier.restOf(pollMs), left, found.wholeInMs || Infinity)))
     })
 
@@ -207,7 +199,6 @@ export const runWorkerSlot = Effect.fnUntraced(
       }
       const longest = () => taken === 0 ? idleMs ?? loopMs : loopMs
       for (let age = 0; mine() && (age < longest() || worker.size() > 0); age = (yield* now) - begun) {
-        // A slot that is never empty must hand over too: it then waits for its jobs.
         yield* safely(turn(age < 5 * loopMs))
       }
       if (worker.size() > 0) yield* lease?.isHeld() === false ? worker.release : worker.drain

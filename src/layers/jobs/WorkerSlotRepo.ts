@@ -4,13 +4,11 @@ import { setTimeout } from "node:timers/promises"
 import { decoding } from "../../domain/platform/records/Rows.ts"
 import { WorkerLoopStarter } from "./JobNotifier.ts"
 
-/** The current run of a slot. Sequences only grow: a finished run never returns. */
 export const WorkerLoopRun = Schema.Struct({ queue: Schema.String, slot: Schema.Int, sequence: Schema.Int })
 export type WorkerLoopRun = typeof WorkerLoopRun.Type
 
 const Begun = Schema.Struct({ state: Schema.Literals(["begun", "leased", "gone"]) })
 
-/** A job of `found.queue` is overdue by a second: its first slot is dead or overloaded. */
 const isLate = (sql: SqlClient.SqlClient) =>
   sql.literal(`coalesce(least(
     (select created_at from commerce_jobs j where j.queue = found.queue and status = 'pending' and wait_until is null
@@ -68,13 +66,11 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
             when exists (select 1 from worker_slots where ${current(run)}) then 'leased' else 'gone' end as state`
         return row?.state ?? "gone"
       }, Effect.orDie),
-      /** Returns the tokens that still have their slot. */
       extend: Effect.fn("WorkerSlotRepo.extend")(function*(tokens: ReadonlyArray<string>, leaseMs: number) {
         const rows = yield* sql`update worker_slots set lease_until = ${leaseEnd(leaseMs)}
           where lease_token = any(${tokens}::uuid[]) returning lease_token::text as token`
         return rows.map(({ token }) => String(token))
       }, Effect.orDie),
-      /** Releases a slot whose run has not ended. */
       release: Effect.fn("WorkerSlotRepo.release")(
         (run: WorkerLoopRun, token: string) =>
           sql`update worker_slots set lease_token = null, lease_until = null where ${own(run, token)}`,
@@ -101,23 +97,18 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
   static readonly layer = Layer.effect(WorkerSlotRepo, WorkerSlotRepo.make)
 }
 
-/** Milliseconds of a lease, and between renewals. */
 const leaseMs = 5_000
 const signMs = 1_000
 
-/** The worker stops so long before others may have the slot. */
 const marginMs = 1_000
 
-/** Interval of checks for the end, and for a free slot. */
 const lookMs = 250
 
-/** Renewals at once: a dead connection must not block the next one. */
 const mostSigns = 3
 
 export interface WorkerSlotLease {
   /** Check before starting a job. Once false it stays false. */
   readonly isHeld: () => boolean
-  /** Completes when the lease is lost. */
   readonly lost: Effect.Effect<void>
   /** Renewed half as often then: a loss costs nothing. */
   isIdle: () => boolean
@@ -137,7 +128,6 @@ const pause = (ms: number) => Effect.promise((signal) => setTimeout(ms, undefine
 /** From before the statement was sent: the database's time began later. */
 const endOf = (sent: number) => sent + leaseMs - marginMs
 
-/** Renews held leases and ends expired ones. */
 const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, scope: Scope.Scope) => {
   let signs = 0
 
@@ -222,7 +212,6 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/
       yield* Effect.addFinalizer(() =>
         Effect.suspend(() => {
           held.delete(token)
-          // A waiting worker can start. A run that ended normally has already done so.
           return Effect.ignoreCause(slots.release(run, token))
         })
       )

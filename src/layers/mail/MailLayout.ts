@@ -2,7 +2,6 @@ import { Eta } from "eta/core"
 import { headerText } from "../../domain/mail/Mail.ts"
 import type { ContentLine, MailContent, MailScene, RenderedMail } from "../../domain/mail/MailContent.ts"
 
-/** Only links to web pages. */
 const safeLink = (url: string): string | undefined =>
   URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !/[\s\p{Cc}]/u.test(url) ? url : undefined
 
@@ -24,7 +23,6 @@ const textOf = (content: MailContent, { storeName }: MailScene, link: string | u
   return `${blocks.join("\n\n")}\n`
 }
 
-/** Escapes each `<%= %>`, and drops the line break behind a tag. */
 const eta = new Eta({ autoTrim: [false, "nl"] })
 
 const table = (rows: string, isTotal: boolean) =>

@@ -49,7 +49,6 @@ export const sampleMails: { readonly [T in CoreMailTemplate]: MailOf<T> } = {
   }
 }
 
-/** Templates that can be previewed. */
 export const previewTemplates = (plugins: ReadonlyArray<Mailing>): ReadonlyArray<string> => [
   ...Object.keys(sampleMails),
   ...plugins.flatMap(({ mailTemplates }) => mailTemplates.map(({ name }) => name))
@@ -64,7 +63,6 @@ const sampleOf = (template: string, plugins: ReadonlyArray<Mailing>): Mail | und
 
 export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly message: string }> {}
 
-/** Renders a template with sample data as HTML, in this language or the deployment's. */
 export const previewMail = ({ deployment, mail }: AppSettings, template: string, locale: string | undefined) =>
   Effect.try({
     try: () => {

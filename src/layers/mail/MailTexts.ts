@@ -7,13 +7,10 @@ import { layOut } from "./MailLayout.ts"
 
 export interface MailOptions {
   readonly isOn: boolean
-  /** Encrypts queued mails. */
   readonly keyring: Keyring
   readonly switchedOff: ReadonlyArray<MailTemplate>
-  /** Also the sender's name. */
   readonly storeName: string
   readonly locale: string
-  /** Writers of the deployment take precedence. */
   readonly locales: MailLocales
   /** Right side of message ids: the sender's domain. */
   readonly domain: string
@@ -34,7 +31,6 @@ export class MailSettings extends Context.Service<MailSettings, MailOptions>()("
     Layer.succeed(MailSettings, { ...defaultMailOptions, ...options })
 }
 
-/** Undefined for an invalid tag. */
 export const canonicalLocale = (tag: string): string | undefined => {
   try {
     return Intl.getCanonicalLocales(tag)[0]
@@ -43,13 +39,11 @@ export const canonicalLocale = (tag: string): string | undefined => {
   }
 }
 
-/** `de-AT` and then `de`. */
 const ancestry = (locale: string): ReadonlyArray<string> => {
   const parts = locale.split("-")
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))
 }
 
-/** The writer in the nearest language, with that language. Throws without one. */
 const writerOf = <T extends MailTemplate>(template: T, locales: MailLocales, wanted: ReadonlyArray<string>) => {
   for (const locale of [...wanted, "en"].flatMap(ancestry)) {
     const builtIn: Partial<MailWriters> | undefined = locale === "en" ? englishMails : undefined
@@ -61,7 +55,6 @@ const writerOf = <T extends MailTemplate>(template: T, locales: MailLocales, wan
 
 const isWhole = (made: MailContent | RenderedMail): made is RenderedMail => "html" in made
 
-/** Throws what a writer of the deployment throws. */
 export const renderMail = (
   mail: Mail,
   options: Pick<MailOptions, "locale" | "locales" | "storeName">
@@ -104,7 +97,6 @@ const totalsOf = (data: MailOf<"order-confirmation">["data"], locale: string) =>
   ]
 }
 
-/** A note: the amounts above the total add up without it. */
 const includedTax = ({ currency, taxIncluded, taxTotal }: MailOf<"order-confirmation">["data"], locale: string) =>
   taxIncluded === true && taxTotal > 0 ? [`The total includes ${moneyText(taxTotal, currency, locale)} of tax.`] : []
 

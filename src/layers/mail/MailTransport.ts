@@ -28,16 +28,13 @@ export class MailDelayed extends Data.TaggedError("MailDelayed")<{ readonly mess
 /** Links, addresses, and words as long as a key: servers repeat what was sent. */
 const privateWords = /\b[a-z][a-z0-9+.-]*:\/\/\S+|[^\s<>"']+@[^\s<>"']+|[\w+/=-]{24,}/gi
 
-/** One line without links, addresses and keys, for logs and jobs. */
 export const withoutPrivate = (text: string): string =>
   text.replace(privateWords, "…").replace(/[\p{Cc}\s]+/gu, " ").trim().slice(0, 300).toWellFormed() || "no reason given"
 
-/** Sends mails: over a server, an adapter of the deployment, or to files. */
 export class MailTransport extends Context.Service<MailTransport, {
   readonly deliver: (mail: OutgoingMail) => Effect.Effect<void, MailRefused | MailDelayed>
 }>()("stoa/layers/mail/MailTransport") {}
 
-/** The template with its data, and the texts that Stoa would send. */
 export interface AdapterMail {
   readonly template: Mail["template"]
   readonly to: string
@@ -84,13 +81,11 @@ export const adapterTransport = (adapter: MailAdapter): Layer.Layer<MailTranspor
     )
   })
 
-/** Older files are removed at the next start. */
 const maxFiles = 500
 
 const failed = (error: unknown) =>
   new MailDelayed({ message: `The file could not be written: ${error instanceof Error ? error.message : "unknown"}` })
 
-/** For mail programs and people: only attachments are encoded. */
 const fileOf = ({ attachments, fromName, html, mail, messageId, subject, text }: OutgoingMail): string => {
   const boundary = `stoa-${messageId.replace(/\W/g, "-")}`
   const part = (type: string, body: string) =>
@@ -115,7 +110,6 @@ const linkOf = ({ mail }: OutgoingMail): string | undefined =>
     ? mail.data.verifyUrl
     : undefined
 
-/** Message ids begin with their time. */
 const removeOld = async (folder: string) => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const files = (await readdir(folder)).filter((name) => name.endsWith(".eml")).toSorted()

@@ -18,9 +18,7 @@ export const EncryptedMail = Schema.Struct({
   orderId: Schema.optional(Schema.String),
   keyId: Schema.String,
   encrypted: Schema.String,
-  /** The first job of a postponed mail. */
   mailId: Schema.optional(Schema.String),
-  /** Postponements, because the order was unpaid. */
   postponed: Schema.optional(Schema.Int)
 })
 export type EncryptedMail = typeof EncryptedMail.Type
@@ -42,7 +40,6 @@ export const encryptMail = (keyring: Keyring, mail: Mail): EncryptedMail => {
   return { template: mail.template, ...about, keyId, encrypted: text }
 }
 
-/** Undefined when no key of the deployment decrypts it. */
 export const openMail = (keyring: Keyring, organizationId: string, input: EncryptedMail): Mail | undefined => {
   const text = openSecret(keyring, ownerOf(organizationId), { keyId: input.keyId, text: input.encrypted })
   return text === undefined ? undefined : Option.getOrUndefined(decodeMail(text))
@@ -88,7 +85,6 @@ export const queuedMailsLayer = Layer.effect(
       }
     })
 
-    /** Drops mails without a usable address; logs no address. */
     const addressed = (mail: Mail) =>
       isMailAddress(mail.to)
         ? Effect.succeed(true)
@@ -134,10 +130,8 @@ const countMail = Effect.fnUntraced(
   }
 )
 
-/** About a day, at a minute each. */
 const maxPostponed = 1_440
 
-/** Milliseconds to the next look at the payment. */
 const postponedBy = (times: number): number => Math.min(60_000, 2_000 * 2 ** Math.min(times, 10))
 
 /** Rendered for each try: no job carries a file. */
@@ -155,7 +149,6 @@ const textsOf = (settings: MailSettings["Service"], run: MailRun, mail: Mail) =>
       messageId: `${run.input.mailId ?? run.jobId}@${settings.domain}`,
       fromName: settings.storeName
     }),
-    // The next version of the template may be in time.
     catch: (error) => new MailDelayed({ message: `its template failed: ${withoutPrivate(String(error))}` })
   })
 
@@ -175,7 +168,6 @@ const makeDelivery = Effect.gen(function*() {
   const [orders, settings, transport] = [yield* OrderMailRepo, yield* MailSettings, yield* MailTransport]
   const recordOutcome = record(orders)
 
-  /** Keeps remaining tries and message id. */
   const postpone = Effect.fnUntraced(
     function*({ attemptNumber, input, jobId, maxAttempts, organizationId }: MailRun) {
       const postponed = input.postponed ?? 0
@@ -190,7 +182,6 @@ const makeDelivery = Effect.gen(function*() {
     }
   )
 
-  /** Why a mail is not sent now: an unpaid order is not confirmed. */
   const held = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
     if (!mails.sends(mail.template)) return { skipped: "its template is switched off" }
     if (mail.template !== "order-confirmation") return undefined
@@ -246,7 +237,6 @@ export const sendMail: Effect.Effect<
     queue: mailQueue,
     retries: mailRetries,
     handler: Effect.fnUntraced(function*({ ctx, input, job }) {
-      // The message must not show the input.
       const encrypted = yield* Effect.mapError(decode(input), () => new GiveUp("The input is no encrypted mail."))
       const output = yield* deliver({
         jobId: job.id,

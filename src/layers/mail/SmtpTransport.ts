@@ -17,7 +17,6 @@ const isPermanent = ({ code, responseCode }: SmtpFailure): boolean =>
   (code === "EENVELOPE" || code === "EMESSAGE") &&
   (responseCode === undefined || (responseCode >= 500 && responseCode < 600 && !sessionReplies.has(responseCode)))
 
-/** The reply without private parts. */
 const errorOf = (failure: unknown): MailRefused | MailDelayed => {
   const recorded: SmtpFailure = typeof failure === "object" && failure !== null ? failure : {}
   const message = withoutPrivate(recorded.response ?? `${recorded.code ?? ""} ${recorded.message ?? ""}`)
@@ -33,7 +32,6 @@ const tlsOf = ({ ca, secure, starttls }: SmtpSettings) => ({
   ignoreTLS: starttls === "never"
 })
 
-/** Loaded only if there is a server. */
 const poolOf = (smtp: SmtpSettings) =>
   Effect.acquireRelease(
     Effect.map(Effect.promise(() => import("nodemailer")), ({ createTransport }) =>
@@ -46,7 +44,6 @@ const poolOf = (smtp: SmtpSettings) =>
           ? {}
           : { auth: { user: smtp.login.user, pass: Redacted.value(smtp.login.pass) } }),
         maxConnections: smtp.connections,
-        // For a connection that the server closed while idle; nothing is sent twice.
         maxRequeues: 1,
         connectionTimeout: smtp.connectTimeoutMs,
         greetingTimeout: smtp.connectTimeoutMs,
@@ -77,7 +74,6 @@ const messageOf = ({ attachments, fromName, html, mail, messageId, subject, text
   headers: { "auto-submitted": "auto-generated" }
 })
 
-/** An interruption withdraws the mail or cuts its connection. */
 const send = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: OutgoingMail) =>
   Effect.tryPromise({
     try: (signal) => pool.sendMail({ ...messageOf(outgoing, from), signal }),

@@ -15,16 +15,13 @@ import {
   TemporaryFiles
 } from "../../domain/media/MediaFiles.ts"
 
-/** Enough leading bytes to detect a content type. */
 const headBytes = 4_096
 
-/** Types that this service accepts under a wider name. */
 const aliases: Readonly<Record<string, string>> = {
   "image/apng": "image/png",
   "video/x-m4v": "video/mp4"
 }
 
-/** Allowed by XML before the root element. */
 const prologue = [["<?xml", "?>"], ["<!--", "-->"], ["<!doctype svg", ">"]] as const
 
 /**
@@ -41,27 +38,22 @@ const isSvg = (head: Uint8Array): boolean => {
   }
 }
 
-/** Undefined for an unknown type. */
 export const detectContentType = async (head: Uint8Array): Promise<string | undefined> => {
   if (isSvg(head)) return "image/svg+xml"
-  // Most processes receive no file.
   const { fileTypeFromBuffer } = await import("file-type")
   const found = await fileTypeFromBuffer(head)
   return found === undefined ? undefined : aliases[found.mime] ?? found.mime
 }
 
-/** Maps failures to the storage's. */
 export const onDisk = <A>(work: () => Promise<A>): Effect.Effect<A, StorageFailed> =>
   Effect.tryPromise({ try: work, catch: (cause) => new StorageFailed({ cause }) })
 
-/** The file is removed when the scope closes. */
 export const temporaryPath = (folder: string) =>
   Effect.acquireRelease(
     Effect.as(onDisk(() => mkdir(folder, { recursive: true, mode: 0o700 })), join(folder, randomUUID())),
     (path) => Effect.ignore(onDisk(() => rm(path, { force: true })))
   )
 
-/** Keeps size, hash and first bytes. */
 class FileWriter {
   readonly #hash = createHash("sha256")
   readonly #head: Array<Uint8Array> = []
@@ -105,7 +97,6 @@ const receiveAt = Effect.fnUntraced(
 /** No upload takes this long: its process died. */
 const abandonedAfterMs = 3_600_000
 
-/** Returns the number of removed files. */
 export const clearAbandoned = Effect.fn("TemporaryFiles.clearAbandoned")(function*(folder: string) {
   const now = yield* Clock.currentTimeMillis
   const names = yield* onDisk(() => readdir(folder)).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
@@ -157,7 +148,6 @@ const move = async (from: string, to: string): Promise<void> => {
 
 /** Media as files, in the same file system as temporary files. Processes of one machine can share it. */
 export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
-  // Keys never lead out of the folder.
   const pathOf = (key: string) =>
     isStorageKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileMissing({ key }))
 

@@ -15,7 +15,6 @@ import { type HostResolver, targetGuard, type TargetPolicy } from "../webhooks/T
 import { localStorage, localTemporaryFiles, noStorage, onDisk, temporaryPath } from "./LocalStorage.ts"
 import { s3Storage } from "./S3Storage.ts"
 
-/** From `http` to `https`, to `www`, to a host of files. */
 const maxRedirects = 5
 
 /** Uncompressed: a packed response could unpack to any size. */
@@ -23,7 +22,6 @@ const headers = { accept: "image/*", "accept-encoding": "identity", "user-agent"
 
 const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** The host is busy or broken at the moment. */
 const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
 
 const redirectOf = ({ headers: { location }, statusCode = 0 }: IncomingMessage, from: URL): string | undefined => {
@@ -75,7 +73,6 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
           const answer = yield* asked(next)
           const onward = redirectOf(answer.response, answer.url)
           if (onward === undefined) return yield* bytesOf(answer.response, limit)
-          // The body stays unread; the scope closes the connection.
           next = onward
         }
         return yield* new PictureRefused({ message: `leads on more than ${maxRedirects} times` })
@@ -85,7 +82,6 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
     })
   )
 
-/** Per image. */
 const limitSeconds = 20
 
 const formats: Readonly<Record<string, string>> = {
@@ -96,7 +92,6 @@ const formats: Readonly<Record<string, string>> = {
   "image/avif": "heif"
 }
 
-/** No fault of the image. */
 class LibraryMissing extends Error {}
 
 /** Loaded with the first image. One thread per image and no cache keep its memory small. */
@@ -111,7 +106,6 @@ const loaded = async () => {
 
 const unreadable = () => new ImageRefused({ message: "is an image that cannot be read" })
 
-/** Tells failures of the disk from those of the image. */
 const failureOf = (cause: unknown): ImageRefused | StorageFailed =>
   cause instanceof LibraryMissing || (typeof cause === "object" && cause !== null && "syscall" in cause)
     ? new StorageFailed({ cause })
@@ -148,7 +142,6 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
         image.autoOrient().resize({ width, withoutEnlargement: true }).timeout({ seconds: limitSeconds })
           .webp({ quality: 80 }).toFile(made)
     )
-    // Small enough to be read at once.
     const bytes = yield* onDisk(() => readFile(made))
     const file = {
       path: made,

@@ -14,13 +14,11 @@ import {
 } from "../../domain/media/MediaFiles.ts"
 import type { S3Settings } from "../config/MediaConfig.ts"
 
-/** Milliseconds. */
 const connectMs = 3_000
 
 /** The library must not write past the service's log; callers report failures. */
 const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** For files to render smaller versions of; uploads have a smaller limit. */
 const maxDownload = 5 * 1_073_741_824
 
 const clientOptions = (settings: S3Settings): S3ClientConfig => ({
@@ -31,7 +29,6 @@ const clientOptions = (settings: S3Settings): S3ClientConfig => ({
   responseChecksumValidation: "WHEN_REQUIRED",
   // A stream can be sent once: retries are done here.
   maxAttempts: 1,
-  // Large files take time; a silent bucket gets none.
   requestHandler: { connectionTimeout: connectMs, socketTimeout: settings.timeoutMs },
   logger: silent,
   ...settings.endpoint === undefined ? {} : { endpoint: settings.endpoint },
@@ -46,7 +43,6 @@ const clientOptions = (settings: S3Settings): S3ClientConfig => ({
 const attempt = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StorageFailed> =>
   Effect.tryPromise({ try: run, catch: (cause) => new StorageFailed({ cause }) })
 
-/** Loaded with the first file: large, and most processes move none. */
 const connect = async (settings: S3Settings) => {
   const library = await import("@aws-sdk/client-s3")
   return { ...library, client: new library.S3Client(clientOptions(settings)) }
@@ -56,7 +52,6 @@ const isMissing = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "name" in cause &&
   (cause.name === "NoSuchKey" || cause.name === "NotFound")
 
-/** A retry can help: no answer, or one that blames the server. */
 const isTransient = ({ cause }: StorageFailed): boolean => {
   if (typeof cause !== "object" || cause === null || !("$metadata" in cause)) return true
   const { $metadata: recorded } = cause
@@ -104,7 +99,6 @@ export const s3Storage = (settings: S3Settings): Layer.Layer<MediaStorage, never
               Body: createReadStream(file.path),
               ContentLength: file.size,
               ContentType: contentType,
-              // The bucket refuses bytes that differ from those that arrived here.
               ChecksumSHA256: Buffer.from(file.digest, "hex").toString("base64")
             }),
             { abortSignal }

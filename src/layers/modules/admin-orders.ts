@@ -18,7 +18,6 @@ import { jobs } from "./jobs.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
 
-/** Staff's work on orders beside their status (docs/orders.md), on the tables of orders. */
 export const adminOrders = defineModule({
   id: "admin-orders",
   requires: [jobs, inventory, customers, orders, fulfillment, payments, checkout],

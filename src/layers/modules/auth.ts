@@ -7,7 +7,6 @@ import { AuthSecret } from "../auth/AuthSecret.ts"
 import { guestClaimsLayer } from "../auth/Verification.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Loaded only where it is served: better-auth has as many files as all of Stoa. */
 const gateway = Layer.unwrap(
   Effect.map(Effect.promise(() => import("../auth/Auth.ts")), ({ authGatewayLayer }) => authGatewayLayer)
 )

@@ -25,7 +25,6 @@ import { pricing } from "./pricing.ts"
 import { search } from "./search.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Also those of other modules that files need. */
 export const importExportRepos = Layer.mergeAll(
   BatchRepo.layer,
   EntityFieldRepo.layer,

@@ -18,7 +18,6 @@ import { WorkerSlotLeases, WorkerSlotRepo } from "../jobs/WorkerSlotRepo.ts"
 import { events } from "./events.ts"
 import { tenancy } from "./tenancy.ts"
 
-/** Tasks of `commerce.config.ts`. */
 const ownTasks = Layer.effectDiscard(Effect.gen(function*() {
   const { deployment } = yield* AppConfig
   const tasks = yield* Tasks

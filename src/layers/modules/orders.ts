@@ -19,7 +19,6 @@ import { carts } from "./carts.ts"
 import { customers } from "./customers.ts"
 import { inventory } from "./inventory.ts"
 
-/** Orders after checkout. */
 export const orders = defineModule({
   id: "orders",
   requires: [customers, inventory, carts],

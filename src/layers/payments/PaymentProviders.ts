@@ -12,9 +12,7 @@ export interface PaymentOptions {
   readonly production: boolean
   readonly adapters: ReadonlyArray<PaymentAdapter>
   readonly stripe?: ReadonlyArray<StripeAccount>
-  /** Id of the default one; absent: the first. */
   readonly default?: string | undefined
-  /** Signs events of the test provider; default `test`. */
   readonly testWebhookSecret?: string | undefined
 }
 
@@ -32,7 +30,6 @@ const unconfiguredProvider: PaymentAdapter = {
   verifyWebhook: () => Effect.fail(new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message }))
 }
 
-/** The library is large and only loaded with an account. */
 const stripeProviders = (accounts: ReadonlyArray<StripeAccount>) =>
   accounts.length === 0
     ? Effect.succeed([])

@@ -12,7 +12,6 @@ export type FailureKind = "busy" | "card" | "invalid" | "reused" | "silent"
 export class StripeFailure extends Data.TaggedError("StripeFailure")<{
   readonly kind: FailureKind
   readonly message: string
-  /** For the log, with Stripe's request id. */
   readonly code: string
   readonly requestId: string
   /** Stripe repeated the answer to an earlier request with the key. */
@@ -65,7 +64,6 @@ export const refusalOf = (code: PaymentDeclined["code"]) =>
 /** The API version of this code; check it when the library is updated. */
 const apiVersion = "2026-10-28.endive"
 
-/** Waits while an earlier request with the same key is running, as after our time-out. */
 const asking = <A>(ask: () => Promise<A>): Effect.Effect<A, StripeFailure> =>
   Effect.tryPromise({ try: ask, catch: failureOf }).pipe(
     Effect.retry({ times: 20, schedule: Schedule.spaced("500 millis"), while: ({ kind }) => kind === "busy" })
@@ -112,7 +110,6 @@ export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount) =>
         replayed: isReplayed(value.lastResponse.headers)
       })),
     retrieve: (intentId: string) => asking(() => stripe.paymentIntents.retrieve(intentId)),
-    /** The payment of a checkout. One of the last minute may be missing. */
     ofCheckout: (checkoutId: string) =>
       Effect.map(
         asking(() => stripe.paymentIntents.search({ query: `metadata['checkoutId']:'${checkoutId}'`, limit: 1 })),
@@ -127,7 +124,6 @@ export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount) =>
       retryReplayed((idempotencyKey) => stripe.paymentIntents.cancel(intentId, {}, { idempotencyKey }), key),
     refund: (params: Stripe.RefundCreateParams, idempotencyKey: string) =>
       asking(() => stripe.refunds.create(params, { idempotencyKey })),
-    /** Newest first, at most 100. */
     refundsOf: (intentId: string) =>
       Effect.map(asking(() => stripe.refunds.list({ payment_intent: intentId, limit: 100 })), ({ data }) => data)
   }

@@ -32,11 +32,9 @@ const readEvent = Schema.decodeUnknownEffect(EventBody)
 
 type EventObject = typeof EventBody.Type["data"]["object"]
 
-/** The payment that the object is or belongs to. */
 const intentOf = ({ id, object, payment_intent: intent }: EventObject): string =>
   (object === "payment_intent" ? id : typeof intent === "string" ? intent : intent?.id) ?? ""
 
-/** The captured amount of a success, the total of a refund, else the object's amount. */
 const unitsOf = (type: string, object: EventObject) => {
   if (type === "charge.refunded") return object.amount_refunded
   return type === "payment_intent.succeeded" ? object.amount_received ?? object.amount : object.amount
@@ -44,7 +42,6 @@ const unitsOf = (type: string, object: EventObject) => {
 
 const verification = (message: string) => new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message })
 
-/** One of the secrets signed this body recently. */
 const isSigned = ({ toleranceSeconds, webhookSecrets }: StripeAccount, rawBody: string, signature: string): boolean =>
   webhookSecrets.some((secret) => {
     try {

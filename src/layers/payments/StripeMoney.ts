@@ -25,7 +25,6 @@ export const toStripe = (amount: number, currency: string): Option.Option<number
   return Number.isSafeInteger(units) ? Option.some(units) : Option.none()
 }
 
-/** Minor units, rounded down. */
 export const fromStripe = (units: number, currency: string): number => {
   const { ours, theirs } = exponents(currency)
   return Math.floor(units * 10 ** Math.max(0, ours - theirs) / 10 ** Math.max(0, theirs - ours))

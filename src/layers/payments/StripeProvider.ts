@@ -22,7 +22,6 @@ const paramsOf = (request: PaymentRequest, units: number, { returnUrl }: StripeA
     currency: request.currency.toLowerCase(),
     capture_method: "manual",
     metadata: { ...request.metadata },
-    // Without a token the shopper chooses an instrument in Stripe's form.
     ...request.paymentMethodToken === null
       ? { automatic_payment_methods: { enabled: true } }
       : returnUrl === undefined
@@ -44,7 +43,6 @@ const paramsOf = (request: PaymentRequest, units: number, { returnUrl }: StripeA
 /** Stripe keeps a key for a day; one hour less for clock differences. */
 const keyLifeMs = 23 * 3_600_000
 
-/** Milliseconds; our keys are UUIDs of version 7. */
 const madeAt = (key: string): number | undefined =>
   isUuid(key) && key.charAt(14) === "7" ? Number.parseInt(key.replaceAll("-", "").slice(0, 12), 16) : undefined
 
@@ -52,7 +50,6 @@ const madeAt = (key: string): number | undefined =>
 const authorizer = (client: StripeClient, account: StripeAccount) => {
   const refused = refusalOf("PAYMENT_INTENT_CREATE_FAILED")
 
-  /** For a key that Stripe has dropped or used for another request. */
   const lookUp = Effect.fnUntraced(
     function*(key: string, absent: Effect.Effect<never, PaymentDeclined | PaymentUnknown>) {
       const found = isUuid(key) ? yield* Effect.catch(client.ofCheckout(key), refused) : undefined
@@ -89,10 +86,8 @@ const authorizer = (client: StripeClient, account: StripeAccount) => {
   })
 }
 
-/** A miss costs a call. */
 const maxCached = 10_000
 
-/** Later calls name only the payment, but amounts need its currency. */
 const currencyCache = (client: StripeClient) => {
   const known = new Map<string, string>()
   return {
@@ -147,7 +142,6 @@ const capturer = (client: StripeClient, { currencyOf }: Currencies) => {
 const canceller = (client: StripeClient) => {
   const refused = refusalOf("PAYMENT_CANCEL_FAILED")
 
-  /** Refunds what is left of a captured payment. */
   const refundIntent = (intentId: string, key: string) =>
     client.refund({ payment_intent: intentId, metadata: { idempotencyKey: key } }, key).pipe(
       Effect.asVoid,

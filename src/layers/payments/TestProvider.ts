@@ -78,7 +78,6 @@ const refund = (intentId: string, amount: number, _reason: string, idempotencyKe
 
 const optional = Schema.optional(Schema.NullOr(Schema.String))
 
-/** Contract §11: `data.object` is the payment, its metadata name the order. */
 const EventBody = Schema.fromJsonString(Schema.Struct({
   id: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
   type: Schema.NonEmptyString.check(Schema.isMaxLength(255)),

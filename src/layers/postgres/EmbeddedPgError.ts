@@ -1,4 +1,3 @@
-/** Every code has a remedy in its message. */
 export type EmbeddedPgCode =
   | "NoBinaries"
   | "NoUser"
@@ -22,6 +21,5 @@ export class EmbeddedPgError extends Error {
   }
 }
 
-/** "ENOENT", "EACCES", or empty. */
 export const systemCode = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : ""

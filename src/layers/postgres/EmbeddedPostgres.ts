@@ -28,17 +28,14 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number
   /** For tests: no disk guarantees; removed at stop. */
   readonly throwaway?: boolean
-  /** Over the defaults, except where the server listens. */
   readonly settings?: PostgresSettings
   /** Directory of `postgres` and `initdb`; default EMBEDDED_PG_BIN, else a search. */
   readonly binDir?: string
   /** Directory to look up the npm platform package from. */
   readonly resolveFrom?: string
-  /** Default 60 000. */
   readonly timeoutMs?: number
 }
 
-/** `log` is the path of its log file. */
 export interface EmbeddedPostgresServer {
   readonly url: string
   readonly port: number
@@ -48,7 +45,6 @@ export interface EmbeddedPostgresServer {
   readonly major: number
   readonly origin: PostgresOrigin | "running"
   readonly log: string
-  /** Stops an owned server and removes a throwaway directory. */
   readonly stop: () => Promise<void>
 }
 
@@ -64,7 +60,7 @@ const urlOf = ({ password, user }: Credentials, port: number) =>
 
 /**
  * Named by major version. Root's is under /var/lib: the server's account often cannot enter the project. Prefers data
- * of another version to an empty directory: the change is reported and looks like no loss.
+ * of another version to an empty directory, which would look like lost data.
  */
 export const defaultDirectory = async (major: number): Promise<string> => {
   const parent = isRoot() ? "/var/lib/stoa/postgres" : resolve(".data")
@@ -73,7 +69,6 @@ export const defaultDirectory = async (major: number): Promise<string> => {
   return join(parent, existing.includes(own) ? own : existing.at(-1) ?? own)
 }
 
-/** Waits for a server that starts, and for the end of one that stops. */
 const joinRunning = async (context: Context, major: number): Promise<EmbeddedPostgresServer | undefined> => {
   const { directory, timeoutMs } = context
   const deadline = Date.now() + timeoutMs
@@ -117,7 +112,6 @@ const startOwn = async (
     timeoutMs
   })
   if (credentials.port !== port) {
-    // The port is a convenience: failing to store it fails no start.
     await writeCredentials(directory, { ...credentials, port }).catch(() => undefined)
   }
   return {
@@ -143,7 +137,6 @@ const startOwn = async (
 export const startPostgres = async (options: EmbeddedPostgresOptions = {}): Promise<EmbeddedPostgresServer> => {
   const timeoutMs = options.timeoutMs ?? 60_000
   const wanted = options.dir === undefined ? undefined : resolve(options.dir)
-  // The default directory depends on the version found.
   const early = wanted === undefined ? await findBinaries(options, await chooseAccount("")) : undefined
   const directory = wanted ?? await defaultDirectory(newest(early ?? { found: [], looked: [] }).major)
   const major = await clusterVersion(directory)
@@ -153,20 +146,17 @@ export const startPostgres = async (options: EmbeddedPostgresOptions = {}): Prom
   await prepareDirectory(directory, account)
   const context = { directory, account, timeoutMs, options }
   return withStartLock(directory, timeoutMs, async () => {
-    // Another process may have made it during the wait for the lock.
     const now = await clusterVersion(directory)
     const joined = now === undefined ? undefined : await joinRunning(context, now)
     return joined ?? await startOwn(context, search ?? await findBinaries(options, account), now)
   })
 }
 
-/** `code` says what happened, `message` what to do. */
 export class EmbeddedPostgresError extends Data.TaggedError("EmbeddedPostgresError")<{
   readonly code: EmbeddedPgCode
   readonly message: string
 }> {}
 
-/** The embedded PostgreSQL for a scope: see `startPostgres`. */
 export const EmbeddedPostgres = {
   start: (
     options: EmbeddedPostgresOptions = {}

@@ -56,7 +56,6 @@ export const chooseAccount = async (data: string): Promise<Account | undefined> 
   )
 }
 
-/** Fails with NoUser when the account cannot enter the directory. */
 export const requireReachable = async (account: Account | undefined, directory: string): Promise<void> => {
   if (account === undefined) return
   const result = await runCommand("/bin/sh", ["-c", "cd \"$1\"", "sh", directory], { account, timeoutMs: 10_000 })

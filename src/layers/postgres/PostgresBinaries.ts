@@ -6,14 +6,12 @@ import { EmbeddedPgError, systemCode } from "./EmbeddedPgError.ts"
 import { type Account, runCommand } from "./PostgresCommand.ts"
 import { copyToCache, findPackage, platformPackage, restoreLinks } from "./PostgresPackage.ts"
 
-/** Named by hand, the npm platform package, the system's packages, or the PATH. */
 export type PostgresOrigin = "configured" | "npm" | "system" | "path"
 
 export interface PostgresBinaries {
   readonly bin: string
   readonly origin: PostgresOrigin
   readonly major: number
-  /** pg_stat_statements can be preloaded. */
   readonly statStatements: boolean
 }
 
@@ -22,7 +20,6 @@ export interface BinaryOptions {
   readonly resolveFrom?: string | undefined
 }
 
-/** Best first, and one line per searched place. */
 export interface Search {
   readonly found: ReadonlyArray<PostgresBinaries>
   readonly looked: ReadonlyArray<string>
@@ -40,7 +37,6 @@ const hasStatStatements = async (bin: string): Promise<boolean> => {
   return hits.includes(true)
 }
 
-/** By program and account: each file is run once. */
 const majors = new Map<string, number>()
 
 const keyOf = (file: string, account: Account | undefined): Promise<string | undefined> =>
@@ -52,7 +48,6 @@ const keyOf = (file: string, account: Account | undefined): Promise<string | und
 const describe = async (bin: string, origin: PostgresOrigin, account: Account | undefined) => {
   const missing: Array<string> = []
   for (const name of ["postgres", "initdb"] as const) {
-    // Drops obvious non-candidates without running anything.
     if (!await exists(program(bin, name))) missing.push(name)
   }
   if (missing.length > 0) return `no ${missing.join(" and no ")}`
@@ -81,7 +76,6 @@ const ofPackage = async (options: BinaryOptions, account: Account | undefined) =
     await restoreLinks(installed.native)
     const found = await describe(join(installed.native, "bin"), "npm", account)
     if (typeof found !== "string" || account === undefined) return found
-    // Usually the project is under /root, which the account cannot read.
     const asRoot = await describe(join(installed.native, "bin"), "npm", undefined)
     return typeof asRoot === "string" ? found : await copy()
   } catch (error) {
@@ -102,7 +96,6 @@ const systemPlaces = async (): Promise<ReadonlyArray<string>> => {
   ])).flat()
 }
 
-/** Finds programs that the account can run. Those named by hand exclude all others. */
 export const findBinaries = async (options: BinaryOptions, account: Account | undefined): Promise<Search> => {
   const configured = options.binDir ?? variable("EMBEDDED_PG_BIN")
   const places: Array<readonly [string, Promise<PostgresBinaries | string>]> = []

@@ -6,7 +6,6 @@ import { isRoot, requireReachable } from "./PostgresAccount.ts"
 import { program } from "./PostgresBinaries.ts"
 import { type Account, runCommand } from "./PostgresCommand.ts"
 
-/** `credentials.json` (mode 0600), with the port of the last start. */
 export interface Credentials {
   readonly user: string
   readonly password: string
@@ -15,7 +14,6 @@ export interface Credentials {
 
 const ours = /^(credentials\.json|password|start\.lock|postgres\.log|data\.new)/
 
-/** Beside it: the credentials, the server's log and the start lock. */
 export const dataOf = (directory: string): string => join(directory, "data")
 
 const entriesOf = (directory: string): Promise<ReadonlyArray<string>> =>
@@ -54,13 +52,11 @@ export const clusterVersion = async (directory: string): Promise<number | undefi
 export const prepareDirectory = async (directory: string, account: Account | undefined): Promise<void> => {
   const first = await mkdir(directory, { recursive: true, mode: account === undefined ? 0o700 : 0o755 })
   if (account !== undefined && first !== undefined) {
-    // The umask may have closed what was just made.
     for (let made = directory; made.length >= first.length; made = dirname(made)) await chmod(made, 0o755)
   } else if (isRoot() && (await readdir(directory)).length === 0) await chmod(directory, 0o755)
   await requireReachable(account, directory)
 }
 
-/** Atomic: a reader sees the old or the new ones. */
 export const writeCredentials = async (directory: string, credentials: Credentials): Promise<void> => {
   const file = join(directory, "credentials.json")
   await writeFile(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
@@ -121,7 +117,6 @@ export interface InitOptions {
   readonly timeoutMs: number
 }
 
-/** Leftovers of killed starts; an initdb that outlived its launcher may still write there. */
 const clearLeftovers = async (directory: string): Promise<void> => {
   const left = (await readdir(directory)).filter((name) => /^(data|password)\.new\./.test(name))
   await Promise.all(

@@ -1,14 +1,12 @@
 import { spawn } from "node:child_process"
 import { type LauncherVariable, variable } from "../config/PostgresEnvironment.ts"
 
-/** The server's account when the launcher is root, which PostgreSQL refuses. */
 export interface Account {
   readonly name: string
   readonly uid: number
   readonly gid: number
 }
 
-/** `failure` is the system's code when it could not run ("ENOENT", "EACCES"). */
 export interface CommandResult {
   readonly code: number | null
   readonly signal: string | null
@@ -39,11 +37,9 @@ export const childEnvironment = (): Record<string, string> => {
   return environment
 }
 
-/** Spawn options that drop root's rights. */
 export const identity = (account: Account | undefined): { readonly uid?: number; readonly gid?: number } =>
   account === undefined ? {} : { uid: account.uid, gid: account.gid }
 
-/** Runs a program as the account; never rejects. `timeoutMs` ends it with SIGKILL. */
 export const runCommand = (
   file: string,
   args: ReadonlyArray<string>,
@@ -75,7 +71,6 @@ export const runCommand = (
       child.once("error", (error: NodeJS.ErrnoException) => done(null, null, error.code ?? error.message))
       child.once("close", (code, signal) => done(code, signal, ""))
     } catch (error) {
-      // spawn throws, instead of emitting, when the identity may not be changed.
       done(null, null, error instanceof Error && "code" in error ? String(error.code) : String(error))
     }
   })

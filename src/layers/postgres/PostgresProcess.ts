@@ -17,11 +17,10 @@ const largestLog = 10 * 1024 * 1024
 
 export interface ServerProcess {
   readonly pid: number
-  /** Whole seconds since 1970. */
+  /** Seconds since 1970. */
   readonly startedAt: number
   readonly exited: Promise<void>
   readonly hasExited: () => boolean
-  /** Since this start, at most 4 000 characters. */
   readonly output: () => Promise<string>
   readonly stop: () => Promise<void>
 }
@@ -36,7 +35,6 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name)
   } catch {
-    // Already gone.
   }
 }
 
@@ -48,7 +46,6 @@ const within = async (promise: Promise<void>, ms: number): Promise<boolean> => {
   return done
 }
 
-/** Fast shutdown, then an immediate one (its WAL repairs that), then SIGKILL. */
 const shutDown = async (child: ChildProcess, line: Writable | undefined, exited: Promise<void>): Promise<void> => {
   const pid = child.pid
   if (pid === undefined) return
@@ -97,7 +94,6 @@ export const startServer = async (options: {
     })
     child.once("exit", () => {
       gone = true
-      // The process that held the other end has nothing to guard any more.
       line?.destroy()
       resolve()
     })
@@ -117,7 +113,6 @@ export const startServer = async (options: {
   }
 }
 
-/** Polls `postmaster.pid`. */
 export const untilReady = async (
   server: ServerProcess,
   data: string,

@@ -32,7 +32,6 @@ export const settingArguments = (options: {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     port: options.port,
-    // Readiness and failures are read from standard error.
     logging_collector: "off",
     log_destination: "stderr"
   }

@@ -9,7 +9,6 @@ import { type PostgresSettings, settingArguments } from "./PostgresSettings.ts"
 
 const portTaken = /could not bind IPv4 address|could not create any TCP\/IP sockets/
 const memoryInUse = /pre-existing shared memory block/
-// About the files only: a full disk or a missing right is no damage.
 const damaged = new RegExp([
   "could not locate a valid checkpoint record",
   "invalid checkpoint record",

@@ -3,7 +3,6 @@ import { readFile, readlink, realpath, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { systemCode } from "./EmbeddedPgError.ts"
 
-/** From `postmaster.pid`; `status` is "starting", "ready", "standby" or "stopping". */
 export interface Postmaster {
   readonly pid: number
   /** Seconds since 1970. */
@@ -12,7 +11,6 @@ export interface Postmaster {
   readonly status: string
 }
 
-/** Undefined when missing or incomplete. */
 export const readPostmaster = async (data: string): Promise<Postmaster | undefined> => {
   const text = await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")
   const lines = text.split("\n").map((line) => line.trim())
@@ -21,7 +19,6 @@ export const readPostmaster = async (data: string): Promise<Postmaster | undefin
   return { pid, startedAt: Number(lines[2] ?? 0), port: Number(lines[3] ?? 0), status: lines[7] ?? "" }
 }
 
-/** Of any user. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)

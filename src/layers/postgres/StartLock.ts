@@ -16,7 +16,6 @@ const isHeld = async (holder: string): Promise<boolean> => {
   return isAlive(Number(pid)) && (started === "" || await startedAt(Number(pid)) === started)
 }
 
-/** Removes a dead owner's lock; puts back that of a living one that got there in between. */
 const removeDead = async (lock: string, holder: string): Promise<void> => {
   const aside = `${lock}.${randomUUID()}`
   await rename(lock, aside).catch((error: unknown) => {
@@ -33,7 +32,6 @@ const removeDead = async (lock: string, holder: string): Promise<void> => {
  */
 export const withStartLock = async <A>(directory: string, timeoutMs: number, body: () => Promise<A>): Promise<A> => {
   const lock = join(directory, "start.lock")
-  // Tells several starts of one process apart.
   const mine = `${process.pid} ${await startedAt(process.pid)} ${randomUUID()}`
   const own = `${lock}.${randomUUID()}`
   const deadline = Date.now() + timeoutMs

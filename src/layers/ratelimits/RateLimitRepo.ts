@@ -29,7 +29,6 @@ export class RateLimitRepo extends Context.Service<RateLimitRepo>()("stoa/layers
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const counters = decoding(sql, Counter)
 
-    /** Returns the new sums in order, in one statement. */
     const add = Effect.fn("RateLimitRepo.add")(function*(increments: ReadonlyArray<Increment>) {
       // Ordered by key, against deadlocks.
       const rows = yield* counters`insert into rate_limit_counters as c (key, ends_at, requests)
@@ -46,7 +45,6 @@ export class RateLimitRepo extends Context.Service<RateLimitRepo>()("stoa/layers
       }).reverse()
     })
 
-    /** Deletes counters whose window ended a minute ago; returns their number. */
     const purge = Effect.fn("RateLimitRepo.purge")(function*(limit: number) {
       const deleted = yield* sql`delete from rate_limit_counters where ctid = any(array(
         select ctid from rate_limit_counters where ends_at < now() - interval '1 minute'

@@ -18,18 +18,14 @@ const unreportedShare = 1 / 50
 /** After so many milliseconds a process decides without the database. */
 const timeoutMs = 250
 
-/** Between attempts to reach the database. */
 const retryMs = 1_000
 
 interface Counter {
   readonly key: string
   readonly limit: number
   readonly ends: number
-  /** Of all processes, by the last report. */
   reported: number
-  /** Admitted here. */
   unreported: number
-  /** In reports under way. */
   sending: number
 }
 
@@ -43,7 +39,6 @@ const standingOf = (counter: Counter, admitted: boolean, now: number): Standing 
   resetsInMs: counter.ends - now
 })
 
-/** Drops the oldest beyond `capacity`. */
 const makeCounters = (capacity: number) => {
   const counters = new Map<string, Counter>()
   return ({ bucket, limit, subject, windowMs }: RateLimit, now: number): Counter => {
@@ -78,7 +73,6 @@ export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
   let isAway = false
   let retryAt = 0
 
-  /** Reports admitted requests, and `extra` that wait for the sum of all processes. */
   const report = (counter: Counter, extra: 0 | 1) =>
     Effect.suspend(() => {
       const count = counter.unreported + extra
@@ -145,7 +139,6 @@ export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
   })
 })
 
-/** A limit that is not enforced always has all its requests left. */
 const untouched = ({ bucket, limit, subject, windowMs }: RateLimit, now: number): Standing => {
   const resetsAt = windowEnd(`${bucket}:${subject}`, windowMs, now)
   return { admitted: true, limit, remaining: limit, resetsAt, resetsInMs: resetsAt - now }

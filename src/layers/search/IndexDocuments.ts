@@ -38,13 +38,11 @@ const vocabulary: ReadonlyArray<string> = [
     with (gin_pending_list_limit = 256) where is_name`
 ]
 
-/** Languages of an organization, and titles by their beginning. */
 const attributeIndexes: ReadonlyArray<string> = [
   "create index entity_attributes_locale on entity_attributes (organization_id, locale)",
   `create index entity_attributes_titles on entity_attributes (organization_id, (search_sort(title) collate "C"))`
 ]
 
-/** Without accents; ASCII has none. */
 const normalized = (plain: string, source: string) =>
   `case when octet_length(${source}) = length(${source}) then ${plain} else search_normalize(${source}) end`
 
@@ -98,14 +96,12 @@ const linksOf = (links: string, targets: string, column: string, words: string) 
     where id = l.${column} and organization_id = l.organization_id offset 0) t
   where l.entity_id = e.id and l.organization_id = e.organization_id`
 
-/** Words waiting for approval; null without any. */
 const draftsOf = `select to_tsvector('simple', search_normalize(string_agg(w.body, ' ')))
     || search_concat(to_tsvector(search_configuration(w.locale), search_plain(w.body))) as words
   from (select locale, concat_ws(' ', left(changes->>'title', ${limits.title}), left(changes->>'subtitle', ${limits.title}),
       left(changes->>'description', ${limits.description})) as body
     from entity_attribute_drafts where entity_id = e.id order by locale collate "C" limit ${limits.locales}) w`
 
-/** Documents from the catalog alone; `names` are compared with typing errors. */
 const build = `create function search_build(ids uuid[]) returns table (entity_id uuid, organization_id text,
     is_public boolean, type text, status text, sort_title text, categories text[], brands text[], attributes jsonb,
     title_words tsvector, words tsvector, staff_words tsvector, names text) language sql stable as $$
@@ -161,7 +157,6 @@ const writing = (create: string, value: (column: string) => string) =>
 
 const write = writing("create", (column) => `excluded.${column}`)
 
-/** Values of plugins win over those of the catalog. */
 const withAdded: Readonly<Record<string, string>> = {
   attributes: "excluded.attributes || coalesce(d.added_attributes, '{}')",
   words: "excluded.words || coalesce(d.added_words, '')",
@@ -178,7 +173,6 @@ export const addedValues: ReadonlyArray<string> = [
   writing("create or replace", (column) => withAdded[column] ?? `excluded.${column}`)
 ]
 
-/** Plugins' fields at the last start (`SearchFields.declared`); one row. */
 export const declaredFields: ReadonlyArray<string> = [
   "create table search_fields (is_only boolean primary key default true check (is_only), fields jsonb not null)",
   "insert into search_fields (fields) values ('[]')"

@@ -23,7 +23,6 @@ const withoutAccents =
   `create function search_normalize(source text) returns text language sql stable strict parallel safe
   return search_plain(unaccent(source))`
 
-/** Ignores case and accents, not punctuation. */
 const sortTitle = `create function search_sort(title text) returns text language sql immutable strict parallel safe
   return left(ltrim(search_lower(unaccent(left(title, 500)))), 200)`
 
@@ -33,14 +32,12 @@ const languages = ("ar:arabic hy:armenian eu:basque ca:catalan da:danish nl:dutc
   "nn:norwegian no:norwegian pt:portuguese ro:romanian ru:russian sr:serbian es:spanish sv:swedish ta:tamil tr:turkish " +
   "yi:yiddish").split(" ").map((entry) => entry.split(":"))
 
-/** Text search configuration of a locale (`de`, `de-CH`, `de_CH`); else `simple`. */
 const configuration = `create function search_configuration(locale text) returns regconfig
   language sql immutable strict parallel safe as $$
     select case lower(split_part(translate(locale, '_', '-'), '-', 1))
       ${languages.map(([code, name]) => `when '${code}' then 'pg_catalog.${name}'::regconfig`).join(" ")}
       else 'pg_catalog.simple'::regconfig end $$`
 
-/** Extensions that a database's owner may add, and functions that normalize documents and queries alike. */
 const normalization: ReadonlyArray<string> = [
   "create extension if not exists pg_trgm",
   "create extension if not exists unaccent",
@@ -80,7 +77,6 @@ const rows: Readonly<Record<Operation, string>> = {
   delete: "old table as changed"
 }
 
-/** Once per statement; `ids` selects entity ids from the changed rows. */
 const triggers = (table: string, ids: string, ...operations: ReadonlyArray<Operation>): ReadonlyArray<string> => [
   `create function search_${table}_changed() returns trigger language plpgsql
       set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -118,7 +114,6 @@ const shared = (table: string, columns: ReadonlyArray<string>, entity: string, l
   )
 }
 
-/** They update the index in the transaction of every writer. */
 const indexTriggers: ReadonlyArray<string> = [
   ...stale,
   ...triggers("catalog_entities", "select id from changed", ...always),
@@ -128,7 +123,6 @@ const indexTriggers: ReadonlyArray<string> = [
     "select v.entity_id from changed c join variants v on v.id = c.variant_id",
     ...always
   ),
-  // New ones have no entities yet; deleted ones take their links along.
   ...shared("categories", ["slug"], "l.entity_id", "join entity_categories l on l.category_id = id"),
   ...shared("brands", ["slug", "display_name"], "l.entity_id", "join entity_brands l on l.brand_id = id"),
   ...shared("option_types", ["name"], "changed.entity_id"),
@@ -141,7 +135,6 @@ const indexTriggers: ReadonlyArray<string> = [
   )
 ]
 
-/** The index, its triggers, and documents of existing entities. */
 export const migrations = {
   "0001_search": statements(
     ...normalization,

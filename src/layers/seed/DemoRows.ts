@@ -121,7 +121,6 @@ const entityOf = (product: DemoProduct, organizationId: string, at: Date): Catal
   publishedAt: at
 })
 
-/** Every combination, as `variants/generate` makes them in mode `all`; SKUs like CLO-1001-M-INK. */
 const variantRows = ({ options = [], sku }: DemoProduct, { id: entityId, organizationId }: CatalogEntity) => {
   const axes = options.map(({ name, values }) => ({
     id: newId(),
@@ -160,7 +159,6 @@ const variantRows = ({ options = [], sku }: DemoProduct, { id: entityId, organiz
   }
 }
 
-/** Prices by the pricing rules. */
 const pricesOf = ({ prices }: DemoProduct, { createdAt, id: entityId, organizationId }: CatalogEntity) =>
   prices.flatMap(({ eur: inEuro, usd: inDollars, ...bounds }) =>
     [{ currency: usd, amount: inDollars }, { currency: eur, amount: inEuro }].map((price) =>
@@ -168,7 +166,6 @@ const pricesOf = ({ prices }: DemoProduct, { createdAt, id: entityId, organizati
     )
   )
 
-/** The stock of a variant, else of the product. */
 const levelOf = (
   { stock }: DemoProduct,
   { createdAt, id: entityId, organizationId }: CatalogEntity,

@@ -7,13 +7,10 @@ import { decoding } from "../../domain/platform/records/Rows.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { demoRows } from "./DemoRows.ts"
 
-/** In the order of the foreign keys; records of a table have the same fields. */
 type SeedRows = Readonly<Record<string, ReadonlyArray<object>>>
 
-/** Processes that start together on an empty database seed one after the other under this lock. */
 const seedLock = 4_821_008
 
-/** One statement per table; other columns keep their defaults. */
 const insert = (sql: SqlClient.SqlClient, table: string, records: ReadonlyArray<object>) => {
   const columns = sql.literal(Object.keys(records[0] ?? {}).map(String.camelToSnake).join(", "))
   const rows = records.map((record) =>
@@ -31,7 +28,6 @@ const seedOnce = Effect.fn("DemoStoreRepo.seedOnce")(
   function*(actor: Actor, rows: SeedRows, changes: ReadonlyArray<Change>) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(Effect.gen(function*() {
-      // Of two processes the second waits here and sees what the first committed.
       yield* sql`select pg_advisory_xact_lock(${seedLock})`
       const [found] = yield* decoding(sql, Schema.Struct({ empty: Schema.Boolean }))`select not exists (
           select 1 from catalog_entities where organization_id = o.id) as empty

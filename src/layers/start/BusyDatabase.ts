@@ -7,13 +7,11 @@ interface Reported {
 
 const isReported = (value: unknown): value is Reported => typeof value === "object" && value !== null
 
-/** SQLSTATEs and codes that pass in a moment. */
 const passing: Readonly<Record<string, string>> = {
   "53300": "has no free connection",
   "57P03": "is starting up or shutting down"
 }
 
-/** Undefined for errors of a database that is not busy. */
 const busyness = (error: unknown): string | undefined => {
   for (let recorded = error; isReported(recorded); recorded = recorded.cause) {
     if (typeof recorded.code === "string" && recorded.code in passing) return passing[recorded.code]
@@ -36,7 +34,6 @@ const longest = 60
 /** One limit and one log line for the whole start. */
 let since: number | undefined
 
-/** Undefined where waiting is useless, or took long enough. */
 const worthWaiting = (cause: Cause.Cause<unknown>) =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const words = busynessOf(cause)
@@ -51,7 +48,6 @@ const wait = Effect.fnUntraced(function*(words: string) {
   yield* Effect.sleep("1 second")
 })
 
-/** Repeats a part of a start while the database is busy. */
 export const whileBusy = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.catchCause(
     work,
@@ -71,7 +67,6 @@ export const waitingForDatabase = <A, E, R>(start: Effect.Effect<A, E, R>): Effe
     })
   )
 
-/** Handles failures that `waitingForDatabase` will not repeat. */
 export const onLasting =
   <E, R>(tell: (cause: Cause.Cause<E>) => Effect.Effect<void, never, R>) => (cause: Cause.Cause<E>) =>
     Effect.flatMap(worthWaiting(cause), (words) => words === undefined ? tell(cause) : Effect.void)

@@ -14,7 +14,6 @@ interface Reported {
 
 const isReported = (value: unknown): value is Reported => typeof value === "object" && value !== null
 
-/** Code (`28P01`, `ECONNREFUSED`) and message of the first cause. */
 const firstOf = (error: SqlError.SqlError): { readonly code: string; readonly words: string } => {
   let recorded: Reported = error.reason
   while (isReported(recorded.cause)) recorded = recorded.cause
@@ -22,13 +21,11 @@ const firstOf = (error: SqlError.SqlError): { readonly code: string; readonly wo
   return { code, words: typeof recorded.message === "string" && recorded.message !== "" ? recorded.message : code }
 }
 
-/** Without the password. */
 const placeOf = (url: Redacted.Redacted<string>) => {
   const { host, pathname, username } = new URL(Redacted.value(url))
   return { host: host === "" ? "localhost" : host, database: pathname.slice(1), user: decodeURIComponent(username) }
 }
 
-/** Explains why the database is unusable, in terms of `DATABASE_URL`. */
 export const explained = (url: Redacted.Redacted<string>, error: SqlError.SqlError): Finding => {
   const { database, host, user } = placeOf(url)
   const { code, words } = firstOf(error)
@@ -66,7 +63,6 @@ const checkVersion = Effect.gen(function*() {
     : wrong(`PostgreSQL ${major} of DATABASE_URL is too old`, `use version ${oldest} or newer`)
 })
 
-/** One connection, which `more` may use too. */
 export const askDatabase = <A>(
   url: Redacted.Redacted<string>,
   more: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>
@@ -75,7 +71,6 @@ export const askDatabase = <A>(
     Effect.provide(PgClient.layer({ ...connectingTo(url), maxConnections: 1, connectTimeout: "5 seconds" }))
   )
 
-/** Waits for a busy or starting database. */
 export const checkDatabase = (url: Redacted.Redacted<string>): Effect.Effect<Finding> =>
   askDatabase(url, Effect.void).pipe(
     whileBusy,

@@ -1,6 +1,5 @@
 import { Data, Effect } from "effect"
 
-/** The result of one check before a start. */
 export interface Finding {
   readonly ok: boolean
   readonly text: string

@@ -17,7 +17,6 @@ interface Port {
   readonly port: number
 }
 
-/** The system's error code; undefined if listening works. */
 const obstacle = ({ host, port }: Port) =>
   Effect.callback<string | undefined>((resume) => {
     const server = createServer()
@@ -50,7 +49,6 @@ const free = ({ host, port, portName }: Port): string =>
 
 const Alive = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.String })
 
-/** Version of the Stoa that answers there, if any. */
 const versionOfRunning = ({ host, port }: Port) => {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : isIPv6(host) ? `[${host}]` : host
   return HttpClient.get(`http://${reached}:${port}/health/live`).pipe(
@@ -77,7 +75,6 @@ export const checkPorts = Effect.fnUntraced(function*(addresses: Addresses) {
   return [yield* checkPort(api), ...runner === undefined ? [] : [yield* checkPort(runner)]]
 })
 
-/** Ends a start whose ports cannot be listened on. */
 export const mustListen = (addresses: Addresses) =>
   Effect.flatMap(checkPorts(addresses), (findings) => refuseWrong(findings))
 

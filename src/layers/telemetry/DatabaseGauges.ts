@@ -13,7 +13,6 @@ const unbacked = Metric.gauge("stoa_stock_unbacked_levels", {
   description: "Stock levels with less reserved than the newest holds hold of them; anything but 0 is a fault"
 })
 
-/** Reports whether stock was promised twice. */
 export const stockAudit = HealthContributors.add(
   Effect.map(StockAuditRepo, (repo) => ({
     name: "stock",
@@ -33,7 +32,6 @@ const oldest = Metric.gauge("stoa_outbox_oldest_waiting_seconds", {
   description: "How long the oldest entry without a place has waited"
 })
 
-/** Reports the relay's backlog. */
 export const relayLag = HealthContributors.add(
   Effect.map(HealthRepo, (repo) => ({
     name: "change-log",
@@ -64,7 +62,6 @@ const judged = (queues: ReadonlyArray<QueueDepth>): Check => {
   }
 }
 
-/** Reports the job queues, for readiness and metrics. */
 export const jobQueues = HealthContributors.add(
   Effect.map(JobRecordRepo, ({ depths }) => {
     const known = new Set<string>()
@@ -74,7 +71,6 @@ export const jobQueues = HealthContributors.add(
       metrics: Effect.gen(function*() {
         const now = new Map((yield* depths).map((found) => [found.queue, found]))
         for (const queue of now.keys()) known.add(queue)
-        // An empty queue stays, with 0.
         for (const queue of known) {
           const found = now.get(queue)
           yield* Metric.update(Metric.withAttributes(depth, { queue }), found?.pending ?? 0)
@@ -85,7 +81,6 @@ export const jobQueues = HealthContributors.add(
   })
 )
 
-/** Each takes a few microseconds and no statement. */
 const interval = "500 millis"
 
 const waits = Metric.histogram("stoa_database_pool_wait_seconds", {
@@ -104,7 +99,6 @@ export const poolProbe = Layer.effectDiscard(Effect.gen(function*() {
     yield* Effect.scoped(sql.reserve)
     yield* Metric.update(waits, Number((yield* Clock.currentTimeNanos) - before) / 1e9)
   })
-  // Without a database there is nothing to wait for.
   yield* Effect.catchCause(once, () => Effect.sleep("1 second")).pipe(
     Effect.repeat(Schedule.spaced(interval)),
     Effect.withTracerEnabled(false),

@@ -9,7 +9,6 @@ type Fibre = Fiber.Fiber<unknown, unknown>
 
 const secretHeaders = ["authorization", "cookie", "x-api-key", "x-cart-secret", "x-test-actor", "x-payment-signature"]
 
-/** Shorter values may be in a line for other reasons. */
 const shortest = 6
 
 /** A line may hold a token without its scheme, or a cookie without its name. */
@@ -18,7 +17,6 @@ const secretsIn = (value: string): ReadonlyArray<string> => {
   return [value, ...parts, ...parts.map((part) => part.slice(part.indexOf("=") + 1))]
 }
 
-/** Secrets of the request; looked up only when a line is written. */
 const knownSecrets = ({ context }: Fibre): ReadonlyArray<string> => {
   const request = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)
   const actor = Context.getOrUndefined(context, CurrentActor)
@@ -28,7 +26,6 @@ const knownSecrets = ({ context }: Fibre): ReadonlyArray<string> => {
     .toSorted((one, other) => other.length - one.length)
 }
 
-/** Read from the fiber when a line is written: other requests pay nothing. */
 const originOf = (fiber: Fibre) => {
   const actor = Context.getOrUndefined(fiber.context, CurrentActor)
   const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
@@ -52,10 +49,8 @@ export const jsonLog = Logger.withConsoleLog(
   })
 )
 
-/** Annotations of libraries mean nothing to the reader. */
 const ofLibraries = new Set(["package", "service", "module", "fiber", "runner"])
 
-/** The cluster's addresses of actors: people would take them for the service's. */
 const isForMachines = (message: string): boolean => message.startsWith("Listening on: ")
 
 const colors = { Fatal: "red", Error: "red", Warn: "yellow", Info: "green", Debug: "gray", Trace: "gray" } as const
@@ -72,7 +67,6 @@ const indented = (text: string): string => text.replaceAll("\n", "\n  ")
 
 const timeOf = (date: Date): string => date.toTimeString().slice(0, 8)
 
-/** For people: time, level, message, and the cause below. */
 export const prettyLog = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
   const parts = (Array.isArray(message) ? message : [message]).map(textOf)
   if (logLevel === "Info" && isForMachines(parts[0] ?? "")) return
@@ -96,7 +90,6 @@ const expected: ReadonlyMap<unknown, string> = new Map([
   ["No healthy runners available", "No runner was heard of for a while; this one goes on"]
 ])
 
-/** The innermost reason, without its stack. */
 const reasonOf = (error: unknown): string => {
   let deepest = error
   while (deepest instanceof Error && deepest.cause !== undefined) deepest = deepest.cause

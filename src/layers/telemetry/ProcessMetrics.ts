@@ -1,10 +1,8 @@
 import { Context, Effect, Metric } from "effect"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
 
-/** Milliseconds between samples of the event loop's delay; each costs a microsecond. */
 const resolution = 20
 
-/** Read only when exported; removed when the scope closes. */
 const published = <Input, State>(metric: Metric.Metric<Input, State>, get: () => State) =>
   Effect.acquireRelease(
     Effect.sync(() =>

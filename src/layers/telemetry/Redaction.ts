@@ -14,7 +14,6 @@ const patterns: ReadonlyArray<RegExp> = [
   /((?<!\w)\w+:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g,
   // name: value, name=value, "name":"value"
   new RegExp(String.raw`(${secretName}\\?["']?\s*[:=]\s*\\?["']?)(?!(?:bearer|basic) )[^\s"'\\,;&})\]]+`, "gi"),
-  // Keys of payment providers and client secrets.
   /\b((?:sk|rk|pk)_(?:live|test)_|whsec_|pi_\w+_secret_)[\w+/=-]+/g,
   // PostgreSQL repeats parameters and rows of statements.
   /(parameter \$\d+ = )'(?:[^']|'')*'/gi,
@@ -23,7 +22,6 @@ const patterns: ReadonlyArray<RegExp> = [
   /(Failing row contains \()[^)]*/g
 ]
 
-/** Redacts secrets by their form, and the `known` ones. */
 export const redactText = (text: string, known: ReadonlyArray<string> = []): string => {
   let clean = text
   for (const secret of known) clean = clean.replaceAll(secret, gone)
@@ -31,17 +29,14 @@ export const redactText = (text: string, known: ReadonlyArray<string> = []): str
   return clean
 }
 
-/** Deeper values are unreadable in a line; cycles have no end. */
 const deepest = 12
 
-/** JSON forms of values that have none; undefined for others. */
 const written = (value: unknown): string | undefined => {
   if (typeof value === "string" || typeof value === "bigint" || value instanceof Error) return String(value)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString()
   return undefined
 }
 
-/** The same for all texts of a value and everything under a secret name. The result is valid JSON. */
 export const redactValue = (value: unknown, known: ReadonlyArray<string> = [], depth = 0): unknown => {
   const text = written(value)
   if (text !== undefined) return redactText(text, known)

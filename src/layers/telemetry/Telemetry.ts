@@ -33,7 +33,6 @@ const setReadiness = Effect.fnUntraced(function*({ checks, healthChecks }: Asses
   yield* Metric.update(oldest, found === undefined ? NaN : waited)
 })
 
-/** `read` updates metrics of the deployment and of modules from the database. */
 export const deploymentMetrics = Effect.gen(function*() {
   const readiness = yield* Readiness
   const repo = yield* HealthRepo
@@ -56,7 +55,6 @@ export const deploymentMetrics = Effect.gen(function*() {
   return { read }
 })
 
-/** Metrics of this process, written at most once a second. */
 export const telemetryLayer = Layer.effect(
   PrometheusExporter,
   Effect.gen(function*() {

@@ -44,7 +44,6 @@ const lag = Metric.histogram("stoa_webhook_lag_seconds", {
   boundaries: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600]
 })
 
-/** `lagMs` is given for the first attempt of its event. */
 const countAttempt = Effect.fnUntraced(
   function*(outcome: DeliveryOutcome, durationMs: number, lagMs: number | undefined) {
     yield* Metric.update(Metric.withAttributes(attempts, { outcome }), 1)
@@ -55,7 +54,6 @@ const countAttempt = Effect.fnUntraced(
 
 const dayMs = 24 * 3_600_000
 
-/** Returns whether this failure switched the endpoint off. */
 const endpointHealth = Effect.gen(function*() {
   const deliveries = yield* WebhookDeliveryRepo
   const { disableAfterDays } = yield* WebhookSettings
@@ -69,7 +67,6 @@ const endpointHealth = Effect.gen(function*() {
     const since = yield* deliveries.failed(endpoint.id, at)
     const forDays = since !== undefined && at.getTime() - since.getTime() >= disableAfterDays * dayMs
     if (outcome !== "gone" && !forDays) return false
-    // Another process may have switched the endpoint off or changed its address.
     if (!(yield* deliveries.disable(endpoint, outcome === "gone" ? "gone" : "failing", at))) return false
     const why = outcome === "gone" ? "answered 410" : `has failed for ${disableAfterDays} days`
     yield* Effect.logWarning(`webhook endpoint ${endpoint.id} ${why} and is switched off`)
@@ -85,7 +82,6 @@ const DeliveryInput = Schema.Struct({
   entityId: Schema.String,
   /** Sent again by hand: ignores earlier results and the order of events. */
   redelivery: Schema.optional(Schema.Boolean),
-  /** Postponements, because all slots of the endpoint were occupied. */
   postponed: Schema.optional(Schema.Int)
 })
 
@@ -115,7 +111,6 @@ const maxConcurrent = 8
 const postponedBy = (times: number, isFailing: boolean, random: number): number =>
   Math.ceil(Math.min(isFailing ? 900_000 : 60_000, 1_000 * 2 ** times) * (0.8 + random * 0.4))
 
-/** The delivery, or why nothing is sent. */
 const sendable = ({ endpoint, message, open }: Due, arrived: boolean) => {
   if (endpoint === null) return "the endpoint is gone"
   if (!endpoint.isActive) return "the endpoint is switched off"
@@ -141,7 +136,6 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       yield* dispatches.settle(endpointId, eventId, yield* DateTime.nowAsDate, (next) => wake([next]))
     })
 
-    /** Keeps the remaining attempts. */
     const postpone = Effect.fnUntraced(
       function*({ attemptNumber, maxAttempts, postponed = 0, ...input }: DeliveryRun, isFailing: boolean) {
         // Often enough that `revive` does not enqueue duplicates; rarely, because it is a statement.
@@ -175,13 +169,11 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
         (open?.attempts ?? run.attemptNumber - 1) + 1,
         outcome === "delivered" || last ? null : new Date(at.getTime() + wait)
       ))
-      // A failed redelivery does not use up the regular attempts.
       if (outcome === "delivered" || off || (last && run.redelivery !== true)) yield* settle(run)
       if (result.error === null) return { delivered: true, statusCode: result.statusCode } as const
       return yield* off ? Effect.fail(new GiveUp(result.error)) : new DeliveryFailed({ message: result.error })
     })
 
-    /** The result is stored as the job's output. */
     const run = Effect.fn("Deliveries.run")(function*(run: DeliveryRun) {
       const { endpointId, eventId, redelivery = false } = run
       const due = yield* dispatches.due(endpointId, eventId)
@@ -205,7 +197,6 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       return Option.isSome(note) ? note.value : yield* postpone(run, isFailing)
     }, Effect.scoped)
 
-    /** Enqueues deliveries with lost jobs again; returns the count. */
     const revive = Effect.flatMap(DateTime.nowAsDate, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
 
     return { run, revive }

@@ -33,7 +33,6 @@ const deliveryHeaders = (
   }
 }
 
-/** For name servers at a registration: deliveries ask again. */
 const admissionLimit = "3 seconds"
 
 /** In total (contract, platform §9.2). */
@@ -106,7 +105,6 @@ export const httpSender = (policy: TargetPolicy): Layer.Layer<WebhookSender, nev
 
 const withoutKey = "STOA_SECRETS_KEY is not set: webhooks cannot be registered (docs/security.md)"
 
-/** The deployment's policy for URLs that clients name. */
 export const targetPolicy = ({ deployment, environment, webhooks: { allowPrivate } }: AppSettings): TargetPolicy => ({
   allowPrivate,
   allowHttp: environment !== "production",

@@ -6,13 +6,10 @@ import type { ResolvedTarget } from "./TargetGuard.ts"
 
 const snippetBytes = 1_024
 
-/** Waits no longer for the body once the status is known. */
 const bodyLimit = "2 seconds"
 
-/** No connection, a broken one, or an invalid response. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
 
-/** Resolves every look-up to the checked addresses. */
 const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => (_host, { all }, callback) => {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   if (all === true) callback(null, answers)
@@ -22,7 +19,6 @@ const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => (_host, {
 const reason = (error: Error & { readonly code?: string }): string =>
   `No answer: ${error.code ?? error.message}`.slice(0, 500)
 
-/** Prepares an unsent request to one of the checked addresses. The caller destroys it. */
 export const prepareRequest = (
   { addresses, host, port, url }: ResolvedTarget,
   { headers, method }: { readonly method: string; readonly headers: Readonly<Record<string, string | number>> }
@@ -39,14 +35,12 @@ export const prepareRequest = (
     // Checked even if the environment turns it off.
     ...(secure ? { rejectUnauthorized: true } : {}),
     ...(secure && isIP(host) === 0 ? { servername: host } : {}),
-    // Never a connection opened for another name.
     agent: false
   })
   // An error without a listener would end the process.
   return request.on("error", () => undefined)
 }
 
-/** Waits for the head of the response. */
 export const responseTo = (request: ClientRequest, body?: string) =>
   Effect.callback<IncomingMessage, NoAnswer>((resume) => {
     request.on("response", (response) => resume(Effect.succeed(response)))
@@ -58,7 +52,6 @@ export const responseTo = (request: ClientRequest, body?: string) =>
     request.end(body)
   })
 
-/** At most 1 kB of storable text. */
 const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
   const text = Buffer.concat(chunks).subarray(0, snippetBytes).toString("utf8").replaceAll("\0", "\ufffd")
   const bytes = Buffer.from(text)
@@ -67,7 +60,6 @@ const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
     : new TextDecoder().decode(bytes.subarray(0, snippetBytes), { stream: true })
 }
 
-/** The beginning of the body, even if it breaks off. */
 const readSnippet = (response: IncomingMessage) => {
   const chunks: Array<Uint8Array> = []
   return Effect.callback<void>((resume) => {

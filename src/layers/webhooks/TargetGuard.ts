@@ -44,7 +44,6 @@ const ranges = Object.fromEntries(
   Object.entries(special).map(([what, prefixes]) => [what, prefixes.map((prefix) => ipaddr.parseCIDR(prefix))])
 )
 
-/** The only IPv6 range of servers. */
 const assigned = ipaddr.parseCIDR("2000::/3")
 
 /**
@@ -67,7 +66,6 @@ const found = (host: string, addresses: ReadonlyArray<string>) =>
     : Effect.fail(new Unresolved({ message: `The host ${host} was not found.` }))
 
 export class HostResolver extends Context.Service<HostResolver, {
-  /** At least one. Not called with addresses. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>, Unresolved>
 }>()("stoa/layers/webhooks/HostResolver") {
   /**
@@ -99,18 +97,15 @@ export interface TargetPolicy {
   readonly allowPrivate: boolean
   /** Plain http too; never in production. */
   readonly allowHttp: boolean
-  /** Undefined: any. */
   readonly ports: ReadonlyArray<number> | undefined
 }
 
-/** An allowed URL; `host` has no brackets and trailing dots. */
 export interface Target {
   readonly url: URL
   readonly host: string
   readonly port: number
 }
 
-/** All addresses of the host are allowed. */
 export interface ResolvedTarget extends Target {
   readonly addresses: ReadonlyArray<string>
 }
@@ -124,7 +119,6 @@ const isPrivateName = (host: string): boolean =>
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "").toLowerCase()
 
-/** Undefined when allowed. */
 const addressRefusal = (address: string, policy: TargetPolicy): string | undefined => {
   const what = specialPurpose(address)
   if (what === undefined) return undefined

@@ -24,12 +24,10 @@ const Due = Schema.Struct({
   endpoint: Schema.NullOr(StoredEndpoint),
   /** The same bytes in every attempt. Null once purged. */
   message: Schema.NullOr(Schema.Struct({ type: Schema.String, body: Schema.String, eventAt: Schema.Date })),
-  /** Null when settled. */
   open: Schema.NullOr(Schema.Struct({ attempts: Schema.Int, behind: Schema.Boolean }))
 })
 export type Due = typeof Due.Type
 
-/** Open dispatches: events that endpoints must still receive. */
 export class WebhookDispatchRepo
   extends Context.Service<WebhookDispatchRepo>()("stoa/layers/webhooks/WebhookDispatchRepo", {
     make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...writing(sql), ...asking(sql), ...ending(sql) }))
@@ -40,7 +38,6 @@ export class WebhookDispatchRepo
 
 const dispatchColumns = columnsOf(Dispatch.fields)
 
-/** SQL of a delivery's body (contract, platform §9.2) over the entry `e`. */
 const recordedBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
   || ${isoTime("e.created_at")} || '","data":' || e.payload::text || '}'`
 
@@ -48,7 +45,6 @@ const writing = (sql: SqlClient.SqlClient) => {
   const subscription = decoding(sql, Subscription)
   const dispatches = decoding(sql, Dispatch)
 
-  /** Active endpoints, for the relay. */
   const subscriptions = Effect.fn("WebhookDispatchRepo.subscriptions")(
     (organizations: ReadonlyArray<string>) =>
       subscription`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints

@@ -20,7 +20,6 @@ const DemoProduct = Schema.Struct({
   categories: Schema.NonEmptyArray(Schema.String),
   en: Words,
   de: Words,
-  /** The price for everyone first. */
   prices: Schema.NonEmptyArray(Price),
   weightGrams: Schema.Int,
   stock: Schema.Int,
@@ -28,7 +27,6 @@ const DemoProduct = Schema.Struct({
 })
 export type DemoProduct = typeof DemoProduct.Type
 
-/** Newest first, like lists. */
 export const products = Schema.decodeUnknownSync(Schema.Array(DemoProduct))(stored)
 
 export const brands = [
@@ -45,7 +43,6 @@ export const categories = [
   { slug: "clothing", titles: { en: "Clothing", de: "Kleidung" } }
 ] as const
 
-/** A code for new customers, and free shipping from 50.00 on. */
 export const promotions: ReadonlyArray<NewPromotion> = [
   { code: "WELCOME10", name: "Ten per cent for newcomers", type: "percentage_off_order", value: 10 },
   {
