@@ -3,9 +3,7 @@ import { type Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
 import { forbidden } from "../errors/ErrorKinds.ts"
 import { type Actor, isSignedIn, refusalOf, requireAnyOf } from "./Actor.ts"
 
-/** The access requirement of a route. */
 export type AccessRule =
-  /** Anyone, with or without credentials. */
   | { readonly _tag: "Open" }
   /** Any of these permissions; a refusal names the first one. */
   | { readonly _tag: "AnyOf"; readonly permissions: readonly [string, ...ReadonlyArray<string>] }
@@ -22,12 +20,10 @@ export type AccessRule =
  */
 export class Access extends Context.Service<Access, AccessRule>()("stoa/domain/platform/access/Access") {}
 
-/** An endpoint or a call without a rule. */
 export class NoAccessRule
   extends forbidden("NoAccessRule", (of: "route" | "call") => `This ${of} has no access rule.`)
 {}
 
-/** Open to everyone; the handler decides. */
 export const open: AccessRule = { _tag: "Open" }
 
 /** Any of the permissions suffices (spec §5, required permission per endpoint group; contract §0.3 for the aliases). */
@@ -36,7 +32,6 @@ export const anyOf = (...permissions: readonly [string, ...ReadonlyArray<string>
   permissions
 })
 
-/** All of the permissions are needed. */
 export const allOf = (...permissions: readonly [string, ...ReadonlyArray<string>]): AccessRule => ({
   _tag: "AllOf",
   permissions
@@ -48,7 +43,6 @@ export const allOf = (...permissions: readonly [string, ...ReadonlyArray<string>
  */
 export const signedIn = (...permissions: ReadonlyArray<string>): AccessRule => ({ _tag: "SignedIn", permissions })
 
-/** A route whose response depends on the caller: `admits` decides who gets one, and a refusal names the permission. */
 export const judgedBy = (admits: (actor: Actor) => boolean, missing: string): AccessRule => ({
   _tag: "Judged",
   admits,

@@ -25,7 +25,6 @@ export const Actor = Schema.Struct({
   /** Address and program of the client, as the request showed them; for the change log. */
   ip: Schema.optional(Schema.NullOr(Schema.String)),
   userAgent: Schema.optional(Schema.NullOr(Schema.String)),
-  /** The API key of the request; tells two keys of one owner apart. */
   keyId: Schema.optionalKey(Schema.String),
   /** The source of a change: a request, or the service's work. Absent: a caller in this process. */
   source: Schema.optional(Schema.Literals(["rest", "local", "job"])),
@@ -44,7 +43,6 @@ export type Actor = typeof Actor.Type
  */
 export class CurrentActor extends Context.Service<CurrentActor, Actor>()("stoa/domain/platform/access/CurrentActor") {}
 
-/** The organization of the request: first column of every tenant key. */
 export const currentOrganization: Effect.Effect<string, never, CurrentActor> = Effect.map(
   CurrentActor,
   (actor) => actor.organizationId
@@ -57,7 +55,6 @@ export const isAnonymous = (actor: Actor): boolean => actor.type === "user" && a
 export const isSignedIn = (actor: Actor): actor is Actor & { readonly userId: string } =>
   actor.type === "user" && actor.userId !== null
 
-/** Whether the actor holds this permission. */
 export const holds = (actor: Actor, permission: string): boolean => grants(actor.permissions, permission)
 
 const unpublishedPermissions = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
@@ -123,11 +120,6 @@ export const anonymousActor = (organizationId: string, permissions: ReadonlyArra
   requestId: null
 })
 
-/*
- * Who owns a record and who may act for others (contract, platform §5, own/self enforcement): the one place of these
- * rules. They check permissions and never role names, so that a deployment's roles count as well.
- */
-
 /**
  * Whether the actor works for the shop (contract §2): they may name the customer of a cart, serve guests' carts and are
  * no customer. True for actors that may read all customers or order for others.
@@ -135,7 +127,6 @@ export const anonymousActor = (organizationId: string, permissions: ReadonlyArra
 export const actsForShop = (actor: Actor): boolean =>
   holds(actor, "customers:read") || holds(actor, "orders:create:on-behalf")
 
-/** Whether customers and groups named in a checkout or a promotion trial apply (contract §3.1, platform §8). */
 export const mayNameCustomers = (actor: Actor): boolean => holds(actor, "customers:read")
 
 /** Whether the actor may read or change a guest's cart without its secret (contract §2). */

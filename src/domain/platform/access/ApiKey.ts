@@ -6,16 +6,13 @@ import { StorableObject, Text } from "../text/Storable.ts"
 import { Moment, Time } from "../text/Time.ts"
 import { grants, type Permission } from "./Permission.ts"
 
-/** The column format: JSON of module to actions. */
 const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Array(Schema.String)))
 
 const decode = Schema.decodeOption(Stored)
 
-/** The permissions of a map of module to actions, `module:action` each. */
 export const permissionsOfMap = (map: Readonly<Record<string, ReadonlyArray<string>>>): ReadonlyArray<Permission> =>
   Object.entries(map).flatMap(([module, actions]) => actions.map((action) => `${module}:${action}`))
 
-/** The reverse, as JSON for the column. */
 export const storedPermissions = (permissions: ReadonlyArray<Permission>): string => {
   const map: Record<string, Array<string>> = {}
   for (const permission of permissions) {
@@ -54,7 +51,6 @@ export interface KeyScope {
   /** The prefix of all keys of the scope, and of no others. */
   readonly prefix: string
   readonly description: string
-  /** Permissions of its keys, as configured at the time of use. */
   readonly permissions: ReadonlyArray<Permission>
   /** Request limit of each key and its window in milliseconds; null for the general limit of keys. */
   readonly rateLimit: { readonly limit: number; readonly windowMs: number } | null
@@ -66,10 +62,8 @@ export interface KeyScope {
   readonly metadata: boolean
 }
 
-/** Scopes by name; keys store the name. */
 export type KeyScopes = Readonly<Record<string, KeyScope>>
 
-/** A scope in `commerce.config.ts`. */
 export interface KeyScopeOption {
   readonly prefix: string
   readonly description?: string
@@ -77,11 +71,9 @@ export interface KeyScopeOption {
   readonly permissions: Readonly<Record<string, ReadonlyArray<string>>>
   readonly rateLimit?: {
     readonly enabled?: boolean
-    /** Milliseconds. */
     readonly timeWindow: number
     readonly maxRequests: number
   }
-  /** Days. */
   readonly keyExpiration?: number
   /** Default `user`. */
   readonly references?: "user" | "organization"
@@ -89,7 +81,6 @@ export interface KeyScopeOption {
   readonly enableMetadata?: boolean
 }
 
-/** The name of keys without a scope. */
 export const noScope = "default"
 
 /** The scope that every deployment has (contract, platform §4). */
@@ -120,7 +111,6 @@ const scopeOf = (option: KeyScopeOption): KeyScope => {
 export const mergedScopes = (options: Readonly<Record<string, KeyScopeOption>> = {}): KeyScopes =>
   Object.fromEntries(Object.entries({ ...builtIn, ...options }).map(([name, option]) => [name, scopeOf(option)]))
 
-/** The scope of a name; undefined for one that the configuration does not have. */
 export const scopeNamed = (scopes: KeyScopes, name: string): KeyScope | undefined =>
   Object.hasOwn(scopes, name) ? scopes[name] : undefined
 
@@ -128,7 +118,6 @@ export const scopeNamed = (scopes: KeyScopes, name: string): KeyScope | undefine
 export const ApiKey = Schema.Struct({
   id: ApiKeyId,
   name: Schema.NullOr(Schema.String),
-  /** The first characters of the key, by which its holder recognizes it. */
   start: Schema.NullOr(Schema.String),
   prefix: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
@@ -154,7 +143,6 @@ export const ApiKeyWithKey = Schema.Struct({
 }).annotate({ identifier: "ApiKeyWithKey" })
 export type ApiKeyWithKey = typeof ApiKeyWithKey.Type
 
-/** A key to create: exactly one of role and scope. */
 export const NewApiKey = Schema.Struct({
   name: Text.check(Schema.isMaxLength(64)),
   role: maybe(Text),

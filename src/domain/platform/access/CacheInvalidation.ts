@@ -108,7 +108,6 @@ export class CacheInvalidation
       const caches: Array<Pick<InvalidatedCache<never>, "listen" | "forget" | "clear">> = []
       let heard = false
       return {
-        /** Registers a cache for invalidation. */
         open: <A>(options: { readonly capacity: number; readonly lifeMs: number }) => {
           const cache = new InvalidatedCache<A>(options)
           cache.listen(heard)
@@ -121,7 +120,6 @@ export class CacheInvalidation
             heard = listening
             for (const cache of caches) cache.listen(listening)
           }),
-        /** Drops the cached values that depend on a change, named as in the triggers. */
         forget: (dependency: Dependency) =>
           Effect.sync(() => {
             for (const cache of caches) cache.forget(dependency)
@@ -137,7 +135,6 @@ export class CacheInvalidation
   static readonly layer = Layer.effect(CacheInvalidation, CacheInvalidation.make)
 }
 
-/** The cached value, or the one that `read` gives, which is cached until the dependency changes. */
 export const cachedOr = Effect.fnUntraced(function*<A, E, R>(
   cache: InvalidatedCache<A>,
   name: string,
@@ -153,7 +150,6 @@ export const cachedOr = Effect.fnUntraced(function*<A, E, R>(
   return found
 })
 
-/** Maximum cached organizations, and the lifetime of an entry without a notification. */
 const ofOrganizations = { capacity: 1_000, lifeMs: 300_000 }
 
 /** A cached value of the organization of the request. */

@@ -82,7 +82,6 @@ export const mayGrant = (actor: Holder & { readonly role: string }, roles: Roles
   return rankOf(actor.role, actor.permissions) >= rankOf(role, permissions) && mayGive(actor, permissions)
 }
 
-/** 422: the deployment has no such role. */
 export class UnknownRole extends invalid(
   "UnknownRole",
   "role",
@@ -111,18 +110,15 @@ const Declared = Schema.Struct({ scope: Schema.String, description: Schema.Strin
 export const Permissions = Schema.Struct({
   core: Schema.Array(Schema.String),
   plugin: Schema.Array(Schema.Struct({ ...Declared.fields, plugin: Schema.String })),
-  /** The same by module, with a description of each for the admin. */
   modules: Schema.Array(Schema.Struct({ module: Schema.String, permissions: Schema.Array(Declared) }))
 }).annotate({ identifier: "PermissionCatalogue" })
 export type Permissions = typeof Permissions.Type
 
-/** The permissions that a module or plugin declares. */
 export interface Declaring {
   readonly id: string
   readonly permissions: ReadonlyArray<typeof Declared.Type>
 }
 
-/** The catalogue of the permissions that core modules and plugins declare. */
 export const catalogueOf = (core: ReadonlyArray<Declaring>, plugins: ReadonlyArray<Declaring>): Permissions => ({
   core: [...new Set(core.flatMap(({ permissions }) => permissions.map(({ scope }) => scope)))],
   plugin: plugins.flatMap(({ id, permissions }) => permissions.map((scope) => ({ ...scope, plugin: id }))),
@@ -130,7 +126,6 @@ export const catalogueOf = (core: ReadonlyArray<Declaring>, plugins: ReadonlyArr
     .map(({ id, permissions }) => ({ module: id, permissions }))
 })
 
-/** The permissions of this deployment's modules, from their manifests. */
 export class PermissionCatalogue
   extends Context.Service<PermissionCatalogue, Permissions>()("stoa/domain/platform/access/PermissionCatalogue")
 {

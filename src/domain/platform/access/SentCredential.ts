@@ -1,15 +1,12 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto"
 
-/** Headers of a request by lower-case name. */
 export type SentHeaders = Readonly<Record<string, string | undefined>>
 
-/** A credential of a request, not verified yet. */
 export type SentCredential =
   | { readonly _tag: "Cookie"; readonly value: string }
   /** A session token, raw or signed, or an API key. */
   | { readonly _tag: "Bearer"; readonly value: string }
   | { readonly _tag: "Key"; readonly value: string }
-  /** An `Authorization` of an unknown scheme. */
   | { readonly _tag: "Unknown" }
 
 /** Value of a cookie by name; undefined where it is absent or empty, as browsers send it after a sign-out. */
@@ -56,7 +53,6 @@ const signatureOf = (token: string, secret: string): Buffer => createHmac("sha25
 export const signToken = (token: string, secret: string): string =>
   `${token}.${signatureOf(token, secret).toString("base64")}`
 
-/** Decodes a percent-encoded text; undefined where it is malformed. */
 const decoded = (text: string): string | undefined => {
   if (!text.includes("%")) return text
   try {

@@ -1,29 +1,22 @@
 import { Cause, Clock, Deferred, Effect, Exit, Latch, Metric } from "effect"
 import type { Scope } from "effect"
 
-/**
- * Group commit without timers: a batch takes the items submitted while the previous one was written. `submit` returns
- * the item's result, or fails with the cause of the batch.
- */
+/** Group commit without timers: a batch takes the items submitted while the previous one was written. */
 export interface Batcher<in A, out B, out E> {
   readonly submit: (item: A) => Effect.Effect<B, E>
 }
 
 export interface Options<A, B, E> {
-  /** Label of metrics and logs. */
   readonly name: string
   readonly maxSize: number
-  /** Returns one result per item, in their order. */
   readonly write: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
 }
 
-/** Items per written batch. */
 export const batchSize = Metric.histogram("stoa_batch_size", {
   description: "Items per batch of statements done together",
   boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
 })
 
-/** Failed batches. Each of their items is then tried alone, which is slow. */
 export const batchFailures = Metric.counter("stoa_batch_failures", {
   description: "Batches that failed as a whole; their items were then done alone",
   incremental: true
@@ -42,7 +35,6 @@ type Batch<A, B, E> = ReadonlyArray<Waiting<A, B, E>>
 class Line<A, B, E> {
   readonly someoneWaits = Latch.makeUnsafe(false)
   waiting: Array<Waiting<A, B, E>> = []
-  /** The batch in progress, and its deadline. */
   writing: { readonly batch: Batch<A, B, E>; readonly until: number } | undefined
   closed = false
 
@@ -88,7 +80,6 @@ const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Lin
     const batch = line.next(maxSize, (yield* Clock.currentTimeMillis) + timeout)
     const exit = yield* Effect.exit(Effect.suspend(() => write(batch.map(({ item }) => item))))
     if (Exit.isFailure(exit)) return yield* fail(batch, exit.cause)
-    // Too few results would leave callers with `undefined`.
     const message = `${name}: ${exit.value.length} answers for ${batch.length} items`
     if (exit.value.length !== batch.length) return yield* fail(batch, Cause.die(new Error(message)))
     yield* Metric.update(size, batch.length)
@@ -125,9 +116,8 @@ const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Lin
 }
 
 /**
- * Builds a batcher that writes one batch at a time. Writes use the services of this constructor: a caller's transaction
- * cannot leak into a batch. An interrupted caller leaves the queue, or stops waiting when its batch is already being
- * written.
+ * Builds a batcher that writes one batch at a time, with the services of this constructor: a caller's transaction
+ * cannot leak into a batch. An interrupted caller leaves the queue, or stops waiting for its batch.
  */
 export const make = Effect.fnUntraced(function*<A, B, E>(
   options: Options<A, B, E>

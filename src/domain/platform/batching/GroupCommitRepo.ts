@@ -4,11 +4,9 @@ import { refusalOf } from "../records/Constraints.ts"
 import * as Batcher from "./Batcher.ts"
 
 export interface Options<A, B> {
-  /** Label of metrics and logs. */
   readonly name: string
   /** Returns results in the order of the items; undefined for a skipped one, for example with a locked row. */
   readonly together: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B | undefined>, SqlError.SqlError>
-  /** Runs in the caller's fiber and waits for locks. */
   readonly alone: (item: A) => Effect.Effect<B, SqlError.SqlError>
 }
 

@@ -4,7 +4,6 @@ import type { Issue } from "../errors/ApiErrors.ts"
 import type { Change } from "../events/Event.ts"
 import { Table } from "../records/Table.ts"
 
-/** Texts of SQL. */
 export interface RowRules {
   readonly key: string
   /** May be null, and is part of the key. */
@@ -23,7 +22,6 @@ export class RowTable<A extends object> extends Table<A> {
   }
 }
 
-/** A table of links: a batch never updates an existing row. */
 export const linkTable = <A extends object>(name: string, key: string, schema: Table<A>["schema"]) =>
   new RowTable(name, schema, { key, updates: "" })
 
@@ -31,7 +29,6 @@ export class RowBatch {
   readonly puts = new Map<Table<object>, Array<object>>()
   readonly removals = new Map<Table<object>, Array<object>>()
   readonly changes: Array<Change> = []
-  /** Reasons that refuse a record although its rows are written. */
   readonly issues: Array<Issue> = []
   readonly #hooks: Array<Effect.Effect<unknown, never, CurrentActor>> = []
   #later: RowBatch | undefined

@@ -89,7 +89,6 @@ const remove = (sql: SqlClient.SqlClient, organization: string, table: Table<obj
     where t.organization_id = ${organization} and ${sql.literal(isSame.join(" and "))})`
 }
 
-/** Reads and writes many rows of any tables at once. */
 export class RowBatchRepo extends Context.Service<RowBatchRepo>()("stoa/domain/platform/batching/RowBatchRepo", {
   make: Effect.map(SqlClient.SqlClient, make)
 }) {

@@ -17,7 +17,6 @@ export const keys = new Table(
   Schema.Struct({
     ...ApiKey.fields,
     permissions: Schema.NullOr(StoredPermissions),
-    // better-auth wrote JSON too; malformed JSON counts as none.
     metadata: Schema.NullOr(Schema.String).pipe(Schema.decodeTo(Schema.NullOr(Metadata), {
       decode: SchemaGetter.transform((text) => Option.getOrNull(decodeMetadata(text))),
       encode: SchemaGetter.transform((metadata) => metadata && JSON.stringify(metadata))

@@ -42,7 +42,6 @@ export class NotGranted extends invalid(
 const expiryOf = ({ expiresAfterDays }: KeyScope, now: Date): Date | null =>
   expiresAfterDays === null ? null : new Date(now.getTime() + expiresAfterDays * 86_400_000)
 
-/** The keys of an organization (contract, platform §4). */
 export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/credentials/ApiKeys", {
   make: Effect.gen(function*() {
     const repo = yield* ApiKeyRepo

@@ -8,7 +8,6 @@ import { decoding } from "../records/Rows.ts"
 /** Role by organization. */
 const Memberships = Schema.Record(Schema.String, Schema.String)
 
-/** A live session. */
 const SessionFacts = Schema.Struct({
   id: Schema.String,
   userId: Schema.String,
@@ -28,9 +27,7 @@ const KeyFacts = Schema.Struct({
   id: Schema.String,
   name: Schema.NullOr(Schema.String),
   userId: Schema.NullOr(Schema.String),
-  /** Of the owner. */
   memberships: Memberships,
-  /** The session that created the key had passed its owner's second factor. */
   twoFactor: Schema.Boolean,
   organizationId: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
@@ -38,7 +35,6 @@ const KeyFacts = Schema.Struct({
   /** They narrow a role or scope; without one they are all it has. */
   permissions: Schema.NullOr(StoredPermissions),
   expiresAt: Schema.NullOr(Schema.Date),
-  /** Limited in uses: each is counted in the database. */
   metered: Schema.Boolean,
   /** Milliseconds. */
   rateLimit: Schema.NullOr(Schema.Struct({ limit: Schema.Number, windowMs: Schema.Number }))
@@ -109,7 +105,6 @@ export class CredentialRepo
         return rows.length > 0
       }, Effect.orDie)
 
-      /** Writes last use and number of uses. */
       const recordUses = Effect.fnUntraced(function*(uses: ReadonlyArray<KeyUse>) {
         yield* sql`update api_keys k set request_count = coalesce(k.request_count, 0) + (u->>'count')::int,
           last_request = greatest(k.last_request, (u->>'at')::timestamptz)

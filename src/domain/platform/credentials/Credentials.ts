@@ -10,14 +10,11 @@ import { CredentialRepo, type KeyFacts, type KeyUse, type SessionFacts } from ".
 export interface AccessPolicy {
   readonly roles: Roles
   readonly defaultOrganizationId: string
-  /** Of visitors and shoppers without a membership. */
   readonly customerPermissions: ReadonlyArray<Permission>
-  /** Of keys without role, scope or permissions. */
   readonly keyPermissions: ReadonlyArray<Permission>
   readonly keyScopes: KeyScopes
 }
 
-/** The actor without the fields of the request. */
 export type BareActor = Omit<Actor, "cartSecret" | "requestId" | "ip" | "userAgent" | "source" | "executionId">
 
 const permissionsOfRole = ({ roles }: AccessPolicy, role: string): ReadonlyArray<Permission> =>
@@ -47,7 +44,6 @@ const permissionsOfMember = (
   return role === undefined ? policy.customerPermissions : permissionsOfRole(policy, role)
 }
 
-/** A member has the permissions of their role, none for an unknown role; other users are customers. */
 export const actorOfSession = (session: SessionFacts, organizationId: string, policy: AccessPolicy): BareActor => {
   const role = membershipIn(session, organizationId)
   return {
@@ -120,7 +116,6 @@ export interface CredentialSettings {
   readonly secret: Redacted.Redacted<string>
   /** Seconds from the start or the last renewal. */
   readonly sessionSeconds: number
-  /** Whether stored keys authenticate. */
   readonly keysEnabled: boolean
 }
 
@@ -128,7 +123,6 @@ export type Known =
   | { readonly _tag: "Session"; readonly session: SessionFacts }
   | { readonly _tag: "Key"; readonly key: KeyFacts }
 
-/** `renewed`: the session was just extended. */
 export interface Verified {
   readonly known: Known
   readonly renewed: boolean
@@ -265,7 +259,6 @@ export class Credentials extends Context.Service<Credentials>()("stoa/domain/pla
       return verifiedAs(known)
     })
 
-    /** True if `verify` would query the database for an unsigned, uncached credential. */
     const isGuess = Effect.fnUntraced(function*(sent: SentCredential) {
       if (sent._tag === "Unknown" || sent._tag === "Cookie") return false
       if (sent._tag === "Bearer" && verifiedToken(sent.value, secret) !== undefined) return false

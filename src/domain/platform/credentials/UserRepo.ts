@@ -17,7 +17,6 @@ export interface ActingChange {
   readonly role: string | null
 }
 
-/** SQL over a user `u`: members and users with a profile belong to an organization. */
 const isKnown = (sql: SqlClient.SqlClient, organization: string) =>
   sql`(exists (select 1 from members m where m.user_id = u.id and m.organization_id = ${organization})
     or exists (select 1 from customers_read c where c.user_id = u.id::text and c.organization_id = ${organization}))`
@@ -26,7 +25,6 @@ const record = (row: string): string =>
   `jsonb_build_object('id', ${row}.id, 'vendorId', ${row}.vendor_id,
     'vendorRole', ${row}.vendor_role)`
 
-/** SQL of users; `CredentialRepo` has their credentials. */
 export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/platform/credentials/UserRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const users = decoding(sql, KnownUser)

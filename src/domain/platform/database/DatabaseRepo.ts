@@ -4,7 +4,6 @@ import { SqlClient, type Statement } from "effect/sql"
 /** The database of hooks and plugins. Statements join the caller's transaction, or are one each. */
 export type Database = SqlClient.SqlClient
 
-/** Common table expressions, separated by commas. */
 export type StatementParts = Statement.Fragment
 
 export const inTransaction = (database: Database): Effect.Effect<boolean> =>
@@ -22,7 +21,6 @@ export class LookupSql
   extends Context.Service<LookupSql, SqlClient.SqlClient>()("stoa/domain/platform/database/LookupSql")
 {}
 
-/** The lookup client, else the ordinary one. */
 export const lookupSql: Effect.Effect<SqlClient.SqlClient, never, SqlClient.SqlClient> = Effect.flatMap(
   Effect.serviceOption(LookupSql),
   Option.match({ onNone: () => SqlClient.SqlClient, onSome: Effect.succeed })

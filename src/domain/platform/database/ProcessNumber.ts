@@ -1,6 +1,5 @@
 import { Context, type Effect } from "effect"
 
-/** Namespace of the advisory locks; the process number is the second key. */
 export const processLocks = 0x53746f61
 
 /**

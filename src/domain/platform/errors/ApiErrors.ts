@@ -28,7 +28,6 @@ const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   let bytes = 0
   for (const { code, message, path } of issues.slice(0, maxIssues)) {
     const issue = { path: cut(path, maxPath), message: cut(message, maxMessage), code }
-    // An issue appears in the list and in the message.
     bytes += bytesOf(issue) + bytesOf(lineOf(issue))
     if (bytes > maxReportedIssues && recorded.length > 0) break
     recorded.push(issue)
@@ -110,7 +109,6 @@ export class UnsupportedMediaType
   static of = (message: string) => new UnsupportedMediaType({ error: { code: "UNSUPPORTED_MEDIA_TYPE", message } })
 }
 
-/** 416; the response has the length of the file. */
 export class RangeNotSatisfiable
   extends Schema.Error<RangeNotSatisfiable>("RangeNotSatisfiable")(body("RANGE_NOT_SATISFIABLE"), {
     httpApiStatus: 416
@@ -141,14 +139,12 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
   })
 }, { httpApiStatus: 422 }) {
   readonly _tag: "ValidationFailed" | `ValidationFailed/${string}` = "ValidationFailed"
-  /** The message is `path: text` joined by `; `. */
   static issues = (issues: ReadonlyArray<Issue>) => {
     const recorded = tellable(issues)
     return new ValidationFailed({
       error: { code: "VALIDATION_FAILED", message: recorded.map(lineOf).join("; "), details: { issues: recorded } }
     })
   }
-  /** An empty `path` is the request as such. */
   static of = (path: string, message: string, code = "invalid") => ValidationFailed.issues([{ path, message, code }])
 }
 

@@ -36,7 +36,6 @@ export const changeLogEntries = new Table("outbox_events", ChangeLogEntry, {
 
 const columns = Object.keys(written).map(String.camelToSnake).join(", ")
 
-/** Use as `insert into ${changeLog(sql)} select …`, in the order of the columns. */
 export const changeLog = (sql: SqlClient.SqlClient) => sql.literal(`outbox_events (${columns})`)
 
 /** The last six columns, for one actor; `id` is SQL where rows name the actor. */
@@ -46,7 +45,6 @@ export const byActor = (sql: SqlClient.SqlClient, actor: Actor, id?: string) =>
     actor.source ?? "local"
   }::text`
 
-/** The same as a JSON value, for many actors. */
 export const originOf = (actor: Actor) => ({
   id: actor.userId ?? actor.keyId ?? null,
   type: actor.type,
@@ -92,7 +90,6 @@ export interface Written {
   readonly entityId: string
   readonly payload: string | Statement.Fragment
   readonly before?: string | Statement.Fragment | undefined
-  /** A part, or a join of parts; no conditions. */
   readonly from: string
   /** Condition for an entry; absent: all rows. */
   readonly only?: string | undefined
@@ -104,7 +101,6 @@ export interface Written {
 const fragment = (sql: SqlClient.SqlClient, text: string | Statement.Fragment) =>
   typeof text === "string" ? sql.literal(text) : text
 
-/** `isChange` as SQL. */
 const ifChanged = (sql: SqlClient.SqlClient, { before, only, payload, type }: Written) =>
   only !== undefined
     ? sql.literal(`where ${only}`)
@@ -112,7 +108,6 @@ const ifChanged = (sql: SqlClient.SqlClient, { before, only, payload, type }: Wr
     ? sql.literal("")
     : sql`where ((${fragment(sql, payload)}) - 'updatedAt') is distinct from ((${fragment(sql, before)}) - 'updatedAt')`
 
-/** Like `changeLogInsert`, for rows that only the statement can read. */
 export const changeLogRows = (sql: SqlClient.SqlClient, actor: Actor, written: Written) =>
   sql`insert into ${changeLog(sql)}
     select gen_random_uuid(), ${sql`coalesce(${

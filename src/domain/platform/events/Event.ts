@@ -21,7 +21,6 @@ export const eventTypes = [
 
 export type EventType = typeof eventTypes[number]
 
-/** An event of the core or of a plugin. */
 export const EventName = Schema.Union([Schema.Literals(eventTypes), Schema.String])
 export type EventName = EventType | (string & {})
 
@@ -82,7 +81,6 @@ export type PluginType = `${string}/${string}`
 
 export type ChangeType = EventType | AuditedType | PluginType
 
-/** Kind of record (contract §0.6). */
 export type Subject =
   | PluginType
   | "order"
@@ -157,7 +155,6 @@ const settings: ReadonlySet<ChangeType> = new Set([
 
 export const maySetTheSame = (type: ChangeType): boolean => settings.has(type)
 
-/** Ignores the time of the last change. */
 export const isSameRecord = (before: object, after: object): boolean =>
   Equal.equals({ ...before, updatedAt: null }, { ...after, updatedAt: null })
 

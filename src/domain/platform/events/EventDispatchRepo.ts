@@ -7,7 +7,6 @@ import { Time } from "../text/Time.ts"
 import { eventColumns } from "./EventRepo.ts"
 import { SequencedEvent } from "./EventSubscribers.ts"
 
-/** An event that a subscription must still handle. */
 export const EventDispatch = Schema.Struct({
   organizationId: Schema.String,
   subscription: Schema.String,
@@ -34,7 +33,6 @@ interface SubscribedEvent {
   readonly subscriptions: ReadonlyArray<string>
 }
 
-/** SQL over the entry `e`. */
 export interface Condition {
   readonly subscription: string
   readonly concerns: Statement.Fragment
@@ -83,7 +81,6 @@ const handling = (sql: SqlClient.SqlClient) => {
     sql`organization_id = ${organizationId} and subscription = ${subscription} and entity_type = ${entityType}
       and entity_id = ${entityId} and sequence = ${sequence}::bigint`
 
-  // Unknown counts as concerned: the handler decides.
   const concerns = (conditions: ReadonlyArray<Condition>) =>
     conditions.length === 0
       ? sql.literal("")
@@ -155,7 +152,7 @@ const handling = (sql: SqlClient.SqlClient) => {
 const keeping = (sql: SqlClient.SqlClient) => {
   const dispatches = decoding(sql, EventDispatch)
 
-  /** Wakes first dispatches untouched for so many hours, whose jobs are lost; returns their number. */
+  /** Wakes first dispatches whose jobs are lost; returns their number. */
   const revive = Effect.fn("EventDispatchRepo.revive")(
     function*(subscriptions: ReadonlyArray<string>, hours: number, now: Date, wake: Wake) {
       const lost = yield* dispatches`update event_dispatches set touched_at = ${now}::timestamptz
@@ -174,7 +171,6 @@ const keeping = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Deletes dispatches of removed subscriptions and given-up ones, untouched for so many days. */
   const purge = Effect.fn("EventDispatchRepo.purge")(
     function*(subscriptions: ReadonlyArray<string>, days: number, now: Date) {
       const gone = yield* sql`delete from event_dispatches where ctid = any(array(select ctid from event_dispatches

@@ -14,7 +14,6 @@ export interface Cursor {
   readonly after: number
 }
 
-/** Columns over entries `e` of the change log. */
 export const eventColumns = columnsOf(SequencedEvent.fields, "e", {
   sequence: "e.event_sequence",
   timestamp: "e.created_at",
@@ -24,7 +23,6 @@ export const eventColumns = columnsOf(SequencedEvent.fields, "e", {
 const Latest = Schema.Struct({ latest: Schema.Int })
 const Due = Schema.Struct({ organization: Schema.String, upto: Schema.Int })
 
-/** Reads emitted events in order, and purges the change log. */
 export class EventRepo extends Context.Service<EventRepo>()("stoa/domain/platform/events/EventRepo", {
   make: Effect.gen(function*() {
     const [sql, lookup] = [yield* SqlClient.SqlClient, yield* lookupSql]

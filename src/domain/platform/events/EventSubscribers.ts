@@ -1,12 +1,10 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type EventName, eventTypes, StoreEvent } from "./Event.ts"
 
-/** An event and its position. */
 export interface EventNotice {
   readonly organizationId: string
   /** Per organization from 1, without gaps. */
   readonly sequence: number
-  /** Deliveries carry this id. */
   readonly id: string
   readonly type: EventName
 }
@@ -15,7 +13,7 @@ export const SequencedEvent = Schema.Struct({ organizationId: Schema.String, ...
 export type SequencedEvent = typeof SequencedEvent.Type
 
 /**
- * Handles events in the transaction that assigns their sequence, so each once. It gets no records: most subscribers
+ * Handles each event once, in the transaction that assigns its sequence. It gets no records: most subscribers
  * ignore most events.
  */
 export type EventSubscriber = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>
@@ -56,7 +54,6 @@ export class DeclaredEvents extends Context.Service<DeclaredEvents, {
     })
 }
 
-/** Defaults to the events of the core. */
 export const announcedNames: Effect.Effect<ReadonlySet<string>> = Effect.map(
   Effect.serviceOption(DeclaredEvents),
   Option.match({ onNone: (): ReadonlySet<string> => new Set(eventTypes), onSome: ({ names }) => names })

@@ -32,7 +32,6 @@ export class Events extends Context.Service<Events>()("stoa/domain/platform/even
 }
 
 export interface TailerLimits {
-  /** Maximum concurrent readers; more get a 503. */
   readonly readers: number
   /** Maximum queued events of a reader, who reads the rest from the database. */
   readonly buffer: number
@@ -40,7 +39,6 @@ export interface TailerLimits {
 
 const usual: TailerLimits = { readers: 500, buffer: 256 }
 
-/** Pause after finding nothing new. */
 const rest = "50 millis"
 
 const pageSize = 200
@@ -52,7 +50,6 @@ interface Tail {
   readonly queues: Set<Reader>
 }
 
-/** A full queue drops events; its reader detects the gap. */
 const spread = (tails: ReadonlyMap<string, Tail>, events: ReadonlyArray<SequencedEvent>) => {
   for (const event of events) {
     const tail = tails.get(event.organizationId)
@@ -68,7 +65,6 @@ const contiguous = (cursor: number, events: ReadonlyArray<SequencedEvent>): Read
   return gap === -1 ? fresh : fresh.slice(0, gap)
 }
 
-/** Reads the database to its end, then the queue; returns to the database after an overflow. */
 const pullFrom = (
   repo: EventRepo["Service"],
   isEnded: () => boolean,
@@ -81,7 +77,6 @@ const pullFrom = (
     const seen = tail.cursor
     const found = yield* repo.after(cursor, pageSize)
     cursor = found.at(-1)?.sequence ?? cursor
-    // A short page was the last: events up to `seen` are delivered or purged.
     if (found.length < pageSize) cursor = Math.max(cursor, seen)
     return found
   })

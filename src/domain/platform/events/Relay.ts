@@ -20,7 +20,7 @@ const quietAfter = 1_000
 /** Longest wait of a change whose notification is lost or whose transaction is slow. */
 const longestRest = 5_000
 
-/** Milliseconds after the n-th failure in a row. */
+/** Milliseconds. */
 const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
 
 const relayed = Metric.counter("stoa_outbox_relayed_total", {
@@ -39,7 +39,6 @@ export class RelayWake extends Context.Service<RelayWake>()("stoa/domain/platfor
     let hears = false
     return {
       wake: Effect.asVoid(latch.open),
-      /** A notification may have been lost before. */
       listening: (on: boolean) =>
         Effect.suspend(() => {
           hears = on
@@ -73,14 +72,11 @@ const makePauses = Effect.map(Effect.all([RelayStatements, RelayWake]), ([repo, 
   }
 
   return {
-    /** Another process may have left writers notifying. */
     start: Effect.sync(() => {
       writersNotify = true
       restingSince = undefined
     }),
-    /** Before a look: later entries end the next pause. */
     begin: Effect.sync(() => latch.closeUnsafe()),
-    /** The relay looks often now; writers need not notify. */
     awake: Effect.suspend(() => writersNotify ? tellWriters(false, undefined) : Effect.void),
     after: (count: number) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -103,7 +99,6 @@ export class Relay extends Context.Service<Relay>()("stoa/domain/platform/events
     const emit = (events: ReadonlyArray<EventNotice>) =>
       Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
 
-    /** Returns the number of entries. */
     const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, emit).pipe(
       Effect.tap((count) => Metric.update(relayed, count))
     )
@@ -132,7 +127,6 @@ export class Relay extends Context.Service<Relay>()("stoa/domain/platform/events
 
     return {
       once,
-      /** Logs and retries a failed batch. */
       run: Effect.andThen(pauses.start, Effect.forever(safely))
     }
   })

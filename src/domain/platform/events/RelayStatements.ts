@@ -2,13 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { announcedNames, type EventNotice } from "./EventSubscribers.ts"
 
-/** Handles events before the batch is committed. */
 export type Emit = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>
 
-/** The first entry is taken however large it is. */
 export interface BatchLimit {
   readonly entries: number
-  /** Stored, compressed size of the records. */
   readonly bytes: number
 }
 
@@ -66,7 +63,6 @@ const number = (
   const events: Array<EventNotice> = []
   for (const { id, organizationId, type } of rows) {
     const before = last.get(organizationId)
-    // Its cursor is not locked.
     if (before === undefined) continue
     const announced = announces.has(type)
     const end = { position: before.position + 1, sequence: before.sequence + (announced ? 1 : 0) }

@@ -1,12 +1,10 @@
 import { statements } from "../database/MigrationStatements.ts"
 
-/** Never change. */
 const content = ("id entry_number organization_id type entity_type entity_id payload before " +
   "actor_id actor_type request_id ip user_agent source created_at").split(" ")
 
 const of = (row: string) => content.map((column) => `${row}.${column}`).join(", ")
 
-/** Columns that no redaction changes, with the position. */
 const kept = (row: string) =>
   [...content.filter((column) => !["payload", "before", "ip", "user_agent"].includes(column)), "position"]
     .concat("event_sequence").map((column) => `${row}.${column}`).join(", ")
@@ -60,7 +58,6 @@ const tables = [
   ) with (fillfactor = 50)`
 ]
 
-/** Keys whose values identify a person, in entries about that person. */
 const personalKeys = ("email phone firstName lastName userId shippingAddress line1 line2 " +
   "city state postalCode country notes trackingNumber trackingUrl").split(" ")
 

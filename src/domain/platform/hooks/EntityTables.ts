@@ -9,7 +9,6 @@ export interface EntityTable {
 
 export interface EntitySet {
   readonly name: string
-  /** SQL: one of the entities, an array, is in it. */
   readonly has: (organization: string, entityIds: string) => string
 }
 
@@ -40,7 +39,6 @@ const tableName = (name: string): string => {
 const emptyTables = () => {
   const sets = new Map<string, EntitySet>()
   return {
-    /** During startup only. */
     declare: (set: EntitySet): void => void sets.set(set.name, set),
     /** Column `inTables` with a comma before it; empty when no table is declared. */
     column: (organization: string, entityIds: string): string =>
@@ -64,7 +62,6 @@ export class EntityTables extends Context.Service<EntityTables>()("stoa/domain/p
   static readonly layer = Layer.effect(EntityTables, EntityTables.make)
 }
 
-/** Empty for a repository that a test builds alone. */
 export const entityTables: Effect.Effect<EntityTables["Service"]> = Effect.map(
   Effect.serviceOption(EntityTables),
   Option.getOrElse(emptyTables)

@@ -17,7 +17,6 @@ const operations: ReadonlyMap<string, string> = new Map([
   ["Get", "read"]
 ])
 
-/** Kind of operation, from the key's verb. */
 export const operationOf = (key: string): string => {
   const verb = key.slice(key.lastIndexOf(".") + 1).replace(/^(before|after)/, "")
   return operations.get(verb) ?? verb.charAt(0).toLowerCase() + verb.slice(1)

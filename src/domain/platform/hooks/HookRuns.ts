@@ -36,7 +36,6 @@ export interface HookError {
   readonly message: string
 }
 
-/** `inTables`: of the operation's entities. */
 export interface Extra extends Pick<HookContext, "changedFieldPaths" | "entityId"> {
   readonly inTables?: InTables
 }
@@ -48,7 +47,6 @@ export interface Handler<Call> extends HookCondition {
 export const isConcerned = ({ entitiesIn }: HookCondition, inTables: InTables): boolean =>
   entitiesIn === undefined || inTables?.includes(entitiesIn.name) !== false
 
-/** A condition that throws counts as met. */
 const applies = (handler: HookCondition, inTables: InTables, actor: Actor): boolean => {
   try {
     return isConcerned(handler, inTables) && handler.onlyFor?.(actor) !== false
@@ -70,7 +68,6 @@ export const ifAny = <A, E, R>(
     )
     : Effect.succeed(answer)
 
-/** Contract §0.5. */
 const timeLimit = "20 seconds"
 
 const messageOf = (cause: Cause.Cause<unknown>): string => {
@@ -83,7 +80,6 @@ const messageOf = (cause: Cause.Cause<unknown>): string => {
 interface Round {
   readonly operation: string
   readonly context: HookContext
-  /** Includes the caller's transaction. */
   readonly services: Context.Context<CurrentActor>
 }
 
@@ -155,7 +151,6 @@ export const runBefore = <A extends object>(
     return current as A
   })
 
-/** Inline functions have the name of their property. */
 const nameOf = (handler: AfterHandler): string =>
   ["", "after", "handler"].includes(handler.name) ? "(anonymous afterHook)" : handler.name
 

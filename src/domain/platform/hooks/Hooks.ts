@@ -85,7 +85,6 @@ class Handlers<Call> {
   }
 }
 
-/** By the last part of the key: `acme.beforeRoast`. */
 const isBefore = (key: string): boolean => key.slice(key.lastIndexOf(".") + 1).startsWith("before")
 
 const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {

@@ -5,7 +5,6 @@ import { HookRefusal } from "./Hook.ts"
 
 const timeLimit = "10 seconds"
 
-/** Errors for a refusal, with its text, and for broken or slow code. */
 interface OtherEnds<E> {
   readonly refused: (message: string) => E
   readonly broken: (cause: unknown) => Effect.Effect<never, E>

@@ -5,7 +5,6 @@ import { ofForm } from "../text/Storable.ts"
 /** Short keys are refused: others could guess them. */
 export const idempotencyKeyForm = /^[\x21-\x7e]{8,255}$/
 
-/** Contract §3.1. */
 export const IdempotencyKey = Schema.String.check(
   ofForm(idempotencyKeyForm, "8 to 255 visible ASCII characters")
 ).annotate({ description: "Counts as the header Idempotency-Key, which wins." })
@@ -17,7 +16,6 @@ export type Claim =
    */
   | { readonly _tag: "Claimed"; readonly executionId: string; readonly isRepeat: boolean }
   | { readonly _tag: "Running"; readonly executionId: string }
-  /** The same key with another body or address. */
   | { readonly _tag: "OtherRequest" }
   /** Ended without a stored response. `carriedOut`: its change was certainly made; else unknown. */
   | { readonly _tag: "InDoubt"; readonly carriedOut: boolean }

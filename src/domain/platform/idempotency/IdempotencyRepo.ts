@@ -10,7 +10,6 @@ const cipher = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Finds a key; can neither use it nor decrypt its response. */
 export const keyDigest = (scope: string, key: string): string =>
   createHash("sha256").update(`${scope}\n${key}`).digest("hex")
 
@@ -26,7 +25,6 @@ export const encrypt = (key: string, executionId: string, answer: string): strin
   return Buffer.concat([nonce, encipher.getAuthTag(), ...encrypted]).toString("base64")
 }
 
-/** Throws for another key or a modified text. */
 export const decrypt = (key: string, executionId: string, encrypted: string): string => {
   const bytes = Buffer.from(encrypted, "base64")
   const decipher = createDecipheriv(cipher, secretOf(key, executionId), bytes.subarray(0, nonceBytes))
@@ -106,7 +104,6 @@ const makeClaim = (sql: SqlClient.SqlClient) => {
   )
 }
 
-/** Uses the index on age. */
 const makePurge = (sql: SqlClient.SqlClient) => {
   const purgeOf = (table: "idempotency_keys" | "idempotency_records", hours: number) =>
     sql`delete from ${sql(table)} where ctid = any(array(

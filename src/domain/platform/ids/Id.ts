@@ -7,8 +7,6 @@ export const Uuid = Schema.String.check(Schema.isUUID()).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase())
 )
 
-/* The compiler refuses ids of another kind of record, and texts that were not decoded. */
-
 export const EntityId = Uuid.pipe(Schema.brand("EntityId"))
 export type EntityId = typeof EntityId.Type
 export const VariantId = Uuid.pipe(Schema.brand("VariantId"))
@@ -83,7 +81,6 @@ const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** Tells a record id from a slug or an order number: `isUuid<OrderId>(idOrNumber)`. */
 export const isUuid = <Id extends string = string>(value: string): value is Id => pattern.test(value)
 
-/** Before every id in order. */
 export const nilId: string = NIL
 
 /** Random bytes for 256 ids: a system call per id costs more than the rest. */
@@ -99,7 +96,6 @@ const random = (): Uint8Array => {
   return pool.subarray(used - 16, used)
 }
 
-/** Keeps ids of one millisecond in order. */
 let sequence = 0
 
 /** A new UUIDv7: rows created together are adjacent in indexes. */

@@ -27,7 +27,6 @@ export const Job = Schema.Struct({
 }).annotate({ identifier: "Job" })
 export type Job = typeof Job.Type
 
-/** A claimed job; `attempts` includes the current one. */
 export type ClaimedJob = Pick<
   Job,
   "id" | "organizationId" | "taskSlug" | "input" | "attempts" | "maxAttempts" | "createdAt"
@@ -37,7 +36,6 @@ export type ClaimedJob = Pick<
 export interface Settlement {
   readonly id: string
   readonly status: "succeeded" | "failed" | "pending"
-  /** JSON text. */
   readonly output: string | null
   readonly error: string | null
   /** Milliseconds until the next try of a pending job. */
@@ -56,7 +54,6 @@ export interface FieldOrder {
  */
 export type ProcessingOrder = FieldOrder | ((left: Job, right: Job) => number)
 
-/** Counts of one run of a queue (contract, platform §12.1). */
 export const RunCounts = Schema.Struct({
   processed: Schema.Int.annotate({ description: "Jobs that succeeded." }),
   failed: Schema.Int.annotate({ description: "Jobs that failed for good." }),

@@ -13,7 +13,6 @@ export const jobs = new Table("commerce_jobs", Job)
 
 const QueueDepth = Schema.Struct({
   queue: Schema.String,
-  /** Waiting for a key or time included; counted up to 10,000. */
   pending: Schema.Int,
   /** Age of the oldest runnable job; 0 without one. */
   oldestSeconds: Schema.Number
@@ -26,7 +25,6 @@ const purgeable = 1_000
 
 const Purged = Schema.Struct({ removed: Schema.Int, looked: Schema.Int, last: Schema.NullOr(Schema.String) })
 
-/** Ready jobs wait since their creation, others since they became due. */
 const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
   decoding(sql, QueueDepth)`with recursive queues(queue) as (
     (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)
@@ -43,7 +41,6 @@ const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
         and j.status = 'pending' and j.wait_until is not null and not j.blocked))))::float8 as "oldestSeconds"
   from queues where queue is not null`
 
-/** Job records for people: failed jobs, and the state of queues. */
 export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain/platform/jobs/JobRecordRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const columns = sql.literal(jobs.columns())
@@ -59,10 +56,8 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
       Effect.orDie(ownPage(sql, jobs, "completed_at desc, id desc", page, [sql`status = 'failed'`], "all"))
     )
 
-    /** Undefined if the organization has no such failed job. */
     const retry = Effect.fn("JobRecordRepo.retry")(function*(id: JobId) {
       const actor = yield* CurrentActor
-      // Without the job's input and output.
       const retried = changeLogRows(sql, actor, {
         type: "jobs.retry",
         entityType: "job",

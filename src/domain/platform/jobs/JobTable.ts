@@ -4,7 +4,6 @@ import { Table } from "../records/Table.ts"
 import { Time } from "../text/Time.ts"
 import { Job } from "./Job.ts"
 
-/** A job with the columns that only the queue reads. */
 const StoredJob = Schema.Struct({
   ...Job.fields,
   exclusive: Schema.Boolean,

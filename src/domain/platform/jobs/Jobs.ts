@@ -8,12 +8,9 @@ import { pageSize } from "../paging/Paging.ts"
 import type { JobStatus, RunCounts } from "./Job.ts"
 import { JobRecordRepo } from "./JobRecordRepo.ts"
 
-/** The JSON object that a job is given. */
 export type Input = Readonly<Record<string, unknown>>
 
-/** Spec §2. */
 export interface EnqueueOptions {
-  /** Not blank. */
   readonly organizationId: string
   /** Default: the task's queue, else `default`. */
   readonly queue?: string
@@ -21,9 +18,7 @@ export interface EnqueueOptions {
   readonly delayMs?: number
   /** Tries in all. Default: the task's policy, else 1. */
   readonly maxAttempts?: number
-  /** Replaces the key of the task. */
   readonly concurrencyKey?: string
-  /** Replaces the task's policy. */
   readonly supersedes?: boolean
   /** Enqueues once per organization, task and key, while the first job is kept. */
   readonly idempotencyKey?: string
@@ -60,7 +55,6 @@ export class EngineDrivesJobs
 {}
 export class RunnerNeedsAdmin extends forbidden("JobRunner", "Job runner requires admin access") {}
 
-/** Jobs that failed for good (spec §4 Jobs). */
 export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/platform/jobs/FailedJobs", {
   make: Effect.map(JobRecordRepo, (repo) => ({
     list: repo.failed,
@@ -81,7 +75,6 @@ export interface RunRequest {
   readonly limit: number
 }
 
-/** A task's schedule is no cron expression. */
 export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ readonly message: string }> {}
 
 /** Runs a queue for external drivers: the cron route, the command line, a call (spec §4). */
@@ -102,7 +95,6 @@ const numberOf = (sent: AskedRun["limit"]): number => {
   return asked >= 1 ? pageSize(sent) : sent === undefined || Number.isNaN(asked) ? ordinary : 1
 }
 
-/** Guards runs of queues (contract, platform §12.1). */
 export class JobRuns extends Context.Service<JobRuns>()("stoa/domain/platform/jobs/JobRuns", {
   make: (production: boolean) =>
     Effect.map(JobRunner, (runner) => ({

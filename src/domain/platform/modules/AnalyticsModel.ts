@@ -25,17 +25,14 @@ export interface Dimension {
   readonly type: DimensionType
 }
 
-/** Another table of the model's SQL, with a column `organization_id`. */
 export interface Join {
   readonly table: string
   readonly type: "left" | "inner"
   /** Without the organization, which is added. */
   readonly on: string
-  /** Model of this table whose dimensions queries may use. */
   readonly model?: string
 }
 
-/** A named condition of queries. */
 export interface Segment {
   readonly sql: string
 }
@@ -61,11 +58,9 @@ export interface AnalyticsModel {
   readonly dimensions: Readonly<Record<string, Dimension>>
   readonly joins?: ReadonlyArray<Join>
   readonly segments?: Readonly<Record<string, Segment>>
-  /** Absent: only callers who see all models see it. */
   readonly scopeRules?: ReadonlyArray<ScopeRule>
 }
 
-/** A core module, a plugin, or `commerce.config.ts`. */
 export const modelSources = ["builtin", "plugin", "custom-schema"] as const
 export type ModelSource = typeof modelSources[number]
 
@@ -86,7 +81,6 @@ interface Modelling {
   readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
 }
 
-/** Models from manifests of the core and of plugins (spec §2 Plugin manifest). */
 export const broughtBy = (
   core: ReadonlyArray<Modelling>,
   plugins: ReadonlyArray<Modelling>
@@ -95,18 +89,15 @@ export const broughtBy = (
   ...plugins.flatMap(({ analyticsModels }) => analyticsModels().map((model) => ({ model, source: "plugin" as const })))
 ]
 
-/** Models without those of the deployment. */
 export class BroughtModels
   extends Context.Service<BroughtModels, ReadonlyArray<KnownModel>>()("stoa/domain/platform/modules/BroughtModels")
 {
   static readonly layerOf = (models: ReadonlyArray<KnownModel>) => Layer.succeed(BroughtModels, models)
 }
 
-/** All models of this deployment. */
 export class AnalyticsModels
   extends Context.Service<AnalyticsModels, ReadonlyArray<KnownModel>>()("stoa/domain/platform/modules/AnalyticsModels")
 {
-  /** Fails when models conflict. */
   static readonly layerOf = (custom: ReadonlyArray<AnalyticsModel>) =>
     Layer.effect(
       AnalyticsModels,
@@ -177,7 +168,6 @@ const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
   ]
 }
 
-/** Duplicate names, and joins with dimensions of a missing model. */
 const flawsAmong = (model: AnalyticsModel, all: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> => [
   ...all.filter(({ name }) => name === model.name).length > 1 ? ["another model has this name"] : [],
   ...(model.joins ?? []).flatMap(({ model: named, table }) =>
@@ -193,7 +183,6 @@ export const modelFlaws = (models: ReadonlyArray<AnalyticsModel>): ReadonlyArray
     [...flawsOf(model), ...flawsAmong(model, models)].map((flaw) => `analytics model "${model.name}": ${flaw}`)
   )
 
-/** All rows of the organization, or those that a model's rules allow. */
 export type Scope =
   | { readonly _tag: "All" }
   | { readonly _tag: "Vendor"; readonly vendorId: string }
@@ -202,7 +191,6 @@ export type Scope =
 /** Permission to see all models and rows. */
 export const readsAll = "analytics:read"
 
-/** Roles that see all models and rows (spec §4 Analytics). */
 const seesAll: ReadonlySet<string> = new Set(["owner", "admin", "staff", "ai_agent"])
 
 /**

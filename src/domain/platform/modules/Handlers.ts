@@ -22,7 +22,6 @@ export interface HandlerJobs {
   ) => Effect.Effect<string, ValidationFailed>
 }
 
-/** Tools of the handlers of hooks and tasks. */
 export interface HandlerTools {
   readonly jobs: HandlerJobs
   /** The services of the core. They act for the actor of the operation or of the job. */
@@ -32,7 +31,6 @@ export interface HandlerTools {
   readonly db: Database
 }
 
-/** For handlers that return a promise: it cannot be interrupted. */
 export interface PromiseTools {
   /** Aborted at the handler's time limit, or when its scope ends. */
   readonly signal: AbortSignal
@@ -40,7 +38,6 @@ export interface PromiseTools {
   readonly run: <A, E>(effect: Effect.Effect<A, E, CurrentActor>) => Promise<A>
 }
 
-/** Filled before anything is served or run. */
 const started = (serviceRegistry: ServiceRegistry["Service"]): RegisteredServices => {
   const parts = serviceRegistry.parts()
   if (parts === undefined) {
@@ -71,7 +68,6 @@ const loggerFor = (annotations: Record<string, string>, services: Context.Contex
   return { info: write(Effect.logInfo), warn: write(Effect.logWarning), error: write(Effect.logError) }
 }
 
-/** Creates tools lazily, from the caller's fiber. */
 export const toolsOf = (
   serviceRegistry: ServiceRegistry["Service"],
   organizationId: string,
@@ -103,7 +99,6 @@ export const promiseToolsOf = (services: Context.Context<CurrentActor>, inTransa
   const lasting = inTransaction ? AbortSignal.any([early.signal, ended.signal]) : early.signal
   const tools: PromiseTools = {
     signal: early.signal,
-    // An aborted signal stops an effect only after its first steps.
     run: (effect) =>
       lasting.aborted ? Promise.reject(over) : Effect.runPromiseWith(services)(effect, { signal: lasting })
   }

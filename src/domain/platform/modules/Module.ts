@@ -9,7 +9,6 @@ export interface PermissionScope {
   readonly roles?: ReadonlyArray<string>
 }
 
-/** Declared by core modules and plugins. */
 export interface Manifest {
   /** Lower case letters, digits and hyphens; also names the ledger of migrations. */
   readonly id: string
@@ -29,11 +28,8 @@ interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes e
    * stock, deletions check references.
    */
   readonly requires?: ReadonlyArray<Required>
-  /** Repositories and services, in every process. */
   readonly services: Services
-  /** Entities and workflows, in processes that run actors. */
   readonly actors?: Actors
-  /** Route handlers, in processes that serve HTTP. */
   readonly routes: Routes
 }
 

@@ -1,7 +1,6 @@
 import { Data, Effect } from "effect"
 import type { Actor, CurrentActor } from "../access/Actor.ts"
 
-/** The result of a service of the deployment or a plugin. */
 export type Given<A> = Effect.Effect<A, Error, CurrentActor> | Promise<A>
 
 /** The caller without secrets, address and permissions. */
@@ -9,7 +8,6 @@ export type Asker = Pick<Actor, "type" | "userId" | "role">
 
 export const askerOf = ({ role, type, userId }: Actor): Asker => ({ type, userId, role })
 
-/** Failed, or too late. */
 export class OutsideFailed extends Data.TaggedError("OutsideFailed")<{ readonly cause: unknown }> {
   override get message(): string {
     return this.cause instanceof Error ? this.cause.message : String(this.cause)

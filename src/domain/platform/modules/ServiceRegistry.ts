@@ -10,7 +10,6 @@ export interface CoreServices {}
 
 export interface RegisteredServices {
   readonly services: CoreServices
-  /** Absent in processes without a job queue. */
   readonly jobs: Jobs["Service"] | undefined
   readonly database: Database
 }
@@ -18,7 +17,6 @@ export interface RegisteredServices {
 /** Services for handlers. It exists before the services, so that they can be built with hooks. */
 export class ServiceRegistry extends Context.Service<ServiceRegistry, {
   readonly fill: (parts: RegisteredServices) => Effect.Effect<void>
-  /** Undefined until it is filled, before anything is served. */
   readonly parts: () => RegisteredServices | undefined
 }>()("stoa/domain/platform/modules/ServiceRegistry") {
   static readonly layer = Layer.sync(ServiceRegistry, () => emptyServiceRegistry())

@@ -3,7 +3,6 @@ import { CurrencyCode, exponentOf } from "./Money.ts"
 
 const isCurrency = Schema.is(CurrencyCode)
 
-/** Formats minor units for a locale. */
 export const moneyText = (amount: number, currency: string, locale: string): string => {
   if (!isCurrency(currency)) return `${amount} ${currency}`
   const digits = exponentOf(currency)
@@ -15,7 +14,6 @@ export const moneyText = (amount: number, currency: string, locale: string): str
   }).format(amount / 10 ** digits)
 }
 
-/** Mail programs turn such text into a link. */
 const linkLike = /:\/\/|www\.|@|[\p{L}\p{N}]\.\p{L}{2,}/iu
 
 /** A name for a greeting; undefined for one like a link: a sign-up chooses both name and address of a mail. */
@@ -24,7 +22,6 @@ export const personName = (name: string): string | undefined => {
   return text === "" || text.length > 80 || linkLike.test(text) ? undefined : text
 }
 
-/** Lines of a postal address, without those that contain a link. */
 export const addressLines = (address: Readonly<Record<string, unknown>> | null): ReadonlyArray<string> => {
   const part = (name: string) => {
     const value = address?.[name]

@@ -33,13 +33,11 @@ export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/)).pipe(
 )
 export type CurrencyCode = typeof CurrencyCode.Type
 
-/** Upper case only. */
 export const isCurrencyCode: (code: string) => code is CurrencyCode = Schema.is(CurrencyCode)
 
 /** Decimals of a currency: JPY 0, GBP 2, KWD 3. */
 export const exponentOf = (currency: CurrencyCode): Exponent => exponents.get(currency) ?? 2
 
-/** The currency cannot represent the text exactly. */
 export class MalformedAmount
   extends Data.TaggedError("MalformedAmount")<{ readonly text: string; readonly currency: string }>
 {
@@ -87,31 +85,26 @@ export type SignedMinor = typeof SignedMinor.Type
 export const Minor = SignedMinor.check(Schema.isBetween({ minimum: 0, maximum: maxMinor })).pipe(Schema.brand("Minor"))
 export type Minor = typeof Minor.Type
 
-/** A computed amount is no integer in range. */
 export class AmountOutOfRange extends Data.TaggedError("AmountOutOfRange")<{ readonly subject: string }> {
   override get message(): string {
     return `The ${this.subject} is outside the range of amounts.`
   }
 }
 
-// The checks of the schemas without a decoder: they run for every line of every cart.
 const isSigned = (value: number): value is SignedMinor => Number.isSafeInteger(value)
 const isMinor = (value: number): value is Minor => isSigned(value) && value >= 0
 
-/** `subject` names the number in the error. */
 export const signedMinor = (value: number | bigint, subject: string): Result.Result<SignedMinor, AmountOutOfRange> => {
   // A float sum or product of safe integers is a safe integer only when exact. `+ 0` turns -0 into 0.
   const amount = Number(value) + 0
   return isSigned(amount) ? Result.succeed(amount) : Result.fail(new AmountOutOfRange({ subject }))
 }
 
-/** `subject` names the number in the error. */
 export const minor = (value: number | bigint, subject: string): Result.Result<Minor, AmountOutOfRange> => {
   const amount = Number(value) + 0
   return isMinor(amount) ? Result.succeed(amount) : Result.fail(new AmountOutOfRange({ subject }))
 }
 
-/** Fails out of range. */
 export const sum = (amounts: Iterable<number>, subject: string): Result.Result<SignedMinor, AmountOutOfRange> => {
   let total = 0n
   for (const amount of amounts) {

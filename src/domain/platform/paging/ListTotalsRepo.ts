@@ -21,7 +21,6 @@ export const totalOf = (
     select rows from list_totals where ${mine} union all select rows from list_changes where ${mine}) counted)`
 }
 
-/** Keeps the counters of lists short (ADR 23). */
 export class ListTotalsRepo extends Context.Service<ListTotalsRepo>()("stoa/domain/platform/paging/ListTotalsRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const moved = decoding(sql, Schema.Struct({ moved: Schema.Int }))
@@ -40,7 +39,6 @@ export class ListTotalsRepo extends Context.Service<ListTotalsRepo>()("stoa/doma
           select organization_id, list, part, sum(rows) from gone group by 1, 2, 3 order by 1, 2, 3
           on conflict (organization_id, list, part) do update set rows = t.rows + excluded.rows)
         select count(*)::int4 as moved from gone`
-      // Removed endpoints, groups and organizations need no counter.
       yield* sql`delete from list_totals where rows = 0`
       return row?.moved ?? 0
     }, Effect.orDie)

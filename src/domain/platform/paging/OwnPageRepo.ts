@@ -6,7 +6,6 @@ import { nextCursorOf, pageParts } from "./CursorRepo.ts"
 import { totalOf } from "./ListTotalsRepo.ts"
 import { type PageOf, type PageRequest, wholeList } from "./Paging.ts"
 
-/** Counts by the table's counters, all or of some values, or by an expression. */
 export type Counted = "all" | ReadonlyArray<string> | Statement.Fragment
 
 /**

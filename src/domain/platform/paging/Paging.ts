@@ -11,7 +11,6 @@ export interface Cursor {
 export interface PageRequest {
   readonly page: number
   readonly limit: number
-  /** Replaces the number: rows after this one. */
   readonly cursor?: Cursor | undefined
 }
 
@@ -24,7 +23,6 @@ export interface PageOf<A> {
   readonly nextCursor?: string | undefined
 }
 
-/** A query parameter, of which the first value counts, or the number of an RPC payload. */
 type Sent = string | number | ReadonlyArray<string> | undefined
 
 export interface SentPage {
@@ -44,7 +42,6 @@ export const pageNumber = (sent: Sent): number => Math.min(Math.max(1, whole(sen
 /** Below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
 export const pageSize = (sent: Sent, usual = 20): number => (whole(sent) < 1 ? usual : Math.min(whole(sent), 100))
 
-/** Reads `<time>_<id>`; undefined otherwise, also for a day that no calendar has. */
 const cursorOf = (text: string | undefined): Cursor | undefined => {
   const [at = "", id = ""] = (text ?? "").split("_")
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(at) || !isUuid(id)) return undefined
@@ -62,12 +59,10 @@ export const pageOf = (query: SentPage, usual = 20) => ({
 export const pageOrAll = (query: SentPage): PageRequest | undefined =>
   query.page === undefined && query.limit === undefined && query.cursor === undefined ? undefined : pageOf(query)
 
-/** 0 with a cursor. */
 export const offsetOf = ({ cursor, limit, page }: PageRequest): number => cursor === undefined ? (page - 1) * limit : 0
 
 const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** Accept any text: a wrong value falls back instead of failing. */
 export const pageQuery = {
   page: Schema.optional(textOrTexts.annotate({ description: "Page number, from 1. Default 1." })),
   limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." })),
@@ -102,7 +97,6 @@ export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagin
   ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor })
 })
 
-/** All rows as one page. */
 export const wholeList = <A>(items: ReadonlyArray<A>): PageOf<A> => ({
   items,
   page: 1,

@@ -11,7 +11,6 @@ export const listTotals: ReadonlyArray<string> = [
     primary key (organization_id, list, part)
   ) with (fillfactor = 70)`,
   "create index list_totals_empty on list_totals (organization_id) where rows = 0",
-  // As many deletes as inserts: vacuumed by number, not by table size.
   `create table list_changes (
     organization_id text not null,
     list text not null,
@@ -28,7 +27,6 @@ export interface CountedRows {
   readonly part?: (row: string) => string
   /** For tables most of whose writes have no part: triggers for each row instead of each statement. */
   readonly few?: boolean
-  /** Prefix of the triggers. Default: the table's name. */
   readonly triggers?: string
 }
 

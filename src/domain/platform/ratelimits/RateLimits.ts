@@ -1,6 +1,5 @@
 import { Context, Effect, Layer, Record } from "effect"
 
-/** Limits requests of a subject in a fixed window. */
 export interface RateLimit {
   /** For example `api`, `checkout`. */
   readonly bucket: string
@@ -13,7 +12,6 @@ export interface RateLimit {
 }
 
 export interface Standing {
-  /** False: refuse the request. */
   readonly admitted: boolean
   readonly limit: number
   readonly remaining: number
@@ -26,15 +24,12 @@ export interface Standing {
 export class RateLimits extends Context.Service<RateLimits, {
   /** Counts a request against the limits until one refuses it; returns the tightest. */
   readonly admit: (...limits: readonly [RateLimit, ...ReadonlyArray<RateLimit>]) => Effect.Effect<Standing>
-  /** The cached state, without counting. */
   readonly standing: (limit: RateLimit) => Effect.Effect<Standing>
 }>()("stoa/domain/platform/ratelimits/RateLimits") {}
 
-/** A refusal, else the state with fewer requests left. */
 export const tighter = (one: Standing | undefined, other: Standing): Standing =>
   one === undefined || (one.admitted && (!other.admitted || other.remaining < one.remaining)) ? other : one
 
-/** FNV-1a. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
@@ -53,7 +48,6 @@ export const windowEnd = (key: string, windowMs: number, now: number): number =>
 export interface Rate {
   readonly limit: number
   readonly windowMs: number
-  /** False: reported but not enforced. */
   readonly enforced: boolean
 }
 

@@ -2,9 +2,7 @@ import { Effect, Predicate } from "effect"
 import type { SqlError } from "effect/sql"
 
 interface Refusal {
-  /** Empty when the statement got no answer. */
   readonly state: string
-  /** Empty for other failures. */
   readonly constraint: string
 }
 
@@ -13,7 +11,7 @@ const textAt = (value: unknown, key: string): string => {
   return typeof found === "string" ? found : ""
 }
 
-/** The one place that knows where the driver keeps them. */
+/** The one place that knows where the driver keeps SQLSTATE and constraint. */
 export const refusalOf = ({ reason }: SqlError.SqlError): Refusal => {
   const cause = Predicate.hasProperty(reason, "cause") ? reason.cause : undefined
   return { state: textAt(cause, "code"), constraint: textAt(reason, "constraint") || textAt(cause, "constraint") }

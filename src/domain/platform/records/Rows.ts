@@ -1,7 +1,6 @@
 import { Effect, Record, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** The driver gives times as `Date` and eight-byte integers as bigint. */
 const plain = (value: unknown): unknown =>
   value instanceof Date ? value.toISOString() : typeof value === "bigint" ? Number(value) : value
 
@@ -10,7 +9,6 @@ export const plainRows = (rows: ReadonlyArray<Record<string, unknown>>) => rows.
 /** Expensive to make: records have one for each table. */
 export const decoderOf = <A>(row: Schema.Codec<A, unknown>): (rows: unknown) => ReadonlyArray<A> =>
   Schema.decodeUnknownSync(Schema.Array(Schema.toCodecJson(row)), {
-    // Checked on input, by the rules of then.
     disableChecks: true
   })
 

@@ -2,10 +2,8 @@ import { type Schema, String } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { decoderOf, decodingBy, plainRows, type Preparation } from "./Rows.ts"
 
-/** Stored in columns of these names in snake case. */
 type Fields = Readonly<Record<string, unknown>>
 
-/** SQL for fields that need more than their column. */
 type Expressions = Readonly<Record<string, string | undefined>>
 
 export const columnOf = (row: string | undefined, field: string) =>
@@ -18,7 +16,6 @@ export const columnsOf = (fields: Fields, row?: string, expressions: Expressions
 const pairsOf = (fields: Fields, row: string, expressions: Expressions): string =>
   Object.keys(fields).map((field) => `'${field}', ${expressions[field] ?? columnOf(row, field)}`).join(", ")
 
-/** The record as `jsonb`, as the API shows it. */
 export const jsonOf = (fields: Fields, row: string, expressions: Expressions = {}): string =>
   `jsonb_build_object(${pairsOf(fields, row, expressions)})`
 
@@ -43,7 +40,6 @@ type Values<A extends object, Unset extends keyof A, Sql> =
 interface TableOptions<A extends object, Unset extends keyof A> {
   /** Types to read fields as: `float8` makes a `numeric` a number. */
   readonly casts?: { readonly [Field in keyof A]?: string }
-  /** Computed and not stored. */
   readonly computed?: { readonly [Field in Unset]?: string }
   /** Have a default, or stay empty, in new rows. */
   readonly unset?: ReadonlyArray<Unset>
@@ -58,7 +54,6 @@ export class Table<A extends object, Unset extends keyof A = never> {
   readonly schema: RecordSchema<A>
   readonly casts: Expressions
   readonly computed: Expressions
-  /** For `insert into … (…)` and `update … set (…)`. */
   readonly names: string
 
   readonly #inserted: ReadonlyArray<string>
@@ -87,7 +82,6 @@ export class Table<A extends object, Unset extends keyof A = never> {
     return columnsOf(Object.fromEntries(fields), row, { ...Object.fromEntries(casts), ...this.computed })
   }
 
-  /** Assignments that copy fields from `row`. */
   sets(row: string, fields: ReadonlyArray<keyof A & string>): string {
     return fields.map((field) => `${columnOf(undefined, field)} = ${columnOf(row, field)}`).join(", ")
   }
@@ -107,7 +101,6 @@ export class Table<A extends object, Unset extends keyof A = never> {
     return insertOf(Object.entries<string | undefined>(values))
   }
 
-  /** The same, copying `row` except for these values. */
   copy(row: string, values: { readonly [Field in keyof A]?: string } = {}): string {
     const copied = this.#inserted.filter((field) => !(field in values)).map((field) =>
       [field, columnOf(row, field)] as const
@@ -115,16 +108,13 @@ export class Table<A extends object, Unset extends keyof A = never> {
     return insertOf([...copied, ...Object.entries<string | undefined>(values)])
   }
 
-  /** Like `insertion`, with parameters. */
   insert(sql: SqlClient.SqlClient, values: Values<A, Unset, string | Statement.Fragment>): Statement.Fragment {
     const cells = Object.entries<string | Statement.Fragment | undefined>(values)
     return sql`(${sql.literal(namesOf(cells))}) select ${sql.csv(cells.map(([, cell]) => cell ?? "null"))}`
   }
 
-  /** Rows may have more columns. */
   readonly decode = (rows: ReadonlyArray<Record<string, unknown>>): ReadonlyArray<A> => this.#decode(plainRows(rows))
 
-  /** A template for statements that return complete records. */
   rows(sql: SqlClient.SqlClient, preparation?: Preparation) {
     return decodingBy(sql, this.#decode, preparation)
   }

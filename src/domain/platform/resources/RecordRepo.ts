@@ -11,13 +11,11 @@ import type { Table } from "../records/Table.ts"
 export interface RecordSource<A extends object> {
   readonly table: Table<A>
   readonly order: string
-  /** Set for a table with `countedBy` over all rows. */
   readonly counted?: "all"
   readonly entityType: Subject
   readonly changes: { readonly create: ChangeType; readonly update: ChangeType; readonly delete: ChangeType }
   /** Condition of other rows that a change locks, in the order of their ids. */
   readonly alsoLocked?: string
-  /** Record whose change log has the changes; absent: this one. */
   readonly entityId?: (record: A) => string
 }
 
@@ -44,7 +42,6 @@ export interface RecordRepo<A extends StoredRecord, E> {
     rule: (before: A) => Effect.Effect<A, E2, R>,
     ...only: ReadonlyArray<Statement.Fragment>
   ) => Effect.Effect<A | undefined, E | E2, CurrentActor | R>
-  /** False for an unknown id. */
   readonly remove: (
     id: A["id"],
     ...only: ReadonlyArray<Statement.Fragment>

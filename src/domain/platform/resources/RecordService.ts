@@ -8,7 +8,6 @@ import type { RecordRepo } from "./RecordRepo.ts"
 
 class RecordNotFound extends notFound("Record", (name: string) => `${name} not found.`) {}
 
-/** Management of one kind of record by staff. */
 export interface RecordService<A extends NewRecord, New, Change, E> {
   readonly get: (id: A["id"]) => Effect.Effect<A, NotFound, CurrentActor>
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<A>, never, CurrentActor>
@@ -24,7 +23,6 @@ export interface NewRecord<Id extends string = string> {
   readonly updatedAt: Date
 }
 
-/** An absent field keeps its stored value. */
 export const withSent = <A extends object>(
   before: A,
   sent: { readonly [Field in keyof A]?: A[Field] | undefined }
@@ -33,7 +31,6 @@ export const withSent = <A extends object>(
 export interface RecordRules<A extends NewRecord, New, Change, E> {
   readonly name: string
   readonly made: (sent: New, record: NewRecord<A["id"]>) => Effect.Effect<A, E>
-  /** The rules apply to the complete record, not only to the sent fields. */
   readonly changed: (before: A, sent: Change) => Effect.Effect<A, E>
 }
 

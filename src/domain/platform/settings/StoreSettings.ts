@@ -4,24 +4,21 @@ import { defaultRoles, type Roles } from "../access/Permission.ts"
 
 /** Rules of the store from `commerce.config.ts`. */
 export interface Settings {
-  /** Of requests that name none. */
   readonly defaultOrganizationId: string
-  /** Of amounts without a currency. */
   readonly defaultCurrency: string
-  /** IANA name. */
   readonly timeZone: string
   /** Minutes, fixed at creation (contract §2: 7 days). */
   readonly cartTtlMinutes: number
   readonly cartMaxLines: number
   /** Seconds. */
   readonly holdSeconds: number
-  /** Unpaid orders of a shopper that no checkout made. */
+  /** Maximum unpaid orders of a shopper, without those of checkouts. */
   readonly maxUnpaidOrders: number
   /** Minutes that an order waits for its shopper to confirm the payment. */
   readonly confirmationMinutes: number
   /** `manual`: an operator captures later (`POST /orders/:id/capture`). */
   readonly capture: "automatic" | "manual"
-  /** Hours until an unpaid order is cancelled; 0: never. */
+  /** 0: never. */
   readonly staleOrderHours: number
   readonly roles: Roles
   readonly keyScopes: KeyScopes

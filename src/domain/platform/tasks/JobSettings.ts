@@ -14,7 +14,6 @@ export interface EngineJob {
   readonly concurrencyKey: string | null
   readonly exclusive: boolean
   readonly supersedes: boolean
-  /** Of jobs with one key only the first runs; null: no rule. */
   readonly idempotencyKey: string | null
 }
 
@@ -23,7 +22,6 @@ export interface EngineCall {
   readonly task: string
   readonly input: Input
   readonly organizationId: string
-  /** From 1. */
   readonly attempt: number
   readonly maxAttempts: number
 }
@@ -60,36 +58,25 @@ export interface JobEngine {
 /** Run requests are refused (409) when an external runtime drives the queue. */
 export const isPush = (engine: JobEngine | undefined): boolean => engine?.execution.mode === "push"
 
-/** A rejection is a defect, like a failing statement of the built-in queue. */
 export const askEngine = <A>(call: () => Promise<A> | A): Effect.Effect<A> => Effect.promise(async () => call())
 
 /** Times in milliseconds unless stated otherwise. */
 export interface JobSettingsValues {
-  /** Processes run the queues themselves. */
   readonly autorun: boolean
-  /** Polling interval of an idle queue without notifications. */
   readonly pollMs: number
   readonly slots: number
-  /** Handlers at the same time in a slot. */
   readonly concurrency: number
-  /** Maximum jobs in one claim. */
   readonly batch: number
-  /** Lease of a job since its worker's last sign of life. */
   readonly leaseMs: number
-  /** Interval between checks for jobs of dead workers. */
   readonly reapMs: number
-  /** For tasks without a limit. */
   readonly timeLimitMs: number
-  /** How long a stopping process waits for handlers. */
   readonly drainMs: number
-  /** How long a slot works before its successor. */
   readonly loopMs: number
   readonly keepSucceededDays: number
   readonly keepFailedDays: number
   readonly order: ProcessingOrder
   /** Replaces the built-in queue. */
   readonly engine: JobEngine | undefined
-  /** Permanent slots besides `default` and those of tasks. */
   readonly queues: ReadonlyArray<string>
 }
 

@@ -117,7 +117,6 @@ export const purgeTask = <E>(name: string, limit: number, purge: Effect.Effect<n
   })
 })
 
-/** Jobs of one organization exclude one another unless the task says otherwise. */
 const withKey = (task: Task): Task =>
   task.everyOrganization === true ? { concurrency: { key: () => task.slug }, ...task } : task
 
@@ -129,7 +128,6 @@ export class Tasks extends Context.Service<Tasks>()("stoa/domain/platform/tasks/
   make: Effect.sync(() => {
     const known = new Map<string, Task>()
     return {
-      /** During startup; a duplicate slug ends the start. */
       register: (task: Task) =>
         Effect.suspend(() => {
           if (known.has(task.slug)) return Effect.die(new Error(`Two tasks are called '${task.slug}'.`))

@@ -29,7 +29,6 @@ export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.Sql
 /** Contract, platform §6: 60 s. */
 const limits = { capacity: 1_000, lifeMs: 60_000 }
 
-/** Longer than any organization id. */
 const maxIdLength = 128
 
 export class OrganizationRepo
@@ -42,7 +41,6 @@ export class OrganizationRepo
         return rows.length > 0
       }, Effect.orDie)
       return {
-        /** Cached for a minute: every request with a store resolver needs it. */
         exists: Effect.fnUntraced(function*(id: string) {
           if (id === "" || id.length > maxIdLength || id.includes("\0")) return false
           return yield* cachedOr(cache, id, `o${id}`, find(id))

@@ -1,7 +1,6 @@
 import { statements } from "../database/MigrationStatements.ts"
 import { listTotals } from "../paging/migrations.ts"
 
-/** Organizations, and idempotency keys that modules write with the change log. */
 export const migrations = {
   "0001_tenancy": statements(
     `create table organizations (
@@ -37,7 +36,6 @@ export const migrations = {
       primary key (organization_id, execution_id)
     )`,
     `create index idempotency_records_age on idempotency_records (created_at)`,
-    // The plugin that created a table: tables of the core or another plugin are never adopted.
     `create table plugin_tables (name text primary key, plugin text not null)`
   ),
   // Other modules may join these columns, so they stay.

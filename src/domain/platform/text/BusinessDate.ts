@@ -12,7 +12,6 @@ export const DayStart = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[
 
 const day = 86_400_000
 
-/** The date (`2026-11-28`) of a moment, in a time zone where days begin at `start`. */
 export const businessDate = (at: Date, timeZone: string, start = "00:00"): string => {
   const { day: dayOfMonth, hour, minute, month, year } = DateTime.toParts(DateTime.makeZonedUnsafe(at, { timeZone }))
   const [startHour = 0, startMinute = 0] = start.split(":").map(Number)

@@ -8,7 +8,6 @@ export const Units = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: la
 /** Lower goes first. */
 export const Priority = Schema.Int.check(Schema.isBetween({ minimum: -largestInt4, maximum: largestInt4 }))
 
-/** May be left out or null. */
 export const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
 /** The sent value, or the previous one. Null is a value. */

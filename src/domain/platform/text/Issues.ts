@@ -2,7 +2,6 @@ import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
 import { nearestWord } from "./NearestWord.ts"
 
-/** As many as an error response shows. */
 const maxIssues = 50
 
 /** In words of clients: schema identifiers are internal names. */
@@ -44,7 +43,6 @@ const checkText = (check: SchemaAST.Check<unknown>): string =>
   annotated(check.annotations, "expected") ??
     (check._tag === "FilterGroup" ? check.checks.map(checkText).join(" & ") : "a valid value")
 
-/** Undefined if inner issues describe the problem. */
 const filterText = (issue: SchemaIssue.Filter): string | undefined => {
   const own = SchemaIssue.defaultCheckHook(issue)
   if (own !== undefined || issue.issue._tag !== "InvalidValue") return own
@@ -110,7 +108,6 @@ export const bodyIssuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): Read
   return found
 }
 
-/** Reports every invalid or unknown field. */
 export const strictly = <T, E>(schema: Schema.Codec<T, E>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   return (value: unknown): Result.Result<T, ReadonlyArray<Issue>> => Result.mapError(decode(value), issuesOf)

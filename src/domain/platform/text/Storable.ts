@@ -9,7 +9,6 @@ const storable = Schema.makeFilter((text: string) => isStorable(text) || unstora
 
 export const FreeText = Schema.String.check(storable)
 
-/** Characters for texts, bytes for what shoppers keep. */
 const maxShortLength = 255
 const maxNameLength = 200
 const maxRemarkLength = 10_000
@@ -26,10 +25,8 @@ export const Remark = FreeText.check(Schema.isMaxLength(maxRemarkLength))
 
 export const Wording = FreeText.check(Schema.isMaxLength(maxWordingLength))
 
-/** An absolute or relative URL, or a token. */
 export const Reference = FreeText.check(Schema.isMaxLength(maxAddressLength))
 
-/** The API document shows the pattern. */
 export const ofForm = (form: RegExp, expected?: string) =>
   Schema.isPattern(form, {
     ...(expected === undefined ? {} : { expected }),
@@ -41,7 +38,6 @@ export const PictureUrl = Reference.check(ofForm(/^https?:\/\/\S+$/, "an http or
 /** A text to look up or index: never empty, never too long for an index entry. */
 export const keyText = (maximum: number) => FreeText.check(Schema.isBetweenLength(1, maximum))
 
-/** 1 to 255 characters. */
 export const Text = Schema.NonEmptyString.check(Schema.isMaxLength(255), storable)
 
 /** A body of 1 MB can nest a hundred thousand levels; the stacks here and in PostgreSQL cannot. */
@@ -81,14 +77,12 @@ const storableJson = Schema.makeFilter(
   (value: unknown) =>
     isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep`,
   undefined,
-  // Further checks must not walk it.
   true
 )
 
 /** Stored in jsonb; replaced, never merged. */
 export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
 
-/** `bytes`: of JSON. */
 export const objectUpTo = (bytes: number) =>
   StorableObject.check(
     Schema.makeFilter(

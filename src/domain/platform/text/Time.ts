@@ -22,7 +22,6 @@ export const Moment = Schema.String.check(
   Schema.isPattern(iso)
 ).annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.Date.check(Schema.isBetweenDate({ minimum: earliest, maximum: latest })), {
-    // The machine's zone must not decide when a price begins.
     decode: SchemaGetter.transform((text) => new Date(local.test(text) ? `${text}Z` : text)),
     encode: SchemaGetter.transform((time) => time.toISOString())
   })
