@@ -5,7 +5,6 @@ export interface Connection {
   readonly apiKey?: string | Redacted.Redacted<string>
   /** Session token; calls at `/rpc` accept keys only. */
   readonly bearer?: string | Redacted.Redacted<string>
-  /** Refuses a key that acts in another organization. */
   readonly organization?: string
 }
 

@@ -8,7 +8,6 @@ export interface Retries {
   readonly times: number
   /** Maximum wait; a response with a longer `Retry-After` is returned. */
   readonly longestWait: Duration.Input
-  /** Wait without a `Retry-After`; doubled with every retry. */
   readonly firstWait: Duration.Input
 }
 
@@ -17,7 +16,6 @@ const usual: Retries = { times: 4, longestWait: "30 seconds", firstWait: "250 mi
 /** Rejected before any work (429), or not accepted in time (503; a change carries an Idempotency-Key). */
 const isBusy = ({ status }: HttpClientResponse.HttpClientResponse): boolean => status === 429 || status === 503
 
-/** Seconds, or an HTTP date; else undefined. */
 export const waitOf = (retryAfter: string | undefined, now: number): number | undefined => {
   if (retryAfter === undefined || retryAfter === "") return undefined
   const seconds = Number(retryAfter)
@@ -34,7 +32,6 @@ export const againWhileBusy = (options: Partial<Retries>) => {
   const pause = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse, tried: number) {
     const now = yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)
     const recorded = waitOf(response.headers["retry-after"], now)
-    // Clients rejected together must not retry together.
     const own = Duration.toMillis(firstWait) * 2 ** tried * (yield* Random.nextBetween(0.75, 1.25))
     return recorded ?? Math.min(own, longest)
   })
@@ -64,14 +61,12 @@ export const RequestHeaders = Context.Reference<Readonly<Record<string, string>>
   defaultValue: () => ({})
 })
 
-/** Runs an effect with these headers on its requests. */
 export const withRequestHeaders =
   (headers: Readonly<Record<string, string>>) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.updateService(effect, RequestHeaders, (outer) => ({ ...outer, ...headers }))
 
 const isUnsafe = (method: string): boolean => method !== "GET" && method !== "HEAD"
 
-/** A change's `Idempotency-Key` stays the same in retries. */
 const prepared = (connection: Connection) => (request: HttpClientRequest.HttpClientRequest) =>
   Effect.map(RequestHeaders, (headers) => {
     const own = HttpClientRequest.setHeaders(request, { ...credentialHeaders(connection), ...headers })

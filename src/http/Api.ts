@@ -106,5 +106,4 @@ export const Api = HttpApi.make("stoa")
     servers: [{ url: "/" }]
   }))
 
-/** Served by a process that runs actors. */
 export const OperatorApi = HttpApi.make("stoa").add(HealthGroup).add(MetricsGroup)

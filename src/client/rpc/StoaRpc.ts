@@ -6,7 +6,6 @@ import type { EventType, StoreEvent } from "../../domain/platform/events/Event.t
 import { type Refusal, RpcAccess, StoaRpcs } from "../../http/rpc/StoaRpcs.ts"
 import { type Connection, credentialHeaders } from "../Credentials.ts"
 
-/** Calls made meanwhile wait. */
 const whileAway = Schedule.min([Schedule.exponential("200 millis", 1.5), Schedule.spaced("5 seconds")])
 
 const credentials = (connection: Connection) =>
@@ -46,7 +45,6 @@ export class StoaRpc
 }
 
 export interface Followed {
-  /** Sequence of the last processed event. Default 0. */
   readonly after?: number
   readonly type?: EventType
 }

@@ -8,24 +8,19 @@ import type {
   Unauthorized
 } from "../../domain/platform/errors/ApiErrors.ts"
 
-/** API keys count also as a bearer token. */
 export type Credential = "none" | "cookie" | "bearer" | "key" | "test"
 
 export interface Caller extends Actor {
   readonly credential: Credential
   readonly keyId?: string
-  /** In place of the general limit. */
   readonly rateLimit?: { readonly limit: number; readonly windowMs: number }
-  /** Limited in uses: looked up for each call. */
   readonly metered?: true
-  /** `Set-Cookie` of a session that was just extended. */
   readonly renewedCookie?: string
 }
 
 export interface Asked {
   readonly method: string
   readonly url: string
-  /** The route belongs to no organization. */
   readonly storeless?: boolean
   /** Checked before a look-up of possible guesses; false refuses the request. */
   readonly mayGuess?: Effect.Effect<boolean> | undefined

@@ -4,7 +4,6 @@ import { type AccessRule, admit } from "../../domain/platform/access/AccessRule.
 import type { Actor } from "../../domain/platform/access/Actor.ts"
 import { Unauthorized } from "../../domain/platform/errors/ApiErrors.ts"
 
-/** The check has a cache. */
 const checkEvery = "1 second"
 
 /** Fails once the credentials are invalid, of another actor than `opened`, or without the permission. */
@@ -14,15 +13,12 @@ export const checkReader = <E>(identify: Effect.Effect<Actor, E>, opened: Actor,
       ? admit(actor, rule)
       : Effect.fail(Unauthorized.of()))
 
-/** Fails like `check`; never succeeds. */
 export const awaitRefusal = <E>(check: Effect.Effect<void, E>): Effect.Effect<never, E> =>
   Effect.forever(Effect.delay(check, checkEvery))
 
-/** Never succeeds once `check` fails: nothing more is delivered. */
 export const holdBack = <E>(check: Effect.Effect<void, E>): Effect.Effect<void> =>
   Effect.catchCause(check, () => Effect.never)
 
-/** Runs before a stream delivers. */
 export const BeforeDelivery = Context.Reference<Effect.Effect<void>>("stoa/http/access/BeforeDelivery", {
   defaultValue: () => Effect.void
 })

@@ -7,7 +7,6 @@ import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors, parseOptions } from "../middleware/Errors.ts"
 
-/** The service decides what a scope shows. */
 const hasScope = judgedBy((actor) => scopeOf(actor) !== undefined, readsAll)
 
 /** Figures of a store (spec §4 Analytics). Queries take no Idempotency-Key. */

@@ -18,7 +18,6 @@ import {
 } from "./AuthRecords.ts"
 
 const provider = { provider: Schema.String }
-/** better-auth checks its form. */
 const Email = ShortText
 const optionalText = Schema.optional(Reference)
 const password = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128))
@@ -64,7 +63,6 @@ const LinkedAccount = Schema.Struct({
   updatedAt: Schema.Date.annotate({ format: "date-time" })
 }).annotate({ identifier: "LinkedAccount" })
 
-/** RFC 6749, with the user where the provider sends one. */
 const ProviderForm = Schema.Struct({
   code: optionalText,
   state: optionalText,

@@ -1,10 +1,8 @@
 import { Context, type Effect } from "effect"
 import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 
-/** Seconds; longer than people wait for a mail. */
 const lifeSeconds = 604_800
 
-/** Passes existing nonces of the browser to the sign-up. */
 export const nonceHeader = "x-stoa-sign-up-nonce"
 
 const plain = "uc.sign_up"
@@ -49,7 +47,6 @@ export interface PasswordRefused {
   readonly message: string
 }
 
-/** 503: the queue of password hashes is full. */
 export interface Busy {
   readonly _tag: "Busy"
 }
@@ -68,7 +65,6 @@ export class AddressVerification extends Context.Service<AddressVerification, {
   readonly secureCookies: boolean
   /** Changes nothing: mail scanners open every link. */
   readonly look: (link: OpenedLink) => Effect.Effect<LinkState>
-  /** Claims guest orders in the request's organization. */
   readonly verify: (
     link: OpenedLink & { readonly newPassword: string | undefined },
     request: Request

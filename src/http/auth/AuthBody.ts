@@ -3,12 +3,10 @@ import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
 
-/** The endpoint takes a form, from pages without scripts. */
 export class TakesForm extends Context.Service<TakesForm, true>()("stoa/http/auth/TakesForm") {}
 
 export type DeclaredBody = Pick<HttpApiEndpoint.Top, "payload" | "query" | "annotations">
 
-/** Has the codes of better-auth (contract, platform §3). */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
   status: Schema.Literals([400, 415]),
   code: Schema.String,
@@ -22,7 +20,6 @@ const form = "application/x-www-form-urlencoded"
 
 const kindOf = (contentType = ""): string => contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** A visitor sees the response. */
 export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   kindOf(headers["content-type"]) === form
 
@@ -66,7 +63,6 @@ const misfit = (body: unknown, error: Schema.SchemaError): BodyRefused => {
 
 const schemaOf = ({ payload }: DeclaredBody) => {
   const [schema] = [...payload.values()].flatMap(({ schemas }) => [...schemas])
-  // Decoding needs no service.
   return Option.fromUndefinedOr(schema as Schema.Decoder<unknown> | undefined)
 }
 
@@ -78,7 +74,6 @@ export const declaredBody = (endpoint: DeclaredBody) => {
   const takesForm = Context.getOrUndefined(endpoint.annotations, TakesForm) === true
   return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
     if (Option.isNone(decode) || bodyless.has(request.method)) return Option.none<unknown>()
-    // The HTTP server refuses larger bodies.
     const text = yield* Effect.catch(request.text, Effect.die)
     const body = yield* read(text, kindOf(request.headers["content-type"]), takesForm)
     return Option.some(yield* Effect.mapError(decode.value(body), (error) => misfit(body, error)))

@@ -21,7 +21,6 @@ const inBothForms = (error: Conflict | StillRunning | ValidationFailed) =>
     )
   )
 
-/** In better-auth's form. */
 const unreadableQuery = (error: HttpApiError.HttpApiSchemaError) => {
   const [issue] = issuesOf(error.cause)
   const problem = { code: "VALIDATION_ERROR", message: `[query.${issue?.path ?? ""}] ${issue?.message ?? ""}` }

@@ -35,7 +35,6 @@ const failure = (status: number) =>
     [Schema.Record(Schema.String, Schema.Unknown)]
   ).annotate({ httpApiStatus: status })
 
-/** Errors of the HTTP server have the envelope alone. */
 export const authFailures = [
   ...[400, 401, 403, 404, 409, 415, 422, 429].map(failure),
   NotFound,
@@ -81,7 +80,6 @@ export const AuthUser = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "AuthUser" })
 
-/** The token is a bearer token. */
 export const AuthSession = Schema.Struct({
   id: Schema.String,
   userId: Schema.String,
@@ -101,7 +99,6 @@ export const Succeeded = Schema.Struct({ success: Schema.Boolean })
 /** The token is null until the address is verified. */
 export const SignedUp = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
 
-/** Next address of the browser. */
 export const Redirect = Schema.Struct({ url: Schema.String, redirect: Schema.Boolean })
 
 export const AuthOrganization = Schema.Struct({
@@ -166,7 +163,6 @@ export const AuthApiKey = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "AuthApiKey" })
 
-/** Sent by the service's or the shop's verification page. */
 export const VerifyEmail = Schema.Struct({
   token: Reference,
   newPassword: Schema.optional(Reference),

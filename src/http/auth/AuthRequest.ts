@@ -20,7 +20,6 @@ export class AuthGateway extends Context.Service<AuthGateway, {
   readonly answer: (request: Request) => Effect.Effect<Response, never, CurrentActor>
 }>()("stoa/http/auth/AuthGateway") {}
 
-/** Fields and parameters with an address for the browser, and better-auth's codes. */
 const refusals = {
   callbackURL: "INVALID_CALLBACK_URL",
   redirectTo: "INVALID_REDIRECT_URL",
@@ -28,7 +27,6 @@ const refusals = {
   newUserCallbackURL: "INVALID_NEW_USER_CALLBACK_URL"
 } as const
 
-/** Browsers drop or replace them. */
 const ambiguous = /[\\\s\p{Cc}]/u
 
 const own = "http://stoa.invalid"
@@ -36,7 +34,6 @@ const own = "http://stoa.invalid"
 /** Such a path names a host, maybe only after normalization. */
 const namesAHost = ({ pathname }: URL): boolean => /\/\/|%2f|%5c/i.test(pathname)
 
-/** True if browsers would stay at this service or a trusted origin. */
 export const isTrustedAddress = (address: string, isTrusted: OriginTest): boolean => {
   if (ambiguous.test(address)) return false
   const isPath = address.startsWith("/")
@@ -47,7 +44,6 @@ export const isTrustedAddress = (address: string, isTrusted: OriginTest): boolea
   return isPath ? url.origin === own && !namesAHost(url) : isTrusted(url.origin)
 }
 
-/** Refuses to send a browser to an untrusted address. */
 export const unusableAddress = (query: URLSearchParams, body: unknown, isTrusted: OriginTest) => {
   for (const [name, code] of Object.entries(refusals)) {
     const sent: unknown = typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined
@@ -82,7 +78,6 @@ const headersFor = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequ
   return kept
 }
 
-/** An invalid host becomes `localhost`. */
 const urlOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): URL => {
   const path = url.startsWith("/") ? url : `/${url}`
   const asked = `http://${headers["host"] ?? "localhost"}${path}`
@@ -92,7 +87,6 @@ const urlOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): URL => {
 /** The router matched the raw path, better-auth reads the parsed one: they must be equal. */
 const isPlain = ({ pathname }: URL, asked: string): boolean => asked.split("?", 1)[0] === pathname
 
-/** Has the declared fields of the body only, as JSON. */
 export const toWeb = ({ body, request, url }: Guarded): Request => {
   const headers = headersFor(request)
   headers.delete("content-type")
@@ -128,14 +122,12 @@ export const refusal = (
   problem: { readonly code?: string | undefined; readonly message?: string | undefined } = {}
 ): HttpServerResponse.HttpServerResponse => {
   const own = unnamed[status]
-  // Internal errors have no detail.
   if (own === undefined) return envelope(status)
   const code = problem.code ?? own[0]
   const message = problem.message ?? problem.code ?? own[1]
   return HttpServerResponse.jsonUnsafe({ ...problem, code, message, error: { code, message } }, { status })
 }
 
-/** Refuses a route of better-auth. */
 export const forbidden = (message: string) => Effect.sync(() => refusal(403, { code: "FORBIDDEN", message }))
 
 const Signed = Schema.fromJsonString(
@@ -150,7 +142,6 @@ const withOwnToken = (text: string, signed: string | undefined): string => {
   return body === undefined || body.token === token ? text : JSON.stringify({ ...body, token })
 }
 
-/** Keeps headers and cookies; errors in the form of the service. */
 const fromWeb = Effect.fnUntraced(function*(response: Response) {
   const text = yield* Effect.promise(() => response.text())
   const { cookies, headers } = HttpServerResponse.fromWeb(new Response(null, response))
@@ -178,23 +169,19 @@ const emailOf = (body: Option.Option<unknown>): string | undefined =>
 const shown = ({ headers }: HttpServerRequest.HttpServerRequest): Credential =>
   withoutNonce(headers["cookie"]) !== undefined ? "cookie" : headers["authorization"] === undefined ? "none" : "bearer"
 
-/** better-auth's refusal. */
 const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpServerRequest) =>
   origin === "null" || (origin ?? referer) === undefined
     ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" })
     : refusal(403, { code: "INVALID_ORIGIN", message: "Invalid origin" })
 
-/** From an allowed origin, with a declared body. */
 export interface Guarded {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly url: URL
   readonly body: Option.Option<unknown>
 }
 
-/** Lists that use any other parameter in queries. */
 const listing = /^\/api\/auth\/(?:organization|api-key)\//
 
-/** Removes undeclared parameters. */
 const keepDeclared = (sent: URLSearchParams, { query }: DeclaredBody): void => {
   const declared = query?.ast._tag === "Objects" ? query.ast.propertySignatures.map(({ name }) => name) : []
   for (const name of new Set(sent.keys())) if (!declared.includes(name)) sent.delete(name)
@@ -236,7 +223,6 @@ export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, public
     )
 })
 
-/** better-auth checks cookies and origins again. */
 export const exchange = Effect.map(
   Effect.all([AuthGateway, RateLimiting, guard]),
   ([{ answer }, limiting, guarded]) => (asked: Asked) =>

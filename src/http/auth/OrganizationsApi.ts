@@ -25,7 +25,6 @@ const ofOrganization = { organizationId: optionalText, organizationSlug: optiona
 const Invited = Schema.Struct({ invitationId: ShortText })
 const WithMembers = Schema.Struct({ ...AuthOrganization.fields, members: Schema.Array(AuthMember) })
 const Full = Schema.NullOr(Schema.Struct({ ...WithMembers.fields, invitations: Schema.Array(AuthInvitation) }))
-/** Members and invitations only where better-auth has loaded them. */
 const Chosen = Schema.NullOr(Schema.Struct({
   ...AuthOrganization.fields,
   members: Schema.optional(Schema.Array(AuthMember)),

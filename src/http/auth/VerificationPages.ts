@@ -84,7 +84,6 @@ const decodeSent = Schema.decodeUnknownOption(VerifyEmail)
 
 const path = "/api/auth/verify-email"
 
-/** Without the parameters that are fields of the form. */
 const actionOf = ({ url: { searchParams } }: Guarded): string => {
   const organization = searchParams.get("organizationId")
   return organization === null ? path : `${path}?${new URLSearchParams({ organizationId: organization })}`

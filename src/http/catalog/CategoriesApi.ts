@@ -53,7 +53,6 @@ export const CategoriesGroup = guarded(
   }).annotateMerge(described("Take an entity out of a category", "catalog:update"))
 )
 
-/** Beyond the specification (docs/catalog.md). */
 export const CategoryTreeGroup = guarded(
   "categoryTree",
   HttpApiEndpoint.get("read", category, { params: byName, success: Data(PlacedCategory) })

@@ -59,7 +59,6 @@ const groups = "/api/customers/groups"
 const group = `${groups}/:groupId` as const
 const member = `${group}/members/:customerId` as const
 
-/** Joining and leaving are idempotent. */
 const Membership = Data(Schema.Struct({ member: Schema.Boolean }))
 
 /** Groups of customers (contract, platform §8). */

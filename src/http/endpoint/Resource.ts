@@ -29,7 +29,6 @@ import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 type Path = `/api/${string}`
 
-/** Collections by the end of the path before the parameter. */
 const ids = {
   "customers": CustomerId,
   "customers/groups": CustomerGroupId,
@@ -59,7 +58,6 @@ type Params<P extends string> = P extends `${infer Before}/:${infer Name}/${infe
   : {}
 
 export const paramsOf = <const P extends Path>(path: P): Params<P> =>
-  // Entries lose the names, and the kind of each id.
   Object.fromEntries(
     Array.from(path.matchAll(/([^:]*)\/:(\w+)/g), ([, before = "", name = ""]) => [
       name,
@@ -72,7 +70,6 @@ export const summary = (text: string, description?: string) =>
 
 export const Created = <T, E>(record: Schema.Codec<T, E>) => Data(record).pipe(HttpApiSchema.status(201))
 
-/** A page (spec §8), of all records or those of a record of the path. */
 export const lists = <const Name extends string, const P extends Path, T, E>(
   name: Name,
   path: P,

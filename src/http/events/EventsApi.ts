@@ -17,7 +17,6 @@ const Events = Schema.Struct({
   })
 )
 
-/** A whole number from 0. */
 export const EventCursor = Schema.NumberFromString.check(
   Schema.isInt(),
   Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })

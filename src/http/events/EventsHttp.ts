@@ -8,7 +8,6 @@ import { pageSize } from "../../domain/platform/paging/Paging.ts"
 import { EventCursor, EventsGroup } from "./EventsApi.ts"
 import { messageOf, serverSentEvents } from "./ServerSentEvents.ts"
 
-/** Events of the reader's organization. */
 export const eventStream = (events: Stream.Stream<SequencedEvent>) => {
   const { body, headers } = serverSentEvents(
     Stream.map(

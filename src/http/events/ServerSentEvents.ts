@@ -9,10 +9,8 @@ const heartbeatEvery = "15 seconds"
 /** The client reconnects, and its access is checked again. */
 const maxLife = Duration.minutes(15)
 
-/** Milliseconds. */
 const retry = "retry: 1000\n\n"
 
-/** A stopping process waits a few seconds at most. */
 const lookEvery = "1 second"
 
 const hasToEnd = Effect.gen(function*() {

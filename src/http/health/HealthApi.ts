@@ -17,17 +17,14 @@ export class Unhealthy extends Schema.Error<Unhealthy>("Unhealthy")({
   readonly _tag = "Unhealthy"
 }
 
-/** `unknown` when it could not be checked. */
 export const Check = Schema.Struct({
   status: Schema.Literals(["ok", "failing", "unknown"]),
-  /** For the operator, unless ok. */
   message: Schema.optionalKey(Schema.String)
 })
 export type Check = typeof Check.Type
 
 const Body = {
   version: Schema.String,
-  /** And the checks of modules. */
   checks: Schema.StructWithRest(Schema.Struct({ database: Check, runners: Check, shards: Check, messages: Check }), [
     Schema.Record(Schema.String, Check)
   ])

@@ -5,7 +5,6 @@ import { HealthGroup, type Healthy, MetricsGroup, type Ready, type Unhealthy, ty
 /** Checks the database at most once a second. */
 export class Health extends Context.Service<Health, {
   readonly check: Effect.Effect<typeof Healthy.Type, Unhealthy>
-  /** Independent of the database. */
   readonly alive: typeof Healthy.Type
   readonly ready: Effect.Effect<typeof Ready.Type, Unready>
 }>()("stoa/http/health/Health") {}

@@ -21,7 +21,6 @@ import { AccessControl } from "../middleware/Access.ts"
 import { Errors, parseOptions } from "../middleware/Errors.ts"
 import { OwnIdempotency } from "../middleware/Idempotency.ts"
 
-/** The route limits its size, not the edge. */
 const File = HttpApiSchema.StreamUint8Array({
   contentType: [
     "text/csv",

@@ -27,7 +27,6 @@ const byType: ReadonlyMap<string, ImportFormat> = new Map([
 
 const typeOf = (headers: Headers): string => (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
 
-/** 422 where neither query nor content type gives the format. */
 const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers) {
   const format = query.format ?? byType.get(typeOf(headers))
   if (format === undefined) return yield* new FormatMissing()

@@ -15,7 +15,6 @@ const split = (text: string): ReadonlyArray<string> => [
   ...new Set(text.split(",").map((id) => id.trim()).filter((id) => id !== ""))
 ]
 
-/** UUIDs separated by commas, at most 100 different ones; may be empty. */
 export const EntityIds = Schema.String.annotate({ description: "UUIDs separated by commas, at most 100." }).pipe(
   Schema.decodeTo(Schema.Array(EntityId).check(Schema.isMaxLength(most)), {
     decode: SchemaGetter.transform(split),

@@ -108,7 +108,6 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
   .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)
 
-/** On this machine until the request is answered. */
 export class ReceivedUpload extends Context.Service<ReceivedUpload, ReceivedFile>()(
   "stoa/http/media/ReceivedUpload"
 ) {}
@@ -124,12 +123,10 @@ export class MultipartUpload extends HttpApiMiddleware.Service<MultipartUpload, 
   error: [BadRequest, PayloadTooLarge, UnsupportedMediaType, ValidationFailed, StorageNotSupported, Unavailable]
 }) {}
 
-/** Boundaries, names and fields. */
 export const formBytes = 65_536
 
 export const maxAltLength = 1_000
 
-/** For the document; the service streams the parts. */
 const UploadForm = Schema.Struct({
   file: Schema.String.annotate({ format: "binary" }),
   alt: Schema.optional(

@@ -47,7 +47,6 @@ const rangeOf = (sent: string | undefined, size: number): AskedRange => {
   return end < start ? "whole" : { start, end }
 }
 
-/** The bytes of an address never change. */
 const tagOf = ({ digest }: ShownFile): string => `"${digest.slice(0, 32)}"`
 
 const isKnown = (sent: string | undefined, tag: string): boolean =>
@@ -76,13 +75,11 @@ const headersOf = (file: ShownFile): Record<string, string> => ({
   "cross-origin-resource-policy": "cross-origin"
 })
 
-/** Only if the client has a part of this file. */
 const askedRange = ({ headers }: HttpServerRequest.HttpServerRequest, file: ShownFile): AskedRange => {
   const condition = headers["if-range"]
   return condition !== undefined && condition !== tagOf(file) ? "whole" : rangeOf(headers["range"], file.size)
 }
 
-/** 200, 206, 304 or 416. */
 const fileAnswer = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, file: ShownFile, read: MediaFiles["Service"]["read"]) {
     const headers = headersOf(file)
@@ -97,7 +94,6 @@ const fileAnswer = Effect.fnUntraced(
     const part = range === undefined ? {} : { "content-range": `bytes ${range.start}-${range.end}/${file.size}` }
     const contentLength = range === undefined ? file.size : range.end - range.start + 1
     const { contentType } = file
-    // HEAD opens no file.
     const bytes = request.method === "HEAD" ? Stream.empty : yield* read(file, range)
     return HttpServerResponse.stream(bytes, {
       status: range === undefined ? 200 : 206,
@@ -198,7 +194,6 @@ const readPart = (files: TemporaryFiles["Service"], form: Form, limit: number) =
     form.file = { temporary, name: part.name, contentType: part.contentType }
   })
 
-/** Requests are the same if file, name, declared type and fields are. */
 const digestOf = ({ alt, declared, file, filename, isPublic }: ReceivedFile): string =>
   createHash("sha256").update(JSON.stringify([file.digest, filename, declared, alt, isPublic])).digest("hex")
 

@@ -26,7 +26,6 @@ export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { pr
  */
 export type OwnRate = "checkout" | "promotionTrial" | "none" | `strict:${string}`
 
-/** Annotation of an endpoint with an additional rate limit. */
 export class RouteRate extends Context.Service<RouteRate, OwnRate>()("stoa/http/middleware/RouteRate") {}
 
 /** Annotation of an endpoint that a guest opens with the secret of the cart (contract §2). */

@@ -10,7 +10,6 @@ import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
 import { AccessControl, RouteRate } from "./Access.ts"
 
-/** Longest part of a client's program name that the change log keeps. */
 const maxUserAgent = 256
 
 /** The actor of a request, with its origin for the change log. */
@@ -30,7 +29,6 @@ export const sendCookie = (cookie: string) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", cookie))
   )
 
-/** `AccessControl` by the credentials in the headers of a request. */
 export const accessLayer = Layer.effect(
   AccessControl,
   Effect.gen(function*() {

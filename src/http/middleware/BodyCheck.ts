@@ -7,7 +7,6 @@ import { issuesOf } from "../../domain/platform/text/Issues.ts"
 import { readJson, unstorable, unstorableAt } from "../../domain/platform/text/Storable.ts"
 import { isObject, type Json, type JsonObject, list, toJson } from "../openapi/Json.ts"
 
-/** The schemas of which a value has to fulfil one. */
 type Alternatives = ReadonlyArray<JsonObject>
 
 const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null
@@ -129,7 +128,6 @@ export class UnstorableField extends invalid("UnstorableField", (path: string) =
 /** What is wrong with a JSON value before its schema looks at it, at a cost that no value can drive up. */
 export type ValueCheck = (value: unknown, maybeUnstorable: boolean) => ValidationFailed | undefined
 
-/** The check of the values of a schema. */
 export const valueCheckOf = (schema: Schema.Constraint): ValueCheck => {
   const tooLong = lengthCheckOf(schema)
   // Bodies are decoded without services.

@@ -58,7 +58,6 @@ export class FingerprintSecret
   extends Context.Service<FingerprintSecret, Redacted.Redacted<string>>()("stoa/http/middleware/FingerprintSecret")
 {}
 
-/** What becomes of a key when its work gave this answer. */
 export type Kept =
   | { readonly _tag: "Store"; readonly status: number; readonly body: string }
   /** Refused before anything was changed: the key is free again. */
@@ -191,7 +190,6 @@ const stored = ({ body, cookies, headers }: HttpServerResponse.HttpServerRespons
     cookies: Cookies.toSetCookieHeaders(cookies)
   })
 
-/** The answer of such a text. */
 const givenAgain = (status: number, text: string): HttpServerResponse.HttpServerResponse => {
   const { body, cookies, headers } = decode(text)
   const { "content-length": _length, "content-type": contentType = "application/json", ...others } = headers
@@ -217,7 +215,6 @@ const keep = (response: HttpServerResponse.HttpServerResponse): Kept => {
   return response.status < 500 ? { _tag: "Release" } : { _tag: "Doubt" }
 }
 
-/** `Idempotency` over the keys in the database. */
 export const idempotencyLayer = Layer.effect(
   Idempotency,
   Effect.map(IdempotentExecution, ({ once }) =>

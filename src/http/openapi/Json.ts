@@ -9,13 +9,10 @@ export interface JsonObject {
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isArray(value)
 
-/** Keeps the element type of read-only arrays. */
 export const isArray = (value: Json | undefined): value is JsonArray => Array.isArray(value)
 
-/** Empty for other values. */
 export const list = (value: Json | undefined): JsonArray => (isArray(value) ? value : [])
 
-/** Empty for other values. */
 export const mapValues = (value: Json | undefined, change: (value: Json, key: string) => Json): JsonObject =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(one, key)])) : {}
 
@@ -34,7 +31,6 @@ export const toJson = (value: unknown): Json => {
   )
 }
 
-/** In their first order, each once; compared as JSON. */
 export const distinct = (values: JsonArray): JsonArray => {
   const seen = new Map(values.map((value) => [JSON.stringify(value), value]))
   return [...seen.values()]

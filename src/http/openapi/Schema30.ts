@@ -1,6 +1,5 @@
 import { distinct, isArray, isObject, type Json, type JsonObject, list, mapValues, without } from "./Json.ts"
 
-/** Keywords of a Schema Object of 3.0.3. */
 const keywords = new Set(
   ("title multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems " +
     "uniqueItems maxProperties minProperties required enum type allOf oneOf anyOf not items properties " +
@@ -54,7 +53,6 @@ const constant = (schema: JsonObject): JsonObject => {
   return { type, ...without(schema, "const"), enum: [value] }
 }
 
-/** `type: ["string", "null"]` is a nullable string; several other types are alternatives. */
 const types = (schema: JsonObject): JsonObject => {
   const all = schema["type"]
   if (!isArray(all)) return schema
@@ -89,11 +87,9 @@ const alternatives = (schema: JsonObject, keyword: "anyOf" | "oneOf"): JsonObjec
   return inlined(only, { ...rest, ...nullable })
 }
 
-/** Written `false` or `{ not: {} }`. */
 const isNever = (schema: Json): boolean =>
   schema === false || (isObject(schema) && isObject(schema["not"]) && Object.keys(schema["not"]).length === 0)
 
-/** Merges a single member with its union's keywords, else by `allOf`. */
 const inlined = (only: JsonObject, beside: JsonObject): JsonObject => {
   if (Object.keys(beside).length === 0) return only
   const clash = Object.entries(beside).some(([key, value]) =>
@@ -107,7 +103,6 @@ const inlined = (only: JsonObject, beside: JsonObject): JsonObject => {
 const bounds = (schema: JsonObject): JsonObject =>
   exclusive(exclusive(schema, "minimum", "exclusiveMinimum", 1), "maximum", "exclusiveMaximum", -1)
 
-/** A number becomes `minimum` with a flag, unless the inclusive bound is tighter. */
 const exclusive = (
   schema: JsonObject,
   inclusive: "minimum" | "maximum",
@@ -129,7 +124,6 @@ const arrays = (schema: JsonObject): JsonObject => {
     return items === false ? { ...rest, items: {}, maxItems: 0 } : { ...rest, items: toSchema30(items ?? true) }
   }
   const positions = list(prefixItems)
-  // Without `items` a tuple is open, unless `maxItems` closes it.
   const closed = items === false || (items === undefined && typeof rest["maxItems"] === "number" &&
     rest["maxItems"] <= positions.length)
   const members = closed ? positions : [...positions, items ?? true]
@@ -138,7 +132,6 @@ const arrays = (schema: JsonObject): JsonObject => {
   return { ...rest, ...longest, items: open ? {} : toSchema30({ anyOf: members }) }
 }
 
-/** `additionalProperties` describes pattern properties. */
 const objects = (schema: JsonObject): JsonObject => {
   const { additionalProperties: extra, patternProperties, properties, required, ...rest } = schema
   const patterns = isObject(patternProperties) ? Object.values(patternProperties) : []
@@ -174,7 +167,6 @@ const nulls = (schema: JsonObject): JsonObject => {
   const beside = annotationsOf(named)
   const statement = without(named, "nullable", ...Object.keys(beside))
   const { allOf, anyOf, oneOf } = statement
-  // Untyped: null is valid already.
   if (allOf === undefined && anyOf === undefined && oneOf === undefined) return without(named, "nullable")
   const members = Object.keys(statement).length > 1
     ? [statement]

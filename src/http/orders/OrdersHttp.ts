@@ -102,7 +102,6 @@ export const downloadsHttp = HttpApiBuilder.group(
   })
 )
 
-/** The page may neither run scripts nor load anything. */
 const headersOf = (fileName: string) => ({
   "content-disposition": `inline; filename="${fileName}"`,
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"

@@ -13,7 +13,6 @@ export const paymentsHttp = HttpApiBuilder.group(
     const changes = yield* StatusChanges
     return handlers.handleAll({
       webhook: Effect.fnUntraced(function*({ request }) {
-        // The edge answers an unreadable body.
         const rawBody = yield* Effect.catch(request.text, Effect.die)
         const { duplicate } = yield* changes.receive(request.headers, rawBody)
         return duplicate ? { received: true, duplicate: true } as const : { received: true } as const

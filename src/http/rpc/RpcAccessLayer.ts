@@ -25,7 +25,6 @@ export class OtherOrganization extends forbidden(
 ) {}
 export class SocketRequired extends invalid("SocketRequired", "", "a stream needs a WebSocket") {}
 
-/** Streams of one socket. */
 const maxStreams = 64
 
 type Answer = RpcMiddleware.SuccessValue
@@ -33,10 +32,8 @@ type Handler = Effect.Effect<Answer, Refusal | Types.unhandled, CurrentActor>
 
 interface Call {
   readonly rpc: Rpc.AnyWithProps
-  /** Of the route that does the same. */
   readonly route: Context.Context<never>
   readonly connection: Connection
-  /** The call's headers over those of its connection's request. */
   readonly headers: Headers.Headers
   readonly payload: unknown
   readonly isChange: boolean
@@ -88,7 +85,6 @@ const makeCallers = Effect.gen(function*() {
     return caller
   })
 
-  /** Waits until the limit admits one more request. */
   const paced = (connection: Connection, caller: Caller) =>
     Effect.eventually(Effect.suspend(() => {
       const facts: RequestFacts = {}
@@ -107,7 +103,6 @@ const makeOnce = Effect.map(
       const isIdempotent = isChange && Context.getOrUndefined(route, OwnIdempotency) !== true
       const key = isIdempotent ? yield* sentKey({ headers }) : undefined
       if (key === undefined) return yield* handler
-      // The schemas need no services, which the type does not say.
       const text = Schema.fromJsonString(Schema.toCodecJson(rpc.successSchema as Schema.Codec<Answer, unknown>))
       return yield* once({
         key,

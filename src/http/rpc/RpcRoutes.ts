@@ -26,7 +26,6 @@ const call = {
   id: Id,
   tag: Schema.String,
   headers: CallHeaders,
-  // A caller that waits for no answer would not learn of a refusal.
   isNotification: absent,
   discard: absent
 }
@@ -44,7 +43,6 @@ const readBatch = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Union([Message, Schema.Array(Message).check(Schema.isMaxLength(100))]))
 )
 
-/** One message, or up to 100. */
 export const holdsMessages = (body: string): boolean => Option.isSome(readBatch(body))
 
 /**
@@ -78,7 +76,6 @@ const checked = (serialization: RpcSerialization.RpcSerialization["Service"], pa
       const { decode, encode } = serialization.makeUnsafe()
       const decodeMessages = (data: string | Uint8Array) => {
         const messages = decode(data)
-        // Effect answers with a defect on the same connection.
         if (!isMessages(messages)) throw new Error("This is no message of the protocol.")
         return messages
       }
@@ -86,7 +83,6 @@ const checked = (serialization: RpcSerialization.RpcSerialization["Service"], pa
     }
   })
 
-/** For the edge's 405. */
 export const rpcEndpoints = [{ method: "GET", path: "/rpc" }, { method: "POST", path: "/rpc" }]
 
 const sockets = HttpRouter.middleware(Effect.map(RpcSockets, ({ serve }) => serve)).layer
@@ -94,7 +90,6 @@ const sockets = HttpRouter.middleware(Effect.map(RpcSockets, ({ serve }) => serv
 const requests = HttpRouter.middleware((rpc: HttpEffect) =>
   Effect.gen(function*() {
     const { remoteAddress, text } = yield* HttpServerRequest.HttpServerRequest
-    // The edge answers an unreadable body.
     if (!holdsMessages(yield* Effect.catch(text, Effect.die))) return envelope(400)
     const facts = (yield* CurrentRequest) ?? {}
     return yield* Effect.provideService(rpc, RpcConnection, newConnection({ kind: "http", remoteAddress, facts }))
@@ -103,14 +98,11 @@ const requests = HttpRouter.middleware((rpc: HttpEffect) =>
 
 /** `/rpc` on the API's port (docs/clients.md): a WebSocket with a message a line, and JSON over HTTP. */
 export const rpcRoutes = (options: {
-  /** No traces are exported. */
   readonly untraced: boolean
-  /** Calls of plugins. */
   readonly groups: ReadonlyArray<RpcGroup.Any>
 }) => {
   const group = StoaRpcs.merge(...options.groups)
   const payloads = new Set<Schema.Top>(Array.from(group.requests.values(), ({ payloadSchema }) => payloadSchema))
-  // Sockets: one message a line; HTTP: one message or an array.
   const lines = checked(RpcSerialization.makeNdjson({ maxBufferSize: maxMessageBytes }), payloads)
   const whole = checked(RpcSerialization.json, payloads)
   // With fatal defects a broken call would end the others on its connection.

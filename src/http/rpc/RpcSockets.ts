@@ -32,12 +32,9 @@ export interface Connection {
   readonly kind: "socket" | "http"
   readonly remoteAddress: HttpServerRequest.HttpServerRequest["remoteAddress"]
   readonly facts: RequestFacts
-  /** Without streams. */
   calls: number
   streams: number
-  /** A valid key was shown. */
   authenticated: boolean
-  /** Shutdown: no new calls. */
   draining: boolean
 }
 
@@ -71,7 +68,6 @@ export type HttpEffect<R = never> = Effect.Effect<HttpServerResponse.HttpServerR
 /** Admits WebSockets at `/rpc` within limits, and ends them with the process. */
 export class RpcSockets extends Context.Service<RpcSockets, {
   readonly serve: (rpc: HttpEffect) => HttpEffect<HttpServerRequest.HttpServerRequest | Scope.Scope>
-  /** Admits no more sockets, waits for calls, closes all. */
   readonly end: Effect.Effect<void>
 }>()("stoa/http/rpc/RpcSockets") {
   static readonly layerOf = (limits: Partial<SocketLimits> = {}) =>
@@ -83,7 +79,6 @@ const close = (open: OpenSocket, code: number, reason: string) => {
   return Effect.ignore(Effect.timeout(open.writer.write(new Socket.CloseEvent(code, reason)), 500))
 }
 
-/** Reads the socket only while the client may make calls and takes its answers. */
 const restrained = (
   request: HttpServerRequest.HttpServerRequest,
   socket: Socket.Socket,
@@ -153,14 +148,12 @@ const make = Effect.fnUntraced(function*(limits: SocketLimits) {
       const writer = yield* socket.value.writer
       const open: OpenSocket = { connection, subject, writer, wire, since, heardAt: since, closedAt: undefined }
       sockets.add(open)
-      // Counted until the connection is gone, maybe after its calls.
       wire.once("close", () => sockets.delete(open))
       yield* Metric.modify(openSockets, 1)
       const release = Effect.suspend(() => {
         open.closedAt ??= performance.now()
         return Metric.modify(openSockets, -1)
       })
-      // A failure ends its connection alone.
       yield* Effect.ignoreCause(rpc).pipe(
         Effect.provideService(RpcConnection, connection),
         Effect.provideService(HttpServerRequest.HttpServerRequest, restrained(request, socket.value, open, limits)),

@@ -44,7 +44,6 @@ const allPages = <A, E, R>(read: (page: PageRequest) => Effect.Effect<PageOf<A>,
 
 const newestFirst: EntitySort = { field: "createdAt", ascending: false }
 
-/** Without keys of absent options. */
 const given = <Options extends object>(options: Options): { [Key in keyof Options]?: NonNullable<Options[Key]> } =>
   Object.assign({}, ...Object.entries(options).map(([key, value]) => value === undefined ? {} : { [key]: value }))
 

@@ -45,7 +45,6 @@ const tagged = <Refusal extends { readonly _tag: string }, Encoded>(
     })
   )
 
-/** Errors of any call (`ApiErrors.ts`). */
 export const refusal = Schema.Union([
   tagged("Unauthorized", Errors.Unauthorized),
   tagged("Forbidden", Errors.Forbidden),
@@ -134,7 +133,6 @@ const catalog = RpcGroup.make(
 const stockFilters = { entityId: Schema.optional(EntityId), warehouseId: Schema.optional(WarehouseId) }
 const entityIds = Schema.Array(EntityId).check(Schema.isMaxLength(100))
 
-/** Units. */
 const inventory = RpcGroup.make(
   Rpc.make("check", { payload: { entityIds }, success: Schema.Record(Schema.String, Schema.Int) }),
   list("levels", stockFilters, StockLevel),
@@ -222,12 +220,10 @@ export const StoaRpcs = catalog.merge(carts, orders, inventory, jobs, customers,
   .middleware(RpcAccess)
   .annotateRpcs(Rpc.ParseOptions, { errors: "all" })
 
-/** Annotation of a plugin's call that changes nothing. */
 export class ReadOnly extends Context.Service<ReadOnly, true>()("stoa/http/rpc/ReadOnly") {}
 
 type Route = { readonly method: string; readonly annotations: Context.Context<never> }
 
-/** Endpoints by the calls that do the same. */
 const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   catalog: { ...CatalogGroup.endpoints, stream: CatalogGroup.endpoints.list },
   carts: { ...CartsGroup.endpoints, ...CheckoutGroup.endpoints },

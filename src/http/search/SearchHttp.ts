@@ -17,7 +17,6 @@ export const searchHttp = HttpApiBuilder.group(
         search.search({
           ...query,
           ...pageOf(query),
-          // Clients choose names of attributes: no schema names them.
           parameters: new URL(request.url, "http://localhost").searchParams
         }),
       suggest: ({ query }) => search.suggest({ ...query, limit: suggestions(query.limit) })

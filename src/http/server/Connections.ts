@@ -9,10 +9,8 @@ const maxWaiting = 32
 /** How long a connection of a stopping process has to be idle before it is closed: a request may be on its way. */
 const idleMs = 500
 
-/** Maximum time in ms to accept the connections that wait when the listener is closed. */
 const longestBacklogMs = 1_000
 
-/** Maximum time in ms that a closed server waits for its connections. */
 const longestEndMs = 6_000
 
 /** Requests of proxies and collectors, which a process gets until it ends. */

@@ -96,7 +96,6 @@ export const routeTable = (routes: ReadonlyArray<Route>) => {
   }
 }
 
-/** What the headers of answers depend on in this deployment. */
 export interface AnswerOptions {
   readonly production: boolean
   readonly allowedOrigin: OriginTest
@@ -154,7 +153,6 @@ export const answerHeaders = ({ allowedOrigin, farewell, isProxy, production }: 
     if (isPrivate(request, response)) headers["cache-control"] = "no-store"
     const { vary } = response.headers
     if (vary !== undefined) headers["vary"] = `${securityHeaders.vary}, ${vary}`
-    // All headers are copied, which is what this costs: once.
     return HttpServerResponse.setHeaders(response, headers)
   }
 }
@@ -195,7 +193,6 @@ const hasOwnBody = (response: HttpServerResponse.HttpServerResponse): boolean =>
 const isPreflight = ({ headers, method }: Request): boolean =>
   method === "OPTIONS" && headers["access-control-request-method"] !== undefined
 
-/** A body of unknown length. */
 const isChunked = ({ headers }: Request): boolean => headers["transfer-encoding"] !== undefined
 
 /**

@@ -29,7 +29,6 @@ const bodyOf = (status: number, instead?: string) => {
   return { error: { code, message: instead ?? message } }
 }
 
-/** The error envelope of a status as it goes over the wire. */
 export const errorText = (status: number): string => JSON.stringify(bodyOf(status))
 
 /** The error envelope for a status that no handler gave a body; without detail of what went wrong inside, unless a message is given. */
@@ -46,7 +45,6 @@ export const envelope = (
 /** SQLSTATEs of text that PostgreSQL cannot hold: the character NUL, half a surrogate pair (422). */
 const unstorable = /"code":"(22021|22P05)"/
 
-/** Whether the database could not hold a text. */
 export const isUnstorable = (defect: unknown): boolean =>
   typeof defect === "object" && defect !== null && "_tag" in defect && defect._tag === "SqlError" &&
   unstorable.test(JSON.stringify(defect))

@@ -19,7 +19,6 @@ import type { RequestFacts } from "./RequestId.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** Where a request or a call comes from. */
 export type AddressedRequest = Pick<Request, "remoteAddress">
 
 /** The path as its handler may read it, so that no other way of writing it escapes its limit. */
@@ -42,7 +41,6 @@ const exempt = new Set(["/health/live", "/health/ready", "/metrics", "/api/healt
 /** Signed by the provider, which repeats refused events: only failures count. */
 const providerEvents = "/api/payments/webhook"
 
-/** Whether the request has credentials, valid or not. */
 export const showsCredentials = ({ headers }: Request): boolean =>
   headers["authorization"] !== undefined || headers["x-api-key"] !== undefined ||
   headers["x-test-actor"] !== undefined || headers["cookie"]?.includes("session_token=") === true
@@ -104,7 +102,6 @@ export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/ser
     }
 
     return {
-      /** At the edge, before the request is worked on. */
       arrive: (request: Request, facts: RequestFacts) => {
         const path = plainPath(request.url)
         const subject = addressSubject(request)
@@ -120,7 +117,6 @@ export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/ser
           ? Effect.succeed(true)
           : admit(facts, apiByAddress(request))
       },
-      /** Counts a request by its authenticated caller. */
       identify: (request: AddressedRequest, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
         if (own === "none") return Effect.void
         const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
@@ -146,7 +142,6 @@ export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/ser
             return false
           })
         ),
-      /** Counts invalid credentials. */
       guessed: (request: AddressedRequest) => Effect.asVoid(limits.admit(guesses(request))),
       /** The request was answered with this status. Returns the state of the limit, which can refuse it even now. */
       leave: (request: Request, facts: RequestFacts, status: number) => {

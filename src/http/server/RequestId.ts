@@ -7,13 +7,11 @@ export const RequestId = Context.Reference<string>("stoa/http/server/RequestId",
 /** What inner layers find out about a request, for log lines and headers. */
 export interface RequestFacts {
   organizationId?: string
-  /** State of the tightest limit that it was counted against. */
   standing?: Standing
   /** The answer goes out as its route made it, with any status. */
   isRaw?: boolean
 }
 
-/** The facts of the current request. */
 export const CurrentRequest = Context.Reference<RequestFacts | undefined>("stoa/http/server/CurrentRequest", {
   defaultValue: () => undefined
 })
@@ -34,7 +32,6 @@ export interface Farewell {
   waitsFor: string
 }
 
-/** The shutdown of this process. */
 export const Draining = Context.Reference<Farewell>("stoa/http/server/Draining", {
   defaultValue: () => ({ begun: false, heardAt: 0, waitsFor: "" })
 })
