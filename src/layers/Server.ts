@@ -40,7 +40,6 @@ const enqueueableTasks = Layer.effect(
   })
 )
 
-/** `/rpc` with its handlers and the middleware before them. */
 const rpcLayer = Layer.unwrap(
   Effect.zipWith(
     AppConfig,
@@ -53,10 +52,8 @@ const rpcLayer = Layer.unwrap(
   Layer.provide(rpcAccessLayer)
 )
 
-/** Changes that are made once for an `Idempotency-Key`, over HTTP and `/rpc`. */
 const idempotentExecution = Layer.provide(IdempotentExecution.layer, Layer.effect(FingerprintSecret, AuthSecret))
 
-/** What every group's middleware needs. */
 const middleware = Layer.mergeAll(
   errorsLayer,
   Layer.provide(Layer.merge(accessLayer, authCallerLayer), actors),
@@ -65,7 +62,6 @@ const middleware = Layer.mergeAll(
 
 const rpc = rpcLayer.pipe(Layer.provide(Layer.merge(actors, idempotentExecution)))
 
-/** The routes of the core alone. */
 const coreApplication = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(routes), Layer.provide(middleware)),
   rpc,
@@ -73,7 +69,6 @@ const coreApplication = Layer.mergeAll(
   rootPage(version)
 )
 
-/** The routes of the core and of plugins behind the same middleware, and the document of both. */
 const applicationWith = (first: BuiltRoute, others: ReadonlyArray<BuiltRoute>) => {
   const api = others.reduce((grown, { group }) => grown.add(group), Api.add(first.group))
   const ofPlugins = others.reduce((all, { layer }) => Layer.merge(all, layer), first.layer)
@@ -90,7 +85,7 @@ const operatorApplication = HttpApiBuilder.layer(OperatorApi).pipe(
   Layer.provide(middleware)
 )
 
-/** Whose pages are trusted (spec §5). */
+/** Spec §5. */
 const trustedOrigins = Layer.effect(
   TrustedOrigins,
   Effect.map(AppConfig, ({ auth, environment }) => {
@@ -100,19 +95,16 @@ const trustedOrigins = Layer.effect(
   })
 )
 
-/** What the routes' middleware and the edge around them share. */
 const gate = Layer.merge(RateLimiting.layer, trustedOrigins)
 
-/**
- * Node's server. A slow client must not hold a connection for long: once a second the server looks for requests whose
- * headers or whose whole took longer than they may.
- */
+/** Checks once a second for requests whose headers or body take too long: a slow client must not hold a connection. */
 const nodeServer = ({ headersMs, requestMs }: Deployment["server"]["requestTimes"], farewell: Farewell) => () =>
   followConnections(
     createServer({
       headersTimeout: Math.min(headersMs, requestMs),
       requestTimeout: requestMs,
-      // Longer than proxies keep theirs (60 s, 75 s): the side that may send the next request has to close the connection.
+      // Longer than proxies keep theirs (60 s, 75 s): the side that may send the next request must close the
+      // connection.
       keepAliveTimeout: 90_000,
       connectionsCheckingInterval: Math.min(1_000, headersMs)
     }).on("clientError", answerBrokenRequest),
@@ -129,7 +121,6 @@ interface Address {
   readonly failed?: RefusalShape | undefined
 }
 
-/** Every address, with those of plugins. */
 const addressesWith = (brought: ReadonlyArray<BuiltRoute>): ReadonlyArray<Address> => [
   ...endpoints(),
   ...brought.map(({ described }) => described),
@@ -138,15 +129,14 @@ const addressesWith = (brought: ReadonlyArray<BuiltRoute>): ReadonlyArray<Addres
 ]
 
 /**
- * What each request starts with. Routes bring the services that they were built with; Effect copies both sets to merge
- * them, so all services of the process would be copied twice for each request.
+ * Initial services of each request. Routes bring theirs, and Effect copies both sets to merge them: all services of the
+ * process would be copied twice per request.
  */
 const requestServices = (all: Context.Context<HttpServer.HttpServer | Scope.Scope>) =>
   all.pipe(
     Context.pick(HttpServer.HttpServer, Scope.Scope, Tracer.Tracer, Logger.CurrentLoggers, References.MinimumLogLevel)
   )
 
-/** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
 const served = (
   router: typeof coreApplication,
   addresses: ReadonlyArray<Address>,
@@ -192,14 +182,13 @@ const served = (
     Layer.provideMerge(rpcSockets)
   )
 
-/** Streams and sockets never end of themselves: the server ends them before it waits for requests in progress. */
+/** Streams and sockets never end by themselves: end them before waiting for requests. */
 const endStreams = Layer.effectDiscard(Effect.gen(function*() {
   const tailer = yield* EventTailer
   const sockets = yield* RpcSockets
   yield* Effect.addFinalizer(() => Effect.andThen(tailer.end, sockets.end))
 }))
 
-/** Every route of the API. */
 export const serverLayer = endStreams.pipe(
   Layer.provideMerge(Layer.unwrap(Effect.map(InstalledPlugins, ({ routes: brought }) => {
     const [first, ...others] = brought
@@ -211,5 +200,4 @@ export const serverLayer = endStreams.pipe(
   })))
 )
 
-/** What operators ask a process that runs actors: health, readiness and metrics. */
 export const operatorServerLayer = served(operatorApplication, endpointsOf(OperatorApi))
