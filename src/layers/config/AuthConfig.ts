@@ -12,19 +12,21 @@ import { defaultSettings } from "../../domain/platform/settings/StoreSettings.ts
 import * as is from "./Rules.ts"
 import { type Environment, group, option, type Options, type Problems, setting } from "./Settings.ts"
 
-/** Resolves a request, without its body, to an organization; null for none (spec §5). */
+/** Finds the organization of a request, which has no body, by its headers or address; null for none (spec §5). */
 export type StoreResolver = (request: Request) => string | null | undefined | Promise<string | null | undefined>
 
+/** Credentials of the deployment at a provider of social sign-in. */
 export interface SocialProvider {
   readonly clientId: string
   readonly clientSecret: string
 }
 
-/** Permissions as a list or by name. Includes those from plugins unless `fromPlugins` is false. */
+/** A role: its permissions, as a list or by name. It also holds what plugins give it, unless `fromPlugins` is false. */
 type RoleOption =
   | ReadonlyArray<Permission>
   | { readonly permissions: ReadonlyArray<Permission>; readonly fromPlugins?: boolean }
 
+/** The origin of a web address; undefined for other texts and for an address with a path. */
 export const originOf = (value: string): string | undefined => {
   const url = URL.parse(value)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" &&
@@ -46,58 +48,60 @@ export const authSettings = group({
   roles: setting(is.code<Readonly<Record<string, RoleOption>>>(), {}),
   /** Permissions of visitors and signed-in shoppers. Default: those of the role customer. */
   customerPermissions: option(permissions),
-  /** Organization of requests that name none; a start creates it. Default `org_default`. */
+  /** Organization of requests that name none; a start creates it if needed. Default `org_default`. */
   defaultOrganizationId: option(organizationId),
   /** Finds the organization of a caller without one. Default: the default organization. */
   storeResolver: option(is.code<StoreResolver>()),
-  /** 503 if `storeResolver` finds none. Default false (`STRICT_ORG_RESOLUTION`). */
+  /** Whether 503 is answered if `storeResolver` finds none. Default false (`STRICT_ORG_RESOLUTION`). */
   strictOrgResolution: setting(is.flag, false, "STRICT_ORG_RESOLUTION"),
   /** Scopes of API keys (docs/access.md), merged by name over the built-in `compensation_admin`. */
   apiKeyScopes: setting(is.code<Readonly<Record<string, KeyScopeOption>>>(), {}),
-  /** Takes the actor from `x-test-actor`. Default: if `NODE_ENV` is test; refused in production. */
+  /** Takes the actor of a request from `x-test-actor`. Default: if `NODE_ENV` is test; refused in production. */
   allowTestActor: option(is.flag),
   /**
-   * Signs session cookies and links, encrypts second factors; the same in every process (`STOA_AUTH_SECRET`). Required
-   * in production; elsewhere kept in the data directory.
+   * Signs session cookies and verification links and encrypts second factors; the same in every process
+   * (`STOA_AUTH_SECRET`). Required in production; elsewhere one is created in the data directory.
    */
   secret: option(is.secret(secretForm, (value) => value.length >= 32), "STOA_AUTH_SECRET"),
-  /** Life of a session in seconds, at most 400 days, as of cookies. Renewed daily by use. Default 604800. */
+  /** Life of a session in seconds, at most 400 days, as of cookies. Its use renews it once a day. Default 604800. */
   sessionDuration: setting(is.whole(60, 34_560_000, " of seconds"), 604_800),
-  /** Users must open the mailed link before they can sign in. Default true. */
+  /** Whether users must open the mailed link before they can sign in. Default true. */
   requireEmailVerification: setting(is.flag, true),
   /**
-   * Page of a trusted origin for verification links, with `token` and `callbackURL` for `POST /api/auth/verify-email`.
-   * Default: a page of this service.
+   * Page of the shop that mailed verification links lead to, with `token` and `callbackURL`; it sends them to
+   * `POST /api/auth/verify-email`. Of a trusted origin. Default: a page of this service.
    */
   verificationPage: option(is.text),
   /** One-time codes of an authenticator app. */
   twoFactor: group({
-    /** Users may set it up. Default true. */
+    /** Whether users may set it up. Default true. */
     enabled: setting(is.flag, true),
-    /** Roles limited to `/api/auth/*` until it is set up. Default: none. */
+    /** Roles whose members can only use `/api/auth/*` until they have set it up. Default: none. */
     requiredForRoles: setting(is.texts, [])
   }),
-  /** Providers of social sign-in. Default: none. */
+  /** Sign-in with an account of one of these. Default: none. */
   socialProviders: setting(is.code<{ readonly google?: SocialProvider; readonly github?: SocialProvider }>(), {}),
   /**
-   * Origins (`https://shop.example`) that may send cookies and read answers, and that links may lead to. Outside
-   * production also this machine.
+   * Origins (`https://shop.example`) whose pages may send cookies and read answers, and to which links may lead. Outside
+   * production pages of this machine may as well.
    */
   trustedOrigins: setting(is.listOf(is.textThat((value) => originOf(value) !== undefined, origin), origin), []),
   /** Lets every user create organizations, whose owner they are. Default false. */
   allowOrganizationCreation: setting(is.flag, false),
   apiKeys: group({
-    /** Accepts and creates stored keys. Default false (contract, platform §16). */
+    /** Whether stored keys are accepted and can be created. Default false (contract, platform §16). */
     enabled: setting(is.flag, false),
-    /** Permissions of a key without role and permissions. Default: none. */
+    /** Permissions of a key that has neither a role nor permissions. Default: none. */
     defaultPermissions: setting(permissions, [])
   })
 })
 export type AuthOptions = Options<typeof authSettings.fields>
 type Auth = typeof authSettings.Type
 
+/** Members may have several roles, joined by commas: a name must not contain one. */
 const roleName = /^[A-Za-z][\w-]{0,63}$/
 
+/** No prefix begins another one, so that the beginning of a key names its scope. */
 const isPrefixOfItsOwn = (prefix: string, prefixes: ReadonlyArray<string>): boolean =>
   /^[\w-]{0,31}[_-]$/.test(prefix) &&
   prefixes.filter((other) => other.startsWith(prefix) || prefix.startsWith(other)).length === 1
@@ -137,6 +141,7 @@ const rolesOf = (configured: Auth["roles"], { refuse }: Problems) =>
     })
   )
 
+/** The roles with the permissions that plugins give them (contract, plugins §17.2). */
 const withGiven = (roles: Roles, { roles: configured }: Auth, given: ReadonlyArray<PermissionScope>): Roles =>
   Record.map(roles, (permissions, role) => {
     const own = configured[role]
@@ -144,11 +149,13 @@ const withGiven = (roles: Roles, { roles: configured }: Auth, given: ReadonlyArr
     return [...permissions, ...given.filter(({ roles }) => roles?.includes(role)).map(({ scope }) => scope)]
   })
 
+/** What plugins bring for roles and keys. */
 interface Granting {
   readonly permissions: ReadonlyArray<PermissionScope>
   readonly keyScopes: Readonly<Record<string, KeyScopeOption>>
 }
 
+/** Roles, permissions, scopes of keys and the organization of requests. */
 export const accessOf = (
   auth: Auth,
   ofStore: string | undefined,
@@ -188,15 +195,20 @@ export const accessOf = (
   }
 }
 
+/** A session in use is renewed after this many seconds (contract, platform §3). */
 export const sessionUpdateAge = 86_400
 
+/** Every cookie's name begins with it. */
 export const cookiePrefix = "uc"
 
+/** Settings of authentication. */
 export type AuthSettings = ReturnType<typeof authOf>
 
+/** Roles whose members can do nothing without a second factor. */
 export const guardedRoles = ({ twoFactor }: Pick<AuthSettings, "twoFactor">): ReadonlySet<string> =>
   new Set(twoFactor.enabled ? twoFactor.requiredForRoles : [])
 
+/** Users, sessions and keys. */
 export const authOf = (
   auth: Auth,
   url: string | undefined,
@@ -219,11 +231,13 @@ export const authOf = (
   }
   return {
     ...auth,
-    /** None outside production: that of the data directory (`AuthSecret`). */
+    /** None outside of production: the one of the data directory (`AuthSecret`). */
     secret: Option.fromUndefinedOr(auth.secret),
+    /** Links in mails and redirects begin with it. */
     publicUrl,
     trustedOrigins: auth.trustedOrigins.map((origin) => new URL(origin).origin),
     verificationPage: Option.fromUndefinedOr(page),
+    /** Whether cookies are for https alone. */
     secureCookies,
     sessionCookie: `${secureCookies ? "__Secure-" : ""}${cookiePrefix}.session_token`
   }

@@ -57,12 +57,14 @@ const currency = is.textThat(isCurrencyCode, "the upper-case code of a currency,
 const timeZone = is.textThat(Schema.is(TimeZone), "the IANA name of a time zone, for example Europe/Zurich")
 const positive = is.whole(1, 2_147_483_647).annotate({ description: "a whole number from 1" })
 
+/** Costs and weights. */
 export const amountForm = "a whole number from 0, in minor units or grams"
 const amount = is.whole(0, Number.MAX_SAFE_INTEGER).annotate({ description: amountForm })
 const brackets = is.listOf(Schema.Struct({ upToGrams: amount, cost: amount }), amountForm)
 
 const days = (least = 1) => is.whole(least, 36_500, " of days")
 
+/** Each option of `commerce.config.ts`: its comment, rule, default and environment variable. */
 export const deploymentSettings = group({
   server: group({
     /** Port of the API. Default 4000 (`PORT`). */
@@ -71,10 +73,14 @@ export const deploymentSettings = group({
     host: setting(is.text, "127.0.0.1", "HOST"),
     /** Proxies whose `X-Forwarded-For` counts: `10.0.0.5, 10.1.0.0/16`. Default: none (`TRUSTED_PROXY_IP`). */
     trustedProxyIp: option(proxies, "TRUSTED_PROXY_IP"),
+    /** How long a client may take to send a request, in milliseconds from its first byte. */
     requestTimes: group({
+      /** For its headers. Default 15000. */
       headersMs: setting(is.ms(1, 3_600_000), 15_000),
+      /** For all of it. Default 60000. */
       requestMs: setting(is.ms(1, 3_600_000), 60_000)
     }),
+    /** Limits of the sockets at `/rpc`, for each process (docs/clients.md). */
     rpc: numbers(defaultSocketLimits, is.whole(0, 2_147_483_647)),
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
     publicUrl: option(ownAddress, "STOA_PUBLIC_URL")
@@ -84,14 +90,16 @@ export const deploymentSettings = group({
   /** Directory of the embedded database; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
   dataDir: setting(is.text, ".data", "STOA_DATA_DIR"),
   store: group({
-    /** Organization of requests that name none; a start creates it. Default `org_default`. */
+    /** Organization of requests that name none; a start creates it if needed. Default `org_default`. */
     defaultOrganizationId: option(organizationId),
-    /** Currency of amounts that carry none. Default `USD`. */
+    /** Three letters; the currency of amounts that carry none. Default `USD`. */
     defaultCurrency: setting(currency, defaultSettings.defaultCurrency),
-    /** Zone of the store's days. Default `UTC`. */
+    /** Zone of the store's days, as on documents and receipts. Default `UTC`. */
     timeZone: setting(timeZone, defaultSettings.timeZone)
   }),
+  /** Locales of the catalog (docs/catalog.md). */
   catalog: group({
+    /** The last fallback of every locale. Default `en`. */
     defaultLocale: setting(locale, defaultCatalog.defaultLocale),
     /** Fallbacks of a locale, best first: `{ "de-CH": ["fr"] }`. Default: none. */
     localeFallbacks: setting(locales, defaultCatalog.localeFallbacks),
@@ -101,43 +109,50 @@ export const deploymentSettings = group({
     types: setting(types, defaultCatalog.types)
   }),
   cart: group({
-    /** Life of a cart in minutes. Default 10080, seven days. */
+    /** Life of a cart in minutes from its creation. Default 10080, seven days. */
     ttlMinutes: setting(is.whole(1, 52_560_000), defaultSettings.cartTtlMinutes),
-    /** Lines of a cart, 1 to 2000. Default 500. */
+    /** Lines of a cart, 1 to 2000; a checkout reads and prices all of them at once. Default 500. */
     maxLines: setting(is.whole(1, 2_000), defaultSettings.cartMaxLines)
   }),
   checkout: group({
-    /** Seconds that a checkout holds stock. Default 900. */
+    /** Seconds that stock is held for a checkout in progress. Default 900. */
     holdSeconds: setting(is.whole(1, 31_536_000), defaultSettings.holdSeconds),
-    /** Orders of a shopper that may be unpaid at once. Default 3. */
+    /** Orders of a shopper (`POST /api/orders`) that may wait for their payment at once. Default 3. */
     maxUnpaidOrders: setting(is.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
-    /** Minutes to confirm a payment; then the order is cancelled. Default 60. */
+    /** Minutes to confirm a payment, as with 3-D Secure; then the order is cancelled. Default 60. */
     confirmationMinutes: setting(is.whole(1, 525_600), defaultSettings.confirmationMinutes)
   }),
   orders: group({
     /** Hours after which an unpaid pending order is cancelled; drafts are not. 0: never. Default 48. */
     staleHours: setting(is.whole(0, 87_600, " of hours (0: never)"), defaultSettings.staleOrderHours)
   }),
+  /** How long ended records stay in the database; scheduled jobs delete them then. */
   retention: group({
+    /** Days that abandoned and checked-out carts stay. Default 30. */
     cartDays: setting(days(), 30),
+    /** Days that released and consumed stock holds stay. Default 30. */
     holdDays: setting(days(), 30),
+    /** Days that events of payment providers stay; none repeats an event after a month. Default 90. */
     providerEventDays: setting(days(), 90),
+    /** Days that imports, their records and their reports stay. Default 30. */
     importDays: setting(days(), defaultLimits.keepDays),
-    /** Superseded revisions of an entity; at most 100 stay. Default 365. */
+    /** Days that a superseded revision of an entity stays; at most 100 stay. Default 365. */
     revisionDays: setting(days(), 365),
-    /** Results of idempotency keys and messages of actors and workflows. Default 24. */
+    /** Hours that results of idempotency keys and messages of actors and workflows stay. Default 24. */
     idempotencyHours: setting(is.whole(1, 36_500), 24)
   }),
+  /** Imported files (docs/import-export.md). */
   importExport: group({
+    /** Largest file, in bytes. Default 268,435,456 (256 MB). */
     maxFileBytes: setting(is.whole(1, Number.MAX_SAFE_INTEGER, " of bytes"), defaultLimits.maxFileBytes),
-    /** Records of one transaction, 1 to 5000. Default 500. */
+    /** Records that are written in one transaction, 1 to 5000. Default 500. */
     batchRows: setting(is.whole(1, 5_000), defaultLimits.batchRows)
   }),
   changeLog: group({
-    /** Days that the change log keeps an entry. 0: forever. Default 730. */
+    /** Days that the change log (audit trail and events) keeps an entry. 0: for ever. Default 730. */
     keepDays: setting(days(0), 730)
   }),
-  /** Price of shipping where the organization has no zones (docs/tax-and-shipping.md). */
+  /** Price of shipping where the organization has no zones (docs/tax-and-shipping.md). Default: a flat rate of 0. */
   shipping: group({
     /** `flat` needs `flatRate`, `weight_based` needs `brackets` and `fallbackCost`. Default: a flat rate of 0. */
     type: option(is.oneOf("flat", "weight_based")),
@@ -149,28 +164,29 @@ export const deploymentSettings = group({
     fallbackCost: option(amount),
     /** Subtotal, after discounts, from which shipping is free. */
     freeShippingThreshold: option(amount),
-    /** Without a zone or adapter, refuse an order or use these prices. Default `refuse`. */
+    /** An order that no zone or adapter serves is refused, or costs what is configured here. Default `refuse`. */
     unserved: setting(is.oneOf("refuse", "configured"), defaultShipping.unserved),
-    /** Prices shipping in place of the zones. Default: none. */
+    /** External service that prices shipping in place of the zones. Default: none. */
     adapter: option(is.code<RateAdapter>()),
-    /** Milliseconds, 1 to 20000. Default 3000. */
+    /** How long a checkout waits for it, in milliseconds from 1 to 20000. Default 3000. */
     adapterTimeoutMs: setting(is.ms(1, 20_000), defaultShipping.adapterTimeoutMs),
-    /** Without an answer the zones decide, or the order is refused. Default `zones`. */
+    /** If it does not answer, the zones decide, or the order is refused. Default `zones`. */
     adapterFallback: setting(is.oneOf("zones", "refuse"), defaultShipping.adapterFallback)
   }),
-  /** Tax besides the organizations' own (docs/tax-and-shipping.md). Rates in basis points: 1900 is 19 %. */
+  /** Tax, besides the organizations' own classes and rates (docs/tax-and-shipping.md). Rates in basis points: 1900 is 19 %. */
   tax: group({
-    /** Prices contain their tax. Default false. */
+    /** Whether prices contain their tax; else tax is added to them. Default false. */
     pricesIncludeTax: setting(is.flag, false),
-    /** The same by organization; wins over the above. */
+    /** The same for single organizations, by id; it wins over the above. */
     organizations: setting(
       is.code<Readonly<Record<string, { readonly pricesIncludeTax?: boolean }>>>(),
       {}
     ),
-    /** With tax classes: taxes shipping like the default class. Default false. */
+    /** With tax classes: whether shipping is taxed like the default class. Default false: it is not taxed. */
     shippingByDefaultClass: setting(is.flag, defaultTaxOptions.shippingByDefaultClass),
     /** External tax service, called if an organization's own rules do not cover an order. */
     adapter: option(is.code<TaxAdapter>()),
+    /** Milliseconds it has for an answer. Default 3000. */
     timeoutMs: setting(is.ms(1, 60_000), defaultTaxOptions.timeoutMs),
     /** Flat rate if the adapter does not answer. */
     fallbackRateBps: option(is.whole(0, 10_000, " of basis points")),
@@ -186,11 +202,12 @@ export const deploymentSettings = group({
   /** Webhooks (docs/webhooks.md). */
   webhooks: group({
     /**
-     * Webhooks may reach private networks. Default: in development; refused in production
+     * Whether webhooks can reach this machine and private networks. Default: in development only; refused in production
      * (`STOA_WEBHOOKS_ALLOW_PRIVATE`). `allowPrivateNetworks` is the same.
      */
     allowPrivateTargets: option(is.flag, "STOA_WEBHOOKS_ALLOW_PRIVATE"),
     allowPrivateNetworks: option(is.flag),
+    /** The only ports of receivers. Default: any. */
     allowedPorts: option(is.code<ReadonlyArray<number>>()),
     /** Days of failures after which an endpoint is switched off. Default 5. */
     disableAfterDays: setting(is.between(1, 365), defaultWebhookOptions.disableAfterDays),
@@ -198,9 +215,13 @@ export const deploymentSettings = group({
     rotationHours: setting(is.between(0, 720), defaultWebhookOptions.rotationHours),
     /** Days that deliveries are kept, and can be sent again. Default 30. */
     retentionDays: setting(is.between(2, 3_650), defaultWebhookOptions.retentionDays),
+    /** How long a failed delivery waits for its next attempt. */
     backoff: group({
+      /** Seconds before the first retry. Default 170. */
       baseSeconds: setting(is.between(1, 86_400), defaultWebhookOptions.backoff.baseSeconds),
+      /** Growth of each wait over the previous one. Default 2. */
       factor: setting(is.between(1, 10), defaultWebhookOptions.backoff.factor),
+      /** Seconds that no wait exceeds. Default 43200. */
       maxSeconds: setting(is.between(1, 604_800), defaultWebhookOptions.backoff.maxSeconds),
       /** Varies each wait by up to this share of it, 0 to 1. Default 0.2. */
       jitter: setting(is.between(0, 1), defaultWebhookOptions.backoff.jitter)
@@ -214,20 +235,22 @@ export const deploymentSettings = group({
   invoices: option(is.code<Partial<InvoiceOptions>>()),
   /** Mails (docs/mail.md). */
   email: mailSettings,
-  /** Uploads and sizes of images (docs/media.md). */
+  /** Files of the store: what may be uploaded, and the sizes of images (docs/media.md). */
   media: mediaSettings,
-  /** Storage of files (`STOA_MEDIA_STORAGE`). */
+  /** Where those files are stored (`STOA_MEDIA_STORAGE`). */
   storage: storageSettings,
   /** Background jobs (docs/jobs.md). Times in milliseconds unless stated otherwise. */
   jobs: group({
+    /** Tasks of the deployment, besides those of the core and of plugins. */
     tasks: setting(is.code<ReadonlyArray<Task>>(), []),
+    /** Another queue in place of the built-in one. */
     adapter: option(is.code<JobEngine>()),
-    /** Order of due jobs. Default: the oldest `createdAt`. */
+    /** Which of the due jobs runs first. Default: the oldest `createdAt`. */
     processingOrder: setting(is.code<ProcessingOrder>(), defaultJobSettings.order),
     autorun: group({
       /**
-       * Runs jobs in the processes that run actors; else jobs wait for a requested run. Default true, and false with a
-       * push engine (`STOA_JOBS_AUTORUN`).
+       * Whether the processes that run actors work on all queues; without it jobs stay pending until a run is requested.
+       * Default true, and false with a push engine (`STOA_JOBS_AUTORUN`).
        */
       enabled: option(is.flag, "STOA_JOBS_AUTORUN"),
       /** Polling interval of an idle queue without notifications. Default 10000. */
@@ -235,45 +258,53 @@ export const deploymentSettings = group({
     }),
     /** Queues that always have a worker, besides `default` and those of tasks. */
     queues: setting(is.texts, defaultJobSettings.queues),
-    /** Maximum workers of a queue in the deployment. Default 4. */
+    /** Maximum number of workers of a queue in the whole deployment. Default 4. */
     slots: setting(positive, defaultJobSettings.slots),
     /** Concurrent handlers of a worker. Default 50. */
     concurrency: setting(positive, defaultJobSettings.concurrency),
-    /** Maximum jobs in one claim. Default 1000. */
+    /** Maximum number of jobs in one claim while handlers end as fast as they begin. Default 1000. */
     batch: setting(positive, defaultJobSettings.batch),
-    /** Time limit of a handler whose task sets none. Default 300000. */
+    /** Time limit of a handler whose task sets none. Default 300000, five minutes. */
     timeLimitMs: setting(positive, defaultJobSettings.timeLimitMs),
-    /** Lease of a job after its worker's last heartbeat. Default 60000 (`JOB_REAP_THRESHOLD_MS`). */
+    /** How long a job belongs to its worker after its last heartbeat. Default 60000 (`JOB_REAP_THRESHOLD_MS`). */
     leaseMs: setting(positive, defaultJobSettings.leaseMs, "JOB_REAP_THRESHOLD_MS"),
     /** Interval between checks for jobs of dead workers. Default 60000 (`JOBS_REAPER_INTERVAL_MS`). */
     reapIntervalMs: setting(positive, defaultJobSettings.reapMs, "JOBS_REAPER_INTERVAL_MS"),
+    /** Days that jobs stay after their end. */
     retentionDays: group({
+      /** Default 7. */
       succeeded: setting(positive, defaultJobSettings.keepSucceededDays),
+      /** Default 30. */
       failed: setting(positive, defaultJobSettings.keepFailedDays)
     })
   }),
-  /** The same as `jobs.tasks`. */
+  /** Tasks of the deployment; the same as `jobs.tasks`. */
   tasks: setting(is.code<ReadonlyArray<Task>>(), []),
+  /** Figures of a store (docs/analytics.md). */
   analytics: group({
+    /** Models of the deployment, besides those of the core and of plugins. */
     models: setting(is.code<ReadonlyArray<AnalyticsModel>>(), []),
-    /** Milliseconds for a query. Default 10000. */
+    /** Milliseconds a query may take. Default 10000. */
     timeoutMs: setting(is.ms(100, 300_000), defaultAnalytics.timeoutMs),
-    /** Concurrent queries of one process. Default 2. */
+    /** Concurrent queries of one process; others wait. Default 2. */
     connections: setting(is.whole(1, 20), defaultAnalytics.connections)
   }),
+  /** Search of the catalog (docs/catalog.md). */
   search: group({
     /** Facets that are counted if a request names none. Default: type, category, brand, status. */
     defaultFacets: setting(facets, usualFacets)
   }),
-  /** Plugins in order of installation (docs/plugins.md), after those they require. */
+  /** Plugins in the order in which they are installed (docs/plugins.md); one that requires another comes after it. */
   plugins: setting(is.code<ReadonlyArray<Plugin>>(), []),
   /** Hooks of the deployment (docs/plugins.md); they run before those of modules and plugins. */
   hooks: setting(is.code<ReadonlyArray<Hook>>(), [])
 })
 
-/** Configuration of a deployment; environment variables win over it. */
+/** Configuration of a deployment in `commerce.config.ts`. Every option has a default; environment variables win over it. */
 export type DeploymentConfig = Options<typeof deploymentSettings.fields>
 
+/** The configuration of this process, with the environment and the defaults. */
 export type Deployment = typeof deploymentSettings.Type
 
+/** Types `commerce.config.ts`: a misspelt option does not compile. */
 export const defineConfig = (config: DeploymentConfig): DeploymentConfig => config

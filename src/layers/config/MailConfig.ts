@@ -9,6 +9,7 @@ import { isLoopback } from "./NetworkConfig.ts"
 import * as is from "./Rules.ts"
 import { type Environment, group, option, type Options, type Problems, setting, variable } from "./Settings.ts"
 
+/** The parts of `smtp://user:password@host:port`; undefined for other texts. */
 const partsOf = (address: string) => {
   const url = URL.parse(address)
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "") return undefined
@@ -29,6 +30,7 @@ const tagForm = "a language tag, for example de or de-AT"
 export const mailSettings = group({
   /** Address of the sender; needed with `smtp` (`STOA_MAIL_FROM`). */
   from: option(is.text, "STOA_MAIL_FROM"),
+  /** A mail server; times in milliseconds. */
   smtp: group({
     /** `smtp://user:password@host:587` or `smtps://…:465` (`STOA_SMTP_URL`); the settings below win over it. */
     url: option(is.secret(smtpForm, (address) => partsOf(address) !== undefined), "STOA_SMTP_URL"),
@@ -40,17 +42,17 @@ export const mailSettings = group({
     /** TLS from the first byte. Default: if the port is 465. */
     secure: option(is.flag),
     /**
-     * Encryption of a connection that begins without TLS; `opportunistic`: if the server can. Default: `required` in
-     * production or with a password, except to this machine.
+     * Encryption of a connection that begins without TLS. `opportunistic`: if the server can. Default: `required` in
+     * production and with a password, unless the server is this machine; else `opportunistic`.
      */
     starttls: option(is.oneOf("required", "opportunistic", "never")),
-    /** Certificate in PEM of the server's authority, if not public. */
+    /** Certificate in PEM of the server's authority, if it is no public one. */
     ca: option(is.text),
-    /** Connections of each process. Default 5. */
+    /** Connections of each process: mails that it sends at the same time. Default 5. */
     connections: setting(is.whole(1, 100), 5),
     /** Maximum wait for a connection and its greeting. Default 10000. */
     connectTimeoutMs: setting(is.ms(1, 600_000), 10_000),
-    /** Maximum silence of the server, and life of an idle connection. Default 20000. */
+    /** Maximum silence of the server, and how long an idle connection is kept. Default 20000. */
     answerTimeoutMs: setting(is.ms(1, 600_000), 20_000),
     /** Maximum time for a whole mail. Default 60000. */
     sendTimeoutMs: setting(is.ms(1, 240_000), 60_000)
@@ -59,16 +61,18 @@ export const mailSettings = group({
   send: option(is.code<MailAdapter>()),
   /** Templates that are not sent. */
   switchedOff: setting(is.code<ReadonlyArray<MailTemplate>>(), []),
-  /** Language of mails whose recipient has none. Default `en`, which is built in. */
+  /** Language tag of mails whose recipient has none. Default `en`, which is built in. */
   locale: setting(is.textThat((tag) => canonicalLocale(tag) !== undefined, tagForm), "en"),
-  /** Texts by language and template, in place of the built-in ones (docs/mail.md). */
+  /** Texts by language tag and template, in place of the built-in ones (docs/mail.md). */
   templates: setting(is.code<MailLocales>(), {})
 })
 export type EmailOptions = Options<typeof mailSettings.fields>
 type Email = typeof mailSettings.Type
 
+/** A mail server. */
 export type SmtpSettings = ReturnType<typeof smtpOf>
 
+/** How mails leave this deployment; `files` in development only. */
 export type MailWay =
   | { readonly kind: "smtp"; readonly smtp: SmtpSettings }
   | { readonly kind: "adapter"; readonly send: MailAdapter }
@@ -82,6 +86,7 @@ const smtpOf = (
 ) => {
   const { pass: _, url, user: __, ...same } = smtp
   const inUrl: Partial<Email["smtp"]> = (url && partsOf(Redacted.value(url))) ?? {}
+  // The environment wins over the configuration, in which single settings win over the address.
   const pick = <K extends "host" | "port" | "user" | "pass" | "secure">(name: K) =>
     isFromEnvironment ? inUrl[name] ?? smtp[name] : smtp[name] ?? inUrl[name]
   const [host = "", user, pass = Redacted.make("")] = [pick("host"), pick("user"), pick("pass")]
@@ -100,6 +105,7 @@ const smtpOf = (
   }
 }
 
+/** Languages by their canonical tags. */
 const localesOf = ({ templates }: Email, problems: Problems): MailLocales =>
   Object.fromEntries(
     Object.entries(templates).map(([tag, writers]) => {
@@ -109,6 +115,7 @@ const localesOf = ({ templates }: Email, problems: Problems): MailLocales =>
     })
   )
 
+/** How mails leave the deployment, and the key that encrypts them while they wait. */
 export const mailOf = Effect.fnUntraced(function*(
   email: Email,
   hasServer: boolean,
@@ -132,6 +139,7 @@ export const mailOf = Effect.fnUntraced(function*(
     keyring: keyring ?? developmentKeyring,
     locale: canonicalLocale(email.locale) ?? email.locale,
     locales: withPluginMails(plugins, localesOf(email, problems)),
+    /** Domain of the sender. */
     domain: /@([\w.-]+)$/.exec(email.from ?? "")?.[1] ?? "localhost"
   }
 })

@@ -12,7 +12,7 @@ export const mediaSettings = group({
     is.listOf(is.oneOf(...knownContentTypes), `only ${knownContentTypes.join(", ")}`),
     defaultMedia.contentTypes
   ),
-  /** Accepts SVG, which may contain scripts: served as a sandboxed attachment. Default false. */
+  /** Accepts SVG as well, which may contain scripts: it is served as an attachment in a sandbox. Default false. */
   allowSvg: setting(is.flag, false),
   /** Largest file in bytes, at most 1 GiB. Default 10485760 (`STOA_MEDIA_MAX_UPLOAD_SIZE`). */
   maxUploadSize: setting(is.whole(1, 1_073_741_824), defaultMedia.maxUploadSize, "STOA_MEDIA_MAX_UPLOAD_SIZE"),
@@ -22,7 +22,7 @@ export const mediaSettings = group({
   maxPixels: setting(is.whole(1, 1_000_000_000), defaultMedia.maxPixels),
   /** Life of a signed address. Default 900. */
   signedUrlSeconds: setting(is.whole(1, 604_800), defaultMedia.signedUrlSeconds),
-  /** Public base address of files, such as a CDN's (`STOA_MEDIA_PUBLIC_URL`). */
+  /** Public base address of files, such as a CDN's `https://cdn.example` (`STOA_MEDIA_PUBLIC_URL`). */
   publicUrl: option(is.webAddress("https://cdn.example"), "STOA_MEDIA_PUBLIC_URL")
 })
 export type MediaOptions = Options<typeof mediaSettings.fields>
@@ -30,28 +30,30 @@ type Media = typeof mediaSettings.Type
 
 const bucketName = is.textThat((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), "the name of a bucket")
 
-/** Where files are stored; all but `type` is for an S3 bucket. */
+/** Where files are stored; all but `type` is for a bucket with the protocol of S3. */
 export const storageSettings = group({
   /** A directory below `dataDir`, a bucket, or nowhere (`STOA_MEDIA_STORAGE`). */
   type: option(is.oneOf("local", "s3", "none"), "STOA_MEDIA_STORAGE"),
+  /** `STOA_S3_BUCKET`. */
   bucket: option(bucketName, "STOA_S3_BUCKET"),
   /** Default `us-east-1` (`STOA_S3_REGION`). */
   region: setting(is.text, "us-east-1", "STOA_S3_REGION"),
   /** Address of a service that is not Amazon's, `https://…` (`STOA_S3_ENDPOINT`). */
   endpoint: option(is.webAddress("https://…"), "STOA_S3_ENDPOINT"),
-  /** The bucket's name is in the path, not the host. Default: with an `endpoint`. */
+  /** Whether the bucket's name is in the path, not in the host. Default: if there is an `endpoint`. */
   forcePathStyle: option(is.flag),
-  /** `service` if clients cannot reach the bucket. Default `bucket`. */
+  /** Who signs and answers addresses: the bucket, or this service, if clients cannot reach it. Default `bucket`. */
   signedBy: setting(is.oneOf("bucket", "service"), "bucket"),
-  /** Milliseconds, 1 to 60000; a request is sent up to three times. Default 10000. */
+  /** How long a request waits for the bucket, in milliseconds from 1 to 60000; it is sent up to three times. Default 10000. */
   timeoutMs: setting(is.ms(1, 60_000), 10_000),
-  /** Both or none; default: the machine's credentials (`STOA_S3_ACCESS_KEY_ID`, `STOA_S3_SECRET_ACCESS_KEY`). */
+  /** Both or none; without them the credentials of the machine (`STOA_S3_ACCESS_KEY_ID`, `STOA_S3_SECRET_ACCESS_KEY`). */
   accessKeyId: option(is.text, "STOA_S3_ACCESS_KEY_ID"),
   secretAccessKey: option(is.secret("a key"), "STOA_S3_SECRET_ACCESS_KEY")
 })
 export type S3Options = Options<typeof storageSettings.fields>
 type Storage = typeof storageSettings.Type
 
+/** A bucket. */
 export type S3Settings = ReturnType<typeof s3Of>
 
 const s3Of = (storage: Storage, problems: Problems) => {
@@ -73,7 +75,7 @@ const s3Of = (storage: Storage, problems: Problems) => {
   }
 }
 
-/** Stores files locally by default for a single process only: several may not share a disk. */
+/** Several processes need not share a disk, so that the default stores files locally for a single process only. */
 export const mediaOf = (
   media: Media,
   storage: Storage,
@@ -90,6 +92,7 @@ export const mediaOf = (
   return {
     storage: kind === "s3" ? { kind, s3: s3Of(storage, problems) } as const : { kind },
     settings: { ...media, contentTypes: [...new Set([...media.allowedMimeTypes, ...media.allowSvg ? [svg] : []])] },
+    /** Base of the addresses of files; relative if no public address is configured. */
     address: media.publicUrl === undefined ? `${base(publicUrl)}${filesPath}` : `${base(media.publicUrl)}/`
   }
 }

@@ -13,6 +13,7 @@ import {
   variable
 } from "./Settings.ts"
 
+/** The account `stripe` has the plain names of variables; those of another account contain its id. */
 const variableOf = (id: string, name: "STOA_STRIPE_SECRET_KEY" | "STOA_STRIPE_WEBHOOK_SECRET"): string =>
   id === "stripe" ? name : name.replace(/^STOA_STRIPE/, `STOA_STRIPE_${id.toUpperCase().replaceAll("-", "_")}`)
 
@@ -25,20 +26,20 @@ const stripeKey = is.secret(keyForm, (key) => /^(sk|rk)_(test|live)_\w+$/.test(k
 
 const accountSettings = (id: string) =>
   group({
-    /** Provider name of the account: `paymentMethodId` selects it, orders keep it. Default `stripe`. */
+    /** Name of the account as a provider: `paymentMethodId` selects it, orders keep it. Default `stripe`. */
     id: setting(accountName, "stripe"),
     /** Secret or restricted key (`STOA_STRIPE_SECRET_KEY`; `STOA_STRIPE_<ID>_SECRET_KEY` for another id). */
     secretKey: option(stripeKey, variableOf(id, "STOA_STRIPE_SECRET_KEY")),
     /**
-     * Secrets that sign its events; two during a rotation (`STOA_STRIPE_WEBHOOK_SECRET`, separated by commas;
+     * Secrets that sign its events; two while one replaces the other (`STOA_STRIPE_WEBHOOK_SECRET`, separated by commas;
      * `STOA_STRIPE_<ID>_WEBHOOK_SECRET` for another id). Absent: events are answered 503.
      */
     webhookSecret: option(is.code<string | ReadonlyArray<string>>(), variableOf(id, "STOA_STRIPE_WEBHOOK_SECRET")),
-    /** Seconds that a signature is valid. Default 300. */
+    /** Maximum age of an event's signature in seconds. Default 300. */
     toleranceSeconds: setting(is.whole(1, 86_400), 300),
-    /** Milliseconds that a request waits for Stripe. Default 10000. */
+    /** How long a request waits for Stripe, in milliseconds. Default 10000. */
     timeoutMs: setting(is.ms(1, 80_000), 10_000),
-    /** Address that banks send the shopper back to. Absent: such methods are not offered. */
+    /** Where banks send the shopper back to after a confirmation on their page. Absent: such methods are not offered. */
     returnUrl: option(is.webAddress("https://…")),
     /** Another address than Stripe's, for tests: refused in production. */
     apiUrl: option(is.webAddress("https://…"))
@@ -48,15 +49,16 @@ const accountSettings = (id: string) =>
 export type StripeOptions = Options<ReturnType<typeof accountSettings>["fields"]>
 
 export const paymentSettings = group({
+  /** Providers of the deployment. */
   adapters: setting(is.code<ReadonlyArray<PaymentAdapter>>(), []),
-  /** Stripe accounts, each with an `id`. `STOA_STRIPE_SECRET_KEY` alone makes one as well. */
+  /** One Stripe account or several, each with an `id`. `STOA_STRIPE_SECRET_KEY` alone makes one as well. */
   stripe: option(is.code<StripeOptions | ReadonlyArray<StripeOptions>>()),
-  /** Provider of checkouts that name none. Default: the first of `adapters`, of `stripe`, or the test provider. */
+  /** Provider of checkouts that name none. Default: the first of `adapters`, of `stripe`, or the built-in test provider. */
   default: option(is.text),
-  /** `manual`: checkouts only authorize (docs/orders.md). Default `automatic`. */
+  /** `manual`: checkouts only authorize, and an operator captures (docs/orders.md). Default `automatic`. */
   capture: setting(is.oneOf("automatic", "manual"), defaultSettings.capture),
   test: group({
-    /** Signs events of the test provider. Default `test`. */
+    /** Signs events of the built-in test provider; outside production only. Default `test`. */
     webhookSecret: setting(is.text, "test")
   })
 })
@@ -83,8 +85,10 @@ const accountOf = Effect.fnUntraced(function*(options: StripeOptions, environmen
   }
 })
 
+/** A Stripe account. */
 export type StripeAccount = Effect.Success<ReturnType<typeof accountOf>>
 
+/** The Stripe accounts and the default provider: names of providers are unique, and the default is one of them. */
 export const paymentsOf = Effect.fnUntraced(function*(
   payments: typeof paymentSettings.Type,
   environment: Environment,
