@@ -25,6 +25,11 @@ const linesOf = (sources: ReadonlyArray<Source>) => sources.reduce((sum, { lines
 const countOf = (sources: ReadonlyArray<Source>, pattern: RegExp) =>
   sources.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0)
 
+const comment = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g
+
+const wordsOfComments = (text: string): number =>
+  (text.match(comment) ?? []).reduce((sum, one) => sum + (one.match(/[A-Za-z][\w'-]*/g)?.length ?? 0), 0)
+
 /** What can be counted without running anything. Core source is `src/` without plugins and their kit. */
 export const figures = (): Readonly<Record<string, number>> => {
   const source = sourcesIn("src", /\.ts$/)
@@ -45,6 +50,7 @@ export const figures = (): Readonly<Record<string, number>> => {
     ),
     "test lines": linesOf(tests),
     "sql<T> with an asserted type": countOf(source, /\bsql<|\.unsafe</g),
+    "words of comments in src/": source.reduce((sum, { text }) => sum + wordsOfComments(text), 0),
     "errors without a class of their subject": countOf(
       source,
       /\b(NotFound|Conflict|ValidationFailed|Forbidden|Unprocessable)\.of\(/g

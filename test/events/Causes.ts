@@ -44,10 +44,11 @@ const anEntity = (as: Who, body: object = {}) =>
     idOf
   )
 
-/** Something that can be bought. */
+/** Something that can be bought; other types than products are not counted. */
 const aProduct = Effect.fnUntraced(function*(as: Who, type = "product") {
   const entityId = yield* anEntity(as, { type, status: "active" })
   yield* made(as, "/api/pricing/prices", { entityId, currency: "USD", amount: 1_000 })
+  if (type !== "product") return entityId
   const warehouse = yield* made(as, "/api/inventory/warehouses", { name: "Depot", code: newId() })
   const stock = { entityId, warehouseId: idOf(warehouse), type: "restock", quantity: 10 }
   yield* made(as, "/api/inventory/adjust", stock)

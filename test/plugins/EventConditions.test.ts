@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { boolean, definePlugin, group, rowIn, table, text, uuid } from "stoa/plugin"
+import { boolean, definePlugin, group, rowIn, table, Text, text, uuid } from "stoa/plugin"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { waiting } from "../support/AtOnce.ts"
@@ -17,7 +17,7 @@ const parcels = definePlugin({
   version: "1.0.0",
   events: ["parcel.moved"],
   routes: () => [
-    routes.post("/moves", { auth: true, input: Schema.Struct({ id: Schema.String, to: Schema.String }) })
+    routes.post("/moves", { auth: true, input: Schema.Struct({ id: Text, to: Text }) })
       .handle(({ db, input: { id, to } }) =>
         db.announce("parcel.moved", { entityType: "parcel", entityId: id, payload: { to } })
       )

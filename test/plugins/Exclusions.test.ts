@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { definePlugin, group, oneOf, table, text, Time, timestamp } from "stoa/plugin"
+import { definePlugin, group, oneOf, table, Text, text, Time, timestamp } from "stoa/plugin"
 import { api, asAdmin, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 
 const bookings = table("courts_bookings", {
@@ -19,7 +19,7 @@ const courts = definePlugin({
   routes: () => [
     routes.post("/bookings", {
       auth: true,
-      input: Schema.Struct({ court: Schema.String, startsAt: Time, endsAt: Time }),
+      input: Schema.Struct({ court: Text, startsAt: Time, endsAt: Time }),
       success: bookings.Row
     }).handle(({ db, input }) => db.table(bookings).insert(input)),
     routes.post("/bookings/all", {

@@ -11,6 +11,7 @@ import {
   json,
   modelOf,
   table,
+  Text,
   text,
   uuid
 } from "stoa/plugin"
@@ -48,7 +49,7 @@ const tipsPlugin = definePlugin({
       .handle(({ db, input }) => db.table(tips).insert(input)),
     group("Tips", "/tips").post("/:id/shares", {
       permission: "tips:write",
-      input: Schema.Struct({ waiter: Schema.String, cents: Schema.Int })
+      input: Schema.Struct({ waiter: Text, cents: Schema.Int })
     }).handle(({ db, input, params }) => db.table(shares).insert({ tipId: params.id, ...input }))
   ],
   analyticsModels: () => [

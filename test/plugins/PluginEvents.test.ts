@@ -10,6 +10,7 @@ import {
   group,
   PluginContext,
   table,
+  Text,
   text,
   type ValidationFailed
 } from "stoa/plugin"
@@ -27,7 +28,10 @@ const boxes = definePlugin({
   version: "1.0.0",
   events: ["box.moved", "box.lost"],
   routes: () => [
-    routes.post("/:id/moves", { auth: true, input: Schema.Struct({ to: Schema.Array(Schema.String) }) })
+    routes.post("/:id/moves", {
+      auth: true,
+      input: Schema.Struct({ to: Schema.Array(Text).check(Schema.isMaxLength(10)) })
+    })
       .handle(({ db, input, params }) =>
         Effect.forEach(
           input.to,

@@ -15,7 +15,9 @@ import {
   rowIn,
   statements,
   table,
+  Text,
   text,
+  Uuid,
   uuid
 } from "stoa/plugin"
 import type { EntityTable } from "../../src/domain/platform/hooks/EntityTables.ts"
@@ -41,7 +43,7 @@ const refusal = (url: string, plugins: ReadonlyArray<ReturnType<typeof plugin>>)
 
 const before = table("notes_pages", { title: text })
 const open = (definition: typeof before) =>
-  routes.post("/pages", { auth: true, input: Schema.Struct({ title: Schema.String }), success: definition.Row })
+  routes.post("/pages", { auth: true, input: Schema.Struct({ title: Text }), success: definition.Row })
     .handle(({ db, input }) => db.table(definition).insert(input))
 
 describe("a plugin's tables", () => {
@@ -98,7 +100,7 @@ describe("a plugin's tables", () => {
           const pages = table("notes_pages", { color: oneOf(colors), stars: integer }, {
             checks: { few: `stars < ${most}` }
           })
-          const input = Schema.Struct({ color: Schema.String, stars: Schema.Int })
+          const input = Schema.Struct({ color: Text, stars: Schema.Int })
           const route = routes.post("/pages", { auth: true, input })
             .handle(({ db, input }) => db.table(pages).insert(input))
           return plugin({ schema: () => [pages], routes: () => [route] })
@@ -119,7 +121,7 @@ describe("a plugin's tables", () => {
       const lines = table("notes_lines", { pageId: uuid.references(before), line: text })
       const add = routes.post("/lines", {
         auth: true,
-        input: Schema.Struct({ pageId: Schema.String }),
+        input: Schema.Struct({ pageId: Uuid }),
         success: lines.Row
       }).handle(({ db, input }) => db.table(lines).insert({ ...input, line: "x" }))
       yield* start(

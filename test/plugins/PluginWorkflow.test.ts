@@ -10,6 +10,7 @@ import {
   PluginContext,
   pluginWorkflow,
   table,
+  Text,
   text,
   ValidationFailed
 } from "stoa/plugin"
@@ -65,7 +66,7 @@ const plugin = definePlugin({
   routes: () => [
     routes.post("/", {
       auth: true,
-      input: Schema.Struct({ to: Schema.String, isRefused: Schema.optional(Schema.Boolean) })
+      input: Schema.Struct({ to: Text, isRefused: Schema.optional(Schema.Boolean) })
     })
       .handle(({ db, input, jobs }) =>
         Effect.andThen(Letter.start(jobs, input), input.isRefused === true ? Effect.fail(new Late()) : Effect.void)

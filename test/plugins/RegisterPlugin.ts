@@ -28,13 +28,13 @@ const slips = table("register_slips", { orderId: idOf(OrderId), source: oneOf(["
 const Sale = Schema.Struct({
   id: Text,
   warehouseId: WarehouseId,
-  lines: Schema.Array(LineRequest),
+  lines: Schema.Array(LineRequest).check(Schema.isMaxLength(100)),
   /** Amounts as a device may send them: right or wrong. */
   cash: Schema.Finite,
   card: Schema.optional(Schema.Finite),
   shipping: Schema.optional(Schema.Finite),
   email: Schema.optional(Text),
-  codes: Schema.optional(Schema.Array(Text)),
+  codes: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(10))),
   /** What happens after the register has written its row. */
   then: Schema.optional(Schema.Literals(["fail"]))
 })

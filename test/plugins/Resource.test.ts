@@ -2,7 +2,19 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { boolean, definePlugin, group, integer, json, resource, table, text, Uuid, visibleRows } from "stoa/plugin"
+import {
+  boolean,
+  definePlugin,
+  group,
+  integer,
+  json,
+  resource,
+  table,
+  Text,
+  text,
+  Uuid,
+  visibleRows
+} from "stoa/plugin"
 import { contractOf, createPluginTestApp, testAdminActor } from "stoa/plugin/testing"
 import { api, asAdmin, asAnonymous, asCustomer, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 import { contacts, supply } from "./Suppliers.ts"
@@ -191,7 +203,7 @@ describe("a resource of a plugin", () => {
             create: {
               summary: "Write down a note",
               allowed: anybody,
-              input: Schema.Struct({ words: Schema.Array(Schema.String) }),
+              input: Schema.Struct({ words: Schema.Array(Text).check(Schema.isMaxLength(2)) }),
               answer: ({ db, input: { words: [title = "", shelf = ""] } }) => db.table(notes).insert({ title, shelf })
             },
             patch: {

@@ -3,7 +3,15 @@ import { Effect, Layer, Schema } from "effect"
 import { Activity, DurableClock } from "effect/workflow"
 import { announce, processApp } from "../../src/layers/App.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
-import { definePlugin, group, PluginContext, pluginWorkflow, table, text } from "../../src/plugins/kit/StoaPlugin.ts"
+import {
+  definePlugin,
+  group,
+  PluginContext,
+  pluginWorkflow,
+  table,
+  Text,
+  text
+} from "../../src/plugins/kit/StoaPlugin.ts"
 
 const steps = table("parcels_steps", { parcel: text, step: text })
 
@@ -35,7 +43,7 @@ const parcels = definePlugin({
   schema: () => [steps],
   workflows: [deliver],
   routes: () => [
-    routes.post("/", { auth: true, input: Schema.Struct({ parcel: Schema.String }) })
+    routes.post("/", { auth: true, input: Schema.Struct({ parcel: Text }) })
       .handle(({ input, jobs }) => Parcel.start(jobs, input))
   ]
 })

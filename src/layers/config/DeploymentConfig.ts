@@ -1,6 +1,5 @@
 import { Effect, Schema } from "effect"
 import { defaultAnalytics } from "../../domain/analytics/AnalyticsRepo.ts"
-import { defaultCatalog } from "../../domain/catalog/CatalogSettings.ts"
 import { defaultLimits } from "../../domain/import-export/Import.ts"
 import type { InvoiceOptions } from "../../domain/invoices/Invoice.ts"
 import type { Hook } from "../../domain/platform/hooks/Hook.ts"
@@ -21,21 +20,13 @@ import { defaultSocketLimits } from "../../http/rpc/RpcSockets.ts"
 import { proxyTest } from "../../http/server/Origins.ts"
 import type { Plugin } from "../../plugins/kit/Plugin.ts"
 import { authSettings, organizationId, originOf } from "./AuthConfig.ts"
+import { catalogSettings } from "./CatalogConfig.ts"
 import { databaseUrl } from "./DatabaseTls.ts"
 import { mailSettings } from "./MailConfig.ts"
 import { mediaSettings, storageSettings } from "./MediaConfig.ts"
 import { paymentSettings } from "./PaymentConfig.ts"
 import * as is from "./Rules.ts"
 import { group, numbers, option, type Options, setting } from "./Settings.ts"
-
-const localeForm = "names of locales, 1 to 64 characters each"
-const locale = is.textThat((name) => name.length > 0 && name.length <= 64, localeForm)
-const locales = Schema.Record(locale, Schema.Array(locale)).annotate({ description: localeForm })
-
-const types = Schema.Record(
-  is.textThat((name) => name.length > 0 && name.length <= 100, "a type of entities"),
-  Schema.Struct({ manageInventory: Schema.optional(is.flag), storedValue: Schema.optional(is.flag) })
-).annotate({ description: "policies by entity type, for example { ebook: { manageInventory: false } }" })
 
 const isFacets = (names: ReadonlyArray<string>): boolean =>
   Effect.runSync(Effect.match(facetsOf(names.join(","), []), {
@@ -97,17 +88,7 @@ export const deploymentSettings = group({
     /** Zone of the store's days, as on documents and receipts. Default `UTC`. */
     timeZone: setting(timeZone, defaultSettings.timeZone)
   }),
-  /** Locales of the catalog (docs/catalog.md). */
-  catalog: group({
-    /** The last fallback of every locale. Default `en`. */
-    defaultLocale: setting(locale, defaultCatalog.defaultLocale),
-    /** Fallbacks of a locale, best first: `{ "de-CH": ["fr"] }`. Default: none. */
-    localeFallbacks: setting(locales, defaultCatalog.localeFallbacks),
-    /** Whether texts wait as a draft for a user with `catalog:approve`. Default false. */
-    approveLocales: setting(is.flag, defaultCatalog.approveLocales),
-    /** How goods of an entity type are sold, by type: `{ ebook: { manageInventory: false } }`. Default: docs/catalog.md. */
-    types: setting(types, defaultCatalog.types)
-  }),
+  catalog: catalogSettings,
   cart: group({
     /** Life of a cart in minutes from its creation. Default 10080, seven days. */
     ttlMinutes: setting(is.whole(1, 52_560_000), defaultSettings.cartTtlMinutes),
