@@ -78,6 +78,7 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
       change,
       get,
       list: repo.list,
+      /** The id of a customer; 404. */
       mustExist: Effect.fn("Customers.mustExist")(function*(named: string) {
         if (!isUuid<CustomerId>(named)) return yield* new CustomerNotFound()
         return (yield* get(named)).id

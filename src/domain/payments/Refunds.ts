@@ -38,6 +38,7 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
         const reason = request.reason ?? unexplained
         return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request))
       }),
+      /** The newest first; 404 for an unknown order. */
       ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new OrderNotFound())
       }),
