@@ -10,6 +10,7 @@ import {
   EntityId,
   group,
   table,
+  Text,
   text,
   WarehouseId
 } from "stoa/plugin"
@@ -27,7 +28,7 @@ import { at } from "../support/TestApp.ts"
 
 const notes = table("counter_notes", { body: text })
 const routes = group("Counter", "/counter")
-const Sale = Schema.Struct({ id: Schema.String, entityId: EntityId, warehouseId: WarehouseId })
+const Sale = Schema.Struct({ id: Text, entityId: EntityId, warehouseId: WarehouseId })
 
 /** The actors that the last request of a visitor's kind worked as. */
 let seen: ReadonlyArray<Actor> = []

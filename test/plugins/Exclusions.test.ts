@@ -24,7 +24,7 @@ const courts = definePlugin({
     }).handle(({ db, input }) => db.table(bookings).insert(input)),
     routes.post("/bookings/all", {
       auth: true,
-      input: Schema.Array(Schema.Struct({ startsAt: Time, endsAt: Time })),
+      input: Schema.Array(Schema.Struct({ startsAt: Time, endsAt: Time })).check(Schema.isMaxLength(10)),
       success: Schema.Array(bookings.Row)
     }).handle(({ db, input }) =>
       db.transaction(Effect.forEach(input, (one) =>

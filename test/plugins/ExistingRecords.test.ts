@@ -1,6 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { childOf, definePlugin, EntityId, group, idOf, table, text, uuid, VariantId, WarehouseId } from "stoa/plugin"
+import {
+  childOf,
+  definePlugin,
+  EntityId,
+  group,
+  idOf,
+  table,
+  Text,
+  text,
+  uuid,
+  VariantId,
+  WarehouseId
+} from "stoa/plugin"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
@@ -13,7 +25,7 @@ const labels = childOf(shelves, "shelfId", "shelf_labels", {
 })
 
 const routes = group("Shelves", "/shelves")
-const body = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
+const body = Schema.Struct({ name: Schema.optional(Text), warehouseId: Schema.optional(WarehouseId) })
 
 const plugin = definePlugin({
   id: "shelves",

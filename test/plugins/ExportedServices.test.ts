@@ -1,12 +1,12 @@
 import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { definePlugin, group } from "stoa/plugin"
+import { definePlugin, group, Text } from "stoa/plugin"
 import { createPluginTestApp, type PluginTestApp, testAdminActor } from "stoa/plugin/testing"
 import { GiftCards, giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { notifications, PrintQueue } from "../../src/plugins/notifications/index.ts"
 
 const routes = group("Kitchen", "/kitchen")
-const Ticket = Schema.Struct({ of: Schema.String, text: Schema.String })
+const Ticket = Schema.Struct({ of: Text, text: Text })
 
 /** A plugin that prints tickets and gives cards by what other plugins export. */
 const kitchen = definePlugin({

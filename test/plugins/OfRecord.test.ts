@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import { childOf, Conflict, CurrentActor, definePlugin, defineTask, group, table, text, uuid } from "stoa/plugin"
+import { childOf, Conflict, CurrentActor, definePlugin, defineTask, group, table, Text, text, uuid } from "stoa/plugin"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -10,7 +10,7 @@ const stores = table("channel_stores", { name: text })
 const deliveries = childOf(stores, "storeId", "channel_deliveries", { storeId: uuid.references(stores), body: text })
 const foreign = table("channel_foreign", { name: text })
 const routes = group("Channels", "/channels")
-const Body = Schema.Struct({ name: Schema.String })
+const Body = Schema.Struct({ name: Text })
 
 /** Organizations in which the task has run. */
 const ran: Array<string> = []

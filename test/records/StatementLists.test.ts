@@ -17,7 +17,7 @@ const byHand: Readonly<Record<string, number>> = {
   job_keys: 1,
   list_totals: 1,
   order_counters: 2,
-  outbox_cursors: 2,
+  outbox_cursors: 3,
   promotion_buyer_usages: 1,
   rate_limit_counters: 1,
   scheduler_ticks: 1,

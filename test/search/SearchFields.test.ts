@@ -5,13 +5,13 @@ import {
   Conflict,
   definePlugin,
   EntityId,
-  FreeText,
   group,
   idOf,
   integer,
   type PluginContext,
   type SearchField,
   table,
+  Text,
   text
 } from "stoa/plugin"
 import type { Actor } from "../../src/domain/platform/access/Actor.ts"
@@ -27,8 +27,8 @@ const ratings = table("ratings_ratings", { entityId: idOf(EntityId), stars: inte
 const Rating = Schema.Struct({
   entityId: EntityId,
   stars: Schema.Int,
-  badge: FreeText,
-  said: FreeText,
+  badge: Text,
+  said: Text,
   fail: Schema.optional(Schema.Boolean)
 })
 

@@ -30,7 +30,7 @@ export class WarehouseNotFound extends notFound("Warehouse", "No such warehouse.
 export class NotCounted extends invalid(
   "NotCounted",
   (path: string) => path,
-  (path: string) => `The stock of ${path} is not counted. Set its manageInventory to true first.`,
+  (path: string) => `${path} names goods that are not counted. Set their manageInventory to true first.`,
   "not_counted"
 ) {}
 export class InsufficientStock extends invalid(

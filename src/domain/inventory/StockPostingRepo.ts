@@ -33,7 +33,8 @@ export class PostedGoodsNotFound
 class PostedUncounted extends invalid(
   "PostedUncounted",
   (path: string) => path,
-  (path: string) => `${path} is not counted. Leave its line out, or set its manageInventory to true.`,
+  (path: string) =>
+    `${path} names goods that are not counted. Leave this line out, or set their manageInventory to true.`,
   "not_counted"
 ) {}
 
