@@ -166,7 +166,10 @@ export interface EdgeOptions extends AnswerOptions {
   /** Request headers that routes of plugins read, which pages of trusted origins may send. */
   readonly requestHeaders?: ReadonlyArray<string>
   /** The shape of the refusal of a request, maybe before a route was found for it; undefined: the envelope. */
-  readonly refusalShapeOf?: (request: Request, found: Route | undefined) => RefusalShape | undefined
+  readonly refusalShapeOf?: (
+    request: Request,
+    found: HttpRouter.Route<unknown, unknown> | undefined
+  ) => RefusalShape | undefined
   /** Body limits in bytes of single routes (`POST /path`), which enforce them while they read. */
   readonly bodyLimits?: ReadonlyMap<string, number>
 }
@@ -194,6 +197,13 @@ const isPreflight = ({ headers, method }: Request): boolean =>
   method === "OPTIONS" && headers["access-control-request-method"] !== undefined
 
 const isChunked = ({ headers }: Request): boolean => headers["transfer-encoding"] !== undefined
+
+/** The route that the router found, after which the span is named. */
+const foundBy = (context: Context.Context<never>) => {
+  const route = Context.getOrUndefined(context, HttpRouter.RouteContext)?.route
+  if (route !== undefined) nameSpan(context, route.path)
+  return route
+}
 
 /**
  * What holds for every answer, in one place around the router: request id, security and CORS headers, the limits of
@@ -243,22 +253,22 @@ export const edge = <E, R>(
   const counted = (request: Request, facts: RequestFacts, began: number) =>
     Effect.flatMap(admitted(request, facts), (answered) => {
       const own = complete(request, answered, facts)
-      return Effect.flatMap(
-        limiting.leave(request, facts, own.status),
-        (standing) =>
-          Effect.withFiber((fiber) => {
-            const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
-            if (route !== undefined) nameSpan(fiber.context, route.path)
-            const whole = standing.admitted ? own : refused
-            // What a route made of bytes goes out as it is.
-            const isOwn = whole.status < 400 || (facts.isRaw === true && standing.admitted)
-            const shape = isOwn ? undefined : options.refusalShapeOf?.(request, route)
-            return Effect.map(shape === undefined ? Effect.succeed(whole) : reshaped(whole, shape), (response) => {
-              countRequest(route, response.status, (performance.now() - began) / 1_000)
-              return [response, standing] as const
-            })
-          })
-      )
+      return Effect.flatMap(limiting.leave(request, facts, own.status), (standing) => {
+        const whole = standing.admitted ? own : refused
+        const end = (route: HttpRouter.Route<unknown, unknown> | undefined, response: Response) => {
+          countRequest(route, response.status, (performance.now() - began) / 1_000)
+          return [response, standing] as const
+        }
+        // What a route made of bytes goes out as it is.
+        const isOwn = whole.status < 400 || (facts.isRaw === true && standing.admitted)
+        if (isOwn) return Effect.withFiberSucceed((fiber) => end(foundBy(fiber.context), whole))
+        return Effect.withFiber((fiber) => {
+          const route = foundBy(fiber.context)
+          const shape = options.refusalShapeOf?.(request, route)
+          const response = shape === undefined ? Effect.succeed(whole) : reshaped(whole, shape)
+          return Effect.map(response, (one) => end(route, one))
+        })
+      })
     })
 
   return Effect.gen(function*() {
