@@ -5,7 +5,7 @@ import { say } from "./EndOfProcess.ts"
 /** A stopping process ends within 15 s; less, for slow machines. */
 const longestMs = 13_000
 
-/** Without requests but probes for so long, proxies have noticed the end. */
+/** Once a probe was answered, and without other requests for so long, proxies have noticed the end. */
 const quietMs = 500
 
 /** After the signal a service ends at this time even if requests come. */
@@ -19,7 +19,7 @@ interface Service {
 let service: Service | undefined
 
 export const farewellLayer = Layer.unwrap(Effect.sync(() => {
-  const farewell: Farewell = { begun: false, heardAt: 0, waitsFor: "" }
+  const farewell: Farewell = { begun: false, heardAt: 0, looksReady: false, waitsFor: "" }
   service = { farewell, graceMs: 0 }
   return Layer.succeed(Draining, farewell)
 }))
@@ -43,7 +43,7 @@ export const waitingFor = (what: string) =>
 
 const waitForProxies = ({ farewell, graceMs }: Service) => {
   const quiet = Effect.repeat(Effect.sleep("20 millis"), {
-    until: () => performance.now() - farewell.heardAt >= quietMs
+    until: () => !farewell.looksReady && performance.now() - farewell.heardAt >= quietMs
   })
   return graceMs === 0 ? Effect.void : Effect.delay(Effect.timeoutOption(quiet, longestStayMs - graceMs), graceMs)
 }
@@ -79,6 +79,7 @@ export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     Effect.runFork(Effect.delay(giveUp(signal), longestMs))
     if (service === undefined) return end()
     service.farewell.begun = true
+    service.farewell.heardAt = performance.now()
     if (signal === "SIGINT") return end()
     Effect.runFork(Effect.andThen(waitForProxies(service), Effect.sync(end)))
   }

@@ -48,7 +48,7 @@ describe("an answer that is a stream of events", () => {
 
   it.effect("a stream ends within a second of the end of its process", () =>
     Effect.gen(function*() {
-      const farewell = { begun: false, heardAt: 0, waitsFor: "" }
+      const farewell = { begun: false, heardAt: 0, looksReady: false, waitsFor: "" }
       const reading = yield* textOf(Stream.never).pipe(Effect.provideService(Draining, farewell), Effect.forkChild)
       yield* TestClock.adjust("2 seconds")
       assert.isUndefined(reading.pollUnsafe())

@@ -61,6 +61,24 @@ it.live(
 )
 
 it.live(
+  "a process whose proxy has not yet learned that it stops stays, even without requests",
+  () =>
+    Effect.gen(function*() {
+      const { url: databaseUrl } = yield* freshDatabase
+      const options = { databaseUrl, role: "api", environment: { STOA_SHUTDOWN_GRACE_MS: "100" } } as const
+      const [probed, other] = yield* Effect.all([startService(options), startService(options)])
+      const probe = ({ url }: Service) => Effect.promise(async () => (await fetch(`${url}/api/health`)).status)
+      for (const service of [probed, other]) assert.strictEqual(yield* probe(service), 200)
+      for (const service of [probed, other]) service.kill("SIGTERM")
+      yield* Effect.repeat(probe(probed), { until: (status) => status === 503 })
+      yield* Effect.promise(() => probed.ended)
+      assert.strictEqual(yield* probe(other), 503)
+      assert.deepStrictEqual(yield* Effect.promise(() => other.ended), { code: 0, signal: null })
+    }),
+  60_000
+)
+
+it.live(
   "processes lose no request of a proxy that notices their end later than their grace, also on new connections",
   () =>
     Effect.gen(function*() {

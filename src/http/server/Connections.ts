@@ -16,6 +16,9 @@ const longestEndMs = 6_000
 /** Requests of proxies and collectors, which a process gets until it ends. */
 const probes = /^\/(api\/)?(health(\/\w+)?|ready|metrics)(\?|$)/
 
+/** Those whose answer tells a proxy that the process stops. */
+const telling = /^\/(api\/)?(health(\/ready)?|ready)(\?|$)/
+
 /** A connection: its requests without an answer, and since when and since which byte it has none. */
 interface Open {
   waiting: number
@@ -55,8 +58,14 @@ export const followConnections = (server: Server, farewell: Farewell): Server =>
   const open = new Map<Socket, Open>()
   let accepted = 0
 
+  const note = (url: string): void => {
+    const tells = farewell.looksReady === farewell.begun && telling.test(url)
+    if (farewell.begun && (tells || !probes.test(url))) farewell.heardAt = performance.now()
+    if (tells) farewell.looksReady = !farewell.begun
+  }
+
   const count = ({ socket, url = "" }: IncomingMessage, response: ServerResponse): void => {
-    if (farewell.begun && !probes.test(url)) farewell.heardAt = performance.now()
+    note(url)
     const one = open.get(socket)
     if (one === undefined) return
     one.waiting++

@@ -26,12 +26,14 @@ export const requestIdOf = (sent: string | undefined): string =>
 export interface Farewell {
   /** The process received a stop signal: readiness fails at once, and connections are closed after their response. */
   begun: boolean
-  /** Time of the last request after that (`performance.now()`), except probes. */
+  /** Time of the last sign after that (`performance.now()`) that a proxy does not know it: the signal, or a request. */
   heardAt: number
+  /** Proxies probe this process, and none has learned yet that it stops. */
+  looksReady: boolean
   /** What shutdown waits for, for the log if it is aborted. */
   waitsFor: string
 }
 
 export const Draining = Context.Reference<Farewell>("stoa/http/server/Draining", {
-  defaultValue: () => ({ begun: false, heardAt: 0, waitsFor: "" })
+  defaultValue: () => ({ begun: false, heardAt: 0, looksReady: false, waitsFor: "" })
 })
