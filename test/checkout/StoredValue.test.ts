@@ -1,10 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import { CurrencyCode, definePlugin, EntityId, group, newId, Text, WarehouseId } from "stoa/plugin"
 import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { eventually } from "../support/Eventually.ts"
-import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
+import { aCartWith, addTo, aProduct, aWarehouse, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
-import { checkoutFailed } from "./CheckoutFixtures.ts"
+import { checkoutFailed, refused } from "./CheckoutFixtures.ts"
 
 let names = 0
 
@@ -36,7 +37,30 @@ const issuedFor = (order: Answer) =>
     )
   )
 
-const settings = { plugins: [giftCards()], tax: { shippingByDefaultClass: true } }
+const Sale = Schema.Struct({ entityId: EntityId, warehouseId: WarehouseId, code: Text })
+
+/** A till that sells one thing, paid with a gift card. */
+const till = definePlugin({
+  id: "till",
+  version: "1.0.0",
+  routes: () => [
+    group("Till", "/till").post("/sales", { auth: true, input: Sale }).handle(({ input, services }) =>
+      services.orders.createSold({
+        reference: { type: "sale", id: input.code },
+        currency: CurrencyCode.make("USD"),
+        warehouseId: input.warehouseId,
+        lineItems: [{ entityId: input.entityId, quantity: 1 }],
+        tenders: [{ method: "gift-card", label: "Card", amount: 5_000, reference: input.code }]
+      }, () => Effect.void)
+    )
+  ]
+})
+
+const settings = {
+  plugins: [giftCards(), till],
+  shipping: { type: "flat", flatRate: 500 },
+  tax: { shippingByDefaultClass: true }
+} as const
 
 layer(testAppLayer(settings), live)("a line of stored value", (it) => {
   it.effect("is not discounted and not counted by promotions of any kind", () =>
@@ -60,10 +84,14 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
       const [card, shirt] = [yield* aGiftCard(3_000), yield* aProduct({ price: 3_000 })]
       const modifier = { name: "Sale", type: "percentage_discount", value: 10 }
       const made = yield* make("/api/pricing/modifiers", modifier)
+      for (const entityId of [card, shirt]) {
+        yield* make("/api/pricing/prices", { entityId, currency: "USD", amount: 2_000, customerGroupId: "vip" })
+      }
       const cart = yield* aCartWith(card)
       yield* addTo(cart, shirt)
-      const order = yield* checkOut(cart)
-      assert.deepStrictEqual(linesOf(order), [[3_000, 0, 0], [2_700, 0, 0]])
+      const body = { cartId: cart.id, paymentMethodId: "test", currency: "USD", customerGroupIds: ["vip"] }
+      const order = yield* api("POST", "/api/checkout", { as: asAdmin, headers: cart.headers, body })
+      assert.deepStrictEqual(linesOf(order), [[3_000, 0, 0], [1_800, 0, 0]])
       yield* api("DELETE", `/api/pricing/modifiers/${made.text("data.id")}`, { as: asAdmin })
     }))
 
@@ -74,7 +102,7 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
       const cart = yield* aCartWith(card)
       yield* addTo(cart, shirt)
       const order = yield* checkOut(cart)
-      assert.deepStrictEqual(linesOf(order), [[10_000, 0, 0], [1_000, 0, 200]])
+      assert.deepStrictEqual(linesOf(order), [[10_000, 0, 0], [1_000, 0, 300]])
       yield* api("DELETE", `/api/tax/classes/${rate.text("data.id")}`, { as: asAdmin })
     }))
 
@@ -89,10 +117,35 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
       checkoutFailed(yield* checkOut(yield* aCartWith(card), token), message)
       const cart = yield* aCartWith(card)
       yield* addTo(cart, shirt)
+      checkoutFailed(yield* checkOut(cart, { giftCardCodes, paymentMethodId: "gift-card" }), message)
       const order = yield* checkOut(cart, { giftCardCodes })
       assert.deepStrictEqual(
         [0, 1].map((n) => order.at(`data.tenders.${n}.amount`)),
-        [2_000, 5_000]
+        [2_500, 5_000]
       )
+    }))
+
+  it.effect("is not paid for with stored value at a till either", () =>
+    Effect.gen(function*() {
+      const body = { entityId: yield* aGiftCard(5_000), warehouseId: yield* aWarehouse(), code: "a card" }
+      const sold = yield* api("POST", "/api/till/sales", { as: asAdmin, body })
+      refused(sold, 422, "VALIDATION_FAILED")
+      assert.match(sold.text("error.message"), /tenders must not pay for gift cards/)
+    }))
+
+  it.effect("does not count where a code is tried", () =>
+    Effect.gen(function*() {
+      const code = yield* aCode({ type: "percentage_off_order", value: 50 })
+      const line = (entityType: string, price: number) => ({
+        entityId: newId(),
+        entityType,
+        quantity: 1,
+        unitPrice: price,
+        totalPrice: price
+      })
+      const lineItems = [line("gift_card", 5_000), line("product", 2_000)]
+      const body = { code, currency: "USD", subtotal: 7_000, lineItems }
+      const tried = yield* api("POST", "/api/promotions/validate", { as: asAdmin, body })
+      assert.strictEqual(tried.at("data.totalDiscount"), 1_000)
     }))
 })

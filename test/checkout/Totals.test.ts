@@ -111,6 +111,12 @@ describe("discounts over lines", () => {
     assert.deepStrictEqual(allocateDiscounts([100, 300], [{ amount: 100 }]), [25, 75])
   })
 
+  it("never reach a line that is apart, unless they are for it", () => {
+    const isApart = (index: number) => index === 1
+    assert.deepStrictEqual(allocateDiscounts([100, 300], [{ amount: 60 }], isApart), [60, 0])
+    assert.deepStrictEqual(allocateDiscounts([100, 300], [{ amount: 5, eligibleLines: [1] }], isApart), [0, 5])
+  })
+
   it("go with the order's part when their lines are already free, and nothing is lost", () => {
     const item = { amount: 60, eligibleLines: [0] }
     assert.deepStrictEqual(allocateDiscounts([100, 100], [item, item]), [100, 20])

@@ -113,6 +113,17 @@ it.layer(App)("a posting", (it) => {
       assert.deepStrictEqual(events.at(-1)?.payload, JSON.parse(JSON.stringify(level)))
     }))
 
+  it.effect("is refused with the line of goods that are not counted, and nothing is posted", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [counted, other] = [yield* goods, yield* goods]
+      yield* sql`update catalog_entities set manage_inventory = false where id = ${other.entityId}::uuid`
+      const before = yield* footprint
+      const lines = [{ ...counted.here, delta: 1 }, { ...other.here, delta: 1 }]
+      assert.deepStrictEqual(yield* namedBy(post("grn", randomUUID(), lines)), ["lines.1.entityId"])
+      assert.deepStrictEqual(yield* footprint, before)
+    }))
+
   it.effect("shows goods in transit, which cannot be sold, until the other warehouse receives them", () =>
     Effect.gen(function*() {
       const { entityId, here, there } = yield* goods

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { checkoutFailed, refused } from "../checkout/CheckoutFixtures.ts"
+import { counts, imported, jsonl } from "../import-export/ImportFixtures.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
@@ -89,6 +90,9 @@ layer(testAppLayer(settings), live)("goods that are not counted", (it) => {
       const adjusted = yield* api("POST", "/api/inventory/adjust", { as: asAdmin, body })
       refused(adjusted, 422, "VALIDATION_FAILED")
       assert.deepStrictEqual(adjusted.at("error.details.issues.0.code"), "not_counted")
+      const slug = (yield* api("GET", `/api/catalog/entities/${entityId}`, { as: asAdmin })).text("data.slug")
+      const file = yield* imported(jsonl({ slug, onHand: 5 }), { query: "kind=stock", type: "application/x-ndjson" })
+      assert.deepStrictEqual(counts(file), [0, 0, 0, 1])
       const levels = yield* api("GET", `/api/inventory/levels?entityId=${entityId}`, { as: asAdmin })
       assert.deepStrictEqual(levels.at("data"), [])
     }))

@@ -82,6 +82,15 @@ shop("an order of goods that have left", (it) => {
       assert.deepStrictEqual(yield* slips, [{ status: "fulfilled" }])
     }))
 
+  it.effect("moves no stock of goods that are not counted", () =>
+    Effect.gen(function*() {
+      const { entityId, sale } = yield* aSale("lesson", { type: "course" })
+      const order = yield* sell(sale)
+      assert.deepStrictEqual([order.status, order.at("data.status")], [201, "fulfilled"], JSON.stringify(order.body))
+      const moved = yield* api("GET", `/api/inventory/levels?entityId=${entityId}`, { as: asAdmin })
+      assert.deepStrictEqual(moved.at("data"), [])
+    }))
+
   it.effect("is created once for its reference, by calls at once too", () =>
     Effect.gen(function*() {
       const { entityId, lines, sale } = yield* aSale("once")

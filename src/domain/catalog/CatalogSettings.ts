@@ -1,7 +1,7 @@
 import { Context, Layer } from "effect"
 import type { TypePolicies } from "./TypePolicy.ts"
 
-/** What a deployment decides about its catalog. */
+/** Settings of the catalog. */
 export interface CatalogDefaults {
   readonly defaultLocale: string
   /** Fallbacks by locale, best first; they precede the default. */

@@ -16,7 +16,6 @@ export const SortOrder = Schema.Int.check(Schema.isInt32())
 export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"])
 export type EntityStatus = typeof EntityStatus.Type
 
-/** Whether units are counted (contract-commerce §1). */
 export const ManageInventory = Schema.Boolean.annotate({
   description: "Whether its units are counted. What is not counted can always be bought, and has no stock."
 })

@@ -26,7 +26,6 @@ export interface Sellable {
 
 /** A sellable item as a file names it. */
 export interface FoundSellable extends Sellable {
-  /** Whether its units are counted. */
   readonly counted: boolean
 }
 

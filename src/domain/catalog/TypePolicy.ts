@@ -1,10 +1,10 @@
 /** How goods of an entity type are sold; an entity may decide otherwise (contract-commerce §1). */
 export interface TypePolicy {
-  /** Whether their units are counted. What is not counted can always be bought. */
+  /** Counts their units; without it they can always be bought. */
   readonly manageInventory: boolean
   /**
-   * Whether it is money and not goods, as a gift card is (contract-commerce §2): promotions, modifiers, prices of groups,
-   * tax and shipping leave it alone, and stored value does not pay for it.
+   * Makes it money and not goods, such as a gift card (contract-commerce §2): promotions, modifiers, prices of groups, tax
+   * and shipping leave it alone, and stored value does not pay for it.
    */
   readonly storedValue: boolean
 }

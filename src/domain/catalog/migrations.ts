@@ -287,22 +287,14 @@ export const migrations = {
   "0005_manage_inventory": statements(
     "alter table catalog_entities add column manage_inventory boolean not null default true",
     "update catalog_entities set manage_inventory = false where type in ('digitalDownload', 'course', 'service')",
-    // Null: as the entity.
     "alter table variants add column manage_inventory boolean",
-    `create or replace view catalog_entities_read as
-      select id, organization_id, source_store_id, type, slug, status, is_visible, tax_class, metadata, created_at,
-        updated_at, published_at, manage_inventory
-      from catalog_entities`,
-    `create or replace view variants_read as
-      select id, organization_id, entity_id, source_store_id, sku, barcode, tax_class, status, sort_order, metadata,
-        manage_inventory
-      from variants`,
-    `create or replace view plugin_entities as
-      select id, organization_id, type, slug, status, is_visible, tax_class, metadata, created_at, updated_at,
-        published_at, manage_inventory
-      from catalog_entities`,
-    `create or replace view plugin_variants as
-      select id, organization_id, entity_id, sku, barcode, tax_class, status, sort_order, metadata, manage_inventory
-      from variants`
+    `create or replace view catalog_entities_read as select id, organization_id, source_store_id, type, slug, status,
+      is_visible, tax_class, metadata, created_at, updated_at, published_at, manage_inventory from catalog_entities`,
+    `create or replace view variants_read as select id, organization_id, entity_id, source_store_id, sku, barcode,
+      tax_class, status, sort_order, metadata, manage_inventory from variants`,
+    `create or replace view plugin_entities as select id, organization_id, type, slug, status, is_visible, tax_class,
+      metadata, created_at, updated_at, published_at, manage_inventory from catalog_entities`,
+    `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
+      sort_order, metadata, manage_inventory from variants`
   )
 }

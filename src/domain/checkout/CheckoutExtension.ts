@@ -135,7 +135,7 @@ const makeExtensions = () => {
     register: (plugin: string, extension: CheckoutExtension) =>
       Effect.sync(() => void extensions.push({ ...extension, plugin })),
     any: () => extensions.length > 0,
-    /** Of several plugins the first that decides a field wins. */
+    /** The first plugin that decides a field wins. */
     decide: (checkout: Omit<CheckoutToDecide, "organizationId" | keyof PricedForTerms>): DecideTerms => (priced) =>
       Effect.flatMap(CurrentActor, ({ organizationId }) =>
         Effect.reduce(

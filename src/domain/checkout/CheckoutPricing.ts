@@ -1,7 +1,5 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
 import { Line } from "../carts/Line.ts"
-import { CatalogSettings } from "../catalog/CatalogSettings.ts"
-import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
 import { Customers } from "../customers/Customers.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
@@ -9,11 +7,8 @@ import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
 import { type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
-import { linePricings } from "../pricing/LinePricing.ts"
-import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
-import { linePricesOf, Prices } from "../pricing/Prices.ts"
-import type { PriceCandidates } from "../pricing/PriceStatements.ts"
-import { perLine, type PriceSteps, taxableAmount } from "../pricing/PriceSteps.ts"
+import { Prices } from "../pricing/Prices.ts"
+import { taxableAmount } from "../pricing/PriceSteps.ts"
 import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "../pricing/Totals.ts"
 import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
 import { customerLimit, inCurrency, type PromotionRow, type PromotionUsage } from "../promotions/PromotionRules.ts"
@@ -23,20 +18,8 @@ import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
 import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
-import {
-  type Basket,
-  type BasketLine,
-  buyerOf,
-  type PricedCart,
-  type PricedCartLine,
-  type PricingCandidates,
-  type PricingRequest
-} from "./PricedCart.ts"
-
-interface Buyer {
-  readonly customerId: CustomerId | null
-  readonly groups: ReadonlyArray<string>
-}
+import { type Basket, buyerOf, type PricedCart, type PricingCandidates, type PricingRequest } from "./PricedCart.ts"
+import { addedStepsOf, agreedTotal, type Buyer, linePrices, type PricedLine } from "./PricedLines.ts"
 
 type PriceFactors = Omit<PricingRequest, "metadata">
 
@@ -132,29 +115,6 @@ const candidates = Effect.map(
     )
 )
 
-const linePrices = Effect.map(
-  Effect.all([linePricings, CatalogSettings]),
-  ([linePricing, { types }]) =>
-    Effect.fnUntraced(
-      function*({ currency, ...cart }: Basket, { customerId, groups }: Buyer, found: PriceCandidates, now: Date) {
-        const resolved = linePricesOf(cart.lines, found, { currency, groups, now, types })
-        const lines = yield* Effect.forEach(
-          cart.lines,
-          (line, index) => withPrice(line, resolved[index] ?? null, types)
-        )
-        // An agreed price is final: steps that were part of it then are part of it still.
-        const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
-        const stepped = yield* Effect.mapError(
-          linePricing.priced({ currency, customerId, lines: open }),
-          ({ message }) => CheckoutFailed.of(message)
-        )
-        const rest = stepped.values()
-        const all = lines.map((line) => line.agreed?.unitPrice === undefined ? rest.next().value ?? line : line)
-        return yield* Effect.forEach(all, discountWithin)
-      }
-    )
-)
-
 const totalsInput = (
   currency: string,
   lines: ReadonlyArray<PricedLine>,
@@ -166,39 +126,6 @@ const totalsInput = (
   discounts: discountsOf(lines, applied),
   shippingTotal: total
 })
-
-/** Sets the price of a line; fails for an unavailable line or a missing price. */
-const withPrice = (
-  line: BasketLine,
-  price: ResolvedPrice | null,
-  types: TypePolicies
-): Effect.Effect<PricedLine, CheckoutFailed> => {
-  const { agreed, entityType } = line
-  const title = line.title ?? line.entityId
-  if (!line.available || entityType === null) return Effect.fail(CheckoutFailed.of(`${title} is no longer available.`))
-  const linePrice = agreed?.unitPrice === undefined
-    ? price && snapshotPrice(price)
-    : { unitPrice: agreed.unitPrice, basePriceId: null, ...addedStepsOf(agreed.priceSteps) }
-  return linePrice === null
-    ? Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
-    : Effect.succeed({
-      ...line,
-      entityType,
-      title,
-      storedValue: policyOf(types, entityType).storedValue,
-      ...linePrice
-    })
-}
-
-const addedStepsOf = (addedSteps: PriceSteps = []) => addedSteps.length === 0 ? {} : { addedSteps }
-
-const discountWithin = (line: PricedLine): Effect.Effect<PricedLine, CheckoutFailed> =>
-  agreedTotal(line) < 0
-    ? Effect.fail(CheckoutFailed.of(`The discount of ${line.title} is more than the line comes to.`))
-    : Effect.succeed(line)
-
-const agreedTotal = ({ addedSteps = [], agreed, quantity, unitPrice }: PricedLine): number =>
-  unitPrice * quantity + perLine(addedSteps) - (agreed?.discount ?? 0)
 
 /** Promotions of some lines, by the places of these among all lines. */
 const atPlaces = (places: ReadonlyArray<number>) => ({ applied, ...rest }: AppliedPromotions): AppliedPromotions => ({
@@ -212,20 +139,6 @@ const atPlaces = (places: ReadonlyArray<number>) => ({ applied, ...rest }: Appli
 /** The usage of a promotion without that of the edited order. */
 const byOthers = (usage: PromotionUsage, { id }: PromotionRow, { used }: Basket): PromotionUsage =>
   used?.includes(id) === true ? { total: usage.total - 1, byCustomer: usage.byCustomer - 1 } : usage
-
-type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "basePriceId" | "priceSteps"> & {
-  readonly entityType: string
-  readonly title: string
-  readonly unitPrice: number
-  readonly storedValue: boolean
-}
-
-/** Omits the first price step, which `priceBreakdown` derives again: most prices have only that one. */
-const snapshotPrice = ({ basePriceId, breakdown, finalAmount }: ResolvedPrice) => ({
-  unitPrice: finalAmount,
-  basePriceId,
-  ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
-})
 
 /** Stored value is not shipped. */
 const weightOf = ({ quantity, storedValue, weightGrams }: PricedLine): number =>

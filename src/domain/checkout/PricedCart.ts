@@ -97,7 +97,7 @@ export const PricedCartLine = Schema.Struct({
 })
 export type PricedCartLine = typeof PricedCartLine.Type
 
-/** Whether a line takes stock. */
+/** Tests a line for stock that it takes. */
 export const isCounted = ({ counted }: Pick<PricedCartLine, "counted">): boolean => counted !== false
 
 /** An applied promotion; creating the order checks `perCustomer`, its limit for one customer, again. */
@@ -271,6 +271,14 @@ export const pendingOrder = (
   cancelledAt: null,
   lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
 })
+
+/** What stored value may pay of the total: all but stored value (contract-commerce §2). Minor units. */
+export const payableByStoredValue = ({ grandTotal, lines }: PricedCart): number =>
+  lines.reduce(
+    (left, { discountAmount, storedValue, totalPrice }) =>
+      storedValue === true ? left - totalPrice + discountAmount : left,
+    grandTotal
+  )
 
 declare module "../platform/hooks/HookMap.ts" {
   interface BeforeHooks {

@@ -59,13 +59,13 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
           (defect) => isTransient(defect) ? Effect.die(defect) : later(order, defect)
         )
       ),
-      /** With links of downloads; 404, and 403 for an order of somebody else. */
+      /** Adds the links of downloads. 404; 403 for an order of somebody else. */
       ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         const order = yield* admitReader(yield* orders.find(orderId))
         const found = yield* repo.ofOrder(order.id, page)
         return { ...found, items: yield* downloads.linked(order.id, found.items) }
       }),
-      /** What the customer of the order may see; 404. */
+      /** Shows what the customer may see; 404. */
       trackingOfOwn: Effect.fn("Fulfillments.trackingOfOwn")(function*(idOrNumber: string, page: PageRequest) {
         const found = yield* repo.ofOrder((yield* own.findOwn(idOrNumber)).id, page)
         return { ...found, items: found.items.map(trackingOf) }

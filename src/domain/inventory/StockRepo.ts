@@ -74,7 +74,7 @@ export interface LevelFilter {
   readonly warehouseId?: WarehouseId | undefined
 }
 
-/** SQL of whether units of an entity, or of its variant, are counted; true for what is not known. */
+/** Tests in SQL for counted units of an entity, or of its variant; true for unknown ones. */
 export const countedOf = (
   sql: SqlClient.SqlClient,
   organization: string,

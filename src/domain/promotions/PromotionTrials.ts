@@ -1,4 +1,6 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { CatalogSettings } from "../catalog/CatalogSettings.ts"
+import { policyOf } from "../catalog/TypePolicy.ts"
 import { Customers } from "../customers/Customers.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
@@ -23,6 +25,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
     const repo = yield* PromotionRepo
     const customers = yield* Customers
     const history = yield* CustomerOrders
+    const { types } = yield* CatalogSettings
 
     const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
       // Shoppers must not choose groups, or they could use every group's promotion.
@@ -34,6 +37,13 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
       return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
     })
 
+    /** The trial without stored value, which takes and counts for no promotion (contract-commerce §2). */
+    const goodsOf = (trial: PromotionTrial): PromotionTrial => {
+      const isGoods = ({ entityType }: PromotionTrial["lineItems"][number]) => !policyOf(types, entityType).storedValue
+      const apart = trial.lineItems.reduce((sum, line) => isGoods(line) ? sum : sum + line.totalPrice, 0)
+      return { ...trial, lineItems: trial.lineItems.filter(isGoods), subtotal: Math.max(0, trial.subtotal - apart) }
+    }
+
     const linesFor = Effect.fnUntraced(function*({ conditions }: Promotion, { lineItems }: PromotionTrial) {
       const slugs = conditions.categories === undefined || conditions.categories.length === 0
         ? undefined
@@ -42,7 +52,8 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
     })
 
     /** 404 for an unknown code, 422 with the reason if it does not apply. */
-    const validate = Effect.fn("PromotionTrials.validate")(function*(trial: PromotionTrial) {
+    const validate = Effect.fn("PromotionTrials.validate")(function*(sent: PromotionTrial) {
+      const trial = goodsOf(sent)
       const code = normalizeCodes([trial.code])[0]
       const buyer = yield* buyerOf(trial)
       const candidates = code === undefined ? [] : yield* repo.candidates([code], buyer.id, null)

@@ -7,7 +7,7 @@ const absent = (): never => {
 }
 
 /** What routes are declared with where nothing runs. */
-export const contextWith = (config: PluginConfig): PluginContext => {
+export const idleContextWith = (config: PluginConfig): PluginContext => {
   const db: PluginContext["db"] = {
     get plugin() {
       return absent()

@@ -18,7 +18,7 @@ import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
 import { hookWith, projectionWith, taskWith } from "./HandlerServices.ts"
-import { contextWith } from "./IdleContext.ts"
+import { idleContextWith } from "./IdleContext.ts"
 import { PluginContext, type PluginContextKey } from "./PluginContext.ts"
 import type { PluginHook } from "./PluginHook.ts"
 import type { PluginTask } from "./PluginTask.ts"
@@ -222,7 +222,7 @@ const anyDeployment = { defaultOrganizationId: "", defaultCurrency: "USD", envir
 
 /** The tables of a manifest with the lists that show them, which its routes declare. */
 const listedTables = <Services, Used>({ routes, schema }: PluginManifest<Services, Used>): ReadonlyArray<Table> => {
-  const lists = (routes?.(contextWith(anyDeployment)) ?? []).flatMap(({ described }) => described.lists ?? [])
+  const lists = (routes?.(idleContextWith(anyDeployment)) ?? []).flatMap(({ described }) => described.lists ?? [])
   return Object.values(schema?.() ?? {}).map((table) => ({
     ...table,
     lists: lists.filter((one) => one.table === table.name)

@@ -1,6 +1,11 @@
 import { Effect } from "effect"
 import type { TenderRequest } from "../../domain/checkout/Checkout.ts"
-import { decodePricedCart, type PinnedTender, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import {
+  decodePricedCart,
+  payableByStoredValue,
+  type PinnedTender,
+  type PricedCart
+} from "../../domain/checkout/PricedCart.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { keyAt } from "../../domain/orders/Tender.ts"
 import {
@@ -105,14 +110,6 @@ const namedTwice = (tenders: ReadonlyArray<TenderRequest>): boolean => {
   return new Set(tokens).size < tokens.length
 }
 
-/** What of the total stored value may pay: goods, and not more of itself (contract-commerce §2). */
-const goodsIn = ({ grandTotal, lines }: PricedCart): number =>
-  lines.reduce(
-    (left, { discountAmount, storedValue, totalPrice }) =>
-      storedValue === true ? left - totalPrice + discountAmount : left,
-    grandTotal
-  )
-
 const notByStoredValue = CheckoutFailed.of("Gift cards and other stored value cannot be paid with stored value.")
 
 /**
@@ -121,9 +118,9 @@ const notByStoredValue = CheckoutFailed.of("Gift cards and other stored value ca
  */
 export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: CheckoutPayload, priced: PricedCart) {
   const { checkoutId, request: { paymentMethodId, paymentMethodToken, tenders: wanted = [] } } = payload
-  const { adapter, token } = yield* singleOf(paymentMethodId, undefined)
-  let payable = goodsIn(priced)
-  if (wanted.length === 0 && adapter.isStoredValue === true && payable < priced.grandTotal) {
+  const mainMethod = singleOf(paymentMethodId, undefined)
+  let payable = payableByStoredValue(priced)
+  if (wanted.length === 0 && payable < priced.grandTotal && (yield* mainMethod).adapter.isStoredValue === true) {
     return yield* notByStoredValue
   }
   if (wanted.length === 0 || priced.grandTotal === 0) return undefined
@@ -133,17 +130,19 @@ export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: Ch
   if (hold !== undefined && hold.pricing !== "null") return (yield* decodePricedCart(hold.pricing)).tenders
   const tenders: Array<PinnedTender> = []
   let left = priced.grandTotal
+  const hasGoods = payable > 0
   for (const tender of wanted) {
     const selected = yield* selectedBy(tender)
     const most = Math.min(left, tender.amount ?? left)
     const isStored = selected.adapter.isStoredValue === true
-    if (isStored && payable === 0 && most > 0) return yield* notByStoredValue
+    if (isStored && !hasGoods) return yield* notByStoredValue
     const { amount, label } = yield* offerOf(payload, priced, selected, isStored ? Math.min(most, payable) : most)
     if (amount > 0) tenders.push({ provider: selected.adapter.providerId, token: selected.token, label, amount })
     left -= amount
     if (isStored) payable -= amount
   }
   if (left === 0) return tenders
+  const { adapter, token } = yield* mainMethod
   if (adapter.isStoredValue === true && payable < left) return yield* notByStoredValue
   const main = { adapter, token: paymentMethodToken ?? token }
   const { amount, label } = yield* offerOf(payload, priced, main, left)

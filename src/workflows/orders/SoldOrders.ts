@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { v5 } from "uuid"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
-import { isCounted, pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { isCounted, payableByStoredValue, pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { type PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 import { SoldOrderRepo } from "../../domain/checkout/SoldOrderRepo.ts"
@@ -26,6 +26,11 @@ class UnknownMethod extends invalid(
   (index: number, _: string) => `tenders.${index}.method`,
   (_: number, method: string) => `"${method}" is no payment method of this deployment`
 ) {}
+class StoredValueByItself extends invalid(
+  "StoredValueByItself",
+  "tenders",
+  "tenders must not pay for gift cards and other stored value with stored value."
+) {}
 class ReferenceUsed extends conflict(
   "ReferenceUsed",
   ({ id, type }: PostingReference) => `The ${type} ${id} has an order already, of another sale.`
@@ -40,7 +45,8 @@ const decode = Schema.decodeUnknownEffect(Schema.toType(SoldGoods), { errors: "a
 
 const checked = (sold: SoldGoods) => Effect.mapError(decode(sold), (error) => ValidationFailed.issues(issuesOf(error)))
 
-const totalOf = (tenders: ReadonlyArray<PaidTender>) => tenders.reduce((sum, { amount }) => sum + amount, 0)
+const totalOf = (tenders: ReadonlyArray<Pick<PaidTender, "amount">>) =>
+  tenders.reduce((sum, { amount }) => sum + amount, 0)
 
 const path = ["pending", "confirmed", "processing", "fulfilled"] as const
 
@@ -107,6 +113,8 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
     const newOrder = Effect.fnUntraced(function*(id: OrderId, sold: SoldGoods, pricedCart: PricedCart) {
       const { organizationId } = yield* CurrentActor
       const payments = yield* paymentsOf(adapters, sold.tenders)
+      const stored = payments.filter(({ isStoredValue }) => isStoredValue)
+      if (totalOf(stored) > payableByStoredValue(pricedCart)) return yield* new StoredValueByItself()
       if (totalOf(sold.tenders) !== pricedCart.grandTotal) return yield* new NotPaid(pricedCart.grandTotal)
       const { intentId = null, provider = null } = payments.at(-1) ?? {}
       const order = pendingOrder(pricedCart, sold, {

@@ -1,14 +1,14 @@
 import { Api } from "../../../http/Api.ts"
 import { documentOf } from "../../../http/docs/Docs.ts"
 import type { AppSettings } from "../../../layers/config/AppConfig.ts"
-import { contextWith } from "../IdleContext.ts"
+import { idleContextWith } from "../IdleContext.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginContext.ts"
 import { groupOf } from "../routes/RouteShape.ts"
 
 /** What routes of a deployment are declared with where nothing runs. */
 export const idleContext = ({ access, deployment, environment }: AppSettings): PluginContext =>
-  contextWith({
+  idleContextWith({
     defaultCurrency: deployment.store.defaultCurrency,
     defaultOrganizationId: access.defaultOrganizationId,
     environment

@@ -1,0 +1,89 @@
+import { Effect } from "effect"
+import { CatalogSettings } from "../catalog/CatalogSettings.ts"
+import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
+import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
+import type { CustomerId } from "../platform/ids/Id.ts"
+import { linePricings } from "../pricing/LinePricing.ts"
+import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
+import { linePricesOf } from "../pricing/Prices.ts"
+import type { PriceCandidates } from "../pricing/PriceStatements.ts"
+import { perLine, type PriceSteps } from "../pricing/PriceSteps.ts"
+import type { Basket, BasketLine, PricedCartLine } from "./PricedCart.ts"
+
+export interface Buyer {
+  readonly customerId: CustomerId | null
+  readonly groups: ReadonlyArray<string>
+}
+
+/** A line with its unit price, before discounts and tax. Minor units. */
+export type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "basePriceId" | "priceSteps"> & {
+  readonly entityType: string
+  readonly title: string
+  readonly unitPrice: number
+  readonly storedValue: boolean
+}
+
+/** Omits the first price step, which `priceBreakdown` derives again: most prices have only that one. */
+const snapshotPrice = ({ basePriceId, breakdown, finalAmount }: ResolvedPrice) => ({
+  unitPrice: finalAmount,
+  basePriceId,
+  ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
+})
+
+/** Prices lines by the catalog and the steps of plugins; 422 for a line that cannot be sold. */
+export const linePrices = Effect.map(
+  Effect.all([linePricings, CatalogSettings]),
+  ([linePricing, { types }]) =>
+    Effect.fnUntraced(
+      function*({ currency, ...cart }: Basket, { customerId, groups }: Buyer, found: PriceCandidates, now: Date) {
+        const resolved = linePricesOf(cart.lines, found, { currency, groups, now, types })
+        const lines = yield* Effect.forEach(
+          cart.lines,
+          (line, index) => withPrice(line, resolved[index] ?? null, types)
+        )
+        // An agreed price is final: steps that were part of it then are part of it still.
+        const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
+        const stepped = yield* Effect.mapError(
+          linePricing.priced({ currency, customerId, lines: open }),
+          ({ message }) => CheckoutFailed.of(message)
+        )
+        const rest = stepped.values()
+        const all = lines.map((line) => line.agreed?.unitPrice === undefined ? rest.next().value ?? line : line)
+        return yield* Effect.forEach(all, discountWithin)
+      }
+    )
+)
+
+/** Sets the price of a line; fails for an unavailable line or a missing price. */
+const withPrice = (
+  line: BasketLine,
+  price: ResolvedPrice | null,
+  types: TypePolicies
+): Effect.Effect<PricedLine, CheckoutFailed> => {
+  const { agreed, entityType } = line
+  const title = line.title ?? line.entityId
+  if (!line.available || entityType === null) return Effect.fail(CheckoutFailed.of(`${title} is no longer available.`))
+  const linePrice = agreed?.unitPrice === undefined
+    ? price && snapshotPrice(price)
+    : { unitPrice: agreed.unitPrice, basePriceId: null, ...addedStepsOf(agreed.priceSteps) }
+  return linePrice === null
+    ? Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
+    : Effect.succeed({
+      ...line,
+      entityType,
+      title,
+      storedValue: policyOf(types, entityType).storedValue,
+      ...linePrice
+    })
+}
+
+export const addedStepsOf = (addedSteps: PriceSteps = []) => addedSteps.length === 0 ? {} : { addedSteps }
+
+const discountWithin = (line: PricedLine): Effect.Effect<PricedLine, CheckoutFailed> =>
+  agreedTotal(line) < 0
+    ? Effect.fail(CheckoutFailed.of(`The discount of ${line.title} is more than the line comes to.`))
+    : Effect.succeed(line)
+
+/** The total of a line after the discount by staff, before promotions. */
+export const agreedTotal = ({ addedSteps = [], agreed, quantity, unitPrice }: PricedLine): number =>
+  unitPrice * quantity + perLine(addedSteps) - (agreed?.discount ?? 0)
