@@ -113,15 +113,30 @@ it.layer(App)("a posting", (it) => {
       assert.deepStrictEqual(events.at(-1)?.payload, JSON.parse(JSON.stringify(level)))
     }))
 
-  it.effect("is refused with the line of goods that are not counted, and nothing is posted", () =>
+  it.effect("leaves out the lines of goods that are not counted, whose cost is unknown", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const [counted, other] = [yield* goods, yield* goods]
-      yield* sql`update catalog_entities set manage_inventory = false where id = ${other.entityId}::uuid`
-      const before = yield* footprint
-      const lines = [{ ...counted.here, delta: 1 }, { ...other.here, delta: 1 }]
-      assert.deepStrictEqual(yield* namedBy(post("grn", randomUUID(), lines)), ["lines.1.entityId"])
-      assert.deepStrictEqual(yield* footprint, before)
+      const [counted, other, extra, product] = [yield* goods, yield* goods, yield* goods, yield* goods]
+      yield* sql`update catalog_entities set manage_inventory = false
+        where id = any(${[other.entityId, extra.entityId]}::uuid[])`
+      yield* post("grn", counted.entityId, [{ ...counted.here, delta: 5, unitCost: 20 }])
+      const lines: ReadonlyArray<StockPostingLine> = [
+        { ...other.here, delta: -9 },
+        { ...counted.here, delta: -2 },
+        { ...extra.here, delta: 1, unitCost: "issued" },
+        { ...product.here, delta: 1, unitCost: "issued" }
+      ]
+      const posted = yield* post("production", counted.entityId, lines)
+      const leftOut = { movementId: null, quantityOnHand: 0, unitCost: null }
+      assert.deepStrictEqual([posted[0], posted[2]], [leftOut, leftOut])
+      assert.deepStrictEqual([posted[1]?.quantityOnHand, posted[3]?.unitCost], [3, "40"])
+      assert.deepStrictEqual(yield* levelsOf(other.entityId), [])
+      assert.deepStrictEqual(yield* post("production", counted.entityId, lines), posted)
+      const work: ReadonlyArray<StockPostingLine> = [
+        { ...other.here, delta: -3 },
+        { ...counted.here, delta: 1, unitCost: "issued" }
+      ]
+      assert.strictEqual((yield* post("production", other.entityId, work))[1]?.unitCost, "20")
     }))
 
   it.effect("shows goods in transit, which cannot be sold, until the other warehouse receives them", () =>

@@ -221,19 +221,25 @@ const settled = (level: StockLevel): StockLevel => ({
     : BigDecimal.toNumberUnsafe(BigDecimal.round(BigDecimal.fromStringUnsafe(level.averageCost), { scale: 0 }))
 })
 
-/** Posts lines in their order, all or none: the failure names every line that cannot be posted. */
+/**
+ * Posts lines in their order, all or none: the failure names every line that cannot be posted. A line without a level
+ * is about goods that are not counted: it moves nothing, and its units have no known cost.
+ */
 export const decidePosting = (
   lines: ReadonlyArray<CompleteLine>,
   levels: ReadonlyMap<string, StockLevel>
 ): Result.Result<DecidedPosting, ReadonlyArray<Issue>> => {
   const current = new Map(levels)
-  const issued = new IssuedGoods(lines)
+  const issued = new IssuedGoods(lines.filter((line) => levels.has(placeOf(line))))
   const issues: Array<Issue> = []
   const movements: Array<PostedMovement> = []
   const posted = lines.flatMap((line, index): ReadonlyArray<PostedLine> => {
     const place = placeOf(line)
     const level = current.get(place)
-    if (level === undefined) return []
+    if (level === undefined) {
+      if (line.delta < 0) issued.add(line, -line.delta, null)
+      return [{ movementId: null, quantityOnHand: 0, unitCost: null }]
+    }
     const result = postLine(level, line, issued)
     if (Result.isFailure(result)) {
       issues.push(...result.failure.map((found) => ({ ...found, path: `lines.${index}.${found.path}` })))

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
 import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
-import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { newId, type StockLevelId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
@@ -29,14 +29,6 @@ export class PostedOtherwise extends conflict(
 export class PostedGoodsNotFound
   extends notFound("PostedGoods", (path: string, what: string) => `${path}: no such ${what}.`)
 {}
-
-class PostedUncounted extends invalid(
-  "PostedUncounted",
-  (path: string) => path,
-  (path: string) =>
-    `${path} names goods that are not counted. Leave this line out, or set their manageInventory to true.`,
-  "not_counted"
-) {}
 
 const Place = Schema.Struct({
   entity: Schema.Boolean,
@@ -91,7 +83,7 @@ const make = (sql: SqlClient.SqlClient) => {
       if (!entity) return yield* new PostedGoodsNotFound(`lines.${index}.entityId`, "entity")
       if (variant !== true) return yield* new PostedGoodsNotFound(`lines.${index}.variantId`, "variant of this entity")
       if (warehouse !== true) return yield* new PostedGoodsNotFound(`lines.${index}.warehouseId`, "warehouse")
-      if (counted !== true) return yield* new PostedUncounted(`lines.${index}.entityId`)
+      if (counted !== true) continue
       const { entityId, variantId, warehouseId } = line
       const { organizationId } = actor
       const empty = emptyLevel({ id: newId(), organizationId, entityId, variantId, warehouseId, updatedAt: found.now })

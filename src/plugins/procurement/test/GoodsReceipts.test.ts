@@ -53,6 +53,17 @@ describe("goods receipts", () => {
     assert.strictEqual(found.at("meta.pagination.total"), 1)
   })
 
+  it("move no stock of goods that are not counted", async () => {
+    const [hours, flour] = [await shop.line(), await shop.line()]
+    const path = `/catalog/entities/${hours.entityId}`
+    assert.strictEqual((await shop.ask("PATCH", path, { manageInventory: false })).status, 200)
+    const { id, item } = await shop.approved([hours, flour])
+    const came = [{ poItemId: item(0), quantityReceived: 10 }, { poItemId: item(1), quantityReceived: 10 }]
+    assert.strictEqual((await decide(await shop.receive(id, came), "accept")).at("data.status"), "accepted")
+    assert.deepStrictEqual(await shop.stock(hours.entityId), [0, 0, undefined])
+    assert.deepStrictEqual(await shop.stock(flour.entityId), [10, 0, "250"])
+  })
+
   it("are rejected as if nothing had come", async () => {
     const { id, item } = await shop.approved([await shop.line(), await shop.line()])
     const both = [{ poItemId: item(0), quantityReceived: 10 }, { poItemId: item(1), quantityReceived: 10 }]

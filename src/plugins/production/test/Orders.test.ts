@@ -43,6 +43,17 @@ describe("a production order", () => {
     assert.strictEqual(await costOfGoodsSold(cake), Math.round(total / 2))
   })
 
+  it("takes no stock of a material that is not counted, and costs what the recipe says of it", async () => {
+    const [flour, work, cake] = [await kitchen.thing(10, 10), await kitchen.thing(), await kitchen.thing()]
+    const uncounted = await kitchen.ask("PATCH", `/catalog/entities/${work}`, { manageInventory: false })
+    assert.strictEqual(uncounted.status, 200)
+    const id = await kitchen.started(await kitchen.bom(cake, [[flour, 1], [work, 2, { unitCost: 25 }]]), cake, 3)
+    const { at } = await kitchen.done("POST", `/orders/${id}/complete`)
+    assert.deepInclude(at("data"), { status: "completed", materialCost: 180 })
+    assert.deepStrictEqual(await kitchen.onHand(flour, work, cake), [7, 0, 3])
+    assert.strictEqual((await kitchen.level(cake)).cost, "60")
+  })
+
   it("is started and completed once of eight at once, and cancelled before it is completed", async () => {
     const { bomId, cake, flour } = await aCake()
     const id = await kitchen.order(bomId, cake, 5)
