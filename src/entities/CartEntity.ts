@@ -1,7 +1,7 @@
 import { DateTime, Effect, Layer, Schema, Struct } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
-import { admit, CartLine, CartState, type CartVisitor, changeable, newer } from "../domain/carts/Cart.ts"
+import { admit, CartLine, CartState, type CartVisitor, CartWrite, changeable, newer } from "../domain/carts/Cart.ts"
 import { CartRepo, type LineWrite } from "../domain/carts/CartRepo.ts"
 import { CartActor, LineNotFound, type LineToAdd } from "../domain/carts/Carts.ts"
 import { Actor, CurrentActor } from "../domain/platform/access/Actor.ts"
@@ -50,12 +50,14 @@ export const CartEntity = Entity.make("Cart", [
       lineId: CartLineId,
       // Not `optional`: in a message, undefined would become null, which clears the notes.
       quantity: Schema.optionalKey(Schema.Int),
-      notes: Schema.optionalKey(Schema.NullOr(Schema.String))
+      notes: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      unitPrice: Schema.optionalKey(Schema.Int)
     },
     success: CartLine,
     error
   }),
-  Rpc.make("removeLine", { payload: { ...message, lineId: CartLineId }, success: CartLine, error })
+  Rpc.make("removeLine", { payload: { ...message, lineId: CartLineId }, success: CartLine, error }),
+  Rpc.make("change", { payload: { ...message, write: CartWrite }, success: Schema.Void, error })
 ])
 
 interface Sender extends CartVisitor {
@@ -63,7 +65,7 @@ interface Sender extends CartVisitor {
   readonly seen?: CartState | undefined
 }
 
-type Write = (from: CartState) => Effect.Effect<LineWrite, never, CurrentActor>
+type Write<A> = (from: CartState) => Effect.Effect<A | "stale", never, CurrentActor>
 
 /** Each lost attempt means that an add outside of the entity was made. */
 const maxAttempts = 10
@@ -89,7 +91,7 @@ export const cartEntityLayer = CartEntity.toLayer(
     })
 
     /** Updates the cache only after the write. A stale cache is read again. */
-    const change = (sender: Sender, write: Write) =>
+    const change = <A, B, E>(sender: Sender, write: Write<A>, done: (outcome: A) => Effect.Effect<B, E>) =>
       Effect.gen(function*() {
         yield* unlessPast(sender.until)
         cached = newer(cached, sender.seen)
@@ -106,21 +108,25 @@ export const cartEntityLayer = CartEntity.toLayer(
           const outcome = yield* Effect.onError(write(current), () => clear)
           cached = undefined
           if (outcome === "stale") continue
-          const line = yield* written(outcome)
+          const result = yield* done(outcome)
           cached = { ...current, version: current.version + 1 }
-          return line
+          return result
         }
         return yield* new CartBusy()
       }).pipe(Effect.provideService(CurrentActor, sender.actor), orUnavailable)
 
+    const changeLines = (sender: Sender, write: Write<Exclude<LineWrite, "stale">>) => change(sender, write, written)
+
     return CartEntity.of({
       addLine: ({ payload }) =>
-        change(
+        changeLines(
           payload,
           (from) => carts.addLine(from, { ...payload.line, cartId: from.cart.id, currency: from.cart.currency })
         ),
-      setQuantity: ({ payload }) => change(payload, (from) => carts.changeLine(from, payload.lineId, payload)),
-      removeLine: ({ payload }) => change(payload, (from) => carts.removeLine(from, payload.lineId))
+      setQuantity: ({ payload }) => changeLines(payload, (from) => carts.changeLine(from, payload.lineId, payload)),
+      removeLine: ({ payload }) => changeLines(payload, (from) => carts.removeLine(from, payload.lineId)),
+      change: ({ payload }) =>
+        Effect.ensuring(change(payload, (from) => carts.change(from, payload.write), () => Effect.void), clear)
     })
   }),
   // Short: an idle entity costs 20 KB, and starting one costs a statement that it shares with others.
@@ -166,14 +172,17 @@ export const cartActorLayer = Layer.effect(
               (outcome) => outcome === "stale" ? addInTurn(cartId, visitor, seen, line) : written(outcome)
             )
         ),
-      changeLine: (cartId, visitor, seen, lineId, { notes, quantity }) =>
+      change: (cartId, visitor, seen, write) =>
+        Effect.flatMap(from(visitor, seen), (sender) => call(entityOf(cartId).change({ ...sender, write }))),
+      changeLine: (cartId, visitor, seen, lineId, { notes, quantity, unitPrice }) =>
         Effect.flatMap(from(visitor, seen), (sender) =>
           call(
             entityOf(cartId).setQuantity({
               ...sender,
               lineId,
               ...(quantity === undefined ? {} : { quantity }),
-              ...(notes === undefined ? {} : { notes })
+              ...(notes === undefined ? {} : { notes }),
+              ...(unitPrice === undefined ? {} : { unitPrice })
             })
           )),
       removeLine: (cartId, visitor, seen, lineId) =>

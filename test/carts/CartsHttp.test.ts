@@ -7,6 +7,16 @@ import { aCustomerCart, elsewhere, expire, openElsewhere, refused } from "../che
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asAnonymous, asCustomer, asStaff, theOrganization, withSharedApp } from "../support/TestApp.ts"
 
+const nothingChosen = {
+  shippingAddress: null,
+  billingAddress: null,
+  shippingRateId: null,
+  promotionCodes: [],
+  giftCards: [],
+  note: null,
+  locale: null
+}
+
 const week = 7 * 24 * 60 * 60 * 1_000
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -25,7 +35,8 @@ withSharedApp("carts over HTTP", (it) => {
       assert.strictEqual(Date.parse(expiresAt) - Date.parse(createdAt), week)
       assert.isAtLeast(secret.length, 20)
       const cart = { customerId: null, status: "active", currency: "USD", email: "guest@example.com", metadata: {} }
-      const data = { id, organizationId: yield* theOrganization, ...cart, expiresAt, createdAt, updatedAt, secret }
+      const times = { expiresAt, createdAt, updatedAt }
+      const data = { id, organizationId: yield* theOrganization, ...cart, ...nothingChosen, ...times, secret }
       assert.deepStrictEqual([made.status, made.body], [201, { data }])
     }))
 
@@ -79,10 +90,34 @@ withSharedApp("carts over HTTP", (it) => {
       assert.match(addedAt, isoTime)
       const owner = { customerId: null, status: "active", currency: "USD", email: null, metadata: {} }
       const line = { cartId: cart.id, entityId, variantId: null, quantity: 3, unitPriceSnapshot: 1_250 }
-      const lineItems = [{ id, ...line, currency: "USD", notes: null, metadata: {}, addedAt }]
+      const lineItems = [{
+        id,
+        ...line,
+        currency: "USD",
+        notes: null,
+        metadata: {},
+        addedAt,
+        unitPrice: 1_250,
+        priceChanged: false
+      }]
       const times = { expiresAt, createdAt, updatedAt }
-      const data = { id: cart.id, organizationId: yield* theOrganization, ...owner, ...times, lineItems }
-      assert.deepStrictEqual([found.status, found.body], [200, { data }])
+      const data = {
+        id: cart.id,
+        organizationId: yield* theOrganization,
+        ...owner,
+        ...nothingChosen,
+        ...times,
+        lineItems
+      }
+      const totals = found.at("data.totals")
+      assert.deepInclude(totals, {
+        currency: "USD",
+        subtotal: 3_750,
+        grandTotal: 3_750,
+        amountDue: 3_750,
+        warnings: []
+      })
+      assert.deepStrictEqual([found.status, found.body], [200, { data: { ...data, totals } }])
     }))
 
   it.effect("shows a cart to its owner or secret, support and administrators, and to others as missing", () =>

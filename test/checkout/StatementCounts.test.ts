@@ -96,7 +96,7 @@ const purchase = Effect.fnUntraced(function*(products: ReadonlyArray<string>) {
 /** The most that each request may send; docs/performance.md has the same figures. */
 const most: Readonly<Record<string, number>> = {
   add: 2,
-  view: 1,
+  view: 2,
   quote: 3,
   unbound: 3,
   rates: 4,

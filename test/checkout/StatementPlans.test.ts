@@ -61,7 +61,15 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", addedAt: new Date() }
       const shared = [
         plansOf(
-          inStore(carts.offer({ cart: newOrder.cartId, entity: line.entityId, variant: null, now: priced.addedAt }))
+          inStore(
+            carts.offer({
+              cart: newOrder.cartId,
+              entity: line.entityId,
+              variant: null,
+              metadata: {},
+              now: priced.addedAt
+            })
+          )
         ),
         plansOf(inStore(carts.addLine(state, priced))),
         plansOf(inStore(claim(id, visitor, { cartId: newOrder.cartId, currency: CurrencyCode.make("USD") }, null))),

@@ -73,6 +73,7 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
       ofCustomer: () => unused,
       state: () => Effect.succeed(state),
       offer: () => unused,
+      change: () => unused,
       insert: () => unused,
       addLine: () => unused,
       addLineUnlessBusy: () => unused,

@@ -111,6 +111,8 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/inventory/release": ["inventory.release"],
   "POST /api/inventory/warehouses": ["warehouses.create"],
   "POST /api/carts": ["cart.create"],
+  "PATCH /api/carts/:id": ["cart.update"],
+  "POST /api/carts/:id/quote": [],
   "POST /api/carts/:id/items": ["cart.afterAddItem"],
   "PATCH /api/carts/:id/items/:itemId": ["cart.updateQuantity"],
   "DELETE /api/carts/:id/items/:itemId": ["cart.removeItem"],

@@ -121,9 +121,10 @@ it.layer(layer, { excludeTestServices: true })("every field of a record", (it) =
     Effect.gen(function*() {
       const { addLine, find, insert } = yield* CartRepo
       const expiresAt = new Date("2124-01-01T00:00:00.000Z")
-      const state = toState(everyField(carts, { organizationId, status: "active", expiresAt }))
-      yield* insert(state)
-      assert.deepStrictEqual<unknown>(yield* find(state.cart.id), { ...state, lines: [] })
+      const row = everyField(carts, { organizationId, status: "active", expiresAt })
+      const state = toState(row)
+      yield* insert(state, row.choices)
+      assert.deepStrictEqual<unknown>(yield* find(state.cart.id), { ...state, choices: row.choices, lines: [] })
       const lines = [{}, { color: "red" }].map((metadata) =>
         everyField({ schema: CartLine }, { cartId: state.cart.id, metadata })
       )

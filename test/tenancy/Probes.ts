@@ -214,6 +214,8 @@ export const writes: ReadonlyArray<Probe> = [
   probe("PATCH", "/api/shipping/rates/{rate}", { zoneId: "{zone}", amount: 501 }),
   probe("POST", "/api/shipping/quotes", { cartId: "{cart}", shippingAddress: anAddressInside }),
   probe("POST", "/api/carts", { currency: "USD", customerId: "{customer}" }),
+  probe("PATCH", "/api/carts/{cart}", { note: "Ring twice" }),
+  probe("POST", "/api/carts/{cart}/quote", { note: "Ring twice" }),
   probe("PATCH", "/api/carts/{cart}/items/{item}", { quantity: 4 }),
   probe("DELETE", "/api/carts/{cart}/items/{item}"),
   probe("POST", "/api/carts/{cart}/items", { ...item, quantity: 1 }),

@@ -126,7 +126,7 @@ const promotions = ({ code, customer }: Records) =>
 const offer = (cart: string, entity: string) =>
   CartRepo.use((repo) =>
     Effect.map(
-      repo.offer({ cart: CartId.make(cart), entity: EntityId.make(entity), variant: null, now: at }),
+      repo.offer({ cart: CartId.make(cart), entity: EntityId.make(entity), variant: null, metadata: {}, now: at }),
       (found) => found && (found.isPublic === null ? "no product" : found.id)
     )
   )

@@ -1,13 +1,14 @@
 import { Result, Schema, Struct } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { type Actor, holds, servesGuests } from "../platform/access/Actor.ts"
-import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { CartId, CartLineId, CustomerId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
+import { CartChoices, ChangedChoices, sentChoices, ShownChoices, shownChoices } from "./CartChoices.ts"
 import { ChosenLine, LineNotes, Quantity, SentLine } from "./Line.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
@@ -41,16 +42,19 @@ const fields = {
 }
 
 /** A cart with its lines and without its secret (spec §2, contract §2). */
-export const Cart = Schema.Struct({ ...fields, lineItems: Schema.Array(CartLine) }).annotate({ identifier: "Cart" })
+export const Cart = Schema.Struct({ ...fields, ...ShownChoices.fields, lineItems: Schema.Array(CartLine) })
+  .annotate({ identifier: "Cart" })
 export type Cart = typeof Cart.Type
 
 /** A new cart. Only this response has the secret, which a guest sends in `x-cart-secret`. */
-export const CreatedCart = Schema.Struct({ ...fields, secret: Schema.String }).annotate({ identifier: "CreatedCart" })
+export const CreatedCart = Schema.Struct({ ...fields, ...ShownChoices.fields, secret: Schema.String })
+  .annotate({ identifier: "CreatedCart" })
 
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
   customerId: maybe(CustomerId),
-  email: maybe(FreeText.check(Schema.isMaxLength(320)))
+  email: maybe(FreeText.check(Schema.isMaxLength(320))),
+  ...sentChoices
 })
 export type NewCart = typeof NewCart.Type
 
@@ -69,6 +73,11 @@ export const CartLineChange = Schema.Struct({
 )
 export type CartLineChange = typeof CartLineChange.Type
 
+/** With the price of a unit at the new quantity; absent: as before. */
+export interface PricedLineChange extends CartLineChange {
+  readonly unitPrice?: number | undefined
+}
+
 const stored = {
   secretHash: Schema.String,
   /** Increases with every write, and fences writers that read an older state. */
@@ -78,21 +87,41 @@ const stored = {
 export const CartState = Schema.Struct({ cart: Schema.Struct(fields), ...stored })
 export type CartState = typeof CartState.Type
 
-const CartRow = Schema.Struct({ ...fields, ...stored })
+const CartRow = Schema.Struct({ ...fields, ...stored, choices: CartChoices })
 export type CartRow = typeof CartRow.Type
 
 export const carts = new Table("carts", CartRow, { casts: { version: "float8" } })
 
-export const toState = (row: CartRow): CartState => ({
+export type StateRow = Omit<CartRow, "choices">
+
+/** All but the choices: what a change of a line needs. */
+export const stateColumns = (row: string): string =>
+  carts.columns(row, [...Struct.keys(fields), ...Struct.keys(stored)])
+
+export const toState = (row: StateRow): CartState => ({
   cart: Struct.pick(row, Struct.keys(fields)),
   ...Struct.pick(row, Struct.keys(stored))
 })
 
 export interface StoredCart extends CartState {
+  readonly choices: CartChoices
   readonly lines: ReadonlyArray<CartLine>
 }
 
-export const toCart = ({ cart, lines }: StoredCart): Cart => ({ ...cart, lineItems: lines })
+export const toCart = ({ cart, choices, lines }: StoredCart): Cart => ({
+  ...cart,
+  ...shownChoices(choices),
+  lineItems: lines
+})
+
+/** A change of a cart, ready to be written: only what is set changes. */
+export const CartWrite = Schema.Struct({
+  ...Struct.map(Struct.pick(fields, ["currency", "email", "metadata"]), Schema.optionalKey),
+  choices: ChangedChoices,
+  /** Unit prices of all lines in a new currency, by the ids of the lines. */
+  prices: Schema.optionalKey(Schema.Record(Schema.String, Amount))
+})
+export type CartWrite = typeof CartWrite.Type
 
 export const Reorder = Schema.Struct({
   cartId: CartId,
@@ -102,6 +131,7 @@ export const Reorder = Schema.Struct({
 
 export class CartNotFound extends notFound("Cart", "Cart not found.") {}
 export class CartNotActive extends invalid("CartNotActive", "", "Cart is not active.", "cart_not_active") {}
+export class CartHeld extends conflict("CartHeld", "The cart is being checked out. Try again when that has ended.") {}
 
 export interface CartVisitor {
   readonly actor: Actor
@@ -125,11 +155,16 @@ export const admit = <State extends CartState>(
   return owns || hasSecret || serves || holds(actor, "*:*") ? Result.succeed(state) : Result.fail(new CartNotFound())
 }
 
-/** Only active carts that have not expired can be changed (contract §2: 422). */
-export const changeable = <State extends CartState>(state: State, now: Date): Result.Result<State, CartNotActive> =>
-  state.cart.status === "active" && state.cart.expiresAt > now
+/** Only active carts that have not expired can be changed (contract §2: 422; contract-commerce §3: 409 while held). */
+export const changeable = <State extends CartState>(
+  state: State,
+  now: Date
+): Result.Result<State, CartNotActive | CartHeld> => {
+  if (state.cart.status === "checking_out") return Result.fail(new CartHeld())
+  return state.cart.status === "active" && state.cart.expiresAt > now
     ? Result.succeed(state)
     : Result.fail(new CartNotActive())
+}
 
 export const newer = (cached: CartState | undefined, sent: CartState | undefined): CartState | undefined =>
   sent !== undefined && (cached === undefined || cached.version < sent.version) ? sent : cached

@@ -8,13 +8,23 @@ import { entityTables } from "../platform/hooks/EntityTables.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type CustomerId, newId } from "../platform/ids/Id.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
-import { type CartLine, type CartLineChange, carts, type CartState, toCart } from "./Cart.ts"
+import {
+  type CartLine,
+  carts,
+  type CartState,
+  type CartWrite,
+  type PricedLineChange,
+  type StoredCart,
+  toCart
+} from "./Cart.ts"
+import { type CartChoices, noChoices } from "./CartChoices.ts"
 import {
   type AddedLine,
   type AddRow,
   addStatement,
   cartState,
   cartsWithLines,
+  changeCartStatement,
   changeLineStatement,
   isTooMany,
   lineJson,
@@ -29,16 +39,16 @@ const cartRow = { columns: carts.columns("r"), row: carts.row(`i."row"`) }
 /** The changed line, or why nothing changed; `stale`: the cart changed meanwhile. */
 export type LineWrite = CartLine | "no-line" | "too-many" | "full" | "stale"
 
-interface Created {
+interface Created extends Pick<StoredCart, "choices"> {
   readonly state: CartState
   readonly actor: Actor
 }
 
-const toInput = ({ actor, state: { cart, ...stored } }: Created) => ({
+const toInput = ({ actor, choices, state: { cart, ...stored } }: Created) => ({
   entry: newId(),
   origin: originOf(actor),
   record: cart,
-  row: { ...cart, ...stored }
+  row: { ...cart, ...stored, choices }
 })
 
 const changedLine = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
@@ -49,7 +59,16 @@ export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/Car
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const { cartMaxLines } = yield* StoreSettings
-    return { ...yield* reads(sql), ...yield* inserts(sql), ...yield* lineChanges(sql, cartMaxLines), ...jobs(sql) }
+    return {
+      ...yield* reads(sql),
+      ...yield* inserts(sql),
+      ...yield* lineChanges(sql, cartMaxLines),
+      /** `stale` when the cart has changed meanwhile, also when a line came that has no price in a new currency. */
+      change: Effect.fn("CartRepo.change")(function*(from: CartState, write: CartWrite) {
+        return yield* changeCartStatement(sql, yield* CurrentActor, from, write)
+      }, Effect.orDie),
+      ...jobs(sql)
+    }
   })
 }) {
   static readonly layer = Layer.effect(CartRepo, CartRepo.make)
@@ -117,8 +136,8 @@ const inserts = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   })
 
   return {
-    insert: Effect.fn("CartRepo.insert")(function*(state: CartState) {
-      yield* inserting({ state, actor: yield* CurrentActor })
+    insert: Effect.fn("CartRepo.insert")(function*(state: CartState, choices: CartChoices = noChoices) {
+      yield* inserting({ state, choices, actor: yield* CurrentActor })
     }, Effect.orDie)
   }
 })
@@ -177,10 +196,12 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLin
     /** Like `addLine`, but takes no turn: `stale` also while another request changes the cart. */
     addLineUnlessBusy: add(false),
     changeLine: Effect.fn("CartRepo.changeLine")(
-      (from: CartState, lineId: CartLineId, { notes, quantity }: CartLineChange) => {
+      (from: CartState, lineId: CartLineId, { notes, quantity, unitPrice }: PricedLineChange) => {
         const noted = notes === undefined ? sql`l.notes` : sql`${notes}::text`
         const change = sql`update cart_lines l set quantity = coalesce(${quantity ?? null}::int, l.quantity),
-          notes = ${noted} from cart`
+          unit_price_snapshot = coalesce(${
+          unitPrice ?? null
+        }::bigint, l.unit_price_snapshot), notes = ${noted} from cart`
         return write(from, lineId, "cart.updateQuantity", change)
       },
       Effect.orDie

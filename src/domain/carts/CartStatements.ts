@@ -1,14 +1,27 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { Actor } from "../platform/access/Actor.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
-import { byOrigin, changeLog, isoTime, originOf } from "../platform/events/ChangeLogRepo.ts"
+import { byOrigin, changeLog, changeLogRows, isoTime, originOf } from "../platform/events/ChangeLogRepo.ts"
 import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
+import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type EntityId, newId, type VariantId } from "../platform/ids/Id.ts"
 import { refusalOf, sqlStates } from "../platform/records/Constraints.ts"
 import { columnOf, jsonOf, orderedJsonOf } from "../platform/records/Table.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
-import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
+import {
+  CartLine,
+  cartLines,
+  type CartRow,
+  carts,
+  CartState,
+  type CartWrite,
+  stateColumns,
+  type StateRow,
+  type StoredCart,
+  toState
+} from "./Cart.ts"
+import { readChoices } from "./CartChoices.ts"
 import { lineDetails } from "./Line.ts"
 
 export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
@@ -16,35 +29,42 @@ export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
 export const lineJson = (row: string, of = jsonOf) => of(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
 
 const lineOf = { read: lineJson("l", orderedJsonOf), l: lineJson("l"), o: lineJson("o"), line: lineJson("line") }
-const cartColumns = carts.columns("c")
+const cartColumns = stateColumns("c")
 const added = { names: cartLines.names, columns: cartLines.columns("r"), row: cartLines.row("i.line") }
 
 export const toLine = (row: LineRow): CartLine => ({ ...row, addedAt: new Date(row.addedAt) })
 
 export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fragment, filter?: Statement.Fragment) =>
   Effect.map(
-    sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select ${sql.literal(cartColumns)},
+    sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select ${sql.literal(carts.columns("c"))},
         coalesce((select json_agg(${sql.literal(lineOf.read)} order by l.added_at, l.id)
           from cart_lines l where l.cart_id = c.id and l.organization_id = c.organization_id ${
       filter ?? sql.literal("")
     }), '[]') as lines
       from carts c where ${condition}`,
-    (rows) => rows.map((row): StoredCart => ({ ...toState(row), lines: row.lines.map(toLine) }))
+    (rows) =>
+      rows.map((row): StoredCart => ({
+        ...toState(row),
+        choices: readChoices(row.choices),
+        lines: row.lines.map(toLine)
+      }))
   )
 
 export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId: CartId) =>
   Effect.map(
-    sql<CartRow>`select ${sql.literal(cartColumns)} from carts c
+    sql<StateRow>`select ${sql.literal(cartColumns)} from carts c
       where c.id = ${cartId}::uuid and c.organization_id = ${organization}`,
     ([row]) => row && toState(row)
   )
 
-export interface OfferRow extends CartRow, CandidateRow {
+export interface OfferRow extends StateRow, CandidateRow {
   readonly n: number
   readonly groupIds: ReadonlyArray<string> | null
   readonly isPublic: boolean | null
   readonly hasVariants: boolean
   readonly variantFound: boolean
+  /** Units that the cart has of the same line. */
+  readonly held: number
   readonly inTables?: InTables
 }
 
@@ -53,6 +73,7 @@ export interface WantedItem {
   readonly cart: CartId
   readonly entity: EntityId
   readonly variant: VariantId | null
+  readonly metadata: CartLine["metadata"]
   readonly now: Date
 }
 
@@ -71,14 +92,16 @@ export const offerStatement = (
 ) =>
   sql<OfferRow>`with i as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(wanted.map((item, n) => ({ ...item, n })))}::jsonb)
-        as i(n int, cart uuid, entity uuid, variant uuid, organization text, now timestamptz))
+        as i(n int, cart uuid, entity uuid, variant uuid, metadata jsonb, organization text, now timestamptz))
     select i.n, ${sql.literal(cartColumns)}, ${sql.literal(priced.columns)},
       (select u.group_ids from customers_read u where u.id = c.customer_id) as "groupIds",
       (select e.status = 'active' and e.is_visible from catalog_entities_read e
         where e.id = i.entity and e.organization_id = c.organization_id) as "isPublic",
       coalesce((select true from variants_read v where v.entity_id = i.entity limit 1), false) as "hasVariants",
       coalesce((select true from variants_read v where v.entity_id = i.entity and v.id = i.variant
-        and v.status = 'active' limit 1), false) as "variantFound"${
+        and v.status = 'active' limit 1), false) as "variantFound",
+      coalesce((select l.quantity from cart_lines l where l.cart_id = i.cart and l.entity_id = i.entity
+        and l.variant_id is not distinct from i.variant and l.metadata = i.metadata limit 1), 0) as held${
     sql.literal(tables.column("i.organization", "array[i.entity]"))
   }
     from i join carts c on c.id = i.cart and c.organization_id = i.organization ${sql.literal(priced.joins)}
@@ -192,3 +215,53 @@ export const changeLineStatement = (
       and l.organization_id = ${cart.organizationId} returning l.*),
     ${records}
     select exists (select 1 from previous) as exists, (select ${sql.literal(lineOf.line)} from line) as line`
+
+/** Without codes of gift cards, also as hashes. */
+const logged = (row: string) =>
+  `(${jsonOf(Struct.omit(CartState.fields.cart.fields, ["updatedAt"]), row)} || (${row}.choices - 'giftCards'))`
+
+const set = (
+  sql: SqlClient.SqlClient,
+  column: "currency" | "email" | "metadata",
+  type: "text" | "jsonb",
+  sent: unknown
+) =>
+  sent === undefined
+    ? sql.literal("")
+    : sql`${sql(column)} = ${type === "jsonb" ? JSON.stringify(sent) : sent}::${sql.literal(type)}, `
+
+/** Changes a cart, fenced by its version; not when a line has no price in a new currency. */
+export const changeCartStatement = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  { cart, version }: CartState,
+  { choices, currency, email, metadata, prices = {} }: CartWrite
+) => {
+  const priced = Object.entries(prices).map(([id, price]) => ({ id, price }))
+  const entry = changeLogRows(sql, actor, {
+    type: "cart.update",
+    entityType: "cart",
+    entityId: "x.id::text",
+    payload: logged("x"),
+    before: `(select ${logged("f")} from previous f)`,
+    from: "changed x"
+  })
+  const isPriced = currency === undefined ? sql.literal("") : sql`and not exists (select 1 from cart_lines l
+      where l.cart_id = carts.id and l.id <> all(array(select id from repriced)))`
+  return Effect.map(
+    sql`with
+    previous as (select * from carts where id = ${cart.id}::uuid and organization_id = ${cart.organizationId}),
+    repriced as materialized (
+      select p.* from jsonb_to_recordset(${JSON.stringify(priced)}::jsonb) as p(id uuid, price bigint)),
+    changed as (update carts set ${set(sql, "email", "text", email)} ${set(sql, "currency", "text", currency)}
+        ${set(sql, "metadata", "jsonb", metadata)} choices = choices || ${JSON.stringify(choices)}::jsonb,
+        version = version + 1, updated_at = now()
+      where id = ${cart.id}::uuid and organization_id = ${cart.organizationId} and version = ${version}
+        and status = 'active' and expires_at > now() ${isPriced} returning *),
+    lines as (update cart_lines l set unit_price_snapshot = p.price, currency = changed.currency
+      from changed, repriced p where l.cart_id = changed.id and l.id = p.id),
+    entry as (${entry})${idempotencyRecord(sql, actor, "changed")}
+    select 1 from changed`,
+    (rows) => rows.length === 0 ? "stale" as const : "changed" as const
+  )
+}

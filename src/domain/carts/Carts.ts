@@ -1,4 +1,4 @@
-import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Result, Struct } from "effect"
 import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { Customers } from "../customers/Customers.ts"
@@ -17,17 +17,20 @@ import {
   type CartLineChange,
   type CartState,
   type CartVisitor,
+  type CartWrite,
   changeable,
   hashCartSecret,
   type NewCart,
   type NewCartLine,
   newCartSecret,
+  type PricedLineChange,
   type StoredCart,
   toState
 } from "./Cart.ts"
+import { noChoices, shownChoices } from "./CartChoices.ts"
 import { CartRepo } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
-import { type ChosenLine, chosenLine, isBoundedMetadata } from "./Line.ts"
+import { type ChosenLine, chosenLine, isBoundedMetadata, isSameLine } from "./Line.ts"
 
 class VariantNotFound extends notFound("Variant", "Variant not found.") {}
 class VariantRequired
@@ -41,6 +44,8 @@ class LargeMetadata
 {}
 class NotPriced extends invalid("NotPriced", "metadata", (reason: string) => reason, "not_priced") {}
 export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
+
+type OpenedCart = Pick<NewCart, "currency" | "customerId" | "email" | "metadata">
 
 export type LineToAdd = Omit<CartLine, "cartId" | "currency">
 
@@ -59,7 +64,7 @@ export class CartActor extends Context.Service<CartActor, {
     visitor: CartVisitor,
     seen: CartState,
     lineId: CartLineId,
-    change: CartLineChange
+    change: PricedLineChange
   ) => Effect.Effect<CartLine, Refused>
   readonly removeLine: (
     cartId: CartId,
@@ -67,6 +72,12 @@ export class CartActor extends Context.Service<CartActor, {
     seen: CartState,
     lineId: CartLineId
   ) => Effect.Effect<CartLine, Refused>
+  readonly change: (
+    cartId: CartId,
+    visitor: CartVisitor,
+    seen: CartState,
+    write: CartWrite
+  ) => Effect.Effect<void, Refused>
 }>()("stoa/domain/carts/CartActor") {}
 
 const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: VariantId | null) => {
@@ -75,9 +86,6 @@ const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: Variant
   if (variantId !== null) return offer.variantFound ? undefined : new VariantNotFound()
   return offer.hasVariants ? new VariantRequired() : undefined
 }
-
-const isOfSame = (line: ChosenLine, other: ChosenLine): boolean =>
-  line.entityId === other.entityId && line.variantId === other.variantId
 
 /** The unit price of the line for the cart's customer, undefined if the store has none. */
 const offeredPrice = Effect.map(
@@ -89,12 +97,35 @@ const offeredPrice = Effect.map(
     ))
 )
 
+/** The price of a unit at the line's quantity, with the steps of plugins; undefined without one. */
+const unitPrices = Effect.map(
+  Effect.all([offeredPrice, linePricings]),
+  ([priceIn, linePricing]) =>
+  (
+    offer: OfferRow | undefined,
+    line: ChosenLine,
+    { cart: { currency, customerId } }: CartState,
+    now: Date,
+    sent?: number
+  ) => {
+    const unitPrice = priceIn(offer, line, now) ?? sent
+    if (unitPrice === undefined) return Effect.undefined
+    return linePricing.priced({ currency, customerId, lines: [{ ...line, unitPrice }] }).pipe(
+      Effect.mapBoth({
+        onFailure: ({ message }) => new NotPriced(message),
+        onSuccess: ([priced]) => priced?.unitPrice ?? unitPrice
+      })
+    )
+  }
+)
+
 /** Creates, reads and changes carts (contract §2). */
 export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
   make: Effect.gen(function*() {
     const repo = yield* CartRepo
     const customers = yield* Customers
     const settings = yield* StoreSettings
+    const actor = yield* CartActor
 
     const visitor = Effect.gen(function*() {
       const actor = yield* CurrentActor
@@ -105,7 +136,7 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       }
     })
 
-    const create = Effect.fn("Carts.create")(function*(input: NewCart) {
+    const create = Effect.fn("Carts.create")(function*(input: OpenedCart, choices = noChoices) {
       const actor = yield* CurrentActor
       const named = actsForShop(actor) ? input.customerId ?? null : null
       if (named !== null) yield* customers.mustExist(named)
@@ -119,13 +150,13 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
         status: "active",
         currency: input.currency,
         email: input.email ?? null,
-        metadata: {},
+        metadata: input.metadata ?? {},
         expiresAt: DateTime.toDateUtc(DateTime.addDuration(now, Duration.minutes(settings.cartTtlMinutes))),
         createdAt: DateTime.toDateUtc(now),
         updatedAt: DateTime.toDateUtc(now)
       } as const
-      yield* repo.insert({ cart, secretHash: hashCartSecret(secret), version: 0 })
-      return { ...cart, secret }
+      yield* repo.insert({ cart, secretHash: hashCartSecret(secret), version: 0 }, choices)
+      return { ...cart, ...shownChoices(choices), secret }
     })
 
     const admitted = Effect.fnUntraced(
@@ -149,7 +180,18 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
     })
 
-    return { create, get, visitor, ...yield* changes(visitor, toChange) }
+    /** Writes what `decide` makes of the cart; 404 and 422 as `toChange`. */
+    const change = Effect.fn("Carts.change")(function*<E, R>(
+      cartId: CartId,
+      decide: (cart: StoredCart) => Effect.Effect<CartWrite, E, R>
+    ) {
+      const sender = yield* visitor
+      const cart = yield* Effect.fromResult(admit(yield* repo.find(cartId), sender, "cart:update"))
+      const seen = yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
+      yield* actor.change(cartId, sender, Struct.pick(seen, ["cart", "secretHash", "version"]), yield* decide(seen))
+    })
+
+    return { create, get, visitor, change, ...yield* changes(visitor, toChange) }
   })
 }) {
   static readonly layer = Layer.effect(Carts, Carts.make)
@@ -161,7 +203,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   toChange: (cartId: CartId, lineId: CartLineId) => Effect.Effect<StoredCart, E2, R2>
 ) {
   const [cartActor, hooks, repo] = yield* Effect.all([CartActor, Hooks, CartRepo])
-  const [linePricing, priceIn] = [yield* linePricings, yield* offeredPrice]
+  const priceOf = yield* unitPrices
 
   /** Invented ids must not start entities. */
   const findLine = Effect.fnUntraced(function*(cartId: CartId, itemId: CartLineId) {
@@ -169,36 +211,39 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
     return line === undefined ? yield* new LineNotFound() : { line, seen }
   })
 
+  const offerOf = (cart: CartId, { entityId, metadata, variantId }: ChosenLine, now: Date) =>
+    repo.offer({ cart, entity: entityId, variant: variantId, metadata, now })
+
+  const requantified = Effect.fnUntraced(function*(line: CartLine, quantity: number, seen: CartState) {
+    const now = DateTime.toDateUtc(yield* DateTime.now)
+    const offer = yield* offerOf(line.cartId, line, now)
+    return { quantity, unitPrice: yield* priceOf(offer, { ...line, quantity }, seen, now) }
+  })
+
   return {
     /** Adds a line at the current price for the cart's customer; 404 for an entity that this actor cannot buy. */
     addItem: Effect.fn("Carts.addItem")(function*(cartId: CartId, sent: NewCartLine) {
       const sender = yield* visitor
       const addedAt = DateTime.toDateUtc(yield* DateTime.now)
-      const offerOf = ({ entityId, variantId }: ChosenLine) =>
-        repo.offer({ cart: cartId, entity: entityId, variant: variantId, now: addedAt })
       const wanted = chosenLine(sent)
-      const first = yield* offerOf(wanted)
+      const first = yield* offerOf(cartId, wanted, addedAt)
       const admitted = yield* Effect.fromResult(admit(first && toState(first), sender, "cart:update"))
       const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
       // Hooks must not run for visitors who may not change the cart.
       const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId }, { inTables: first?.inTables })
       const chosen = chosenLine(item)
-      const offer = isOfSame(wanted, chosen) ? first : yield* offerOf(chosen)
+      const offer = isSameLine(wanted, chosen) ? first : yield* offerOf(cartId, chosen, addedAt)
       // Only after the admission: this error would reveal that the cart exists.
       const refusal = refusalOf(offer, sender.actor, chosen.variantId)
       if (refusal !== undefined) return yield* refusal
       if (!isBoundedMetadata(chosen.metadata)) return yield* new LargeMetadata()
-      const unitPrice = priceIn(offer, chosen, addedAt) ?? item.unitPriceSnapshot
-      if (unitPrice === undefined) return yield* new NoPrice()
-      const { currency, customerId } = seen.cart
-      const [priced] = yield* Effect.mapError(
-        linePricing.priced({ currency, customerId, lines: [{ ...chosen, unitPrice }] }),
-        ({ message }) => new NotPriced(message)
-      )
+      const all = { ...chosen, quantity: chosen.quantity + (offer?.held ?? 0) }
+      const unitPriceSnapshot = yield* priceOf(offer, all, seen, addedAt, item.unitPriceSnapshot)
+      if (unitPriceSnapshot === undefined) return yield* new NoPrice()
       const line = yield* cartActor.addLine(cartId, sender, seen, {
         ...chosen,
         id: newId(),
-        unitPriceSnapshot: priced?.unitPrice ?? unitPrice,
+        unitPriceSnapshot,
         addedAt
       })
       yield* hooks.after("cart.afterAddItem", line, item)
@@ -210,7 +255,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       const wanted = { cartId, itemId, quantity: sent.quantity ?? before.quantity }
       const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", wanted)
       // A change of the notes alone must not undo an add that happens meanwhile.
-      const change = quantity === before.quantity ? sent : { ...sent, quantity }
+      const change = quantity === before.quantity ? sent : { ...sent, ...yield* requantified(before, quantity, seen) }
       const line = yield* cartActor.changeLine(cartId, yield* visitor, seen, itemId, change)
       yield* hooks.after("cart.afterUpdateQuantity", line, before)
       return line

@@ -15,10 +15,12 @@ import type { CheckoutRequest } from "./Checkout.ts"
 import type { RunOwner } from "./CheckoutRunRepo.ts"
 import {
   basket,
+  type BasketQuery,
+  type BasketRow,
+  basketStatement,
   catalogOf,
   type Claim,
   type ClaimedCart,
-  type ClaimRow,
   claimStatement,
   sellableSnapshot
 } from "./ClaimStatements.ts"
@@ -50,7 +52,7 @@ const StuckCart = Schema.Struct({
 })
 export type StuckCart = typeof StuckCart.Type
 
-const toClaimed = ({ entities, modifiers, prices, promotions, ...cart }: ClaimRow): ClaimedCart => ({
+const withCandidates = <Row extends BasketRow>({ entities, modifiers, prices, promotions, ...cart }: Row) => ({
   ...cart,
   candidates: { prices: toCandidates({ entities, modifiers, prices }), promotions: toPromotions(promotions) }
 })
@@ -81,6 +83,13 @@ const makeStuck = (sql: SqlClient.SqlClient) => {
   return { stuck, releaseStuck }
 }
 
+/** Reads a cart with all that affects its price, in one statement. */
+const priced = (sql: SqlClient.SqlClient) =>
+  Effect.fn("BasketRepo.priced")(function*(query: Omit<BasketQuery, "organization">) {
+    const row = yield* basketStatement(sql, { ...query, organization: yield* currentOrganization })
+    return row && withCandidates(row)
+  }, Effect.orDie)
+
 export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/checkout/BasketRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -91,11 +100,11 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
       name: "checkout.claim",
       together: (claims) =>
         Effect.map(claimStatement(sql, claims, "skip locked", tables), (carts) => {
-          const byIndex = new Map(carts.map((cart) => [cart.n, { cart: toClaimed(cart) }]))
+          const byIndex = new Map(carts.map((cart) => [cart.n, { cart: withCandidates(cart) }]))
           return claims.map((_, n) => byIndex.get(n))
         }),
       alone: (claim) =>
-        Effect.map(claimStatement(sql, [claim], "", tables), ([cart]) => ({ cart: cart && toClaimed(cart) }))
+        Effect.map(claimStatement(sql, [claim], "", tables), ([cart]) => ({ cart: cart && withCandidates(cart) }))
     })
 
     /**
@@ -106,7 +115,7 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
       function*(
         checkoutId: OrderId,
         { actor, customerId, secretHash }: CartVisitor,
-        request: Pick<CheckoutRequest, "cartId" | "currency" | "customerId" | "promotionCodes">,
+        request: Pick<CheckoutRequest, "cartId" | "currency" | "customerId" | "email" | "promotionCodes">,
         run: Claim["run"]
       ) {
         const { named, own } = buyerOf(actor, request.customerId, customerId)
@@ -120,7 +129,8 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
           serves: servesGuests(actor, "cart:update"),
           everything: holds(actor, "*:*"),
           currency: request.currency,
-          codes: normalizeCodes(request.promotionCodes ?? []),
+          codes: request.promotionCodes === undefined ? null : normalizeCodes(request.promotionCodes),
+          email: request.email ?? null,
           named: named !== null && isUuid(named) ? named : null,
           own,
           now: DateTime.toDateUtc(yield* DateTime.now)
@@ -155,11 +165,11 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
 
     const ofCart = Effect.fn("BasketRepo.ofCart")(function*(cartId: CartId) {
       const [cart] = yield* decoding(lookups, CartBasket)`select ${lookups.literal(basket)}
-        from carts c where c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
+        from (select *, email as buyer_email from carts) c where c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return cart
     }, Effect.orDie)
 
-    return { claim, release, ofLines, ofCart, ...makeStuck(sql) }
+    return { claim, release, ofLines, ofCart, priced: priced(lookups), ...makeStuck(sql) }
   })
 }) {}
 

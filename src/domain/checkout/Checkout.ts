@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { GiftCardCode, maxTenders, PromotionCodes } from "../carts/CartChoices.ts"
+import { Email, ShippingAddress } from "../carts/Contact.ts"
 import { Line, LineNotes, Quantity, SentLine } from "../carts/Line.ts"
 import { Order } from "../orders/Order.ts"
 import { IdempotencyKey } from "../platform/idempotency/IdempotencyKeys.ts"
@@ -7,16 +9,6 @@ import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, ShortText, Text } from "../platform/text/Storable.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
-
-export const ShippingAddress = Schema.Struct({
-  line1: Text,
-  line2: Schema.optional(Schema.NullOr(ShortText)),
-  city: Text,
-  state: Schema.optional(Schema.NullOr(ShortText)),
-  postalCode: Text,
-  country: Text
-})
-export type ShippingAddress = typeof ShippingAddress.Type
 
 const TenderRequest = Schema.Struct({
   method: Text.annotate({ description: "A payment method or provider of the deployment." }),
@@ -33,15 +25,12 @@ const TenderRequest = Schema.Struct({
 }).annotate({ identifier: "TenderRequest" })
 export type TenderRequest = typeof TenderRequest.Type
 
-export const maxTenders = 10
-
 export const giftCardMethod = "gift-card"
-
-const GiftCardCode = FreeText.check(Schema.isBetweenLength(4, 64))
 
 /**
  * Body of `POST /checkout` (spec §4, contract §3.1). `paymentMethodId` names a method or provider, or is a token for the
- * default one. `customerGroupIds` and `customerId` need `customers:read`.
+ * default one. `customerGroupIds` and `customerId` need `customers:read`. What it does not name is as the cart has it
+ * (contract-commerce §3).
  */
 export const CheckoutRequest = Schema.Struct({
   cartId: CartId,
@@ -50,9 +39,17 @@ export const CheckoutRequest = Schema.Struct({
   currency: CurrencyCode,
   customerId: Schema.optional(Schema.NullOr(ShortText)),
   customerGroupIds: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(100))),
-  promotionCodes: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(50))),
+  promotionCodes: Schema.optional(PromotionCodes),
+  email: maybe(Email),
   shippingAddress: Schema.optional(Schema.NullOr(ShippingAddress)),
+  billingAddress: maybe(ShippingAddress),
   shippingRateId: Schema.optional(Schema.NullOr(Text)),
+  expectedTotal: Schema.optional(
+    Amount.annotate({
+      description: "What the buyer has agreed to, in minor units. 409 PRICE_CHANGED when the total is another one.",
+      examples: [4990]
+    })
+  ),
   idempotencyKey: Schema.optional(FreeText.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
   tenders: Schema.optional(
     Schema.Array(TenderRequest).check(Schema.isMaxLength(maxTenders)).annotate({
@@ -148,7 +145,7 @@ export const ManualOrderRequest = Schema.Struct({
   lineItems: LineRequests,
   customerId,
   customerGroupIds,
-  email: maybe(keyText(320).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/))),
+  email: maybe(Email),
   promotionCodes,
   shippingAddress,
   shippingRateId,

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
+import type { ShippingAddress } from "../carts/Contact.ts"
 import type { Order } from "../orders/Order.ts"
 import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
@@ -15,7 +16,6 @@ import {
 import { Amount } from "../platform/money/Money.ts"
 import { keyText, StorableObject, Text } from "../platform/text/Storable.ts"
 import type { ShippingPrice } from "../shipping/ShippingPrices.ts"
-import type { ShippingAddress } from "./Checkout.ts"
 import type { CheckoutExtensionData, PricedCart } from "./PricedCart.ts"
 
 /** A cart after promotions and before shipping and tax. Amounts in minor units. */

@@ -5,7 +5,7 @@ import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
-import { type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
+import { type CartLineId, type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import { Prices } from "../pricing/Prices.ts"
 import { taxableAmount } from "../pricing/PriceSteps.ts"
@@ -13,94 +13,36 @@ import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } 
 import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
 import { customerLimit, inCurrency, type PromotionRow, type PromotionUsage } from "../promotions/PromotionRules.ts"
 import { Promotions } from "../promotions/Promotions.ts"
-import { type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"
+import { choiceOf, nothingToShip, type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
 import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
-import { type Basket, buyerOf, type PricedCart, type PricingCandidates, type PricingRequest } from "./PricedCart.ts"
-import { addedStepsOf, agreedTotal, type Buyer, linePrices, type PricedLine } from "./PricedLines.ts"
+import {
+  type Basket,
+  type BasketLine,
+  buyerOf,
+  type PricedCart,
+  type PricingCandidates,
+  type PricingRequest
+} from "./PricedCart.ts"
+import {
+  addedStepsOf,
+  agreedTotal,
+  type Buyer,
+  linePrices,
+  type OnUnsold,
+  type PricedLine,
+  refused
+} from "./PricedLines.ts"
 
 type PriceFactors = Omit<PricingRequest, "metadata">
 
-/**
- * Prices lines for checkouts, quotes, manual orders and order edits (contract §3.2, steps 2 to 6), in a constant number
- * of statements.
- */
-export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/domain/checkout/CheckoutPricing", {
-  make: Effect.gen(function*() {
-    const [findCandidates, shipping, taxes, priced] = yield* Effect.all([candidates, ShippingPrices, Taxes, linePrices])
-    const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
-
-    const findBuyer = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, visitor: CustomerId | null) {
-      const actor = yield* CurrentActor
-      const { named: sent, own } = buyerOf(actor, request.customerId, visitor)
-      const named = sent === null
-        ? null
-        : yield* Effect.mapError(customers.mustExist(sent), () => CheckoutFailed.of(`Unknown customer ${sent}.`))
-      const customerId = named ?? cart.customerId ?? own
-      const groups = mayNameCustomers(actor) && request.customerGroupIds !== undefined
-        ? request.customerGroupIds
-        : customerId === null || customerId === cart.customerId
-        ? cart.customerGroupIds
-        : yield* customers.groupsOf(customerId)
-      return { customerId, groups } satisfies Buyer
-    })
-
-    const discounted = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
-      const now = DateTime.toDateUtc(yield* DateTime.now)
-      const buyer = yield* findBuyer(cart, request, own)
-      const found = cart.candidates ?? (yield* findCandidates(cart, request, buyer, now))
-      const lines = yield* priced(cart, buyer, found.prices, now)
-      const orderCount = found.promotions.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
-        ? (yield* history.countOf(buyer.customerId)) - (cart.used === undefined ? 0 : 1)
-        : 0
-      const isKnown = buyer.customerId !== null || (cart.email ?? "").trim() !== ""
-      const places = lines.flatMap((line, index) => line.storedValue ? [] : [index])
-      const goods = lines.filter((line) => !line.storedValue)
-      const subtotal = goods.reduce((sum, line) => sum + agreedTotal(line), 0)
-      const applied = atPlaces(places)(applyPromotions({
-        promotions: found.promotions.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
-        codes: request.promotionCodes ?? [],
-        lines: goods.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
-        subtotal,
-        currency: cart.currency,
-        customer: { isKnown, groupIds: buyer.groups, orderCount },
-        usage: new Map(
-          found.promotions.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])
-        ),
-        now
-      }))
-      const shipment = shipmentOf(cart, request, lines, subtotal, applied)
-      return { buyer, lines, found, applied, shipment }
-    })
-
-    const price = Effect.fn("CheckoutPricing.price")(
-      function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms = noTerms) {
-        const { applied, buyer, found, lines, shipment } = yield* discounted(cart, request, own)
-        const terms = yield* decide({
-          customerId: buyer.customerId,
-          lines: lines.map((line) => Struct.pick(line, ["entityId", "variantId", "metadata", "quantity", "unitPrice"])),
-          subtotal: lines.reduce((sum, line) => sum + agreedTotal(line), 0),
-          discountTotal: applied.discountTotal
-        })
-        const shipped = decidedShipping(terms) ?? (yield* shipping.priceOf(shipment))
-        const input = totalsInput(cart.currency, lines, applied, shipped)
-        // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
-        const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request))
-        const totals = yield* totalled({ ...input, ...tax, taxIncluded: tax.included })
-        return withTerms(assemble(cart, request, buyer, totals, applied, found, shipped, tax), terms)
-      }
-    )
-
-    return {
-      price,
-      shipmentOf: (cart: Basket, request: PriceFactors, ownProfile: CustomerId | null) =>
-        Effect.map(discounted(cart, request, ownProfile), ({ shipment }) => shipment)
-    }
-  })
-}) {
-  static readonly layer = Layer.effect(CheckoutPricing, CheckoutPricing.make)
+/** Why a checkout would refuse what a cart shows; `cartLineId` names the line, if one is to blame. */
+export interface PreviewWarning {
+  readonly code: "line_unavailable" | "shipping_unavailable"
+  readonly cartLineId: CartLineId | null
+  readonly message: string
 }
 
 const candidates = Effect.map(
@@ -114,6 +56,135 @@ const candidates = Effect.map(
       { concurrency: "unbounded" }
     )
 )
+
+const discounting = Effect.gen(function*() {
+  const [findCandidates, priced] = yield* Effect.all([candidates, linePrices])
+  const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
+
+  const findBuyer = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, visitor: CustomerId | null) {
+    const actor = yield* CurrentActor
+    const { named: sent, own } = buyerOf(actor, request.customerId, visitor)
+    const named = sent === null
+      ? null
+      : yield* Effect.mapError(customers.mustExist(sent), () => CheckoutFailed.of(`Unknown customer ${sent}.`))
+    const customerId = named ?? cart.customerId ?? own
+    const groups = mayNameCustomers(actor) && request.customerGroupIds !== undefined
+      ? request.customerGroupIds
+      : customerId === null || customerId === cart.customerId
+      ? cart.customerGroupIds
+      : yield* customers.groupsOf(customerId)
+    return { customerId, groups } satisfies Buyer
+  })
+
+  const discounted = Effect.fnUntraced(function*(
+    cart: Basket,
+    request: PriceFactors,
+    own: CustomerId | null,
+    onUnsold: OnUnsold = refused
+  ) {
+    const now = DateTime.toDateUtc(yield* DateTime.now)
+    const buyer = yield* findBuyer(cart, request, own)
+    const found = cart.candidates ?? (yield* findCandidates(cart, request, buyer, now))
+    const lines = yield* priced(cart, buyer, found.prices, now, onUnsold)
+    const orderCount = found.promotions.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
+      ? (yield* history.countOf(buyer.customerId)) - (cart.used === undefined ? 0 : 1)
+      : 0
+    const isKnown = buyer.customerId !== null || (cart.email ?? "").trim() !== ""
+    const places = lines.flatMap((line, index) => line.storedValue ? [] : [index])
+    const goods = lines.filter((line) => !line.storedValue)
+    const subtotal = goods.reduce((sum, line) => sum + agreedTotal(line), 0)
+    const applied = atPlaces(places)(applyPromotions({
+      promotions: found.promotions.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
+      codes: request.promotionCodes ?? [],
+      lines: goods.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
+      subtotal,
+      currency: cart.currency,
+      customer: { isKnown, groupIds: buyer.groups, orderCount },
+      usage: new Map(
+        found.promotions.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])
+      ),
+      now
+    }))
+    const shipment = shipmentOf(cart, request, lines, subtotal, applied)
+    return { buyer, lines, found, applied, shipment }
+  })
+
+  return discounted
+})
+
+type Discounted = Effect.Success<ReturnType<Effect.Success<typeof discounting>>>
+
+/** Totals of discounted lines; shipping and tax may ask outside services. */
+const totalling = Effect.map(Taxes, (taxes) =>
+  Effect.fnUntraced(function*(
+    cart: Basket,
+    request: PricingRequest,
+    { applied, buyer, found, lines, shipment }: Discounted,
+    decide: DecideTerms,
+    shippedBy: (shipment: Shipment) => Effect.Effect<ShippingPrice, CheckoutFailed, CurrentActor>
+  ) {
+    const terms = yield* decide({
+      customerId: buyer.customerId,
+      lines: lines.map((line) => Struct.pick(line, ["entityId", "variantId", "metadata", "quantity", "unitPrice"])),
+      subtotal: lines.reduce((sum, line) => sum + agreedTotal(line), 0),
+      discountTotal: applied.discountTotal
+    })
+    const shipped = decidedShipping(terms) ?? (yield* shippedBy(shipment))
+    const input = totalsInput(cart.currency, lines, applied, shipped)
+    // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
+    const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request))
+    const totals = yield* totalled({ ...input, ...tax, taxIncluded: tax.included })
+    return withTerms(assemble(cart, request, buyer, totals, applied, found, shipped, tax), terms)
+  }))
+
+/**
+ * Prices lines for checkouts, quotes, manual orders and order edits (contract §3.2, steps 2 to 6), in a constant number
+ * of statements.
+ */
+export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/domain/checkout/CheckoutPricing", {
+  make: Effect.gen(function*() {
+    const [shipping, discounted, totalsOf] = yield* Effect.all([ShippingPrices, discounting, totalling])
+
+    const price = Effect.fn("CheckoutPricing.price")(
+      function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms = noTerms) {
+        return yield* totalsOf(cart, request, yield* discounted(cart, request, own), decide, shipping.priceOf)
+      }
+    )
+
+    /**
+     * Prices what can be sold of a cart, as `price` does, for its totals. What a checkout would refuse is a warning here:
+     * lines that cannot be sold are left out, and shipping that is not offered costs nothing.
+     */
+    const preview = Effect.fn("CheckoutPricing.preview")(
+      function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms) {
+        const warnings: Array<PreviewWarning> = []
+        const warn = (code: PreviewWarning["code"], line: BasketLine | null, { error: { message } }: CheckoutFailed) =>
+          Effect.sync(() => void warnings.push({ code, cartLineId: line?.cartLineId ?? null, message }))
+        const found = yield* discounted(cart, request, own, (line, reason) => warn("line_unavailable", line, reason))
+        const offered = yield* Effect.catch(
+          shipping.optionsOf(found.shipment),
+          (reason) => Effect.as(warn("shipping_unavailable", null, reason), [])
+        )
+        const shippedBy = (shipment: Shipment) =>
+          Effect.catch(
+            choiceOf(offered, shipment),
+            (reason) => Effect.as(warn("shipping_unavailable", null, reason), nothingToShip)
+          )
+        const pricedCart = yield* totalsOf(cart, request, found, decide, shippedBy)
+        return { pricedCart, cartLineIds: found.lines.map(({ cartLineId }) => cartLineId), offered, warnings }
+      }
+    )
+
+    return {
+      price,
+      preview,
+      shipmentOf: (cart: Basket, request: PriceFactors, ownProfile: CustomerId | null) =>
+        Effect.map(discounted(cart, request, ownProfile), ({ shipment }) => shipment)
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(CheckoutPricing, CheckoutPricing.make)
+}
 
 const totalsInput = (
   currency: string,

@@ -1,4 +1,6 @@
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { CartChoices } from "../carts/CartChoices.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
 import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
 import { jsonOf } from "../platform/records/Table.ts"
@@ -7,7 +9,13 @@ import { promotionsSql } from "../promotions/CandidateStatements.ts"
 import { checkoutRuns, type RunToken } from "./CheckoutRunRepo.ts"
 import { type Basket, ClaimedLine } from "./PricedCart.ts"
 
-export interface ClaimedCart extends Basket {
+/** A cart as its totals need it. */
+export interface PricedBasket extends Basket {
+  readonly choices: Partial<CartChoices>
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+export interface ClaimedCart extends PricedBasket {
   readonly claimed: boolean
   readonly admitted: boolean
   readonly status: string
@@ -38,10 +46,13 @@ export const catalogOf =
 
 export const groupsOfCustomer = `coalesce((select group_ids from customers_read u where u.id = c.customer_id), '{}')`
 
-export const basket = `c.currency, c.customer_id as "customerId", c.email, c.secret_hash as "secretHash",
+const basketOf = (line: string) =>
+  `c.currency, c.customer_id as "customerId", c.buyer_email as email, c.secret_hash as "secretHash",
     ${groupsOfCustomer} as "customerGroupIds",
-    coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
-      from cart_lines_read l ${catalogOf} where l.cart_id = c.id), '[]') as lines`
+    coalesce((select jsonb_agg(${line} order by l.added_at, l.id)
+      from cart_lines_read l ${catalogOf} where l.cart_id = c.id), '[]') as lines, c.choices, c.metadata`
+
+export const basket = basketOf(sellableSnapshot)
 
 /**
  * Commits without waiting for the disk. Safe only for a step that a later, flushed step makes durable: the log is
@@ -60,7 +71,10 @@ export interface Claim {
   readonly serves: boolean
   readonly everything: boolean
   readonly currency: string
-  readonly codes: ReadonlyArray<string>
+  /** Null: those of the cart. */
+  readonly codes: ReadonlyArray<string> | null
+  /** Null: that of the cart. */
+  readonly email: string | null
   readonly named: string | null
   readonly own: string | null
   readonly now: Date
@@ -77,13 +91,20 @@ const promoted = promotionsSql({
   organization: "c.organization_id",
   codes: "c.codes",
   customer: "coalesce(c.named, c.customer_id, c.own)",
-  email: "c.email",
+  email: "c.buyer_email",
   now: "c.now"
 })
 
-export interface ClaimRow extends Omit<ClaimedCart, "candidates">, CandidateRow {
-  readonly n: number
+/** The codes that a request names, else those of the cart. */
+const codesOf = (sent: string) =>
+  `coalesce(${sent}, array(select jsonb_array_elements_text(c.choices->'promotionCodes')))`
+
+interface CandidatesRow extends CandidateRow {
   readonly promotions: unknown
+}
+
+export interface ClaimRow extends Omit<ClaimedCart, "candidates">, CandidatesRow {
+  readonly n: number
 }
 
 const startedRun = checkoutRuns.insertion({
@@ -110,12 +131,13 @@ export const claimStatement = (
     JSON.stringify(claims.map((claim, n) => ({ ...claim, n })))
   }::jsonb) as i(n int,
         cart uuid, checkout uuid, run jsonb, organization text, customer uuid, secret text, serves boolean, everything boolean,
-        currency text, codes text[], named uuid, own uuid, now timestamptz)),
+        currency text, codes text[], email text, named uuid, own uuid, now timestamptz)),
     locked as materialized (
       select c.id from input i join carts c on c.id = i.cart and c.organization_id = i.organization
       where c.id = any(array(select cart from input)) order by c.id for update of c ${sql.literal(locking)}),
     c as (
-      select c.*, i.n, i.checkout, i.run, i.currency as wanted, i.codes, i.named, i.own, i.now,
+      select c.*, i.n, i.checkout, i.run, i.currency as wanted, ${sql.literal(codesOf("i.codes"))} as codes,
+        coalesce(i.email, c.email) as buyer_email, i.named, i.own, i.now,
         (c.customer_id = i.customer or c.secret_hash = i.secret or (c.customer_id is null and i.serves)
           or i.everything) as admitted,
         coalesce((select true from orders_read o where o.id = i.checkout and o.organization_id = c.organization_id limit 1),
@@ -144,3 +166,35 @@ export const claimStatement = (
   }
     from c cross join lateral (select array(select l.entity_id from cart_lines_read l where l.cart_id = c.id) as ids) chosen
       ${sql.literal(priced.joins)}`
+
+/** What totals of a cart are asked for instead of what it has. Null: as the cart has it. */
+export interface BasketQuery {
+  readonly cart: string
+  readonly organization: string
+  readonly currency: string | null
+  readonly codes: ReadonlyArray<string> | null
+  readonly email: string | null
+  readonly named: string | null
+  readonly own: string | null
+  readonly now: Date
+}
+
+export interface BasketRow extends Omit<PricedBasket, "candidates">, CandidatesRow {}
+
+const basketWithIds = basketOf(`${sellableSnapshot} || jsonb_build_object('cartLineId', l.id)`)
+
+/** Reads what a claim reads, and claims nothing. */
+export const basketStatement = (sql: SqlClient.SqlClient, query: BasketQuery) =>
+  Effect.map(
+    sql<BasketRow>`with c as materialized (
+      select c.id, c.organization_id, coalesce(${query.currency}::text, c.currency) as currency, c.customer_id,
+        c.secret_hash, c.choices, c.metadata, coalesce(${query.email}::text, c.email) as buyer_email,
+        ${sql.literal(codesOf("q.codes"))} as codes, ${query.named}::uuid as named, ${query.own}::uuid as own,
+        ${query.now}::timestamptz as now
+      from carts c, (select ${query.codes}::text[] as codes) q
+      where c.id = ${query.cart}::uuid and c.organization_id = ${query.organization})
+    select ${sql.literal(basketWithIds)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions
+    from c cross join lateral (select array(select l.entity_id from cart_lines_read l where l.cart_id = c.id) as ids) chosen
+      ${sql.literal(priced.joins)}`,
+    ([row]) => row
+  )

@@ -19,7 +19,7 @@ const order = {
     id: "i.id",
     organizationId: "i.organization",
     isDraft: "coalesce(r.is_draft, false)",
-    email: "nullif(trim(cart.email), '')",
+    email: "nullif(trim(coalesce(i.email, cart.email)), '')",
     cartId: "i.cart",
     cartSecretHash: "i.secret",
     taxProvider: `i."taxProvider"`,
@@ -41,6 +41,8 @@ export interface NewOrder {
   readonly order: Order
   readonly pricedCart: PricedCart
   readonly cartId: CartId
+  /** Absent: that of the cart. */
+  readonly email?: string | null | undefined
   readonly owner: RunToken
   readonly provider: string
   readonly payments: ReadonlyArray<OrderPayment>
@@ -86,6 +88,7 @@ const toInput = ({ actor, isPlain, newOrder }: OrderCreation, n: number) => ({
   ...orderInput(actor, newOrder, n),
   plain: isPlain ?? false,
   cart: newOrder.cartId,
+  email: newOrder.email ?? null,
   owner: newOrder.owner,
   secret: newOrder.pricedCart.cartSecretHash,
   provider: newOrder.provider,

@@ -1,4 +1,5 @@
 import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
+import { ShippingAddress } from "../carts/Contact.ts"
 import { chosenMetadata, isSameLine, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
@@ -8,7 +9,7 @@ import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../pl
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
-import { type LineChange, type LineRequest, maxOrderLines, ShippingAddress } from "./Checkout.ts"
+import { type LineChange, type LineRequest, maxOrderLines } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type EditedOrder, type OrderEdit, OrderEditRepo } from "./OrderEditRepo.ts"
 import {

@@ -3,7 +3,15 @@ import { ChosenLine, chosenMetadata, Line } from "../carts/Line.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
 import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
-import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId, WarehouseId } from "../platform/ids/Id.ts"
+import {
+  type CartId,
+  type CartLineId,
+  CustomerId,
+  type OrderId,
+  OrderLineId,
+  PromotionId,
+  WarehouseId
+} from "../platform/ids/Id.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
@@ -40,6 +48,8 @@ export interface Agreement {
 
 export interface BasketLine extends ClaimedLine {
   readonly agreed?: Agreement | undefined
+  /** Of a line of a cart whose totals are shown. */
+  readonly cartLineId?: CartLineId | undefined
 }
 
 export interface PricingCandidates {

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
@@ -30,17 +30,30 @@ const snapshotPrice = ({ basePriceId, breakdown, finalAmount }: ResolvedPrice) =
   ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
 })
 
-/** Prices lines by the catalog and the steps of plugins; 422 for a line that cannot be sold. */
+/** What becomes of a line that cannot be sold. */
+export type OnUnsold = (line: BasketLine, reason: CheckoutFailed) => Effect.Effect<void, CheckoutFailed>
+
+export const refused: OnUnsold = (_, reason) => Effect.fail(reason)
+
+/** Prices lines by the catalog and the steps of plugins, without those that cannot be sold. */
 export const linePrices = Effect.map(
   Effect.all([linePricings, CatalogSettings]),
   ([linePricing, { types }]) =>
     Effect.fnUntraced(
-      function*({ currency, ...cart }: Basket, { customerId, groups }: Buyer, found: PriceCandidates, now: Date) {
+      function*(
+        { currency, ...cart }: Basket,
+        { customerId, groups }: Buyer,
+        found: PriceCandidates,
+        now: Date,
+        onUnsold: OnUnsold
+      ) {
         const resolved = linePricesOf(cart.lines, found, { currency, groups, now, types })
-        const lines = yield* Effect.forEach(
-          cart.lines,
-          (line, index) => withPrice(line, resolved[index] ?? null, types)
-        )
+        const lines: Array<PricedLine> = []
+        for (const [index, line] of cart.lines.entries()) {
+          const priced = withPrice(line, resolved[index] ?? null, types)
+          if (Result.isSuccess(priced)) lines.push(priced.success)
+          else yield* onUnsold(line, priced.failure)
+        }
         // An agreed price is final: steps that were part of it then are part of it still.
         const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
         const stepped = yield* Effect.mapError(
@@ -59,16 +72,16 @@ const withPrice = (
   line: BasketLine,
   price: ResolvedPrice | null,
   types: TypePolicies
-): Effect.Effect<PricedLine, CheckoutFailed> => {
+): Result.Result<PricedLine, CheckoutFailed> => {
   const { agreed, entityType } = line
   const title = line.title ?? line.entityId
-  if (!line.available || entityType === null) return Effect.fail(CheckoutFailed.of(`${title} is no longer available.`))
+  if (!line.available || entityType === null) return Result.fail(CheckoutFailed.of(`${title} is no longer available.`))
   const linePrice = agreed?.unitPrice === undefined
     ? price && snapshotPrice(price)
     : { unitPrice: agreed.unitPrice, basePriceId: null, ...addedStepsOf(agreed.priceSteps) }
   return linePrice === null
-    ? Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
-    : Effect.succeed({
+    ? Result.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
+    : Result.succeed({
       ...line,
       entityType,
       title,

@@ -174,7 +174,7 @@ const anonymize = Effect.fnUntraced(function*(
   yield* sql`delete from order_notes where order_id = any(${orderIds}::uuid[])
     and organization_id = ${actor.organizationId}`
   yield* anonymizeRecords(sql, actor, orderIds)
-  yield* sql`update carts set email = null, metadata = '{}', version = version + 1,
+  yield* sql`update carts set email = null, metadata = '{}', choices = '{}', version = version + 1,
       status = case status when 'active' then 'abandoned' else status end, updated_at = ${now}::timestamptz
     where id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
   const theirs = sql`cart_id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`

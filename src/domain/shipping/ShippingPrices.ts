@@ -72,11 +72,7 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
 
     /** The price of the chosen rate, else of the cheapest. 422 for an unserved address or an unavailable choice. */
     const priceOf = Effect.fn("ShippingPrices.priceOf")(function*(shipment: Shipment) {
-      const options = yield* optionsOf(shipment)
-      const chosen = shipment.rateId ?? null
-      const option = chosen === null ? options[0] : options.find(({ id }) => id === chosen)
-      if (option !== undefined) return { total: option.amount, method: option.name, rateId: option.id }
-      return chosen === null ? nothingToShip : yield* CheckoutFailed.of(refusals["no choice"](chosen))
+      return yield* choiceOf(yield* optionsOf(shipment), shipment)
     })
 
     return { optionsOf, priceOf }
@@ -85,7 +81,18 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
   static readonly layer = Layer.effect(ShippingPrices, ShippingPrices.make)
 }
 
-const nothingToShip: ShippingPrice = { total: 0, method: null, rateId: null }
+export const nothingToShip: ShippingPrice = { total: 0, method: null, rateId: null }
+
+/** The price of the chosen rate among the offered ones, else of the first. 422 for a choice that is not offered. */
+export const choiceOf = (
+  options: ReadonlyArray<ShippingOption>,
+  { rateId }: Pick<Shipment, "rateId">
+): Effect.Effect<ShippingPrice, CheckoutFailed> => {
+  const chosen = rateId ?? null
+  const option = chosen === null ? options[0] : options.find(({ id }) => id === chosen)
+  if (option !== undefined) return Effect.succeed({ total: option.amount, method: option.name, rateId: option.id })
+  return chosen === null ? Effect.succeed(nothingToShip) : Effect.fail(CheckoutFailed.of(refusals["no choice"](chosen)))
+}
 
 const refusals = {
   "no zone": ({ country, state }: Destination) =>

@@ -1,10 +1,12 @@
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Cart, CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
+import { CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
+import { CartChange } from "../../domain/carts/CartChoices.ts"
+import { QuotedCart, TotalledCart } from "../../domain/checkout/CartTotals.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { CartId, CartLineId } from "../../domain/platform/ids/Id.ts"
 import { guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
-import { OpensWithCartSecret } from "../middleware/Access.ts"
+import { OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 const cart = { id: CartId }
@@ -19,10 +21,37 @@ export const CartsGroup = guarded(
   })
     .annotate(Access, anyOf("cart:create"))
     .annotateMerge(OpenApi.annotations({ summary: "Create a cart; its answer alone holds the cart's secret" })),
-  HttpApiEndpoint.get("read", "/api/carts/:id", { params: cart, success: Data(Cart) })
+  HttpApiEndpoint.get("read", "/api/carts/:id", { params: cart, success: Data(TotalledCart) })
     .annotate(Access, anyOf("cart:read", "cart:update"))
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Read a cart with its lines" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Read a cart with its lines and what a checkout would charge" })),
+  HttpApiEndpoint.patch("change", "/api/carts/:id", {
+    params: cart,
+    payload: CartChange,
+    success: Data(TotalledCart)
+  })
+    .annotate(Access, anyOf("cart:update"))
+    .annotate(OpensWithCartSecret, true)
+    // Totals tell whether a code is valid.
+    .annotate(RouteRate, "promotionTrial")
+    .annotate(IdempotentChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Set what the buyer has chosen: address, shipping, codes, remarks, currency",
+      description: "Fields that are absent stay as they are, and null takes away. A checkout uses what its body does " +
+        "not name. 409 while the cart is being checked out."
+    })),
+  HttpApiEndpoint.post("quote", "/api/carts/:id/quote", {
+    params: cart,
+    payload: CartChange,
+    success: Data(QuotedCart)
+  })
+    .annotate(Access, anyOf("cart:read", "cart:update"))
+    .annotate(OpensWithCartSecret, true)
+    // Totals tell whether a code is valid.
+    .annotate(RouteRate, "promotionTrial")
+    .annotateMerge(
+      OpenApi.annotations({ summary: "Show what the cart would cost with other choices; changes nothing" })
+    ),
   HttpApiEndpoint.post("addItem", "/api/carts/:id/items", {
     params: cart,
     payload: NewCartLine,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { toCart } from "../../domain/carts/Cart.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
+import { CartTotals } from "../../workflows/carts/CartTotals.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CartsGroup } from "./CartsApi.ts"
 
@@ -9,10 +9,12 @@ export const cartsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CartsGroup),
   "carts",
   Effect.fnUntraced(function*(handlers) {
-    const carts = yield* Carts
+    const [carts, totals] = [yield* Carts, yield* CartTotals]
     return handlers.handleAll({
-      create: ({ payload }) => carts.create(payload),
-      read: ({ params }) => Effect.map(carts.get(params.id), toCart),
+      create: ({ payload }) => totals.create(payload),
+      read: ({ params }) => totals.read(params.id),
+      change: ({ params, payload }) => totals.change(params.id, payload),
+      quote: ({ params, payload }) => totals.quote(params.id, payload),
       addItem: ({ params, payload }) => carts.addItem(params.id, payload),
       setQuantity: ({ params, payload }) => carts.changeItem(params.id, params.itemId, payload),
       removeItem: ({ params }) => Effect.as(carts.removeItem(params.id, params.itemId), deleted)

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { PriceChanged } from "../../domain/checkout/CartTotals.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentAdapter.ts"
@@ -18,7 +19,8 @@ export const CheckoutGroup = guarded(
   "checkout",
   HttpApiEndpoint.post("checkout", "/api/checkout", {
     payload: CheckoutRequest,
-    success: CheckoutAnswer.pipe(HttpApiSchema.status(201))
+    success: CheckoutAnswer.pipe(HttpApiSchema.status(201)),
+    error: PriceChanged
   })
     .annotate(Access, anyOf("orders:create"))
     .annotate(RouteRate, "checkout")

@@ -13,6 +13,7 @@ import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { Events, EventTailer } from "../../domain/platform/events/Events.ts"
 import { FailedJobs, Jobs } from "../../domain/platform/jobs/Jobs.ts"
 import { type PageOf, pageOf, type PageRequest, pageSize } from "../../domain/platform/paging/Paging.ts"
+import { CartTotals } from "../../workflows/carts/CartTotals.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { BeforeDelivery, deliverAfter } from "../access/StreamAccess.ts"
@@ -85,7 +86,7 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "inventory.createWarehouse": (warehouse) => Inventory.use((inventory) => inventory.createWarehouse(warehouse)),
   "inventory.warehouses": (page) => Inventory.use((inventory) => inventory.warehouses(pageOf(page))),
 
-  "carts.create": (cart) => Carts.use((carts) => carts.create(cart)),
+  "carts.create": (cart) => CartTotals.use((carts) => carts.create(cart)),
   "carts.read": ({ id }) => Carts.use((carts) => Effect.map(carts.get(id), toCart)),
   "carts.addItem": ({ cartId, item }) => Carts.use((carts) => carts.addItem(cartId, item)),
   "carts.setQuantity": ({ cartId, itemId, notes, quantity }) =>

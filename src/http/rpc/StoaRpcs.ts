@@ -10,6 +10,7 @@ import {
   NewEntity
 } from "../../domain/catalog/Entity.ts"
 import { EntityView } from "../../domain/catalog/EntityView.ts"
+import { PriceChanged } from "../../domain/checkout/CartTotals.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
 import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
@@ -155,7 +156,7 @@ const carts = RpcGroup.make(
   Rpc.make("checkout", {
     payload: CheckoutRequest,
     success: CheckoutAnswer,
-    error: Schema.Union([failure, checkoutFailed])
+    error: Schema.Union([failure, checkoutFailed, tagged("PriceChanged", PriceChanged)])
   })
 ).prefix("carts.")
 

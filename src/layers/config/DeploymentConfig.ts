@@ -7,7 +7,7 @@ import type { ProcessingOrder } from "../../domain/platform/jobs/Job.ts"
 import type { AnalyticsModel } from "../../domain/platform/modules/AnalyticsModel.ts"
 import { isCurrencyCode } from "../../domain/platform/money/Money.ts"
 import { defaultRates } from "../../domain/platform/ratelimits/RateLimits.ts"
-import { defaultSettings } from "../../domain/platform/settings/StoreSettings.ts"
+import { defaultSettings, type Requirement } from "../../domain/platform/settings/StoreSettings.ts"
 import { defaultJobSettings, type JobEngine } from "../../domain/platform/tasks/JobSettings.ts"
 import type { Task } from "../../domain/platform/tasks/Task.ts"
 import { TimeZone } from "../../domain/platform/text/BusinessDate.ts"
@@ -100,6 +100,8 @@ export const deploymentSettings = group({
     holdSeconds: setting(is.whole(1, 31_536_000), defaultSettings.holdSeconds),
     /** Orders of a shopper (`POST /api/orders`) that may wait for their payment at once. Default 3. */
     maxUnpaidOrders: setting(is.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
+    /** What a checkout must know: `email`, `shippingAddress` (for goods that are carried), `billingAddress`. Default none. */
+    requires: setting(is.code<ReadonlyArray<Requirement>>(), defaultSettings.requires),
     /** Minutes to confirm a payment, as with 3-D Secure; then the order is cancelled. Default 60. */
     confirmationMinutes: setting(is.whole(1, 525_600), defaultSettings.confirmationMinutes)
   }),

@@ -4,7 +4,6 @@ import { Carts } from "../../domain/carts/Carts.ts"
 import { migrations } from "../../domain/carts/migrations.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { cartActorLayer, cartEntityLayer } from "../../entities/CartEntity.ts"
-import { cartsHttp } from "../../http/carts/CartsHttp.ts"
 import { catalog } from "./catalog.ts"
 import { customers } from "./customers.ts"
 import { pricing } from "./pricing.ts"
@@ -21,5 +20,5 @@ export const carts = defineModule({
   migrations,
   services: Carts.layer.pipe(Layer.provideMerge(cartActorLayer), Layer.provideMerge(CartRepo.layer)),
   actors: cartEntityLayer,
-  routes: cartsHttp
+  routes: Layer.empty
 })

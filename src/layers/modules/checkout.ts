@@ -7,8 +7,10 @@ import { migrations } from "../../domain/checkout/migrations.ts"
 import { Quotes } from "../../domain/checkout/Quotes.ts"
 import { CaptureRepo } from "../../domain/payments/CaptureRepo.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
+import { cartsHttp } from "../../http/carts/CartsHttp.ts"
 import { capturesHttp, checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { shippingQuotesHttp } from "../../http/shipping/ShippingHttp.ts"
+import { CartTotals } from "../../workflows/carts/CartTotals.ts"
 import { captureOrderLayer, Captures, lateCaptureLayer } from "../../workflows/checkout/Captures.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
@@ -29,7 +31,8 @@ export const checkout = defineModule({
   requires: [carts, pricing, promotions, shipping, tax, inventory, orders, fulfillment, payments],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations,
-  services: Layer.merge(Checkouts.layer, Quotes.layer).pipe(
+  services: Layer.mergeAll(Checkouts.layer, Quotes.layer).pipe(
+    Layer.provideMerge(CartTotals.layer),
     Layer.provideMerge(
       Layer.mergeAll(
         CheckoutPricing.layer,
@@ -41,5 +44,5 @@ export const checkout = defineModule({
     )
   ),
   actors: Layer.mergeAll(checkoutLayer, captureOrderLayer, lateCaptureLayer, voidPaymentLayer),
-  routes: Layer.mergeAll(checkoutHttp, shippingQuotesHttp, capturesHttp)
+  routes: Layer.mergeAll(cartsHttp, checkoutHttp, shippingQuotesHttp, capturesHttp)
 })

@@ -106,13 +106,13 @@ export type { RawAnswer, RawCall } from "./routes/RawRoute.ts"
 export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShape.ts"
 export type { RouteError } from "./routes/RouteTools.ts"
 
+export { ShippingAddress } from "../../domain/carts/Contact.ts"
 export {
   CheckoutRequest,
   LineChange,
   LineRequest,
   ManualOrderRequest,
-  QuoteRequest,
-  ShippingAddress
+  QuoteRequest
 } from "../../domain/checkout/Checkout.ts"
 export type {
   CheckoutDecision,

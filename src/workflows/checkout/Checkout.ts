@@ -12,7 +12,7 @@ import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiErrors.ts"
 import { newId } from "../../domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
-import { claimCart, priceAndReserve } from "./CheckoutCart.ts"
+import { claimCart, priceAndReserve, withChoices } from "./CheckoutCart.ts"
 import { afterCheckout, afterOrder, beforeCreate } from "./CheckoutHooks.ts"
 import { createOrder, type Finished, leavesCapture, pay } from "./CheckoutOrder.ts"
 import {
@@ -168,7 +168,7 @@ export const runCheckout = Effect.fn("Checkout.run")(
     const cart = yield* run.process === null ? undoing(claim, () => releaseCheckout(run, voidEarlier(run))) : claim
     if (cart.ordered) return yield* run.process === null ? resume(run) : replay(run)
     yield* passing("claimed")
-    return yield* purchase({ ...run, inTables: cart.inTables }, cart)
+    return yield* purchase({ ...run, request: withChoices(run.request, cart), inTables: cart.inTables }, cart)
   },
   (checkout, run) =>
     checkout.pipe(

@@ -1,14 +1,17 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { CartNotFound } from "../../domain/carts/Cart.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
+import { missingOf, PriceChanged } from "../../domain/checkout/CartTotals.ts"
+import { type CheckoutRequest, giftCardMethod } from "../../domain/checkout/Checkout.ts"
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
-import type { ClaimedCart } from "../../domain/checkout/ClaimStatements.ts"
+import type { ClaimedCart, PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
 import { decodePricedCart, encodePricedCart, isCounted, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiErrors.ts"
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
-import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
+import { type Requirement, StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { StockClient } from "../../entities/StockEntity.ts"
+import { CartTotals } from "../carts/CartTotals.ts"
 import { beforePayment } from "./CheckoutHooks.ts"
 import { providerOf, splitTotal } from "./CheckoutTenders.ts"
 import { type CheckoutRun, encodePayload } from "./CheckoutWorkflow.ts"
@@ -43,6 +46,42 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun)
     if (changed && retry < maxRetries) continue
     return yield* cart === undefined ? new CartNotFound() : refusal(cart, request.currency)
   }
+})
+
+/** The request with what its cart has and it does not name (contract-commerce §3). */
+export const withChoices = (request: CheckoutRequest, { choices, metadata }: PricedBasket): CheckoutRequest => {
+  const { billingAddress = null, giftCards = [], locale = null, note = null, ...chosen } = choices
+  const known = { billingAddress: request.billingAddress ?? billingAddress, locale, note }
+  const kept = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null))
+  return {
+    ...chosen,
+    ...(giftCards.length === 0 ? {} : { tenders: giftCards.map(({ token }) => ({ method: giftCardMethod, token })) }),
+    ...request,
+    metadata: { ...metadata, ...request.metadata, ...kept }
+  }
+}
+
+const names: { readonly [Field in Requirement]: string } = {
+  email: "an e-mail address",
+  shippingAddress: "a shipping address",
+  billingAddress: "a billing address"
+}
+
+/** 422 when something is missing, 409 when the buyer expects another total. */
+const agreed = Effect.fnUntraced(function*({ request }: CheckoutRun, cart: ClaimedCart, priced: PricedCart) {
+  const { requires } = yield* StoreSettings
+  const missing = missingOf(requires, priced, {
+    email: cart.email,
+    shippingAddress: request.shippingAddress,
+    billingAddress: request.metadata?.["billingAddress"]
+  })
+  if (missing.length > 0) {
+    const message = `The order needs ${missing.map((one) => names[one]).join(" and ")}.`
+    return yield* CheckoutFailed.of(message, { reason: "missing", missing })
+  }
+  if (request.expectedTotal === undefined || request.expectedTotal === priced.grandTotal) return
+  const asked = Struct.pick(request, ["email", "promotionCodes", "shippingAddress", "shippingRateId"])
+  return yield* PriceChanged.of(yield* (yield* CartTotals).of(request.cartId, asked))
 })
 
 export const reservationExpired = CheckoutFailed.of("The reservation of the items has run out. Try again.")
@@ -87,6 +126,7 @@ export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: Chec
     metadata: request.metadata ?? {}
   })
   const priced = yield* (yield* CheckoutPricing).price(cart, request, run.customerId, decide)
+  yield* agreed(run, cart, priced)
   const allowed = yield* beforePayment(run, priced)
   const tenders = yield* splitTotal(run, allowed)
   const pricedCart = tenders === undefined

@@ -60,6 +60,7 @@ export const createOrder = Effect.fn("Checkout.create")(
       order,
       pricedCart,
       cartId: request.cartId,
+      email: request.email,
       owner,
       provider,
       payments: stored

@@ -28,8 +28,12 @@ export interface CheckoutTender {
 
 type Payable = Pick<PricedCart, "customerId" | "grandTotal" | "paymentProvider" | "tenders">
 
+type Asking = Pick<CheckoutPayload, "actor" | "checkoutId"> & {
+  readonly request: Pick<CheckoutPayload["request"], "cartId" | "currency">
+}
+
 const requestOf = (
-  { actor, checkoutId, request }: CheckoutPayload,
+  { actor, checkoutId, request }: Asking,
   { customerId }: Payable,
   amount: number,
   paymentMethodToken: string | null,
@@ -82,8 +86,9 @@ export const paymentsOf = Effect.fnUntraced(function*(payload: CheckoutPayload, 
   )
 })
 
-const offerOf = Effect.fnUntraced(function*(
-  payload: CheckoutPayload,
+/** What an instrument would pay of an amount; 422 for one that cannot pay. Holds nothing. */
+export const offerOf = Effect.fnUntraced(function*(
+  payload: Asking,
   priced: PricedCart,
   { adapter, token }: SelectedPayment,
   most: number

@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
+import { PriceChanged } from "../../domain/checkout/CartTotals.ts"
 import { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import type { RunOwner } from "../../domain/checkout/CheckoutRunRepo.ts"
 import { Order } from "../../domain/orders/Order.ts"
@@ -71,6 +72,7 @@ export const CheckoutError = Schema.Union([
   ValidationFailed,
   Conflict,
   CheckoutFailed,
+  PriceChanged,
   Unavailable
 ])
 export type CheckoutError = typeof CheckoutError.Type

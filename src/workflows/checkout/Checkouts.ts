@@ -25,6 +25,7 @@ const scopeOf = (scope: string): string => `checkout:${scope}`
 /** The checkout continues without its request, and the same key gives its result later. */
 const timeout = Duration.seconds(30)
 
+class OtherTotal extends conflict("OtherTotal", "The total is not the expected one.") {}
 class KeyUsed extends conflict("IdempotencyKey", "This Idempotency-Key was used for another checkout.") {}
 
 /** Puts all payments but the last into `tenders`, gift cards first. Replaces tokens that must not be stored. */
@@ -177,9 +178,13 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
       }
     )
 
-    /** Checks out once for a key of a plugin, for example the id of its row. */
+    /** Checks out once for a key of a plugin, for example the id of its row. 409 also for another total than expected. */
     const startOnce = (request: CheckoutRequest, key: string) =>
-      start(request, createHash("sha256").update(JSON.stringify(request)).digest("hex"), { key, scope: "plugin" })
+      Effect.catchTag(
+        start(request, createHash("sha256").update(JSON.stringify(request)).digest("hex"), { key, scope: "plugin" }),
+        "PriceChanged",
+        () => new OtherTotal()
+      )
 
     return { start, startOnce, takeOver, ...yield* releasingStuck }
   })

@@ -155,12 +155,26 @@ export class InvalidTransition
   static of = (message: string) => new InvalidTransition({ error: { code: "INVALID_TRANSITION", message } })
 }
 
+const RefusalDetails = Schema.Struct({
+  reason: Schema.String.annotate({ description: "A stable word for shop fronts to translate.", examples: ["missing"] }),
+  missing: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({ description: "What the store must know before it sells." })
+  )
+})
+
 /** 422: the checkout was rolled back (spec §7, contract §3.6). */
-export class CheckoutFailed
-  extends Schema.Error<CheckoutFailed>("CheckoutFailed")(body("CHECKOUT_FAILED"), { httpApiStatus: 422 })
-{
+export class CheckoutFailed extends Schema.Error<CheckoutFailed>("CheckoutFailed")({
+  error: Schema.Struct({
+    code: Schema.Literal("CHECKOUT_FAILED"),
+    message: Schema.String,
+    details: Schema.optionalKey(RefusalDetails)
+  })
+}, { httpApiStatus: 422 }) {
   readonly _tag = "CheckoutFailed"
-  static of = (message: string) => new CheckoutFailed({ error: { code: "CHECKOUT_FAILED", message } })
+  static of = (message: string, details?: typeof RefusalDetails.Type) =>
+    new CheckoutFailed({
+      error: { code: "CHECKOUT_FAILED", message, ...(details === undefined ? {} : { details }) }
+    })
 }
 
 /** 429 with `Retry-After` (spec §8). */

@@ -42,7 +42,7 @@ export type StoreEvent = typeof StoreEvent.Type
 export type AuditedType =
   | `apiKeys.${"create" | "delete" | "update"}`
   | `brands.${"create" | "delete" | "link" | "unlink" | "update"}`
-  | `cart.${"create" | "removeItem" | "updateQuantity"}`
+  | `cart.${"create" | "removeItem" | "update" | "updateQuantity"}`
   | `catalog.${"proposeAttributes" | "rejectAttributes" | "schedule"}`
   | `categories.${"archive" | "create" | "delete" | "link" | "restore" | "unlink" | "update"}`
   | "compensations.resolve"
@@ -133,6 +133,7 @@ export interface Change {
 /** These do not count when the record stays the same. Others always count: a rotated secret, a removed line. */
 const settings: ReadonlySet<ChangeType> = new Set([
   "brands.update",
+  "cart.update",
   "cart.updateQuantity",
   "catalog.update",
   "categories.archive",

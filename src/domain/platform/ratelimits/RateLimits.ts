@@ -65,7 +65,7 @@ export const defaultRates = {
   mailPerRecipient: 5,
   /** Checkouts of a visitor or a user. Default 5. */
   checkout: 5,
-  /** Trials of promotion codes. Default 10. */
+  /** Trials of promotion codes, and changes and quotes of carts, which try codes too. Default 10. */
   promotionTrial: 10,
   /** Requests to each route of a plugin with `rate: "strict"`. Default 10. */
   strict: 10,

@@ -1,6 +1,10 @@
-import { Context, Layer } from "effect"
+import { Context, Layer, Schema } from "effect"
 import { type KeyScopes, mergedScopes } from "../access/ApiKey.ts"
 import { defaultRoles, type Roles } from "../access/Permission.ts"
+
+/** What a store may want to know before it sells. */
+export const Requirement = Schema.Literals(["email", "shippingAddress", "billingAddress"])
+export type Requirement = typeof Requirement.Type
 
 /** Rules of the store from `commerce.config.ts`. */
 export interface Settings {
@@ -14,6 +18,7 @@ export interface Settings {
   readonly holdSeconds: number
   /** Maximum unpaid orders of a shopper, without those of checkouts. */
   readonly maxUnpaidOrders: number
+  readonly requires: ReadonlyArray<Requirement>
   /** Minutes that an order waits for its shopper to confirm the payment. */
   readonly confirmationMinutes: number
   /** `manual`: an operator captures later (`POST /orders/:id/capture`). */
@@ -34,6 +39,7 @@ export const defaultSettings: Settings = {
   cartMaxLines: 500,
   holdSeconds: 900,
   maxUnpaidOrders: 3,
+  requires: [],
   confirmationMinutes: 60,
   capture: "automatic",
   staleOrderHours: 48,

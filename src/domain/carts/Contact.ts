@@ -1,0 +1,14 @@
+import { Schema } from "effect"
+import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
+
+export const ShippingAddress = Schema.Struct({
+  line1: Text,
+  line2: Schema.optional(Schema.NullOr(ShortText)),
+  city: Text,
+  state: Schema.optional(Schema.NullOr(ShortText)),
+  postalCode: Text,
+  country: Text
+})
+export type ShippingAddress = typeof ShippingAddress.Type
+
+export const Email = keyText(320).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/))

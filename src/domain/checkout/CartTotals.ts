@@ -1,0 +1,140 @@
+import { Schema } from "effect"
+import { Cart, CartLine } from "../carts/Cart.ts"
+import { isDigital } from "../fulfillment/Fulfillment.ts"
+import { CartLineId } from "../platform/ids/Id.ts"
+import { Requirement } from "../platform/settings/StoreSettings.ts"
+import { payable } from "../pricing/Totals.ts"
+import type { ShippingOption } from "../shipping/ShippingRules.ts"
+import { Quote, ShippingQuote } from "./Checkout.ts"
+import { appliedIn, type PricedCart, totalsOf } from "./PricedCart.ts"
+
+const Minor = Schema.Int
+
+export const Warning = Schema.Struct({
+  code: Schema.Literals(["line_unavailable", "shipping_unavailable", "gift_card_refused", "not_priced"]),
+  lineId: Schema.NullOr(CartLineId),
+  message: Schema.String
+}).annotate({ identifier: "CartWarning", description: "What a checkout would refuse; the totals are without it." })
+export type Warning = typeof Warning.Type
+
+/** What a checkout of the cart would charge now (contract-commerce §3). Minor units. */
+export const CartTotals = Schema.Struct({
+  currency: Schema.String,
+  lines: Schema.Array(Schema.Struct({
+    id: CartLineId,
+    unitPrice: Minor,
+    subtotal: Minor,
+    discount: Minor,
+    tax: Minor,
+    total: Minor.annotate({ description: "After the discount, with the tax." })
+  })),
+  subtotal: Minor,
+  discountTotal: Minor,
+  shippingTotal: Minor,
+  taxTotal: Minor,
+  taxIncluded: Schema.Boolean.annotate({ description: "The prices contain the tax; the total does not add it." }),
+  grandTotal: Minor,
+  tenders: Schema.Array(Schema.Struct({ method: Schema.String, label: Schema.String, amount: Minor })).annotate({
+    description: "What the cart's gift cards would pay."
+  }),
+  amountDue: Minor.annotate({ description: "What is left for the payment method." }),
+  appliedPromotions: Quote.fields.appliedPromotions,
+  rejectedPromotionCodes: Quote.fields.rejectedPromotionCodes,
+  shippingRates: ShippingQuote.fields.rates.annotate({ description: "The first is charged unless another is chosen." }),
+  estimated: Schema.Boolean.annotate({
+    description: "There is no shipping address: tax and shipping are those of the store's own place."
+  }),
+  missing: Schema.Array(Requirement).annotate({ description: "What a checkout still needs to know." }),
+  warnings: Schema.Array(Warning)
+}).annotate({ identifier: "CartTotals" })
+export type CartTotals = typeof CartTotals.Type
+
+/** A cart with what a checkout of it would charge. */
+export const TotalledCart = Schema.Struct({
+  ...Cart.fields,
+  lineItems: Schema.Array(Schema.Struct({
+    ...CartLine.fields,
+    unitPrice: Schema.NullOr(Minor).annotate({
+      description: "What a checkout would charge now. Null for a line that cannot be bought."
+    }),
+    priceChanged: Schema.Boolean.annotate({
+      description: "unitPrice is not unitPriceSnapshot, the price when the line was last changed."
+    })
+  })),
+  totals: CartTotals
+}).annotate({ identifier: "TotalledCart" })
+
+export const QuotedCart = Schema.Struct({ totals: CartTotals }).annotate({ identifier: "QuotedCart" })
+
+/** 409: the total is not the one that the buyer has agreed to; nothing was done. */
+export class PriceChanged extends Schema.Error<PriceChanged>("PriceChanged")({
+  error: Schema.Struct({
+    code: Schema.Literal("PRICE_CHANGED"),
+    message: Schema.String,
+    details: Schema.Struct({ reason: Schema.Literal("price_changed"), totals: CartTotals })
+  })
+}, { httpApiStatus: 409 }) {
+  readonly _tag = "PriceChanged"
+  static of = (totals: CartTotals) =>
+    new PriceChanged({
+      error: {
+        code: "PRICE_CHANGED",
+        message: "The total has changed. Show the new one, and send it as expectedTotal.",
+        details: { reason: "price_changed", totals }
+      }
+    })
+}
+
+/** What is known of the buyer. */
+export interface Known {
+  readonly email: string | null
+  readonly shippingAddress: unknown
+  readonly billingAddress: unknown
+}
+
+/** What the store requires and the buyer has not named. A customer has an e-mail address; downloads need no shipping address. */
+export const missingOf = (
+  requires: ReadonlyArray<Requirement>,
+  { customerId, lines }: Pick<PricedCart, "customerId" | "lines">,
+  { billingAddress, email, shippingAddress }: Known
+): ReadonlyArray<Requirement> => {
+  const isCarried = lines.some((line) => line.storedValue !== true && !isDigital(line.entityType))
+  const isKnown = {
+    email: customerId !== null || (email ?? "").trim() !== "",
+    shippingAddress: !isCarried || (shippingAddress ?? null) !== null,
+    billingAddress: (billingAddress ?? null) !== null
+  }
+  return requires.filter((one) => !isKnown[one])
+}
+
+export interface TotalsParts extends Pick<CartTotals, "estimated" | "missing" | "tenders" | "warnings"> {
+  readonly pricedCart: PricedCart
+  readonly cartLineIds: ReadonlyArray<CartLineId | undefined>
+  readonly offered: ReadonlyArray<ShippingOption>
+}
+
+export const cartTotals = ({ cartLineIds, offered, pricedCart, ...rest }: TotalsParts): CartTotals => {
+  const totals = totalsOf(pricedCart)
+  const lines = pricedCart.lines.flatMap(({ discountAmount, taxAmount, totalPrice, unitPrice }, index) => {
+    const id = cartLineIds[index]
+    const amounts = { subtotal: totalPrice, discount: discountAmount, tax: taxAmount }
+    return id === undefined
+      ? []
+      : [{
+        id,
+        unitPrice,
+        ...amounts,
+        total: payable({ ...amounts, total: totalPrice, taxIncluded: totals.taxIncluded })
+      }]
+  })
+  return {
+    currency: pricedCart.currency,
+    lines,
+    ...totals,
+    ...rest,
+    amountDue: rest.tenders.reduce((due, { amount }) => due - amount, totals.grandTotal),
+    appliedPromotions: appliedIn(pricedCart),
+    rejectedPromotionCodes: pricedCart.rejectedCodes,
+    shippingRates: offered.map(({ amount, id, name }) => ({ id, name, amount }))
+  }
+}

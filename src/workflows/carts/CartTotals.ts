@@ -1,0 +1,235 @@
+import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
+import { type NewCart, type StoredCart, toCart } from "../../domain/carts/Cart.ts"
+import { type CartChange, type CartChoices, noChoices, readChoices } from "../../domain/carts/CartChoices.ts"
+import { Carts } from "../../domain/carts/Carts.ts"
+import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
+import { cartTotals, missingOf, type Warning } from "../../domain/checkout/CartTotals.ts"
+import { giftCardMethod } from "../../domain/checkout/Checkout.ts"
+import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
+import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
+import type { PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
+import { buyerOf, payableByStoredValue, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
+import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import type { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
+import { type CartId, newId, type OrderId } from "../../domain/platform/ids/Id.ts"
+import { CurrencyCode } from "../../domain/platform/money/Money.ts"
+import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
+import { normalizeCodes } from "../../domain/promotions/PromotionRules.ts"
+import { TaxSettings } from "../../domain/tax/TaxAdapter.ts"
+import { offerOf } from "../checkout/CheckoutTenders.ts"
+
+class NoGiftCards extends invalid("NoGiftCards", "giftCardCodes", "giftCardCodes are not accepted by this store.") {}
+class NoPriceIn extends invalid(
+  "NoPriceIn",
+  "currency",
+  (currency: string, items: string) =>
+    `currency cannot be ${currency}, because these items have no price in it: ${items}.`,
+  "no_price"
+) {}
+
+type Change = Omit<CartChange, "currency">
+type Adapters = PaymentAdapters["Service"]
+
+const lastFourOf = (code: string): string => code.replace(/[\s-]/g, "").slice(-4).toUpperCase()
+
+/** Codes as the provider of gift cards may keep them; 422 without one. */
+const concealed = (
+  adapters: Adapters,
+  codes: ReadonlyArray<string>
+): Result.Result<CartChoices["giftCards"], NoGiftCards> => {
+  if (codes.length === 0) return Result.succeed([])
+  const found = adapters.named(giftCardMethod)
+  if (found === undefined) return Result.fail(new NoGiftCards())
+  const { conceal } = found.adapter
+  return Result.succeed(codes.map((code) => ({ token: conceal?.(code) ?? code, lastFour: lastFourOf(code) })))
+}
+
+/** What a change sets; null takes away. */
+const chosenBy = (adapters: Adapters, { giftCardCodes, promotionCodes, ...change }: Change) => {
+  const texts = Struct.pick(change, ["shippingAddress", "billingAddress", "shippingRateId", "note", "locale"])
+  const choices: Partial<CartChoices> = {
+    ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)),
+    ...(promotionCodes === undefined ? {} : { promotionCodes: normalizeCodes(promotionCodes ?? []) })
+  }
+  return giftCardCodes === undefined
+    ? Result.succeed(choices)
+    : Result.map(concealed(adapters, giftCardCodes ?? []), (giftCards) => ({ ...choices, giftCards }))
+}
+
+/** What gift cards would pay of a cart, and why others would not. Nothing is held. */
+const paidBy = Effect.fnUntraced(function*(
+  adapters: Adapters,
+  cartId: CartId,
+  cards: CartChoices["giftCards"],
+  priced: PricedCart
+) {
+  const found = adapters.named(giftCardMethod)
+  const actor = yield* CurrentActor
+  const tenders: Array<{ method: string; label: string; amount: number }> = []
+  const warnings: Array<Warning> = []
+  if (found === undefined) return { tenders, warnings }
+  let left = payableByStoredValue(priced)
+  for (const { lastFour, token } of cards) {
+    if (left === 0) break
+    const asked = {
+      actor,
+      checkoutId: newId<OrderId>(),
+      request: { cartId, currency: CurrencyCode.make(priced.currency) }
+    }
+    const offer = yield* Effect.result(offerOf(asked, priced, { adapter: found.adapter, token }, left))
+    if (offer._tag === "Failure") {
+      const message = `The gift card that ends in ${lastFour} cannot pay: ${offer.failure.error.message}`
+      warnings.push({ code: "gift_card_refused", lineId: null, message })
+    } else if (offer.success.amount > 0) {
+      tenders.push({ method: giftCardMethod, ...Struct.pick(offer.success, ["label", "amount"]) })
+      left -= offer.success.amount
+    }
+  }
+  return { tenders, warnings }
+})
+
+const makePreview = Effect.gen(function*() {
+  const [pricing, { from }, { requires }] = yield* Effect.all([CheckoutPricing, TaxSettings, StoreSettings])
+  const extensions = yield* CheckoutExtensions
+  const [carts, adapters] = [yield* Carts, yield* PaymentAdapters]
+
+  return Effect.fnUntraced(function*(cartId: CartId, basket: PricedBasket, choices: CartChoices) {
+    const { billingAddress, giftCards, promotionCodes, shippingRateId } = choices
+    const shippingAddress = choices.shippingAddress ?? from
+    const { customerId } = yield* carts.visitor
+    const { metadata } = basket
+    const request = { promotionCodes, shippingAddress, shippingRateId, metadata }
+    const decide = extensions.decide({
+      checkoutId: null,
+      cartId,
+      currency: basket.currency,
+      shippingAddress,
+      metadata
+    })
+    const priceOf = (cart: PricedBasket) => pricing.preview(cart, request, customerId, decide)
+    const unpriced = ({ error: { message } }: CheckoutFailed) =>
+      Effect.map(priceOf({ ...basket, lines: [] }), (empty) => ({
+        ...empty,
+        warnings: [{ code: "not_priced" as const, cartLineId: null, message }]
+      }))
+    const { warnings, ...priced } = yield* Effect.catch(priceOf(basket), unpriced)
+    const paid = yield* paidBy(adapters, cartId, giftCards, priced.pricedCart)
+    const known = { email: basket.email, shippingAddress: choices.shippingAddress, billingAddress }
+    return cartTotals({
+      ...priced,
+      tenders: paid.tenders,
+      estimated: choices.shippingAddress === null,
+      missing: missingOf(requires, priced.pricedCart, known),
+      warnings: [
+        ...warnings.map(({ cartLineId, ...warning }): Warning => ({ ...warning, lineId: cartLineId })),
+        ...paid.warnings
+      ]
+    })
+  })
+})
+
+const makeTotals = Effect.gen(function*() {
+  const [carts, baskets, preview] = [yield* Carts, yield* BasketRepo, yield* makePreview]
+  const adapters = yield* PaymentAdapters
+
+  const basketOf = Effect.fnUntraced(
+    function*(cart: CartId, { currency, email, promotionCodes }: Partial<CartChange>) {
+      const { actor, customerId } = yield* carts.visitor
+      const basket = yield* baskets.priced({
+        cart,
+        currency: currency ?? null,
+        codes: promotionCodes === undefined ? null : normalizeCodes(promotionCodes ?? []),
+        email: email ?? null,
+        named: null,
+        own: buyerOf(actor, null, customerId).own,
+        now: DateTime.toDateUtc(yield* DateTime.now)
+      })
+      return basket ?? (yield* Effect.die(new Error(`Cart ${cart} is gone.`)))
+    }
+  )
+
+  /** The totals of a cart, with what is named instead of what it has. For visitors who may read it. */
+  const of = Effect.fn("CartTotals.of")(function*(cartId: CartId, asked: Partial<CartChange> = {}) {
+    const basket = yield* basketOf(cartId, asked)
+    return yield* preview(cartId, basket, {
+      ...readChoices(basket.choices),
+      ...yield* Effect.fromResult(chosenBy(adapters, asked))
+    })
+  })
+
+  /** Prices of all lines in another currency; 422 names those without one. */
+  const pricesIn = Effect.fnUntraced(function*({ cart, lines }: StoredCart, currency: CartChange["currency"]) {
+    if (currency === undefined || currency === cart.currency) return {}
+    const totals = yield* preview(cart.id, yield* basketOf(cart.id, { currency }), noChoices)
+    const [unpriced] = totals.warnings.filter(({ code }) => code !== "shipping_unavailable")
+    const prices = Object.fromEntries(totals.lines.map(({ id, unitPrice }) => [id, unitPrice]))
+    const missing = lines.filter(({ id }) => !(id in prices))
+    if (missing.length > 0) {
+      return yield* new NoPriceIn(currency, missing.map(({ entityId }) => entityId).join(", "))
+    }
+    return unpriced === undefined ? { currency, prices } : yield* new NoPriceIn(currency, unpriced.message)
+  })
+
+  return { of, pricesIn }
+})
+
+/** What carts cost, and changes of them that need a price or a payment provider (contract-commerce §3). */
+export class CartTotals extends Context.Service<CartTotals>()("stoa/workflows/carts/CartTotals", {
+  make: Effect.gen(function*() {
+    const [carts, adapters, { of, pricesIn }] = [yield* Carts, yield* PaymentAdapters, yield* makeTotals]
+
+    const totalled = Effect.fnUntraced(function*(stored: StoredCart) {
+      const cart = toCart(stored)
+      const totals = yield* of(cart.id)
+      const prices = new Map(totals.lines.map(({ id, unitPrice }) => [id, unitPrice]))
+      return {
+        ...cart,
+        lineItems: cart.lineItems.map((line) => {
+          const unitPrice = prices.get(line.id) ?? null
+          return { ...line, unitPrice, priceChanged: unitPrice !== null && unitPrice !== line.unitPriceSnapshot }
+        }),
+        totals
+      }
+    })
+
+    const read = Effect.fn("CartTotals.read")(function*(cartId: CartId) {
+      return yield* totalled(yield* carts.get(cartId))
+    })
+
+    return {
+      of,
+      /** A cart with its totals; 404 also for visitors who may not read it. */
+      read,
+      create: (input: NewCart) =>
+        Effect.flatMap(
+          Effect.fromResult(chosenBy(adapters, input)),
+          (choices) => carts.create(input, { ...noChoices, ...choices })
+        ),
+      /** Changes a cart and answers it as a read does. 404, 409 while it is checked out, 422 when it has ended. */
+      change: Effect.fn("CartTotals.change")(function*(cartId: CartId, { currency, ...change }: CartChange) {
+        yield* carts.change(
+          cartId,
+          (cart) =>
+            Effect.all([Effect.fromResult(chosenBy(adapters, change)), pricesIn(cart, currency)]).pipe(
+              Effect.map(([choices, priced]) => ({
+                ...(change.email === undefined ? {} : { email: change.email }),
+                ...(change.metadata === undefined ? {} : { metadata: change.metadata ?? {} }),
+                ...priced,
+                choices
+              }))
+            )
+        )
+        return yield* read(cartId)
+      }),
+      /** Totals for values that are not stored. Writes and reserves nothing. */
+      quote: Effect.fn("CartTotals.quote")(function*(cartId: CartId, asked: CartChange) {
+        yield* carts.get(cartId)
+        return { totals: yield* of(cartId, asked) }
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(CartTotals, CartTotals.make)
+}
