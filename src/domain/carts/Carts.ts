@@ -27,7 +27,7 @@ import {
   type StoredCart,
   toState
 } from "./Cart.ts"
-import { noChoices, shownChoices } from "./CartChoices.ts"
+import { type CartChoices, noChoices, shownChoices } from "./CartChoices.ts"
 import { CartRepo } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
 import { type ChosenLine, chosenLine, isBoundedMetadata, isSameLine } from "./Line.ts"
@@ -136,7 +136,7 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       }
     })
 
-    const create = Effect.fn("Carts.create")(function*(input: OpenedCart, choices = noChoices) {
+    const create = Effect.fn("Carts.create")(function*(input: OpenedCart, choices: CartChoices = noChoices) {
       const actor = yield* CurrentActor
       const named = actsForShop(actor) ? input.customerId ?? null : null
       if (named !== null) yield* customers.mustExist(named)
