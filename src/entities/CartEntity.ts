@@ -105,6 +105,10 @@ export const cartEntityLayer = CartEntity.toLayer(
             continue
           }
           const current = yield* Effect.fromResult(open)
+          // Prices of the change are in the currency that its sender saw.
+          if (sender.seen !== undefined && sender.seen.cart.currency !== current.cart.currency) {
+            return yield* new CartBusy()
+          }
           const outcome = yield* Effect.onError(write(current), () => clear)
           cached = undefined
           if (outcome === "stale") continue

@@ -19,7 +19,7 @@ const shown = {
   locale: Schema.NullOr(Schema.String)
 }
 
-/** What a cart shows of a gift card. */
+/** A gift card as its cart shows it. */
 const ShownCard = Schema.Struct({
   lastFour: Schema.String.annotate({ description: "The end of its code.", examples: ["7K2M"] })
 })
@@ -28,7 +28,7 @@ const ShownCard = Schema.Struct({
 const ChosenCard = Schema.Struct({ token: Schema.String, ...ShownCard.fields })
 export type ChosenCard = typeof ChosenCard.Type
 
-/** What a checkout of the cart uses where its request says nothing (contract-commerce §3). */
+/** Choices of the buyer, for a checkout whose request does not name them (contract-commerce §3). */
 export const CartChoices = Schema.Struct({ ...shown, giftCards: Schema.Array(ChosenCard) })
 export type CartChoices = typeof CartChoices.Type
 
@@ -44,7 +44,7 @@ export const noChoices: CartChoices = {
   giftCards: []
 }
 
-/** Rows keep what was chosen, and nothing of the rest. */
+/** Adds the fields that a row leaves out. */
 export const readChoices = (stored: Partial<CartChoices>): CartChoices => ({ ...noChoices, ...stored })
 
 export const ShownChoices = Schema.Struct({ ...shown, giftCards: Schema.Array(ShownCard) })

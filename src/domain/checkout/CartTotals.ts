@@ -17,7 +17,7 @@ export const Warning = Schema.Struct({
 }).annotate({ identifier: "CartWarning", description: "What a checkout would refuse; the totals are without it." })
 export type Warning = typeof Warning.Type
 
-/** What a checkout of the cart would charge now (contract-commerce §3). Minor units. */
+/** Totals that a checkout would charge now (contract-commerce §3). Minor units. */
 export const CartTotals = Schema.Struct({
   currency: Schema.String,
   lines: Schema.Array(Schema.Struct({
@@ -49,7 +49,7 @@ export const CartTotals = Schema.Struct({
 }).annotate({ identifier: "CartTotals" })
 export type CartTotals = typeof CartTotals.Type
 
-/** A cart with what a checkout of it would charge. */
+/** A cart with its totals. */
 export const TotalledCart = Schema.Struct({
   ...Cart.fields,
   lineItems: Schema.Array(Schema.Struct({
@@ -66,7 +66,7 @@ export const TotalledCart = Schema.Struct({
 
 export const QuotedCart = Schema.Struct({ totals: CartTotals }).annotate({ identifier: "QuotedCart" })
 
-/** 409: the total is not the one that the buyer has agreed to; nothing was done. */
+/** 409: the total differs from `expectedTotal`; nothing was done. */
 export class PriceChanged extends Schema.Error<PriceChanged>("PriceChanged")({
   error: Schema.Struct({
     code: Schema.Literal("PRICE_CHANGED"),
@@ -85,14 +85,14 @@ export class PriceChanged extends Schema.Error<PriceChanged>("PriceChanged")({
     })
 }
 
-/** What is known of the buyer. */
+/** Facts about the buyer. */
 export interface Known {
   readonly email: string | null
   readonly shippingAddress: unknown
   readonly billingAddress: unknown
 }
 
-/** What the store requires and the buyer has not named. A customer has an e-mail address; downloads need no shipping address. */
+/** Requirements that the buyer has not met. A customer has an e-mail address; downloads need no shipping address. */
 export const missingOf = (
   requires: ReadonlyArray<Requirement>,
   { customerId, lines }: Pick<PricedCart, "customerId" | "lines">,

@@ -5,7 +5,7 @@ import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
-import { type CartLineId, type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
+import { type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import { Prices } from "../pricing/Prices.ts"
 import { taxableAmount } from "../pricing/PriceSteps.ts"
@@ -17,6 +17,7 @@ import { choiceOf, nothingToShip, type ShippingPrice, ShippingPrices } from "../
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
+import type { Warning } from "./CartTotals.ts"
 import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
 import {
   type Basket,
@@ -37,13 +38,6 @@ import {
 } from "./PricedLines.ts"
 
 type PriceFactors = Omit<PricingRequest, "metadata">
-
-/** Why a checkout would refuse what a cart shows; `cartLineId` names the line, if one is to blame. */
-export interface PreviewWarning {
-  readonly code: "line_unavailable" | "shipping_unavailable"
-  readonly cartLineId: CartLineId | null
-  readonly message: string
-}
 
 const candidates = Effect.map(
   Effect.all([Prices, Promotions]),
@@ -157,9 +151,9 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
      */
     const preview = Effect.fn("CheckoutPricing.preview")(
       function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms) {
-        const warnings: Array<PreviewWarning> = []
-        const warn = (code: PreviewWarning["code"], line: BasketLine | null, { error: { message } }: CheckoutFailed) =>
-          Effect.sync(() => void warnings.push({ code, cartLineId: line?.cartLineId ?? null, message }))
+        const warnings: Array<Warning> = []
+        const warn = (code: Warning["code"], line: BasketLine | null, { error: { message } }: CheckoutFailed) =>
+          Effect.sync(() => void warnings.push({ code, lineId: line?.cartLineId ?? null, message }))
         const found = yield* discounted(cart, request, own, (line, reason) => warn("line_unavailable", line, reason))
         const offered = yield* Effect.catch(
           shipping.optionsOf(found.shipment),

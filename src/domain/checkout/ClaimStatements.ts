@@ -71,9 +71,9 @@ export interface Claim {
   readonly serves: boolean
   readonly everything: boolean
   readonly currency: string
-  /** Null: those of the cart. */
+  /** Null: as the cart has them. */
   readonly codes: ReadonlyArray<string> | null
-  /** Null: that of the cart. */
+  /** Null: as the cart has it. */
   readonly email: string | null
   readonly named: string | null
   readonly own: string | null
@@ -167,7 +167,7 @@ export const claimStatement = (
     from c cross join lateral (select array(select l.entity_id from cart_lines_read l where l.cart_id = c.id) as ids) chosen
       ${sql.literal(priced.joins)}`
 
-/** What totals of a cart are asked for instead of what it has. Null: as the cart has it. */
+/** Replaces choices of a cart for its totals. Null: as the cart has it. */
 export interface BasketQuery {
   readonly cart: string
   readonly organization: string

@@ -41,7 +41,7 @@ export interface NewOrder {
   readonly order: Order
   readonly pricedCart: PricedCart
   readonly cartId: CartId
-  /** Absent: that of the cart. */
+  /** Absent: as the cart has it. */
   readonly email?: string | null | undefined
   readonly owner: RunToken
   readonly provider: string

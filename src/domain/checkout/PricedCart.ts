@@ -48,7 +48,7 @@ export interface Agreement {
 
 export interface BasketLine extends ClaimedLine {
   readonly agreed?: Agreement | undefined
-  /** Of a line of a cart whose totals are shown. */
+  /** Set where a cart shows its totals. */
   readonly cartLineId?: CartLineId | undefined
 }
 
@@ -282,7 +282,7 @@ export const pendingOrder = (
   lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
 })
 
-/** What stored value may pay of the total: all but stored value (contract-commerce §2). Minor units. */
+/** The part of the total that stored value may pay: all but stored value (contract-commerce §2). Minor units. */
 export const payableByStoredValue = ({ grandTotal, lines }: PricedCart): number =>
   lines.reduce(
     (left, { discountAmount, storedValue, totalPrice }) =>

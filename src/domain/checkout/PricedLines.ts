@@ -30,7 +30,7 @@ const snapshotPrice = ({ basePriceId, breakdown, finalAmount }: ResolvedPrice) =
   ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
 })
 
-/** What becomes of a line that cannot be sold. */
+/** Handles a line that cannot be sold: refuses the basket, or leaves the line out. */
 export type OnUnsold = (line: BasketLine, reason: CheckoutFailed) => Effect.Effect<void, CheckoutFailed>
 
 export const refused: OnUnsold = (_, reason) => Effect.fail(reason)

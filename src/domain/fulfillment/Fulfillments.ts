@@ -59,7 +59,7 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
           (defect) => isTransient(defect) ? Effect.die(defect) : later(order, defect)
         )
       ),
-      /** Adds the links of downloads. 404; 403 for an order of somebody else. */
+      /** Lists shipments with links of downloads. 404; 403 for another customer's order. */
       ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         const order = yield* admitReader(yield* orders.find(orderId))
         const found = yield* repo.ofOrder(order.id, page)

@@ -46,7 +46,7 @@ const concealed = (
   return Result.succeed(codes.map((code) => ({ token: conceal?.(code) ?? code, lastFour: lastFourOf(code) })))
 }
 
-/** What a change sets; null takes away. */
+/** Choices that a change sets; null takes away. */
 const chosenBy = (adapters: Adapters, { giftCardCodes, promotionCodes, ...change }: Change) => {
   const texts = Struct.pick(change, ["shippingAddress", "billingAddress", "shippingRateId", "note", "locale"])
   const choices: Partial<CartChoices> = {
@@ -58,7 +58,7 @@ const chosenBy = (adapters: Adapters, { giftCardCodes, promotionCodes, ...change
     : Result.map(concealed(adapters, giftCardCodes ?? []), (giftCards) => ({ ...choices, giftCards }))
 }
 
-/** What gift cards would pay of a cart, and why others would not. Nothing is held. */
+/** Asks gift cards for their part of a cart; those that cannot pay are warnings. Holds nothing. */
 const paidBy = Effect.fnUntraced(function*(
   adapters: Adapters,
   cartId: CartId,
@@ -112,7 +112,7 @@ const makePreview = Effect.gen(function*() {
     const unpriced = ({ error: { message } }: CheckoutFailed) =>
       Effect.map(priceOf({ ...basket, lines: [] }), (empty) => ({
         ...empty,
-        warnings: [{ code: "not_priced" as const, cartLineId: null, message }]
+        warnings: [{ code: "not_priced" as const, lineId: null, message }]
       }))
     const { warnings, ...priced } = yield* Effect.catch(priceOf(basket), unpriced)
     const paid = yield* paidBy(adapters, cartId, giftCards, priced.pricedCart)
@@ -122,10 +122,7 @@ const makePreview = Effect.gen(function*() {
       tenders: paid.tenders,
       estimated: choices.shippingAddress === null,
       missing: missingOf(requires, priced.pricedCart, known),
-      warnings: [
-        ...warnings.map(({ cartLineId, ...warning }): Warning => ({ ...warning, lineId: cartLineId })),
-        ...paid.warnings
-      ]
+      warnings: [...warnings, ...paid.warnings]
     })
   })
 })
@@ -150,10 +147,10 @@ const makeTotals = Effect.gen(function*() {
     }
   )
 
-  /** The totals of a cart, with what is named instead of what it has. For visitors who may read it. */
+  /** Totals a cart with the named choices in place of those it has. Callers admit the visitor. */
   const of = Effect.fn("CartTotals.of")(function*(cartId: CartId, asked: Partial<CartChange> = {}) {
     const basket = yield* basketOf(cartId, asked)
-    return yield* preview(cartId, basket, {
+    return yield* preview(cartId, { ...basket, metadata: asked.metadata ?? basket.metadata }, {
       ...readChoices(basket.choices),
       ...yield* Effect.fromResult(chosenBy(adapters, asked))
     })
@@ -163,19 +160,17 @@ const makeTotals = Effect.gen(function*() {
   const pricesIn = Effect.fnUntraced(function*({ cart, lines }: StoredCart, currency: CartChange["currency"]) {
     if (currency === undefined || currency === cart.currency) return {}
     const totals = yield* preview(cart.id, yield* basketOf(cart.id, { currency }), noChoices)
-    const [unpriced] = totals.warnings.filter(({ code }) => code !== "shipping_unavailable")
     const prices = Object.fromEntries(totals.lines.map(({ id, unitPrice }) => [id, unitPrice]))
     const missing = lines.filter(({ id }) => !(id in prices))
-    if (missing.length > 0) {
-      return yield* new NoPriceIn(currency, missing.map(({ entityId }) => entityId).join(", "))
-    }
-    return unpriced === undefined ? { currency, prices } : yield* new NoPriceIn(currency, unpriced.message)
+    return missing.length === 0
+      ? { currency, prices }
+      : yield* new NoPriceIn(currency, missing.map(({ entityId }) => entityId).join(", "))
   })
 
   return { of, pricesIn }
 })
 
-/** What carts cost, and changes of them that need a price or a payment provider (contract-commerce §3). */
+/** Totals of carts, and changes that need a price or a payment provider (contract-commerce §3). */
 export class CartTotals extends Context.Service<CartTotals>()("stoa/workflows/carts/CartTotals", {
   make: Effect.gen(function*() {
     const [carts, adapters, { of, pricesIn }] = [yield* Carts, yield* PaymentAdapters, yield* makeTotals]

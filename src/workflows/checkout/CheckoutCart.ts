@@ -48,16 +48,21 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun)
   }
 })
 
-/** The request with what its cart has and it does not name (contract-commerce §3). */
+/** Completes a request with the choices of its cart (contract-commerce §3). */
 export const withChoices = (request: CheckoutRequest, { choices, metadata }: PricedBasket): CheckoutRequest => {
-  const { billingAddress = null, giftCards = [], locale = null, note = null, ...chosen } = choices
-  const known = { billingAddress: request.billingAddress ?? billingAddress, locale, note }
-  const kept = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null))
+  const { giftCards = [], locale = null, note = null, ...chosen } = choices
+  const tenders = giftCards.map(({ token }) => ({ method: giftCardMethod, token }))
+  const completed = { ...chosen, ...(tenders.length === 0 ? {} : { tenders }), ...request }
+  const billingAddress = completed.billingAddress ?? null
   return {
-    ...chosen,
-    ...(giftCards.length === 0 ? {} : { tenders: giftCards.map(({ token }) => ({ method: giftCardMethod, token })) }),
-    ...request,
-    metadata: { ...metadata, ...request.metadata, ...kept }
+    ...completed,
+    metadata: {
+      ...metadata,
+      ...(locale === null ? {} : { locale }),
+      ...(note === null ? {} : { note }),
+      ...request.metadata,
+      ...(billingAddress === null ? {} : { billingAddress })
+    }
   }
 }
 
@@ -73,7 +78,7 @@ const agreed = Effect.fnUntraced(function*({ request }: CheckoutRun, cart: Claim
   const missing = missingOf(requires, priced, {
     email: cart.email,
     shippingAddress: request.shippingAddress,
-    billingAddress: request.metadata?.["billingAddress"]
+    billingAddress: request.billingAddress
   })
   if (missing.length > 0) {
     const message = `The order needs ${missing.map((one) => names[one]).join(" and ")}.`

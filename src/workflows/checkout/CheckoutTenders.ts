@@ -86,7 +86,7 @@ export const paymentsOf = Effect.fnUntraced(function*(payload: CheckoutPayload, 
   )
 })
 
-/** What an instrument would pay of an amount; 422 for one that cannot pay. Holds nothing. */
+/** Asks an instrument for its part of an amount; 422 for one that cannot pay. Holds nothing. */
 export const offerOf = Effect.fnUntraced(function*(
   payload: Asking,
   priced: PricedCart,

@@ -2,7 +2,7 @@ import { Context, Layer, Schema } from "effect"
 import { type KeyScopes, mergedScopes } from "../access/ApiKey.ts"
 import { defaultRoles, type Roles } from "../access/Permission.ts"
 
-/** What a store may want to know before it sells. */
+/** A fact that a store may require before it sells. */
 export const Requirement = Schema.Literals(["email", "shippingAddress", "billingAddress"])
 export type Requirement = typeof Requirement.Type
 
