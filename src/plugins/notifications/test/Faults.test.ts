@@ -9,7 +9,8 @@ describe("a process that ends between two statements", () => {
   let shop: NotificationShop
   let cutter: Cutter
   beforeAll(async () => {
-    cutter = await openCutter(/notification_/)
+    // The dispatch of events reads the templates for every event, at any time.
+    cutter = await openCutter(/notification_log/)
     shop = await openShop({ callbackSecret }, { postgres: cutter, jobs: { autorun: { enabled: false } } })
   })
   afterAll(async () => {
