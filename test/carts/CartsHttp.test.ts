@@ -90,16 +90,13 @@ withSharedApp("carts over HTTP", (it) => {
       assert.match(addedAt, isoTime)
       const owner = { customerId: null, status: "active", currency: "USD", email: null, metadata: {} }
       const line = { cartId: cart.id, entityId, variantId: null, quantity: 3, unitPriceSnapshot: 1_250 }
-      const lineItems = [{
-        id,
-        ...line,
-        currency: "USD",
-        notes: null,
-        metadata: {},
-        addedAt,
-        unitPrice: 1_250,
-        priceChanged: false
-      }]
+      const { slug } = Object(found.at("data.lineItems.0"))
+      const item = { title: `Title of ${slug}`, variantTitle: null, options: [], sku: null, slug, image: null }
+      const stock = { available: 100, stockWarning: null }
+      const price = { unitPrice: 1_250, priceChanged: false, listPrice: 1_250 }
+      const lineItems = [
+        { id, ...line, currency: "USD", notes: null, metadata: {}, addedAt, ...item, ...price, ...stock }
+      ]
       const times = { expiresAt, createdAt, updatedAt }
       const data = {
         id: cart.id,

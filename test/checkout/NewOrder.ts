@@ -22,8 +22,16 @@ export const aPricedCart = (
   promotions: PricedCart["promotions"] = [],
   customerId: CustomerId | null = null
 ): PricedCart => {
-  const item = { ...chosenLine({ entityId, quantity: 1 }), entityType: "product", sku: null, title: "A thing" }
-  const price = { id: newId<OrderLineId>(), unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
+  const shown = { title: "A thing", variantTitle: null, options: [], sku: null, slug: null, image: null }
+  const item = { ...chosenLine({ entityId, quantity: 1 }), entityType: "product", ...shown }
+  const price = {
+    id: newId<OrderLineId>(),
+    unitPrice: 1000,
+    listPrice: 1000,
+    totalPrice: 1000,
+    discountAmount: 0,
+    taxAmount: 0
+  }
   return {
     currency: "USD",
     customerId,

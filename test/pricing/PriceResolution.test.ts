@@ -21,6 +21,7 @@ const price = (id: string, amount: number, also: Partial<PriceRow> = {}): PriceR
   variantId: null,
   currency: "GBP",
   amount,
+  compareAtAmount: null,
   customerGroupId: null,
   minQuantity: null,
   maxQuantity: null,

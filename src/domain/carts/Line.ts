@@ -1,7 +1,41 @@
 import { Effect, Equal, Schema, Struct } from "effect"
 import { EntityId, VariantId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, objectUpTo } from "../platform/text/Storable.ts"
+
+const orNull = <S extends Schema.Top>(schema: S) =>
+  Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+
+const LineOption = Schema.Struct({ name: Schema.String, value: Schema.String }).annotate({ identifier: "LineOption" })
+
+const LineImage = Schema.Struct({
+  url: Schema.String,
+  alt: Schema.NullOr(Schema.String),
+  width: Schema.NullOr(Schema.Int),
+  height: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "LineImage" })
+
+/** How people recognise the item of a line. */
+export const ShownItem = Schema.Struct({
+  title: Schema.String,
+  variantTitle: orNull(Schema.String).annotate({
+    description: "The values of the variant's options; null for an item without variants.",
+    examples: ["M / navy"]
+  }),
+  options: Schema.Array(LineOption).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))).annotate({
+    examples: [[{ name: "Size", value: "M" }, { name: "Colour", value: "navy" }]]
+  }),
+  sku: Schema.NullOr(Schema.String),
+  slug: orNull(Schema.String),
+  image: orNull(LineImage)
+})
+
+export const ListPrice = orNull(Amount).annotate({
+  description:
+    "The price to strike through, never below the unit price: what the item is compared at, else its price " +
+    "before modifiers and group prices. Minor units."
+})
 
 /**
  * The fields of a line from cart to order. A new field needs a column in `cart_lines` and `order_lines`, and a default:
@@ -11,15 +45,20 @@ export const Line = Schema.Struct({
   entityId: EntityId,
   entityType: Schema.String,
   variantId: Schema.NullOr(VariantId),
-  sku: Schema.NullOr(Schema.String),
-  title: Schema.String,
+  ...ShownItem.fields,
+  listPrice: ListPrice,
   quantity: Schema.Int,
   notes: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Schema.Record(Schema.String, Schema.Unknown).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
 })
 
-export const ChosenLine = Line.mapFields(Struct.omit(["entityType", "sku", "title"]))
+export const ChosenLine = Line.mapFields(Struct.omit(["entityType", "listPrice", ...Struct.keys(ShownItem.fields)]))
 export type ChosenLine = typeof ChosenLine.Type
+
+/** Names the item of a line to people: "Linen Shirt, M / navy". */
+export const itemLabel = (
+  { title, variantTitle }: { readonly title: string; readonly variantTitle?: string | null | undefined }
+): string => variantTitle ? `${title}, ${variantTitle}` : title
 
 export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
 

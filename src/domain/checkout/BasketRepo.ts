@@ -1,7 +1,9 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
+import { catalogOf } from "../carts/ItemStatements.ts"
 import type { ChosenLine } from "../carts/Line.ts"
+import { MediaAddress } from "../media/MediaAsset.ts"
 import { currentOrganization, holds, servesGuests } from "../platform/access/Actor.ts"
 import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
@@ -18,11 +20,11 @@ import {
   type BasketQuery,
   type BasketRow,
   basketStatement,
-  catalogOf,
   type Claim,
   type ClaimedCart,
   claimStatement,
-  sellableSnapshot
+  sellableSnapshot,
+  shownBasket
 } from "./ClaimStatements.ts"
 import { buyerOf, ClaimedLine } from "./PricedCart.ts"
 
@@ -83,29 +85,36 @@ const makeStuck = (sql: SqlClient.SqlClient) => {
   return { stuck, releaseStuck }
 }
 
-/** Reads a cart with all that affects its price, in one statement. */
-const priced = (sql: SqlClient.SqlClient) =>
-  Effect.fn("BasketRepo.priced")(function*(query: Omit<BasketQuery, "organization">) {
-    const row = yield* basketStatement(sql, { ...query, organization: yield* currentOrganization })
+/** Reads a cart with all that affects its price and what its reader sees of its lines, in one statement. */
+const priced = (sql: SqlClient.SqlClient, address: string) => {
+  const shown = shownBasket(address)
+  return Effect.fn("BasketRepo.priced")(function*(query: Omit<BasketQuery, "organization">) {
+    const row = yield* basketStatement(sql, { ...query, organization: yield* currentOrganization }, shown)
     return row && withCandidates(row)
   }, Effect.orDie)
+}
+
+const makeClaiming = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, read: string) {
+  const tables = yield* entityTables
+  return yield* GroupCommit.make<Claim, { readonly cart: ClaimedCart | undefined }>({
+    name: "checkout.claim",
+    together: (claims) =>
+      Effect.map(claimStatement(sql, claims, "skip locked", tables, read), (carts) => {
+        const byIndex = new Map(carts.map((cart) => [cart.n, { cart: withCandidates(cart) }]))
+        return claims.map((_, n) => byIndex.get(n))
+      }),
+    alone: (claim) =>
+      Effect.map(claimStatement(sql, [claim], "", tables, read), ([cart]) => ({ cart: cart && withCandidates(cart) }))
+  })
+})
 
 export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/checkout/BasketRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const lookups = yield* lookupSql
-    const tables = yield* entityTables
-
-    const claiming = yield* GroupCommit.make<Claim, { readonly cart: ClaimedCart | undefined }>({
-      name: "checkout.claim",
-      together: (claims) =>
-        Effect.map(claimStatement(sql, claims, "skip locked", tables), (carts) => {
-          const byIndex = new Map(carts.map((cart) => [cart.n, { cart: withCandidates(cart) }]))
-          return claims.map((_, n) => byIndex.get(n))
-        }),
-      alone: (claim) =>
-        Effect.map(claimStatement(sql, [claim], "", tables), ([cart]) => ({ cart: cart && withCandidates(cart) }))
-    })
+    const address = yield* MediaAddress
+    const read = basket(address)
+    const claiming = yield* makeClaiming(sql, read)
 
     /**
      * Claims an active cart, or one that a recorded run has claimed (`run` is null), and reads it for pricing; one
@@ -155,21 +164,21 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
         sql,
         Schema.Struct({ snapshot: SellableSnapshot })
       )`with c as (select ${organization}::text as organization_id)
-        select ${sql.literal(sellableSnapshot)} || jsonb_build_object('variantFound', v.id is not null,
+        select ${sql.literal(sellableSnapshot(address))} || jsonb_build_object('variantFound', v.id is not null,
           'hasVariants', coalesce((select true from variants_read x where x.entity_id = e.id limit 1), false)) as snapshot
         from c cross join jsonb_array_elements(${JSON.stringify(requested)}::jsonb) with ordinality t(line, n)
-          cross join ${sql.literal(cartLines.row("t.line"))} l ${sql.literal(catalogOf)}
+          cross join ${sql.literal(cartLines.row("t.line"))} l ${sql.literal(catalogOf("l", "c"))}
         order by t.n`
       return rows.map(({ snapshot }) => snapshot)
     }, Effect.orDie)
 
     const ofCart = Effect.fn("BasketRepo.ofCart")(function*(cartId: CartId) {
-      const [cart] = yield* decoding(lookups, CartBasket)`select ${lookups.literal(basket)}
+      const [cart] = yield* decoding(lookups, CartBasket)`select ${lookups.literal(read)}
         from (select *, email as buyer_email from carts) c where c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return cart
     }, Effect.orDie)
 
-    return { claim, release, ofLines, ofCart, priced: priced(lookups), ...makeStuck(sql) }
+    return { claim, release, ofLines, ofCart, priced: priced(lookups, address), ...makeStuck(sql) }
   })
 }) {}
 

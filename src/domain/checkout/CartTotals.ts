@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Cart, CartLine } from "../carts/Cart.ts"
+import { ListPrice } from "../carts/Line.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
 import { Requirement } from "../platform/settings/StoreSettings.ts"
@@ -23,6 +23,7 @@ export const CartTotals = Schema.Struct({
   lines: Schema.Array(Schema.Struct({
     id: CartLineId,
     unitPrice: Minor,
+    listPrice: ListPrice,
     subtotal: Minor,
     discount: Minor,
     tax: Minor,
@@ -48,21 +49,6 @@ export const CartTotals = Schema.Struct({
   warnings: Schema.Array(Warning)
 }).annotate({ identifier: "CartTotals" })
 export type CartTotals = typeof CartTotals.Type
-
-/** A cart with its totals. */
-export const TotalledCart = Schema.Struct({
-  ...Cart.fields,
-  lineItems: Schema.Array(Schema.Struct({
-    ...CartLine.fields,
-    unitPrice: Schema.NullOr(Minor).annotate({
-      description: "What a checkout would charge now. Null for a line that cannot be bought."
-    }),
-    priceChanged: Schema.Boolean.annotate({
-      description: "unitPrice is not unitPriceSnapshot, the price when the line was last changed."
-    })
-  })),
-  totals: CartTotals
-}).annotate({ identifier: "TotalledCart" })
 
 export const QuotedCart = Schema.Struct({ totals: CartTotals }).annotate({ identifier: "QuotedCart" })
 
@@ -115,7 +101,7 @@ export interface TotalsParts extends Pick<CartTotals, "estimated" | "missing" | 
 
 export const cartTotals = ({ cartLineIds, offered, pricedCart, ...rest }: TotalsParts): CartTotals => {
   const totals = totalsOf(pricedCart)
-  const lines = pricedCart.lines.flatMap(({ discountAmount, taxAmount, totalPrice, unitPrice }, index) => {
+  const lines = pricedCart.lines.flatMap(({ discountAmount, listPrice, taxAmount, totalPrice, unitPrice }, index) => {
     const id = cartLineIds[index]
     const amounts = { subtotal: totalPrice, discount: discountAmount, tax: taxAmount }
     return id === undefined
@@ -123,6 +109,7 @@ export const cartTotals = ({ cartLineIds, offered, pricedCart, ...rest }: Totals
       : [{
         id,
         unitPrice,
+        listPrice,
         ...amounts,
         total: payable({ ...amounts, total: totalPrice, taxIncluded: totals.taxIncluded })
       }]

@@ -153,7 +153,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
       function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms) {
         const warnings: Array<Warning> = []
         const warn = (code: Warning["code"], line: BasketLine | null, { error: { message } }: CheckoutFailed) =>
-          Effect.sync(() => void warnings.push({ code, lineId: line?.cartLineId ?? null, message }))
+          Effect.sync(() => void warnings.push({ code, lineId: line?.shown?.id ?? null, message }))
         const found = yield* discounted(cart, request, own, (line, reason) => warn("line_unavailable", line, reason))
         const offered = yield* Effect.catch(
           shipping.optionsOf(found.shipment),
@@ -165,7 +165,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
             (reason) => Effect.as(warn("shipping_unavailable", null, reason), nothingToShip)
           )
         const pricedCart = yield* totalsOf(cart, request, found, decide, shippedBy)
-        return { pricedCart, cartLineIds: found.lines.map(({ cartLineId }) => cartLineId), offered, warnings }
+        return { pricedCart, cartLineIds: found.lines.map(({ shown }) => shown?.id), offered, warnings }
       }
     )
 

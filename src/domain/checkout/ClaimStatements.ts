@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CartChoices } from "../carts/CartChoices.ts"
+import { catalogOf, isCounted, shownItem } from "../carts/ItemStatements.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
 import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
 import { jsonOf } from "../platform/records/Table.ts"
@@ -26,23 +27,20 @@ export interface ClaimedCart extends PricedBasket {
   readonly inTables?: InTables
 }
 
-export const sellableSnapshot = jsonOf(ClaimedLine.fields, "l", {
-  entityType: "e.type",
-  available: "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
-  title: `coalesce((select a.title from entity_attributes_read a where a.entity_id = l.entity_id
-    order by a.locale <> 'en', a.locale limit 1), e.slug)`,
-  sku: "coalesce(v.sku, e.metadata->>'sku')",
-  taxClass: "coalesce(v.tax_class, e.tax_class)",
-  counted: "coalesce(v.manage_inventory, e.manage_inventory, true)",
-  weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
+/** `address` begins the addresses of media. */
+export const sellableSnapshot = (address: string) =>
+  jsonOf(ClaimedLine.fields, "l", {
+    ...shownItem(address),
+    entityType: "e.type",
+    available:
+      "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
+    taxClass: "coalesce(v.tax_class, e.tax_class)",
+    counted: isCounted,
+    weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
     then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
-  categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
+    categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
     join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
-})
-
-export const catalogOf =
-  `left join catalog_entities_read e on e.id = l.entity_id and e.organization_id = c.organization_id
-    left join variants_read v on v.id = l.variant_id and v.entity_id = e.id`
+  })
 
 export const groupsOfCustomer = `coalesce((select group_ids from customers_read u where u.id = c.customer_id), '{}')`
 
@@ -50,9 +48,9 @@ const basketOf = (line: string) =>
   `c.currency, c.customer_id as "customerId", c.buyer_email as email, c.secret_hash as "secretHash",
     ${groupsOfCustomer} as "customerGroupIds",
     coalesce((select jsonb_agg(${line} order by l.added_at, l.id)
-      from cart_lines_read l ${catalogOf} where l.cart_id = c.id), '[]') as lines, c.choices, c.metadata`
+      from cart_lines_read l ${catalogOf("l", "c")} where l.cart_id = c.id), '[]') as lines, c.choices, c.metadata`
 
-export const basket = basketOf(sellableSnapshot)
+export const basket = (address: string) => basketOf(sellableSnapshot(address))
 
 /**
  * Commits without waiting for the disk. Safe only for a step that a later, flushed step makes durable: the log is
@@ -124,7 +122,8 @@ export const claimStatement = (
   sql: SqlClient.SqlClient,
   claims: ReadonlyArray<Claim>,
   locking: Locking,
-  tables: EntityTables["Service"]
+  tables: EntityTables["Service"],
+  read: string
 ) =>
   sql<ClaimRow>`with input as materialized (
       select * from jsonb_to_recordset(${
@@ -161,7 +160,7 @@ export const claimStatement = (
       coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
       c.ordered,
-      ${sql.literal(basket)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions${
+      ${sql.literal(read)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions${
     sql.literal(tables.column("c.organization_id", "chosen.ids"))
   }
     from c cross join lateral (select array(select l.entity_id from cart_lines_read l where l.cart_id = c.id) as ids) chosen
@@ -181,10 +180,19 @@ export interface BasketQuery {
 
 export interface BasketRow extends Omit<PricedBasket, "candidates">, CandidatesRow {}
 
-const basketWithIds = basketOf(`${sellableSnapshot} || jsonb_build_object('cartLineId', l.id)`)
+/** What a cart shows of a line beside what prices it; units in warehouses that are active. */
+const shownLine = (address: string) =>
+  `${sellableSnapshot(address)} || (
+    select jsonb_build_object('shown', jsonb_build_object('id', l.id, 'units', coalesce(sum(s.on_hand - s.reserved), 0),
+      'isLow', coalesce(bool_or(s.on_hand - s.reserved <= s.reorder_threshold), false)))
+    from stock_levels_read s join warehouses_read w on w.id = s.warehouse_id and w.is_active
+    where s.organization_id = c.organization_id and s.entity_id = l.entity_id
+      and s.variant_id is not distinct from l.variant_id)`
+
+export const shownBasket = (address: string) => basketOf(shownLine(address))
 
 /** Reads what a claim reads, and claims nothing. */
-export const basketStatement = (sql: SqlClient.SqlClient, query: BasketQuery) =>
+export const basketStatement = (sql: SqlClient.SqlClient, query: BasketQuery, shown: string) =>
   Effect.map(
     sql<BasketRow>`with c as materialized (
       select c.id, c.organization_id, coalesce(${query.currency}::text, c.currency) as currency, c.customer_id,
@@ -193,7 +201,7 @@ export const basketStatement = (sql: SqlClient.SqlClient, query: BasketQuery) =>
         ${query.now}::timestamptz as now
       from carts c, (select ${query.codes}::text[] as codes) q
       where c.id = ${query.cart}::uuid and c.organization_id = ${query.organization})
-    select ${sql.literal(basketWithIds)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions
+    select ${sql.literal(shown)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions
     from c cross join lateral (select array(select l.entity_id from cart_lines_read l where l.cart_id = c.id) as ids) chosen
       ${sql.literal(priced.joins)}`,
     ([row]) => row

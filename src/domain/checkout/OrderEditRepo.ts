@@ -1,7 +1,9 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
+import { catalogOf } from "../carts/ItemStatements.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { HoldChange } from "../inventory/StockRules.ts"
+import { MediaAddress } from "../media/MediaAsset.ts"
 import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { orders } from "../orders/OrderTable.ts"
@@ -12,7 +14,7 @@ import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo
 import { type OrderId, PromotionId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { usage, usageReturned } from "../promotions/UsageStatements.ts"
-import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./ClaimStatements.ts"
+import { groupsOfCustomer, sellableSnapshot } from "./ClaimStatements.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
 import { ClaimedLine, type PricedCart } from "./PricedCart.ts"
 
@@ -88,13 +90,14 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
     const sql = yield* SqlClient.SqlClient
     const stock = yield* OrderStock
     const projections = yield* orderProjections
+    const snapshot = sellableSnapshot(yield* MediaAddress)
 
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: OrderId) {
       const [order] = yield* decoding(sql, EditedOrder)`select c.revision, c.email,
           ${sql.literal(groupsOfCustomer)} as "customerGroupIds",
           coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
-          coalesce((select jsonb_agg(${sql.literal(sellableSnapshot)} order by l.position)
-            from order_lines l ${sql.literal(catalogOf)} where l.order_id = c.id), '[]') as snapshots
+          coalesce((select jsonb_agg(${sql.literal(snapshot)} order by l.position)
+            from order_lines l ${sql.literal(catalogOf("l", "c"))} where l.order_id = c.id), '[]') as snapshots
         from orders c where c.id = ${orderId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return order
     }, Effect.orDie)

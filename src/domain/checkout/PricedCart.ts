@@ -1,5 +1,5 @@
 import { Effect, Schema, Struct } from "effect"
-import { ChosenLine, chosenMetadata, Line } from "../carts/Line.ts"
+import { ChosenLine, chosenMetadata, Line, ShownItem } from "../carts/Line.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
 import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
@@ -22,8 +22,8 @@ export const ClaimedLine = Schema.Struct({
   ...ChosenLine.fields,
   entityType: Schema.NullOr(Line.fields.entityType),
   available: Schema.Boolean,
+  ...ShownItem.fields,
   title: Schema.NullOr(Line.fields.title),
-  sku: Line.fields.sku,
   categorySlugs: Schema.Array(Schema.String),
   weightGrams: Schema.Number,
   /** Tax class of the variant, else of the entity (contract §3.5). */
@@ -47,9 +47,11 @@ export interface Agreement {
 }
 
 export interface BasketLine extends ClaimedLine {
+  /** As its order line has it. */
+  readonly listPrice?: number | null
   readonly agreed?: Agreement | undefined
-  /** Set where a cart shows its totals. */
-  readonly cartLineId?: CartLineId | undefined
+  /** Set where a cart shows its totals: the line of the cart, the units that can be sold, and whether few are left. */
+  readonly shown?: { readonly id: CartLineId; readonly units: number; readonly isLow: boolean } | undefined
 }
 
 export interface PricingCandidates {

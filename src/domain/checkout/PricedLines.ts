@@ -1,4 +1,5 @@
 import { Effect, Result } from "effect"
+import { itemLabel } from "../carts/Line.ts"
 import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
@@ -7,7 +8,7 @@ import { linePricings } from "../pricing/LinePricing.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { linePricesOf } from "../pricing/Prices.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
-import { perLine, type PriceSteps } from "../pricing/PriceSteps.ts"
+import { perLine, perUnit, type PriceSteps } from "../pricing/PriceSteps.ts"
 import type { Basket, BasketLine, PricedCartLine } from "./PricedCart.ts"
 
 export interface Buyer {
@@ -20,12 +21,14 @@ export type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "baseP
   readonly entityType: string
   readonly title: string
   readonly unitPrice: number
+  readonly listPrice: number
   readonly storedValue: boolean
 }
 
 /** Omits the first price step, which `priceBreakdown` derives again: most prices have only that one. */
-const snapshotPrice = ({ basePriceId, breakdown, finalAmount }: ResolvedPrice) => ({
+const snapshotPrice = ({ basePriceId, breakdown, finalAmount, listAmount }: ResolvedPrice) => ({
   unitPrice: finalAmount,
+  listPrice: listAmount,
   basePriceId,
   ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
 })
@@ -60,7 +63,7 @@ export const linePrices = Effect.map(
           linePricing.priced({ currency, customerId, lines: open }),
           ({ message }) => CheckoutFailed.of(message)
         )
-        const rest = stepped.values()
+        const rest = stepped.map(withListedSteps).values()
         const all = lines.map((line) => line.agreed?.unitPrice === undefined ? rest.next().value ?? line : line)
         return yield* Effect.forEach(all, discountWithin)
       }
@@ -75,10 +78,17 @@ const withPrice = (
 ): Result.Result<PricedLine, CheckoutFailed> => {
   const { agreed, entityType } = line
   const title = line.title ?? line.entityId
-  if (!line.available || entityType === null) return Result.fail(CheckoutFailed.of(`${title} is no longer available.`))
+  if (!line.available || entityType === null) {
+    return Result.fail(CheckoutFailed.of(`${itemLabel({ ...line, title })} is no longer available.`))
+  }
   const linePrice = agreed?.unitPrice === undefined
     ? price && snapshotPrice(price)
-    : { unitPrice: agreed.unitPrice, basePriceId: null, ...addedStepsOf(agreed.priceSteps) }
+    : {
+      unitPrice: agreed.unitPrice,
+      listPrice: Math.max(agreed.unitPrice, (line.listPrice === undefined ? price?.listAmount : line.listPrice) ?? 0),
+      basePriceId: null,
+      ...addedStepsOf(agreed.priceSteps)
+    }
   return linePrice === null
     ? Result.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
     : Result.succeed({
@@ -90,11 +100,16 @@ const withPrice = (
     })
 }
 
+const withListedSteps = (line: PricedLine): PricedLine => ({
+  ...line,
+  listPrice: Math.max(line.unitPrice, line.listPrice + perUnit(line.addedSteps ?? []))
+})
+
 export const addedStepsOf = (addedSteps: PriceSteps = []) => addedSteps.length === 0 ? {} : { addedSteps }
 
 const discountWithin = (line: PricedLine): Effect.Effect<PricedLine, CheckoutFailed> =>
   agreedTotal(line) < 0
-    ? Effect.fail(CheckoutFailed.of(`The discount of ${line.title} is more than the line comes to.`))
+    ? Effect.fail(CheckoutFailed.of(`The discount of ${itemLabel(line)} is more than the line comes to.`))
     : Effect.succeed(line)
 
 /** The total of a line after the discount by staff, before promotions. */

@@ -213,5 +213,19 @@ export const migrations = {
   ),
   // Digest of the call that created an order of goods that had left: a repeat has the same (SoldOrderRepo.ts).
   "0007_request_hash": statements("alter table orders add column request_hash text"),
-  "0008_counted": statements(...countedBy({ table: "orders", part: (row) => `${row}.status` }))
+  "0008_counted": statements(...countedBy({ table: "orders", part: (row) => `${row}.status` })),
+  "0009_shown_lines": statements(
+    `alter table order_lines add column variant_title text, add column options jsonb not null default '[]',
+      add column slug text, add column image jsonb, add column list_price bigint`,
+    `create or replace view order_lines_read as
+      select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
+        unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
+        fulfillment_status, metadata, notes, price_steps, variant_title, options, slug, image, list_price
+      from order_lines`,
+    `create or replace view plugin_order_lines as
+      select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
+        unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
+        fulfillment_status, metadata, notes, price_steps, variant_title, options, slug, image, list_price
+      from order_lines`
+  )
 }

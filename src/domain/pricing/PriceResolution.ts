@@ -1,4 +1,4 @@
-import { Data, Result, Schema } from "effect"
+import { Data, Result, Schema, Struct } from "effect"
 import type { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { type AmountOutOfRange, type Minor, minor, percentOf } from "../platform/money/Money.ts"
 
@@ -9,6 +9,7 @@ export interface PriceRow {
   readonly variantId: VariantId | null
   readonly currency: string
   readonly amount: number
+  readonly compareAtAmount: number | null
   readonly customerGroupId: string | null
   readonly minQuantity: number | null
   readonly maxQuantity: number | null
@@ -88,6 +89,8 @@ export type BreakdownStep = typeof BreakdownStep.Type
 export interface ResolvedPrice {
   readonly baseAmount: Minor
   readonly finalAmount: Minor
+  /** What the price is compared at, else the price before modifiers and groups; never below `finalAmount`. */
+  readonly listAmount: number
   readonly currency: string
   readonly basePriceId: string | null
   readonly appliedModifiers: ReadonlyArray<AppliedModifier>
@@ -173,6 +176,7 @@ const modified = (row: ModifierRow, running: bigint): bigint => {
 
 interface Base {
   readonly amount: number
+  readonly compareAtAmount: number | null
   readonly priceId: string | null
 }
 
@@ -186,11 +190,19 @@ export const firstStep = (amount: number, priceId: string | null): BreakdownStep
 
 const baseOf = (question: PriceQuestion): Base | undefined => {
   const price = question.prices.filter((row) => isCandidate(row, question)).sort(preference)[0]
-  if (price !== undefined) return { amount: price.amount, priceId: price.id }
+  if (price !== undefined) return { ...Struct.pick(price, ["amount", "compareAtAmount"]), priceId: price.id }
   const { basePrice } = question
   return basePrice === null || !Number.isFinite(basePrice) || basePrice < 0
     ? undefined
-    : { amount: Math.round(basePrice), priceId: null }
+    : { amount: Math.round(basePrice), compareAtAmount: null, priceId: null }
+}
+
+const listAmountOf = (base: Base, question: PriceQuestion): number => {
+  const usual = baseOf({ ...question, groups: [] }) ?? base
+  const compared = [base, usual].flatMap(({ amount, compareAtAmount }) =>
+    compareAtAmount !== null && compareAtAmount > amount ? [compareAtAmount] : []
+  )
+  return compared[0] ?? usual.amount
 }
 
 /**
@@ -211,6 +223,7 @@ export const resolvePrice = (
     return Result.map(applyModifiers(baseAmount, rows), (steps) => ({
       baseAmount,
       finalAmount: steps.finalAmount,
+      listAmount: Math.max(steps.finalAmount, listAmountOf(base, question)),
       currency: question.currency,
       basePriceId: base.priceId,
       appliedModifiers: steps.applied,

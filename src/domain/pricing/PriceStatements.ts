@@ -50,7 +50,7 @@ export const candidatesSql = (of: { readonly [Fact in keyof PriceQuestion]: stri
     coalesce(entity.found, '[]') as entities`,
   joins: `cross join lateral (select json_agg(json_build_object('id', p.id, 'entityId', p.entity_id,
         'variantId', p.variant_id, 'currency', p.currency, 'amount', p.amount,
-        'customerGroupId', p.customer_group_id, 'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity,
+        'compareAtAmount', p.compare_at_amount, 'customerGroupId', p.customer_group_id, 'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity,
         'validFrom', p.valid_from, 'validUntil', p.valid_until, 'createdAt', p.created_at)) as found
       from prices p where p.organization_id = ${of.organization} and p.entity_id = any(${of.ids})
         and p.currency = ${of.currency} and (p.valid_until is null or p.valid_until >= ${of.now})) price

@@ -1,5 +1,4 @@
 import { Context, Effect, Option, Stream } from "effect"
-import { toCart } from "../../domain/carts/Cart.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
@@ -87,7 +86,9 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "inventory.warehouses": (page) => Inventory.use((inventory) => inventory.warehouses(pageOf(page))),
 
   "carts.create": (cart) => CartTotals.use((carts) => carts.create(cart)),
-  "carts.read": ({ id }) => Carts.use((carts) => Effect.map(carts.get(id), toCart)),
+  "carts.read": ({ id }) => CartTotals.use((carts) => carts.read(id)),
+  "carts.change": ({ change, id }) => CartTotals.use((carts) => carts.change(id, change)),
+  "carts.quote": ({ change, id }) => CartTotals.use((carts) => carts.quote(id, change)),
   "carts.addItem": ({ cartId, item }) => Carts.use((carts) => carts.addItem(cartId, item)),
   "carts.setQuantity": ({ cartId, itemId, notes, quantity }) =>
     Carts.use((carts) => carts.changeItem(cartId, itemId, { notes, quantity })),

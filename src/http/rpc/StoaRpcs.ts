@@ -1,6 +1,7 @@
 import { Context, Schema, SchemaGetter, Struct } from "effect"
 import { Rpc, RpcGroup, RpcMiddleware } from "effect/rpc"
-import { Cart, CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
+import { CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
+import { CartChange } from "../../domain/carts/CartChoices.ts"
 import {
   Attributes,
   AttributesChange,
@@ -10,8 +11,9 @@ import {
   NewEntity
 } from "../../domain/catalog/Entity.ts"
 import { EntityView } from "../../domain/catalog/EntityView.ts"
-import { PriceChanged } from "../../domain/checkout/CartTotals.ts"
+import { PriceChanged, QuotedCart } from "../../domain/checkout/CartTotals.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
+import { TotalledCart } from "../../domain/checkout/ShownCart.ts"
 import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
 import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
 import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
@@ -147,9 +149,13 @@ const inventory = RpcGroup.make(
 
 const line = { cartId: CartId, itemId: CartLineId }
 
+const totalled = { error: Schema.Union([failure, checkoutFailed]) }
+
 const carts = RpcGroup.make(
   call("create", NewCart, CreatedCart),
-  call("read", { id: CartId }, Cart),
+  Rpc.make("read", { payload: { id: CartId }, success: TotalledCart, ...totalled }),
+  Rpc.make("change", { payload: { id: CartId, change: CartChange }, success: TotalledCart, ...totalled }),
+  Rpc.make("quote", { payload: { id: CartId, change: CartChange }, success: QuotedCart, ...totalled }),
   call("addItem", { cartId: CartId, item: NewCartLine }, CartLine),
   call("setQuantity", { ...line, ...CartLineChange.fields }, CartLine),
   call("removeItem", line, Schema.Void),

@@ -9,6 +9,7 @@ import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
 import { buyerOf, payableByStoredValue, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { shownLines } from "../../domain/checkout/ShownCart.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
@@ -147,13 +148,17 @@ const makeTotals = Effect.gen(function*() {
     }
   )
 
+  const stored = Effect.fnUntraced(function*(cartId: CartId) {
+    const basket = yield* basketOf(cartId, {})
+    return { basket, totals: yield* preview(cartId, basket, readChoices(basket.choices)) }
+  })
+
   /** Totals a cart with the named choices in place of those it has. Callers admit the visitor. */
-  const of = Effect.fn("CartTotals.of")(function*(cartId: CartId, asked: Partial<CartChange> = {}) {
+  const of = Effect.fn("CartTotals.of")(function*(cartId: CartId, asked: Partial<CartChange>) {
+    const chosen = yield* Effect.fromResult(chosenBy(adapters, asked))
     const basket = yield* basketOf(cartId, asked)
-    return yield* preview(cartId, { ...basket, metadata: asked.metadata ?? basket.metadata }, {
-      ...readChoices(basket.choices),
-      ...yield* Effect.fromResult(chosenBy(adapters, asked))
-    })
+    const metadata = asked.metadata ?? basket.metadata
+    return yield* preview(cartId, { ...basket, metadata }, { ...readChoices(basket.choices), ...chosen })
   })
 
   /** Prices of all lines in another currency; 422 names those without one. */
@@ -167,30 +172,18 @@ const makeTotals = Effect.gen(function*() {
       : yield* new NoPriceIn(currency, missing.map(({ entityId }) => entityId).join(", "))
   })
 
-  return { of, pricesIn }
+  return { stored, of, pricesIn }
 })
 
 /** Totals of carts, and changes that need a price or a payment provider (contract-commerce §3). */
 export class CartTotals extends Context.Service<CartTotals>()("stoa/workflows/carts/CartTotals", {
   make: Effect.gen(function*() {
-    const [carts, adapters, { of, pricesIn }] = [yield* Carts, yield* PaymentAdapters, yield* makeTotals]
-
-    const totalled = Effect.fnUntraced(function*(stored: StoredCart) {
-      const cart = toCart(stored)
-      const totals = yield* of(cart.id)
-      const prices = new Map(totals.lines.map(({ id, unitPrice }) => [id, unitPrice]))
-      return {
-        ...cart,
-        lineItems: cart.lineItems.map((line) => {
-          const unitPrice = prices.get(line.id) ?? null
-          return { ...line, unitPrice, priceChanged: unitPrice !== null && unitPrice !== line.unitPriceSnapshot }
-        }),
-        totals
-      }
-    })
+    const [carts, adapters, { of, pricesIn, stored }] = [yield* Carts, yield* PaymentAdapters, yield* makeTotals]
 
     const read = Effect.fn("CartTotals.read")(function*(cartId: CartId) {
-      return yield* totalled(yield* carts.get(cartId))
+      const cart = toCart(yield* carts.get(cartId))
+      const { basket, totals } = yield* stored(cart.id)
+      return { ...cart, lineItems: shownLines(cart.lineItems, basket.lines, totals), totals }
     })
 
     return {

@@ -1,5 +1,6 @@
 import { Effect, Struct } from "effect"
 import { CartNotFound } from "../../domain/carts/Cart.ts"
+import { itemLabel } from "../../domain/carts/Line.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { missingOf, PriceChanged } from "../../domain/checkout/CartTotals.ts"
 import { type CheckoutRequest, giftCardMethod } from "../../domain/checkout/Checkout.ts"
@@ -109,11 +110,11 @@ const stockError = (
 export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: OrderId, pricedCart: PricedCart) {
   return yield* (yield* StockClient).reserve({
     holder: orderId,
-    lines: pricedCart.lines.filter(isCounted).map(({ entityId, quantity, title, variantId }) => ({
+    lines: pricedCart.lines.filter(isCounted).map(({ entityId, quantity, variantId, ...line }) => ({
       sellableId: variantId ?? entityId,
       entityId,
       quantity,
-      title
+      title: itemLabel(line)
     })),
     warehouseId: pricedCart.warehouseId,
     ttlSeconds: (yield* StoreSettings).holdSeconds,

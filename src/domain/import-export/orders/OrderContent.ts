@@ -96,9 +96,18 @@ const contentOf = (record: OrderRecord, totals: Totals) => {
   const isOver = record.status === "fulfilled" || record.status === "refunded"
   const unsentOfLine: Pick<
     OrderLine,
-    "entityType" | "fulfillmentStatus" | "metadata" | "priceSteps" | "refundedQuantity" | "sku"
+    | "entityType"
+    | "fulfillmentStatus"
+    | "listPrice"
+    | "metadata"
+    | "priceSteps"
+    | "refundedQuantity"
+    | "sku"
+    | "variantTitle"
   > = {
     sku: null,
+    variantTitle: null,
+    listPrice: null,
     metadata: {},
     priceSteps: [],
     entityType: "product",

@@ -89,7 +89,7 @@ export const orderImport = Effect.gen(function*() {
     const problem = numberProblem(own, state.counters, state.year)
     if (problem !== undefined) return refused("orderNumber", problem, "taken")
     const customerId = state.owners.get(record.email?.toLowerCase() ?? "") ?? null
-    const order = newOrder(content.success, customerId, state.found[index] ?? [], state)
+    const order = newOrder(record, content.success, customerId, state.found[index] ?? [], state)
     const { refundedShipping, refundedValues } = refundedElsewhere(order)
     draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
     const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
@@ -109,6 +109,7 @@ export const orderImport = Effect.gen(function*() {
 
 /** A product missing from the catalog gets an id that resolves to nothing, like a deleted one. */
 const newOrder = (
+  record: OrderRecord,
   { email: _, ...content }: OrderContent,
   customerId: CustomerId | null,
   products: ReadonlyArray<Sellable | string>,
@@ -120,7 +121,18 @@ const newOrder = (
     const { entityId, variantId }: Sellable = typeof product === "object"
       ? product
       : { entityId: newId(), variantId: null }
-    return { ...line, id: newId(), orderId: id, entityId, variantId, isCustomPrice: false }
+    const { options, slug = null } = record.lineItems[index] ?? {}
+    return {
+      ...line,
+      id: newId(),
+      orderId: id,
+      entityId,
+      variantId,
+      options: Object.entries(options ?? {}).map(([name, value]) => ({ name, value })),
+      slug,
+      image: null,
+      isCustomPrice: false
+    }
   })
   const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }
   const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }

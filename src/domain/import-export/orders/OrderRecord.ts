@@ -31,9 +31,11 @@ const unread = maybe(FreeText)
 export const LineRecord = Schema.Struct({
   ...Struct.pick(sellableFields, ["sku", "slug", "options"]),
   title: FreeText,
+  variantTitle: maybe(FreeText),
   entityType: maybe(keyText(255)),
   quantity: Units,
   unitPrice: Amount,
+  listPrice: maybe(Amount),
   totalPrice: maybe(Amount),
   discountAmount: maybe(Amount),
   taxAmount: maybe(Amount),

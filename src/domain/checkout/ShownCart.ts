@@ -1,0 +1,68 @@
+import { Schema, Struct } from "effect"
+import { Cart, CartLine } from "../carts/Cart.ts"
+import { ListPrice, ShownItem } from "../carts/Line.ts"
+import { CartTotals } from "./CartTotals.ts"
+import type { BasketLine } from "./PricedCart.ts"
+
+/** `backorder`: some of the units will come later. */
+const StockWarning = Schema.Literals(["insufficient_stock", "backorder", "low"])
+
+const ShownCartLine = Schema.Struct({
+  ...CartLine.fields,
+  ...ShownItem.fields,
+  title: Schema.NullOr(ShownItem.fields.title).annotate({ description: "Null for an item that was deleted." }),
+  unitPrice: Schema.NullOr(Schema.Int).annotate({
+    description: "What a checkout would charge now. Null for a line that cannot be bought."
+  }),
+  priceChanged: Schema.Boolean.annotate({
+    description: "unitPrice is not unitPriceSnapshot, the price when the line was last changed."
+  }),
+  listPrice: ListPrice,
+  available: Schema.NullOr(Schema.Int).annotate({
+    description: "Units that can be sold now; null for an item whose units are not counted."
+  }),
+  stockWarning: Schema.NullOr(StockWarning).annotate({
+    description:
+      "insufficient_stock: a checkout would refuse the quantity, over all lines of the item. low: few are left."
+  })
+}).annotate({ identifier: "ShownCartLine" })
+type ShownCartLine = typeof ShownCartLine.Type
+
+/** A cart as its reader sees it: with its totals, and with lines that say what they are (contract-commerce §3). */
+export const TotalledCart = Schema.Struct({
+  ...Cart.fields,
+  lineItems: Schema.Array(ShownCartLine),
+  totals: CartTotals
+}).annotate({ identifier: "TotalledCart" })
+
+const sellableOf = ({ entityId, variantId }: Pick<CartLine, "entityId" | "variantId">) => variantId ?? entityId
+
+const nothingShown = { title: null, variantTitle: null, options: [], sku: null, slug: null, image: null }
+
+/** Shows the lines of a cart; a checkout takes stock for all lines of an item together. */
+export const shownLines = (
+  lines: ReadonlyArray<CartLine>,
+  basket: ReadonlyArray<BasketLine>,
+  totals: CartTotals
+): ReadonlyArray<ShownCartLine> => {
+  const wanted = new Map<string, number>()
+  for (const line of lines) wanted.set(sellableOf(line), (wanted.get(sellableOf(line)) ?? 0) + line.quantity)
+  const items = new Map(basket.map((line) => [line.shown?.id, line]))
+  const prices = new Map(totals.lines.map((line) => [line.id, line]))
+  return lines.map((line) => {
+    const [item, price] = [items.get(line.id), prices.get(line.id)]
+    const unitPrice = price?.unitPrice ?? null
+    const available = item?.counted === true ? item.shown?.units ?? 0 : null
+    const isShort = available !== null && available < (wanted.get(sellableOf(line)) ?? 0)
+    const isLow = available !== null && item?.shown?.isLow === true
+    return {
+      ...line,
+      ...(item === undefined ? nothingShown : Struct.pick(item, Struct.keys(ShownItem.fields))),
+      unitPrice,
+      priceChanged: unitPrice !== null && unitPrice !== line.unitPriceSnapshot,
+      listPrice: price?.listPrice ?? null,
+      available,
+      stockWarning: isShort ? "insufficient_stock" : isLow ? "low" : null
+    }
+  })
+}
