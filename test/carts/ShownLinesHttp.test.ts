@@ -94,6 +94,30 @@ withShelf()("lines that speak", (it) => {
       }
     }))
 
+  it.effect("names the variant on the invoice, in the shipment, and when an order cannot have more of it", () =>
+    Effect.gen(function*() {
+      const { entityId, medium } = yield* aShirt(2)
+      const cart = yield* aGuestCart()
+      yield* putVariant(cart, entityId, medium)
+      const order = yield* checkOut(cart)
+      const path = `/api/orders/${order.text("data.id")}`
+      const invoice = yield* api("GET", `${path}/invoice.html`, { as: asAdmin })
+      assert.include(String(invoice.body), "Linen Shirt, M / navy")
+      yield* api("PATCH", `${path}/status`, { as: asAdmin, body: { status: "confirmed" } })
+      const lineItems = [{ orderLineItemId: order.text("data.lineItems.0.id"), quantity: 1 }]
+      const parcel = yield* post(`orders/${order.text("data.id")}/fulfillments`, { lineItems })
+      const item = { title: "Linen Shirt", variantTitle: "M / navy" }
+      assert.deepInclude(Object(parcel.at("data.lineItems.0")), item)
+      const line = { entityId, variantId: medium, quantity: 1 }
+      const manual = yield* post("orders", { currency: "USD", lineItems: [line], draft: true })
+      assert.deepInclude(Object(manual.at("data.lineItems.0")), item)
+      const more = yield* post(`orders/${manual.text("data.id")}/line-items`, line)
+      assert.strictEqual(
+        more.at("error.details.issues.0.message"),
+        "Insufficient stock for Linen Shirt, M / navy. Available: 0, requested: 1."
+      )
+    }))
+
   it.effect("names the variant when a checkout refuses it", () =>
     Effect.gen(function*() {
       const { entityId, medium } = yield* aShirt(2)

@@ -89,7 +89,7 @@ withSharedApp("orders of the caller", (it) => {
         estimatedDelivery: null,
         shippedAt: "2026-01-01T00:00:00.000Z",
         deliveredAt: null,
-        lineItems: [{ id: line, title: "Title of parcel", quantity: 1 }]
+        lineItems: [{ id: line, title: "Title of parcel", variantTitle: null, quantity: 1 }]
       }])
       const digital = yield* bought(dora, yield* aProduct({ type: "course" }))
       const arrived = yield* get(dora, `/${digital.id}/tracking`)
@@ -103,7 +103,14 @@ withSharedApp("orders of the caller", (it) => {
       const entity = yield* aFile("https://files.example.test/book.pdf")
       const { id } = yield* bought(emil, entity)
       const offered = yield* downloads(emil, id)
-      assert.hasAllKeys(offered.at("data.0"), ["lineItemId", "title", "downloadUrl", "downloadsRemaining", "expiresAt"])
+      assert.hasAllKeys(offered.at("data.0"), [
+        "lineItemId",
+        "title",
+        "variantTitle",
+        "downloadUrl",
+        "downloadsRemaining",
+        "expiresAt"
+      ])
       assert.strictEqual(offered.at("data.0.downloadsRemaining"), 5)
       const link = offered.text("data.0.downloadUrl")
       assert.strictEqual((yield* downloads(emil, id)).at("data.0.downloadUrl"), link)

@@ -73,7 +73,7 @@ withSharedApp("fulfillments by hand", (it) => {
         orderId: order.id,
         type: "physical",
         status: "shipped",
-        lineItems: [{ id: order.lines[0]?.id, title: "Mug", sku: "MUG", quantity: 2 }],
+        lineItems: [{ id: order.lines[0]?.id, title: "Mug", variantTitle: null, sku: "MUG", quantity: 2 }],
         entityId: order.lines[0]?.entityId,
         estimatedDelivery: "2026-12-24T00:00:00.000Z",
         metadata: { box: "small" }

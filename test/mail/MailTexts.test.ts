@@ -60,6 +60,10 @@ describe("the texts of a mail", () => {
     assert.include(html, "href=\"https://shop.example/reset?token=t&amp;x=1\"")
   })
 
+  it("a mail names the variant of an item", () => {
+    assert.include(render(sampleMails["order-confirmation"]).text, "2 × Mug & saucer, blue (M-1)")
+  })
+
   it("a mail escapes user input", () => {
     const { html } = render(mails["order-confirmation"])
     assert.include(html, "Mug &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;saucer&quot;")

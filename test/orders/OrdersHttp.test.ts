@@ -154,7 +154,7 @@ withSharedApp("orders over HTTP", (it) => {
           orderId: order.id,
           type: "digital-download",
           status: "fulfilled",
-          lineItems: [{ id: line?.id, title: "Manual", sku: "PDF-1", quantity: 2 }],
+          lineItems: [{ id: line?.id, title: "Manual", variantTitle: null, sku: "PDF-1", quantity: 2 }],
           downloadUrl: "https://example.test/d",
           maxDownloads: 5,
           entityId: line?.entityId

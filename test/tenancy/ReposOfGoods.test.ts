@@ -86,7 +86,13 @@ const delivered = ({ digital }: Records) => ({
   orderId: digital.id,
   type: "digital-access",
   status: "fulfilled",
-  lineItems: [{ id: digital.lines[0]?.id ?? newId<OrderLineId>(), title: "A thing", sku: null, quantity: 1 }],
+  lineItems: [{
+    id: digital.lines[0]?.id ?? newId<OrderLineId>(),
+    title: "A thing",
+    variantTitle: null,
+    sku: null,
+    quantity: 1
+  }],
   createdAt: at,
   updatedAt: at
 } as const)

@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
 import { ShippingAddress } from "../carts/Contact.ts"
-import { chosenMetadata, isSameLine, Line, mergedLine } from "../carts/Line.ts"
+import { chosenMetadata, isSameLine, itemLabel, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
 import { type Order, type OrderLine, OrderNotFound, type StoredOrder } from "../orders/Order.ts"
@@ -35,7 +35,8 @@ class LastLine extends invalid("LastLine", "lineId", "is the last line: cancel t
 class InsufficientStock extends invalid(
   "InsufficientStock",
   "quantity",
-  (available: number, requested: number) => `Insufficient stock. Available: ${available}, requested: ${requested}.`,
+  (item: string, available: number, requested: number) =>
+    `Insufficient stock for ${item}. Available: ${available}, requested: ${requested}.`,
   "insufficient_stock"
 ) {}
 class OrderBusy extends conflict("OrderBusy", "The order is being changed by other requests. Try again.") {}
@@ -241,7 +242,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
         const edited = yield* Effect.fromResult(rule(order, lines))
         if (edited === undefined) return order
         const priced = yield* price(order, state, edited)
-        const written = yield* Effect.mapError(repo.write(priced), refusal)
+        const written = yield* Effect.mapError(repo.write(priced), (error) => refusal(error, priced))
         if (written) return priced.after
       }
       return yield* new OrderBusy()
@@ -285,7 +286,11 @@ const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {
     : Effect.fail(new PaymentBegun())
 }
 
-const refusal = (error: CheckoutFailed | UnitsShort): CheckoutFailed | ValidationFailed =>
-  error._tag === "UnitsShort"
-    ? new InsufficientStock(error.available, error.requested)
-    : error
+const refusal = (
+  error: CheckoutFailed | UnitsShort,
+  { hold, pricedCart }: OrderEdit
+): CheckoutFailed | ValidationFailed => {
+  if (error._tag !== "UnitsShort") return error
+  const line = pricedCart.lines.find(({ entityId, variantId }) => (variantId ?? entityId) === hold.sellable)
+  return new InsufficientStock(itemLabel(line ?? { title: hold.sellable }), error.available, error.requested)
+}

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { Context, DateTime, Effect, Layer, Redacted, Struct } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
@@ -71,8 +71,7 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
       const order = yield* orders.findOwn(orderId)
       const [granted, now] = [yield* repo.filesOf(order.id, page), yield* clock]
       const items = granted.items.map((one): Download => ({
-        lineItemId: one.lineItemId,
-        title: one.title,
+        ...Struct.pick(one, ["lineItemId", "title", "variantTitle"]),
         downloadUrl: linkOf(one, now),
         downloadsRemaining: one.valid ? one.remaining : 0,
         expiresAt: one.expiresAt

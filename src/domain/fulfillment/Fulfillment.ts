@@ -1,4 +1,5 @@
-import { Duration, Schema } from "effect"
+import { Duration, Schema, Struct } from "effect"
+import { ShownItem } from "../carts/Line.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { CustomerId, EntityId, FulfillmentId, newId, OrderId, OrderLineId } from "../platform/ids/Id.ts"
 import { maybe, Units } from "../platform/text/Fields.ts"
@@ -19,11 +20,10 @@ export const FulfillmentStatus = Schema.Literals([
 ])
 export type FulfillmentStatus = typeof FulfillmentStatus.Type
 
-/** `id` is the order line's, title and sku are those of the purchase. */
+/** `id` is the order line's; titles and sku are those of the purchase. */
 export const FulfillmentLine = Schema.Struct({
   id: OrderLineId,
-  title: Schema.String,
-  sku: Schema.NullOr(Schema.String),
+  ...Struct.pick(ShownItem.fields, ["title", "variantTitle", "sku"]),
   quantity: Schema.Int
 }).annotate({ identifier: "FulfillmentLine" })
 
@@ -122,7 +122,7 @@ export const Tracking = Schema.Struct({
   estimatedDelivery: Schema.NullOr(Time),
   shippedAt: Schema.NullOr(Time),
   deliveredAt: Schema.NullOr(Time),
-  lineItems: Schema.Array(Schema.Struct({ id: OrderLineId, title: Schema.String, quantity: Schema.Int }))
+  lineItems: Schema.Array(FulfillmentLine.mapFields(Struct.omit(["sku"])))
 }).annotate({ identifier: "Tracking" })
 export type Tracking = typeof Tracking.Type
 
@@ -137,7 +137,7 @@ export const trackingOf = (fulfillment: Fulfillment): Tracking => {
     estimatedDelivery: fulfillment.estimatedDelivery ?? null,
     shippedAt: fulfillment.shippedAt ?? null,
     deliveredAt: fulfillment.deliveredAt ?? (atOnce ? fulfillment.createdAt : null),
-    lineItems: fulfillment.lineItems.map(({ id, quantity, title }) => ({ id, title, quantity }))
+    lineItems: fulfillment.lineItems.map(({ sku: _, ...line }) => line)
   }
 }
 
@@ -167,7 +167,7 @@ const fulfillmentOf = (order: Order, line: OrderLine, type: FulfillmentType, now
   orderId: order.id,
   type,
   status: "fulfilled",
-  lineItems: [{ id: line.id, title: line.title, sku: line.sku, quantity: line.quantity }],
+  lineItems: [Struct.pick(line, ["id", "title", "variantTitle", "sku", "quantity"])],
   ...(order.customerId === null ? {} : { customerId: order.customerId }),
   entityType: line.entityType,
   entityId: line.entityId,
@@ -185,7 +185,7 @@ export const digitalFulfillments = (order: Order, now: Date): ReadonlyArray<Fulf
 
 export const Download = Schema.Struct({
   lineItemId: OrderLineId,
-  title: Schema.String,
+  ...Struct.pick(ShownItem.fields, ["title", "variantTitle"]),
   downloadUrl: Schema.NullOr(Schema.String),
   downloadsRemaining: Schema.Int,
   expiresAt: Schema.NullOr(Time)
@@ -194,7 +194,7 @@ export type Download = typeof Download.Type
 
 export const Granted = Schema.Struct({
   lineItemId: OrderLineId,
-  title: Schema.String,
+  ...Struct.pick(ShownItem.fields, ["title", "variantTitle"]),
   fulfillmentId: Schema.NullOr(FulfillmentId),
   file: Schema.NullOr(Schema.String),
   remaining: Schema.Int,

@@ -23,7 +23,8 @@ export const fulfillments = new Table(
     computed: {
       customerId: "o.customer_id",
       grant: "f.metadata",
-      lines: `coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
+      lines: `coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title,
+          'variantTitle', l.variant_title, 'sku', l.sku,
           'quantity', fl.quantity, 'entityId', l.entity_id, 'entityType', l.entity_type) order by l.position)
         from fulfillment_lines fl join order_lines_read l on l.id = fl.order_line_id
         where fl.fulfillment_id = f.id and fl.organization_id = f.organization_id), '[]')`
@@ -54,7 +55,7 @@ export const toFulfillment = (row: typeof fulfillments.schema.Type): Fulfillment
     orderId,
     type,
     status,
-    lineItems: lines.map(({ id, quantity, sku, title }) => ({ id, title, sku, quantity })),
+    lineItems: lines.map(({ entityId: _, entityType: __, ...line }) => line),
     ...present({ ...known, metadata: details, entityType: only?.entityType, entityId: only?.entityId }),
     ...Option.getOrElse(readGrant(grant), () => ({})),
     createdAt,
@@ -110,7 +111,10 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
       const where = sql`l.order_id = ${orderId}::uuid and l.organization_id = ${yield* currentOrganization}
         and l.entity_type = 'digitalDownload'`
       const [items, [counted]] = yield* Effect.all([
-        decoding(sql, Granted)`select l.id as "lineItemId", l.title, f.id as "fulfillmentId",
+        decoding(
+          sql,
+          Granted
+        )`select l.id as "lineItemId", l.title, l.variant_title as "variantTitle", f.id as "fulfillmentId",
             ${sql.literal(file)} as file, ${sql.literal(left)} as remaining, ${sql.literal(until)} as "expiresAt",
             ${sql.literal(valid)} as valid
           from order_lines_read l join orders_read o on o.id = l.order_id

@@ -23,7 +23,7 @@ const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: Orde
     decoding(sql, OrderGoods)`select o.id as "orderId", o.status,
         o.amount_captured is not null or o.grand_total = 0 as paid, o.customer_id as "customerId",
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'entityType', l.entity_type,
-            'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'quantity', l.quantity,
+            'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'variantTitle', l.variant_title, 'quantity', l.quantity,
             'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
             'covered', coalesce(c.units, 0)) order by l.position)
           from order_lines_read l left join (select fl.order_line_id, sum(fl.quantity)::int4 as units

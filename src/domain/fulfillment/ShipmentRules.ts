@@ -14,6 +14,7 @@ const FulfillableLine = Schema.Struct({
     "variantId",
     "sku",
     "title",
+    "variantTitle",
     "quantity",
     "refundedQuantity",
     "fulfillmentStatus"
@@ -123,7 +124,10 @@ const recordOf = (
     orderId: goods.orderId,
     type: request.type ?? "physical",
     status,
-    lineItems: taken.map(({ line: { id, sku, title }, quantity }) => ({ id, title, sku, quantity })),
+    lineItems: taken.map(({ line, quantity }) => ({
+      ...Struct.pick(line, ["id", "title", "variantTitle", "sku"]),
+      quantity
+    })),
     ...present({
       ...Struct.pick(request, ["carrier", "trackingNumber", "trackingUrl", "estimatedDelivery", "metadata"]),
       shippedAt: status === "shipped" || status === "delivered" ? now : undefined,

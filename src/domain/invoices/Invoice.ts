@@ -74,6 +74,7 @@ const Amount = Schema.Int
 
 const Line = Schema.Struct({
   title: Schema.String,
+  variantTitle: Schema.optional(Schema.NullOr(Schema.String)),
   sku: Schema.NullOr(Schema.String),
   quantity: Schema.Int,
   unitPrice: Amount,
@@ -148,7 +149,7 @@ export const contentOf = (
     currency: order.currency,
     locale,
     lines: order.lineItems.map(({ discountAmount, taxAmount, totalPrice, ...line }) => ({
-      ...Struct.pick(line, ["title", "sku", "quantity", "unitPrice", "notes", "priceSteps"]),
+      ...Struct.pick(line, ["title", "variantTitle", "sku", "quantity", "unitPrice", "notes", "priceSteps"]),
       discount: discountAmount,
       tax: taxAmount,
       amount: totalPrice - discountAmount + (taxIncluded ? 0 : taxAmount)

@@ -1,3 +1,4 @@
+import { itemLabel } from "../carts/Line.ts"
 import { moneyText } from "../platform/money/DisplayText.ts"
 import type { PriceStep } from "../pricing/PriceSteps.ts"
 import type { InvoiceContent, InvoiceWords } from "./Invoice.ts"
@@ -171,8 +172,8 @@ export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocu
     ].filter(({ lines }) => lines.length > 0),
     columns: [words.item, words.quantity, words.unitPrice, words.discount, words.tax, words.amount],
     widths: [35, 68, 64, 58, 66],
-    rows: content.lines.map(({ amount, discount, notes, priceSteps = [], quantity, sku, tax, title, unitPrice }) => ({
-      title: oneLine(title),
+    rows: content.lines.map(({ amount, discount, notes, priceSteps = [], quantity, sku, tax, unitPrice, ...item }) => ({
+      title: oneLine(itemLabel(item)),
       details: [sku, ...priceSteps.map((step) => `${step.label} ${money(stepAmount(step))}`), notes].map((text) =>
         oneLine(text ?? "")
       ).filter((text) => text !== ""),

@@ -6,6 +6,7 @@ const Amount = Schema.Int
 
 export const MailedLine = Schema.Struct({
   title: Schema.String,
+  variantTitle: Schema.optional(Schema.NullOr(Schema.String)),
   sku: Schema.NullOr(Schema.String),
   quantity: Schema.Int,
   totalPrice: Amount

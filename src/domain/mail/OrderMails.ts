@@ -3,7 +3,7 @@ import { Invoices } from "../invoices/Invoices.ts"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
 import type { EventNotice, EventSubscriber } from "../platform/events/EventSubscribers.ts"
 import { OrderId } from "../platform/ids/Id.ts"
-import { type InvoiceMail, isMailAddress, type Mail, Mails } from "./Mail.ts"
+import { type InvoiceMail, isMailAddress, type Mail, MailedLine, Mails } from "./Mail.ts"
 import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
 
 const MailedOrder = Schema.Struct({
@@ -20,12 +20,7 @@ const MailedOrder = Schema.Struct({
   amountCaptured: Schema.NullOr(Schema.Int),
   isDraft: Schema.optional(Schema.Boolean),
   shippingAddress: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
-  lineItems: Schema.Array(Schema.Struct({
-    title: Schema.String,
-    sku: Schema.NullOr(Schema.String),
-    quantity: Schema.Int,
-    totalPrice: Schema.Int
-  }))
+  lineItems: Schema.Array(MailedLine)
 })
 type MailedOrder = typeof MailedOrder.Type
 

@@ -42,6 +42,7 @@ const OrderLineItems: AnalyticsModel = {
     entityType: { sql: "order_lines.entity_type", type: "string" },
     sku: { sql: "order_lines.sku", type: "string" },
     title: { sql: "order_lines.title", type: "string" },
+    variantTitle: { sql: "order_lines.variant_title", type: "string" },
     fulfillmentStatus: { sql: "order_lines.fulfillment_status", type: "string" }
   },
   scopeRules: own

@@ -26,7 +26,7 @@ export const sampleMails: { readonly [T in CoreMailTemplate]: MailOf<T> } = {
       ...order,
       currency: "USD",
       lines: [
-        { title: "Mug & saucer", sku: "M-1", quantity: 2, totalPrice: 2550 },
+        { title: "Mug & saucer", variantTitle: "blue", sku: "M-1", quantity: 2, totalPrice: 2550 },
         { title: "Gift card", sku: null, quantity: 1, totalPrice: 5000 }
       ],
       subtotal: 7550,

@@ -1,4 +1,5 @@
 import { Context, Layer } from "effect"
+import { itemLabel } from "../../domain/carts/Line.ts"
 import { headerText, type Mail, type MailOf, type MailTemplate } from "../../domain/mail/Mail.ts"
 import type { MailContent, MailLocales, MailScene, MailWriters, RenderedMail } from "../../domain/mail/MailContent.ts"
 import { addressLines, moneyText, personName } from "../../domain/platform/money/DisplayText.ts"
@@ -109,8 +110,8 @@ const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, stor
   return {
     subject: `Your order ${data.orderNumber}`,
     paragraphs: [`Thank you for your order at ${storeName}.`, `Your order number is ${data.orderNumber}.`],
-    lines: data.lines.map(({ quantity, sku, title, totalPrice }) => ({
-      label: `${quantity} × ${title}${sku === null ? "" : ` (${sku})`}`,
+    lines: data.lines.map(({ quantity, sku, totalPrice, ...item }) => ({
+      label: `${quantity} × ${itemLabel(item)}${sku === null ? "" : ` (${sku})`}`,
       amount: moneyText(totalPrice, data.currency, locale)
     })),
     totals: totalsOf(data, locale),

@@ -107,6 +107,7 @@ export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShap
 export type { RouteError } from "./routes/RouteTools.ts"
 
 export { ShippingAddress } from "../../domain/carts/Contact.ts"
+export { itemLabel } from "../../domain/carts/Line.ts"
 export {
   CheckoutRequest,
   LineChange,

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Struct } from "effect"
 import { Carts } from "../../domain/carts/Carts.ts"
-import { ChosenLine, chosenMetadata } from "../../domain/carts/Line.ts"
+import { ChosenLine, chosenMetadata, itemLabel } from "../../domain/carts/Line.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
@@ -35,9 +35,9 @@ export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/
         const cart = yield* carts.create({ currency, customerId: (yield* customers.ownProfile).id })
         // One after the other, to keep the order of the lines.
         const reasons = yield* Effect.forEach(order.lineItems, (line) => add(cart.id, line))
-        const itemsFailed = order.lineItems.flatMap(({ title }, index) => {
+        const itemsFailed = order.lineItems.flatMap((line, index) => {
           const reason = reasons[index] ?? null
-          return reason === null ? [] : [{ item: title, reason }]
+          return reason === null ? [] : [{ item: itemLabel(line), reason }]
         })
         return { cartId: cart.id, itemsAdded: reasons.length - itemsFailed.length, itemsFailed }
       })

@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import { itemLabel } from "../../domain/carts/Line.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
@@ -30,9 +31,9 @@ const taxedOrder = (order: Order, idempotencyKey: string): TaxedOrder => ({
   currency: order.currency,
   placedAt: order.placedAt,
   address: order.shippingAddress,
-  lines: order.lineItems.map(({ id, quantity, sku, taxAmount, title, ...line }) => ({
+  lines: order.lineItems.map(({ id, quantity, sku, taxAmount, ...line }) => ({
     lineItemId: id,
-    title,
+    title: itemLabel(line),
     sku,
     quantity,
     amount: taxableAmount({ ...line, quantity }),

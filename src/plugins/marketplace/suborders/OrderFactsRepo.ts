@@ -9,6 +9,7 @@ const VendorLine = Schema.Struct({
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
   title: Schema.String,
+  variantTitle: Schema.NullOr(Schema.String),
   quantity: Schema.Int
 })
 export type VendorLine = typeof VendorLine.Type
@@ -43,7 +44,7 @@ export const readOrders = Effect.fnUntraced(
         case when o.status = 'cancelled' then (select h.reason from plugin_order_status_changes h
           where h.order_id = o.id and h.to_status = 'cancelled' order by h.changed_at desc limit 1) end as "cancellationReason",
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'variantId', l.variant_id,
-              'title', l.title, 'quantity', l.quantity, 'totalPrice', l.total_price,
+              'title', l.title, 'variantTitle', l.variant_title, 'quantity', l.quantity, 'totalPrice', l.total_price,
               'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
               'givenBack', coalesce((select sum(rl.amount) from plugin_refund_lines rl join plugin_refunds f on f.id = rl.refund_id
                 where rl.order_line_id = l.id and f.order_id = o.id and f.status in ('pending', 'completed')), 0),

@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { newId } from "stoa/plugin"
+import { itemLabel, newId } from "stoa/plugin"
 import { type CommissionTerms, plainTerms } from "../commissions/CommissionTerms.ts"
 import type { OrderFacts, VendorLine } from "./OrderFactsRepo.ts"
 import { KeptLine, SubOrder } from "./SubOrder.ts"
@@ -69,10 +69,19 @@ const partOf = (line: VendorLine, { found, shares, terms }: Given, isCancelled: 
   const own = { ruleId, rateBps, fixedFeeCents, minFeeCents, maxFeeCents }
   const owed = owedLine(shares.get(line.id) ?? { charged: 0, refunded: 0 }, own, isCancelled)
   const amounts = { totalPrice: owed.charged, refundedAmount: owed.refunded, commissionAmount: owed.commission }
-  const { entityId, id: orderLineId, quantity, title, variantId } = line
+  const { entityId, id: orderLineId, quantity, variantId } = line
   return {
     owed,
-    line: { ...own, ...amounts, id: kept?.id ?? newId(), orderLineId, entityId, variantId, title, quantity }
+    line: {
+      ...own,
+      ...amounts,
+      id: kept?.id ?? newId(),
+      orderLineId,
+      entityId,
+      variantId,
+      title: itemLabel(line),
+      quantity
+    }
   }
 }
 
