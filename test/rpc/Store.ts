@@ -64,6 +64,8 @@ export const samples = (store: Store): Readonly<Record<string, Sample>> => {
     "catalog.readAttributes": { payload: { id: entityId, locale: "de" }, names: true },
     "carts.create": { payload: { currency: "USD" } },
     "carts.read": { payload: { id: cart.id }, headers: cart.headers, names: true },
+    "carts.change": { payload: { id: cart.id, change: { note: "Ring twice." } }, headers: cart.headers, names: true },
+    "carts.quote": { payload: { id: cart.id, change: { note: "Ring twice." } }, headers: cart.headers, names: true },
     "carts.addItem": {
       payload: { cartId: cart.id, item: { entityId, quantity: 2 } },
       headers: cart.headers,
