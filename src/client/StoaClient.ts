@@ -69,7 +69,11 @@ const isUnsafe = (method: string): boolean => method !== "GET" && method !== "HE
 
 const prepared = (connection: Connection) => (request: HttpClientRequest.HttpClientRequest) =>
   Effect.map(RequestHeaders, (headers) => {
-    const own = HttpClientRequest.setHeaders(request, { ...credentialHeaders(connection), ...headers })
+    const own = HttpClientRequest.setHeaders(request, {
+      prefer: "handling=strict",
+      ...credentialHeaders(connection),
+      ...headers
+    })
     return isUnsafe(own.method) && own.headers["idempotency-key"] === undefined
       ? HttpClientRequest.setHeader(own, "idempotency-key", crypto.randomUUID())
       : own

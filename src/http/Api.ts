@@ -100,8 +100,10 @@ export const Api = HttpApi.make("stoa")
   .annotateMerge(OpenApi.annotations({
     title: "Stoa",
     description:
-      "A headless commerce backend. Fields of a request body that its schema does not name are ignored; only " +
-      "an analytics query refuses them.",
+      "A headless commerce backend. A request with an unknown field in its body or an unknown query parameter is " +
+      "accepted, and `X-Ignored-Fields` in the answer names them. Bodies that set a price, a limit, a condition, a " +
+      "right or a time refuse unknown fields, and so does every request with `Prefer: handling=strict` (RFC 7240): " +
+      "422 with the code `unknown_key`.",
     // Relative to the document's address: valid behind every proxy.
     servers: [{ url: "/" }]
   }))

@@ -98,6 +98,18 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
       assert.match(refused.headers.get("x-request-id") ?? "", /^[\w-]{36}$/)
     }))
 
+  it.effect("sends a preference, and reads which fields were ignored", () =>
+    Effect.gen(function*() {
+      const { shop } = yield* ShopFronts
+      const page = yield* open(yield* somebody, `${shop}/shop.html`)
+      const ask = (headers: Readonly<Record<string, string>>) =>
+        callFrom(page, "POST", "/api/carts?qurey=1", { headers, body: { currency: "USD", colour: "red" } })
+      const lenient = yield* ask({ "if-none-match": "\"a\"" })
+      assert.deepStrictEqual([lenient.status, lenient.headers.get("x-ignored-fields")], [201, "colour, query.qurey"])
+      const strict = yield* ask({ prefer: "handling=strict" })
+      assert.deepStrictEqual([strict.status, strict.headers.get("preference-applied")], [422, "handling=strict"])
+    }))
+
   it.effect("asks once whether it may, and then sends as often as it likes", () =>
     Effect.gen(function*() {
       const { api, shop } = yield* ShopFronts

@@ -31,6 +31,16 @@ layer(testAppLayer(), app)("the client", (it) => {
       assert.deepStrictEqual(yield* stoa.catalog.remove({ params: { id: made.id } }), { deleted: true })
     }))
 
+  it.effect("is refused for unknown names, unless a request prefers lenient handling", () =>
+    Effect.gen(function*() {
+      const stoa = yield* clientOf({ apiKey: "dev-admin-key" })
+      const list = stoa.catalog.list({ query: { include: "brnads" } })
+      const refused = yield* Effect.flip(list)
+      assert.strictEqual(refused._tag, "ValidationFailed")
+      assert.include(JSON.stringify(refused), "include.brnads is not a known name.")
+      yield* withRequestHeaders({ prefer: "handling=lenient" })(list)
+    }))
+
   it.effect("fails with the typed errors of the specification", () =>
     Effect.gen(function*() {
       const stoa = yield* clientOf({ apiKey: "dev-admin-key" })

@@ -29,7 +29,7 @@ const hostileParts = [
 const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
 
 /** The path with records that are known, and what the schema admits where none is. */
-const pathFor = (operation: Operation, known: Known, source: Source, hostile: boolean): string => {
+export const pathFor = (operation: Operation, known: Known, source: Source, hostile: boolean): string => {
   const { random } = source
   const template = operation.path.split("/")
   const begun = (known.pathOf(operation.path, random) ?? operation.path).split("/")
@@ -46,7 +46,7 @@ const pathFor = (operation: Operation, known: Known, source: Source, hostile: bo
 /** How far a request is from a valid one. */
 type Kind = "valid" | "nearly" | "hostile"
 
-const queryFor = ({ parameters }: Operation, source: Source, kind: Kind): string => {
+export const queryFor = ({ parameters }: Operation, source: Source, kind: Kind): string => {
   const { random } = source
   const named = parameters.filter(({ in: place, required }) => place === "query" && (required || random.chance(0.3)))
   const pairs = named.map(({ name, schema }) => {

@@ -6,6 +6,8 @@ export interface Source {
   readonly random: Random
   readonly document: JsonObject
   readonly idOf: (field: string) => string | undefined
+  /** An unknown key that every object with known ones has. Absent: none. */
+  readonly planted?: string
 }
 
 /** Texts that mean something, by the end of a field's name in small letters. The first that fits counts. */
@@ -57,7 +59,10 @@ const objectFor = (schema: JsonObject, source: Source): Json => {
   const open = isObject(extra) && properties.length === 0 && source.random.chance(0.5)
   return Object.fromEntries([
     ...chosen.map(([name, one]) => [name, validValue(one, name, source)] as const),
-    ...(open ? [[source.random.word(4), validValue(extra, "", source)] as const] : [])
+    ...(open ? [[source.random.word(4), validValue(extra, "", source)] as const] : []),
+    ...(source.planted !== undefined && properties.length > 0 && extra === undefined
+      ? [[source.planted, 1] as const]
+      : [])
   ])
 }
 

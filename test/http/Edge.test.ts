@@ -325,7 +325,9 @@ withApp("the edge of the API", (it) => {
           "x-request-id",
           "x-store-id",
           "x-cart-secret",
-          "idempotency-key"
+          "idempotency-key",
+          "prefer",
+          "if-none-match"
         ])
       }))
 
@@ -336,7 +338,18 @@ withApp("the edge of the API", (it) => {
           assert.strictEqual(answer.headers.get("access-control-allow-origin"), origin, path)
           assert.includeMembers(
             words(answer, "access-control-expose-headers"),
-            ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "set-auth-token"],
+            [
+              "x-request-id",
+              "x-ratelimit-limit",
+              "x-ratelimit-remaining",
+              "x-ratelimit-reset",
+              "retry-after",
+              "etag",
+              "location",
+              "x-ignored-fields",
+              "preference-applied",
+              "set-auth-token"
+            ],
             path
           )
         }

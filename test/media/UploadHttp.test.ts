@@ -17,6 +17,18 @@ import {
 } from "./MediaFixtures.ts"
 
 withShelf()("POST /api/media/upload", (it) => {
+  it.effect("an unknown field of a form is named, and refused in a strict request", () =>
+    Effect.gen(function*() {
+      const named = yield* upload({ fields: { altt: "A red door" } })
+      assert.deepStrictEqual([named.status, named.headers.get("x-ignored-fields")], [201, "altt"])
+      const refused = yield* upload({ fields: { altt: "A red door" }, headers: { prefer: "handling=strict" } })
+      assert.deepStrictEqual([refused.status, refused.headers.get("preference-applied")], [422, "handling=strict"])
+      assert.strictEqual(
+        refused.at("error.details.issues.0.message"),
+        "altt is not a known field. Did you mean \"alt\"?"
+      )
+    }))
+
   it.effect("an uploaded picture becomes an asset, and its bytes come back unchanged", () =>
     Effect.gen(function*() {
       const bytes = yield* aPicture("png", 40, 30)

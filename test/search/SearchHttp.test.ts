@@ -11,7 +11,7 @@ import {
   shopper,
   suggested
 } from "../catalog/CatalogCalls.ts"
-import { asAdmin, asStaff, withApp } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, withApp } from "../support/TestApp.ts"
 
 /** A published product with these words; its slug is its first word, small, with a mark of the test. */
 const product = (mark: string, title: string, description = "", more: object = {}) =>
@@ -31,6 +31,17 @@ const attached = Effect.fnUntraced(function*(id: string, category: string, brand
 })
 
 withApp("search over HTTP", (it) => {
+  it.effect("facets that no entity has are named, and those without a hit are not", () =>
+    Effect.gen(function*() {
+      yield* product("ignored", "Boots", "", { metadata: { weave: "twill" } })
+      const ask = (facets: string, headers = {}) =>
+        api("GET", `/api/search?q=nothing-has-these-words&attr.weave=twill&facets=${facets}`, { as: asAdmin, headers })
+      const answer = yield* ask("type,weave,attr.weave,waeve")
+      assert.deepStrictEqual([answer.status, answer.headers.get("x-ignored-fields")], [200, "facets.waeve"])
+      assert.strictEqual((yield* ask("type,waeve", { prefer: "handling=strict" })).status, 422)
+      assert.strictEqual((yield* ask("type,weave", { prefer: "handling=strict" })).status, 200)
+    }))
+
   it.effect("a hit has the shape of the contract", () =>
     Effect.gen(function*() {
       const { id } = yield* product("alba", "Boots", "for snow", {

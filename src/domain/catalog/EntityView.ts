@@ -104,15 +104,15 @@ export const EntityView = Schema.Struct({
 }).annotate({ identifier: "CatalogEntityView" })
 export type EntityView = typeof EntityView.Type
 
-const names = Struct.keys(expansions)
+export const includeNames = Struct.keys(expansions)
 
 /**
- * Parses `include`: unknown names are ignored (contract §1.1). The fixed order keeps the number of statements small.
+ * Parses `include`: the answer names unknown ones (contract §1.1). The fixed order keeps the number of statements small.
  */
 export const includesOf = (text: string | undefined): ReadonlyArray<Include> => {
   if (text === undefined) return []
   const requested = new Set(text.split(",").map((name) => name.trim()))
-  return names.filter((name) => requested.has(name))
+  return includeNames.filter((name) => requested.has(name))
 }
 
 export interface EntityRead {

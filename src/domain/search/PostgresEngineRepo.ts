@@ -49,7 +49,19 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
     return rows.map((row) => row.title)
   }, Effect.orDie)
 
-  return { search, suggest }
+  const attributesAmong = Effect.fn("PostgresEngineRepo.attributesAmong")(
+    function*(names: ReadonlyArray<string>, publicOnly: boolean) {
+      const clauses = [sql`d.organization_id = ${yield* currentOrganization}`, sql`d.attributes ? n.name`]
+      if (publicOnly) clauses.push(sql`d.is_public`)
+      const rows = yield* decoding(sql, Schema.Struct({ name: Schema.String }))`
+        select n.name from unnest(${names}::text[]) n(name)
+        where exists (select 1 from search_documents d where ${sql.and(clauses)})`
+      return rows.map(({ name }) => name)
+    },
+    Effect.orDie
+  )
+
+  return { search, suggest, attributesAmong }
 }
 
 /** The index that triggers keep in PostgreSQL (docs/catalog.md). */

@@ -2,12 +2,13 @@ import { Context, Effect, Layer } from "effect"
 import { CatalogSettings, localeChain } from "../catalog/CatalogSettings.ts"
 import { withoutFile } from "../catalog/CatalogVisibility.ts"
 import { CurrentActor, seesUnpublished } from "../platform/access/Actor.ts"
-import { SearchEngine, type SearchHit, type SearchPage } from "./SearchEngine.ts"
+import { type Facets, SearchEngine, type SearchHit, type SearchPage } from "./SearchEngine.ts"
 import { searchFields } from "./SearchFields.ts"
 import {
   asksForSomething,
   attributesOf,
   cutText,
+  facetAttribute,
   facetsOf,
   prefixOf,
   rangesOf,
@@ -42,7 +43,7 @@ export class Search extends Context.Service<Search>()("stoa/domain/search/Search
     const engine = yield* SearchEngine
     const { defaultFacets } = yield* SearchSettings
     const languages = yield* CatalogSettings
-    const { isNumber } = yield* searchFields
+    const { has, isNumber } = yield* searchFields
     const localesOf = (locale: string | undefined) => locale === undefined ? undefined : localeChain(locale, languages)
 
     const queryOf = Effect.fnUntraced(function*(sent: SentSearch) {
@@ -85,7 +86,19 @@ export class Search extends Context.Service<Search>()("stoa/domain/search/Search
       )
     })
 
-    return { search, suggest }
+    /** Finds requested facets that no entity has; asks the engine only for those without any count. */
+    const unknownFacets = Effect.fn("Search.unknownFacets")(function*(sent: string | undefined, counted: Facets) {
+      const empty = sent === undefined ? [] : Object.keys(counted).filter((facet) => {
+        const attribute = facetAttribute(facet)
+        return attribute !== undefined && !has(attribute) && Object.keys(counted[facet] ?? {}).length === 0
+      })
+      if (empty.length === 0 || engine.attributesAmong === undefined) return []
+      const publicOnly = !seesUnpublished(yield* CurrentActor)
+      const known = yield* engine.attributesAmong(empty.map((facet) => facetAttribute(facet) ?? facet), publicOnly)
+      return empty.filter((facet) => !known.includes(facetAttribute(facet) ?? facet))
+    })
+
+    return { search, suggest, unknownFacets }
   })
 }) {
   static readonly layer = Layer.effect(Search, Search.make)

@@ -62,4 +62,9 @@ export class SearchEngine extends Context.Service<SearchEngine, {
     query: SuggestionQuery,
     publicOnly: boolean
   ) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
+  /** Finds which of these attributes any entity has. Without it, unknown facets are not reported. */
+  readonly attributesAmong?: (
+    names: ReadonlyArray<string>,
+    publicOnly: boolean
+  ) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
 }>()("stoa/domain/search/SearchEngine") {}

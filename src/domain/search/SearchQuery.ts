@@ -60,14 +60,19 @@ export const prefixOf = (text: string | undefined): string | undefined => {
 }
 
 const attributeName = /^[A-Za-z0-9_-]+$/
-const mark = "attr."
+/** Of parameters that filter by an attribute. */
+export const attributePrefix = "attr."
 
 export const usualFacets: ReadonlyArray<string> = ["type", "category", "brand", "status"]
 
 const mostFacets = 20
 
 export const facetAttribute = (facet: string): string | undefined =>
-  usualFacets.includes(facet) ? undefined : facet.startsWith(mark) ? facet.slice(mark.length) : facet
+  usualFacets.includes(facet)
+    ? undefined
+    : facet.startsWith(attributePrefix)
+    ? facet.slice(attributePrefix.length)
+    : facet
 
 interface SearchDefaults {
   readonly defaultFacets: ReadonlyArray<string>
@@ -110,8 +115,8 @@ export const attributesOf = (
   const byName = new Map<string, Set<string>>()
   let values = 0
   for (const [parameter, value] of sent) {
-    if (!parameter.startsWith(mark)) continue
-    const name = parameter.slice(mark.length)
+    if (!parameter.startsWith(attributePrefix)) continue
+    const name = parameter.slice(attributePrefix.length)
     if (!attributeName.test(name)) return Effect.fail(badName(parameter))
     if (value.includes("\0")) return Effect.fail(new InvalidParameter(parameter, "must be valid Unicode without NUL"))
     if (++values > mostValues) {
@@ -134,7 +139,9 @@ export const rangesOf = ({ name, values }: AttributeFilter): Effect.Effect<Numbe
   })
   return ranges.length === values.length
     ? Effect.succeed({ name, ranges })
-    : Effect.fail(new InvalidParameter(`${mark}${name}`, "must be a number, or a range such as 4..5, 4.. or ..5"))
+    : Effect.fail(
+      new InvalidParameter(`${attributePrefix}${name}`, "must be a number, or a range such as 4..5, 4.. or ..5")
+    )
 }
 
 /** Parses `name:asc` or `name:desc`; 422 for a name that is no number of a plugin. */

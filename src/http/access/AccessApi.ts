@@ -8,6 +8,7 @@ import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 const mayManage = anyOf("api-keys:manage", "staff:manage")
@@ -21,6 +22,7 @@ export const OrganizationKeysGroup = guarded(
   })
     .annotate(Access, mayManage)
     .annotate(IdempotentChange, true)
+    .annotate(StrictBody, true)
     .annotateMerge(
       summary(
         "Create an API key of the organization",

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
 import { PersonName, PictureUrl, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
+import { ParameterPrefixes } from "../middleware/FieldHandling.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
 import {
@@ -80,6 +81,9 @@ const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" 
 /** Links of mails are opened by people: errors are pages too. */
 const pageErrors = [...error, Page.pipe(HttpApiSchema.status(400)), Page.pipe(HttpApiSchema.status(401))] as const
 
+/** Every parameter of these addresses is the provider's. */
+const ofProvider = [""]
+
 /** User record, passwords, verified addresses and social sign-in (contract, platform §3). */
 export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   post("updateUser", "/api/auth/update-user", UserChange, Done, "Change the user's name or picture"),
@@ -146,12 +150,13 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     payload: VerifyEmail,
     success: [Done, Page],
     error: pageErrors
-  }).annotate(NeverRepeated, true).annotate(TakesForm, true).annotateMerge(summary(
-    "Verify an address with the token of a mail",
-    "Ends all sessions of the user. Unless the browser that signed up sends it, with its cookie, " +
-      "`newPassword` is required (400 `NEW_PASSWORD_REQUIRED`) and replaces everything that gave access before: " +
-      "passwords, linked accounts, second factors and keys. A form is answered with a page."
-  )),
+  }).annotate(NeverRepeated, true).annotate(TakesForm, true).annotate(ParameterPrefixes, ["organizationId"])
+    .annotateMerge(summary(
+      "Verify an address with the token of a mail",
+      "Ends all sessions of the user. Unless the browser that signed up sends it, with its cookie, " +
+        "`newPassword` is required (400 `NEW_PASSWORD_REQUIRED`) and replaces everything that gave access before: " +
+        "passwords, linked accounts, second factors and keys. A form is answered with a page."
+    )),
   post(
     "signInSocial",
     "/api/auth/sign-in/social",
@@ -160,15 +165,17 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     "Begin a sign-in with an account of a provider"
   ).annotate(NeverRepeated, true),
   HttpApiEndpoint.get("callback", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
+    .annotate(ParameterPrefixes, ofProvider)
     .annotateMerge(summary("The address to which a provider sends the browser back")),
   HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", {
     params: provider,
     payload: ProviderForm,
     success: Moved,
     error
-  }).annotate(NeverRepeated, true).annotate(TakesForm, true)
+  }).annotate(NeverRepeated, true).annotate(TakesForm, true).annotate(ParameterPrefixes, ofProvider)
     .annotateMerge(summary("The same for providers that send a form")),
-  get("error", "/api/auth/error", Page, "Shows what failed where no page of the shop was named"),
+  get("error", "/api/auth/error", Page, "Shows what failed where no page of the shop was named")
+    .annotate(ParameterPrefixes, ["error"]),
   get("listAccounts", "/api/auth/list-accounts", Schema.Array(LinkedAccount), "List the user's sign-in methods"),
   post("linkSocial", "/api/auth/link-social", SocialSignIn, Redirect, "Add an account of a provider as sign-in method"),
   post(

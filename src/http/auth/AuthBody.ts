@@ -68,6 +68,13 @@ const schemaOf = ({ payload }: DeclaredBody) => {
 
 const bodyless = new Set(["GET", "HEAD"])
 
+/** The body before it is decoded; undefined for what cannot be read. */
+export const sentBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown> =>
+  Effect.flatMap(
+    Effect.catch(request.text, Effect.die),
+    (text) => Effect.orElseSucceed(read(text, kindOf(request.headers["content-type"]), true), () => undefined)
+  )
+
 /** The body as declared; better-auth and rate limits read nothing else. None for an endpoint without a body. */
 export const declaredBody = (endpoint: DeclaredBody) => {
   const decode = Option.map(schemaOf(endpoint), (schema) => Schema.decodeUnknownEffect(schema))

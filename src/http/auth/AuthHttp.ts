@@ -6,7 +6,9 @@ import { Conflict, StillRunning, ValidationFailed } from "../../domain/platform/
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
 import { Actors } from "../access/Actors.ts"
 import { actorOf, sendCookie } from "../middleware/AccessLayer.ts"
+import { fieldHandling } from "../middleware/FieldHandling.ts"
 import { AccountsGroup } from "./AccountsApi.ts"
+import { sentBody } from "./AuthBody.ts"
 import { AuthCaller } from "./AuthRecords.ts"
 import { exchange, forbidden } from "./AuthRequest.ts"
 import { ApiKeysGroup, OrganizationsGroup } from "./OrganizationsApi.ts"
@@ -33,14 +35,15 @@ const isOurs = (error: unknown): error is Conflict | StillRunning | ValidationFa
 export const authCallerLayer = Layer.effect(
   AuthCaller,
   Effect.map(Actors, (actors) =>
-    AuthCaller.of((handler) =>
-      Effect.gen(function*() {
+    AuthCaller.of((handler, { endpoint }) => {
+      const handling = fieldHandling(endpoint, sentBody)
+      return Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         // A read needs no user: a mailed link names its user, and better-auth renews the session.
         const headers = request.method === "GET" ? Headers.empty : request.headers
         const caller = yield* actors.fromSession(headers)
         if (caller.renewedCookie !== undefined) yield* sendCookie(caller.renewedCookie)
-        const answer = Effect.provideService(handler, CurrentActor, actorOf(caller, request))
+        const answer = handling(Effect.provideService(handler, CurrentActor, actorOf(caller, request)))
         return yield* Effect.catch(answer, (error) =>
           isOurs(error)
             ? inBothForms(error)
@@ -48,7 +51,7 @@ export const authCallerLayer = Layer.effect(
             ? unreadableQuery(error)
             : Effect.fail(error))
       })
-    ))
+    }))
 )
 
 const refused = forbidden("Members and roles are managed by the store's staff.")

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
 import { AnyJson, PersonName, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 import {
   act,
@@ -221,5 +222,5 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     "Delete an API key, which is invalid from then on"
   )
 )
-  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true).annotateEndpoints(StrictBody, true)
   .middleware(Idempotency).middleware(AuthCaller)

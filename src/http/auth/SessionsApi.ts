@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
 import { PersonName, PictureUrl, Reference, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
+import { ParameterPrefixes } from "../middleware/FieldHandling.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
 import { act, AuthCaller, AuthSession, AuthUser, Done, get, post, SignedUp, Succeeded } from "./AuthRecords.ts"
@@ -54,7 +55,8 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
       "session yet: `twoFactorRedirect` is true and a code is required."
   ).annotate(NeverRepeated, true).annotate(TakesForm, true),
   act("signOut", "/api/auth/sign-out", Succeeded, "Sign out, which ends the session everywhere"),
-  get("getSession", "/api/auth/get-session", CurrentSession, "Read the current session; null without one"),
+  get("getSession", "/api/auth/get-session", CurrentSession, "Read the current session; null without one")
+    .annotate(ParameterPrefixes, ["disableCookieCache", "disableRefresh"]),
   get(
     "listSessions",
     "/api/auth/list-sessions",

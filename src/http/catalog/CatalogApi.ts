@@ -8,7 +8,7 @@ import {
   Locale,
   NewEntity
 } from "../../domain/catalog/Entity.ts"
-import { EntityView } from "../../domain/catalog/EntityView.ts"
+import { EntityView, includeNames } from "../../domain/catalog/EntityView.ts"
 import {
   Generate,
   NewOptionType,
@@ -23,13 +23,15 @@ import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
+import { listing } from "../middleware/UnknownFields.ts"
 
 const entity = { id: EntityId }
 const words = { id: EntityId, locale: Locale }
 
 const include = Schema.optional(FreeText.annotate({
   description:
-    "Comma list of attributes, variants, categories, brands, media, inventory, pricing, optionTypes, customFields."
+    "Comma list of attributes, variants, categories, brands, media, inventory, pricing, optionTypes, customFields.",
+  ...listing(includeNames)
 }))
 
 const locale = Schema.optional(Locale.annotate({

@@ -30,6 +30,32 @@ const idempotencyKeyParameter: JsonObject = {
   schema: { type: "string", minLength: 8, maxLength: 255, pattern: "^[\\x21-\\x7e]{8,255}$" }
 }
 
+/** How unknown fields are dealt with; every operation reads and answers these. */
+const shared = {
+  parameters: {
+    Prefer: {
+      name: "Prefer",
+      in: "header",
+      required: false,
+      description:
+        "`handling=strict` (RFC 7240) refuses a request with an unknown field or parameter: 422 `unknown_key`.",
+      schema: { type: "string", example: "handling=strict" }
+    }
+  },
+  headers: {
+    "X-Ignored-Fields": {
+      description:
+        "Unknown fields, parameters (`query.…`) and names (`include.…`) that the request had, with percent " +
+        "signs for characters beyond ASCII. Absent without any. A last entry `+5` counts those that are left out.",
+      schema: { type: "string", example: "conditions.minimumOrderVale, query.pgae, include.foo" }
+    },
+    "Preference-Applied": {
+      description: "The preference that was honoured.",
+      schema: { type: "string", example: "handling=strict" }
+    }
+  }
+} satisfies Options["shared"]
+
 /**
  * The three credentials a caller may send (spec §5): an API key in `x-api-key`, a session token as bearer, or the
  * session cookie of that name.
@@ -88,6 +114,7 @@ export const documentOptions = (all = endpoints()): Options => {
   )
   const found = ({ method, path }: Operation) => known.get(`${method} ${path}`)
   return {
+    shared,
     securitySchemes: securitySchemes("uc.session_token"),
     hasOwnRefusals: (operation) => found(operation)?.ownRefusals === true,
     isPublic: (operation) => found(operation)?.rule?._tag === "Open",

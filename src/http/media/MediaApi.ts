@@ -141,6 +141,8 @@ const UploadForm = Schema.Struct({
   )
 }).annotate({ identifier: "MediaUpload" })
 
+export const formFields: ReadonlyArray<string> = Object.keys(UploadForm.fields)
+
 /** The only route that takes a file (spec §4 `/media`, contract §10). */
 export const UploadsGroup = HttpApiGroup.make("uploads").add(
   HttpApiEndpoint.post("upload", "/api/media/upload", {

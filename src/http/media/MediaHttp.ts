@@ -21,11 +21,13 @@ import {
 import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
+import { ignore } from "../middleware/FieldHandling.ts"
 import { BodyDigest } from "../middleware/Idempotency.ts"
 import { envelope } from "../server/Failure.ts"
 import {
   FilesGroup,
   formBytes,
+  formFields,
   maxAltLength,
   MediaGroup,
   MultipartUpload,
@@ -160,6 +162,7 @@ const maxConcurrent = 32
 
 interface Form {
   readonly fields: Map<string, string>
+  readonly unknown: Set<string>
   file?: { readonly temporary: TemporaryFile; readonly name: string; readonly contentType: string }
 }
 
@@ -187,6 +190,7 @@ const formError = (error: Multipart.MultipartError, limit: number) => {
 
 const readPart = (files: TemporaryFiles["Service"], form: Form, limit: number) =>
   Effect.fnUntraced(function*(part: Multipart.Part) {
+    if (!formFields.includes(part.key)) form.unknown.add(part.key)
     if (part._tag === "Field") return void form.fields.set(part.key, part.value)
     if (part.key !== "file") return yield* Stream.runDrain(part.content)
     if (form.file !== undefined) return yield* new FormRefused("file", "expected one file")
@@ -233,7 +237,7 @@ const makeMultipartUpload = Effect.gen(function*() {
     if (!isForm(request)) {
       return yield* Effect.fail(UnsupportedMediaType.of("The content type is not supported; send multipart/form-data."))
     }
-    const form: Form = { fields: new Map() }
+    const form: Form = { fields: new Map(), unknown: new Set() }
     yield* Stream.runForEach(request.multipartStream, readPart(files, form, maxUploadSize)).pipe(
       Effect.provideContext(limits),
       Effect.catchTags({
@@ -242,6 +246,7 @@ const makeMultipartUpload = Effect.gen(function*() {
         StorageFailed: storageAway
       })
     )
+    yield* ignore([...form.unknown].map((name) => ({ kind: "field", path: [name], known: formFields })))
     return yield* receivedFile(form)
   })
 

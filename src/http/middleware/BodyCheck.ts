@@ -1,5 +1,5 @@
 import { Effect, Result, Schema } from "effect"
-import { HttpServerRequest } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type Issue, ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
@@ -143,26 +143,22 @@ export const valueCheckOf = (schema: Schema.Constraint): ValueCheck => {
   }
 }
 
-const jsonPayloadOf = ({ payload }: HttpApiEndpoint.Top): Schema.Constraint | undefined => {
+export const jsonPayloadOf = ({ payload }: HttpApiEndpoint.Top): Schema.Constraint | undefined => {
   const sent = payload.get("application/json")
   return sent === undefined || sent.encoding._tag !== "Json" ? undefined : Schema.Union(sent.schemas)
 }
 
-/** Checks the JSON body of a request to an endpoint. What is no JSON is left to the endpoint's own decoder. */
-export const bodyCheckOf = (
-  endpoint: HttpApiEndpoint.Top
-): Effect.Effect<void, ValidationFailed, HttpServerRequest.HttpServerRequest> => {
-  const schema = jsonPayloadOf(endpoint)
-  if (schema === undefined) return Effect.void
+/** The JSON body of a request, checked for these schemas; undefined where it is no JSON, which the endpoint's decoder refuses. */
+export const checkedBody = (schema: Schema.Constraint) => {
   let check: ValueCheck | undefined
-  return Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
+  return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
     // Cached by the request, so the decoder does not read it again. What cannot be read is the edge's to answer.
     const text = yield* Effect.catch(request.text, Effect.die)
     const read = readJson(text)
-    if (Result.isFailure(read)) return
+    if (Result.isFailure(read)) return undefined
     check ??= valueCheckOf(schema)
     const refused = check(read.success, suspicious.test(text))
     if (refused !== undefined) return yield* refused
+    return read.success
   })
 }

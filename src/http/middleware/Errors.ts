@@ -14,8 +14,8 @@ import {
   UnsupportedMediaType,
   ValidationFailed
 } from "../../domain/platform/errors/ApiErrors.ts"
-import { bodyIssuesOf } from "../../domain/platform/text/Issues.ts"
-import { bodyCheckOf } from "./BodyCheck.ts"
+import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { fieldHandling } from "./FieldHandling.ts"
 
 /**
  * Declares every error class on the endpoints of a group, so that handlers may fail with any of them and the document
@@ -46,16 +46,16 @@ const recorded = (
 ): Effect.Effect<never, BadRequest | ValidationFailed | Types.unhandled> => {
   if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
-  const issues = bodyIssuesOf(error.cause)
+  const issues = issuesOf(error.cause)
   return error.kind === "Payload" && issues[0]?.message === malformedJson
     ? Effect.fail(BadRequest.of("Malformed JSON in request body."))
     : Effect.fail(ValidationFailed.issues(issues))
 }
 
-/** `Errors` around the decoding of a request, whose body is checked before. */
+/** `Errors` around the decoding of a request, whose body and unknown fields are looked at before. */
 export const errorsLayer = Layer.succeed(
   Errors,
-  (handler, { endpoint }) => Effect.andThen(bodyCheckOf(endpoint), Effect.catch(handler, recorded))
+  (handler, { endpoint }) => fieldHandling(endpoint)(Effect.catch(handler, recorded))
 )
 
 /**

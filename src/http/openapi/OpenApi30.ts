@@ -20,6 +20,8 @@ export interface Options {
   readonly hasOwnRefusals?: (operation: Operation) => boolean
   /** Header parameters that no schema of the endpoint names, because its middleware reads them. Default: none. */
   readonly headersOf?: (operation: Operation) => ReadonlyArray<JsonObject>
+  /** Parameters and headers that every operation has, described once. Default: none. */
+  readonly shared?: { readonly parameters: JsonObject; readonly headers: JsonObject }
 }
 
 /**
@@ -60,6 +62,7 @@ const convertComponents = (components: Json | undefined, options: Options): Json
   const known = isObject(components) ? components : {}
   return {
     schemas: mapValues(known["schemas"], toSchema30),
+    ...options.shared,
     securitySchemes: { ...mapValues(known["securitySchemes"], (scheme) => scheme), ...options.securitySchemes }
   }
 }

@@ -13,6 +13,7 @@ import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { RouteRate } from "../middleware/Access.ts"
+import { ForeignBody } from "../middleware/FieldHandling.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 /** `duplicate`: the event was handled before. */
@@ -30,6 +31,7 @@ export const PaymentsGroup = guarded(
   })
     .annotate(Access, open)
     .annotate(Storeless, true)
+    .annotate(ForeignBody, true)
     .annotate(RouteRate, "none")
     .annotateMerge(
       summary(

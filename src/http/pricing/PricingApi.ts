@@ -10,6 +10,7 @@ import { NewPriceModifier, PriceModifier, PriceModifierChange } from "../../doma
 import type { PriceList } from "../../domain/pricing/Prices.ts"
 import { guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 
 /** `GET /pricing/prices`: two lists, with the pagination of the prices (contract §7). */
 export const PriceListBody = Schema.Struct({
@@ -83,4 +84,4 @@ export const PricingGroup = guarded(
   HttpApiEndpoint.delete("deleteModifier", "/api/pricing/modifiers/:id", { params: modifier, success: Deleted })
     .annotate(Access, mayChange)
     .annotateMerge(OpenApi.annotations({ summary: "Delete a price modifier" }))
-)
+).annotateEndpoints(StrictBody, true)

@@ -14,6 +14,7 @@ import {
 import { guarded } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { RouteRate } from "../middleware/Access.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 
 const promotion = { id: PromotionId }
 
@@ -28,6 +29,7 @@ export const PromotionsGroup = guarded(
     success: Data(Promotion).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("promotions:create", "promotions:manage"))
+    .annotate(StrictBody, true)
     .annotateMerge(OpenApi.annotations({ summary: "Create a promotion", description: "409 when its code is taken." })),
   HttpApiEndpoint.get("list", "/api/promotions", {
     query: { ...pageQuery, status: Schema.optional(PromotionStatus) },
@@ -41,6 +43,7 @@ export const PromotionsGroup = guarded(
     success: Data(Promotion)
   })
     .annotate(Access, mayChange)
+    .annotate(StrictBody, true)
     .annotateMerge(OpenApi.annotations({ summary: "Change a promotion; null empties a field" })),
   HttpApiEndpoint.post("validate", "/api/promotions/validate", {
     payload: PromotionTrial,

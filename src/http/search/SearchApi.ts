@@ -4,8 +4,10 @@ import { Locale } from "../../domain/catalog/Entity.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { SearchPage } from "../../domain/search/SearchEngine.ts"
+import { attributePrefix } from "../../domain/search/SearchQuery.ts"
 import { described, guarded } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
+import { ParameterPrefixes } from "../middleware/FieldHandling.ts"
 
 const locale = (description: string) => Schema.optional(Locale.annotate({ description }))
 
@@ -30,6 +32,7 @@ export const SearchGroup = guarded(
     },
     success: SearchPage
   })
+    .annotate(ParameterPrefixes, [attributePrefix])
     .annotateMerge(described("Search the catalog", "catalog:read"))
     .annotateMerge(OpenApi.annotations({
       description:

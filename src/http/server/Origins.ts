@@ -93,10 +93,22 @@ const allowedHeaders = [
   "x-request-id",
   "x-store-id",
   "x-cart-secret",
-  "idempotency-key"
+  "idempotency-key",
+  "Prefer",
+  "If-None-Match"
 ]
-const exposedHeaders =
-  "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, set-auth-token"
+const exposedHeaders = [
+  "X-Request-Id",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "Retry-After",
+  "ETag",
+  "Location",
+  "X-Ignored-Fields",
+  "Preference-Applied",
+  "set-auth-token"
+].join(", ")
 
 /** Decides whether a browser page of this origin may read the answers. */
 export type OriginTest = (origin: string) => boolean

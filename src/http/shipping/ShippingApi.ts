@@ -10,6 +10,7 @@ import { NewShippingZone, ShippingZone, ShippingZoneChange } from "../../domain/
 import { changes, creates, guarded, lists, reads, removes, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { OpensWithCartSecret } from "../middleware/Access.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 
 const zones = "/api/shipping/zones"
 const rates = "/api/shipping/rates"
@@ -49,7 +50,7 @@ export const ShippingGroup = guarded(
     "Change a shipping rate; null empties a field"
   ),
   removes("deleteRate", `${rates}/:id`, "Delete a shipping rate; orders keep what they were shipped at")
-).annotateEndpoints(Access, anyOf("shipping:manage"))
+).annotateEndpoints(Access, anyOf("shipping:manage")).annotateEndpoints(StrictBody, true)
 
 /** Shipping before the checkout (contract §3.4). */
 export const ShippingQuotesGroup = guarded(

@@ -12,6 +12,7 @@ import {
 } from "../../domain/staff/StaffMember.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 
 const member = { id: Uuid }
 const rank = "403 when the caller has fewer permissions than the role, or ranks below it."
@@ -58,4 +59,4 @@ export const StaffGroup = guarded(
   HttpApiEndpoint.delete("removeMember", "/api/admin/staff/:id", { params: member, success: Deleted })
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(summary("End a membership", `422 for the last owner. ${rank}`))
-)
+).annotateEndpoints(StrictBody, true)

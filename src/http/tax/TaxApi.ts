@@ -2,6 +2,7 @@ import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { NewTaxClass, TaxClass, TaxClassChange } from "../../domain/tax/TaxClass.ts"
 import { NewTaxRate, TaxRate, TaxRateChange } from "../../domain/tax/TaxRate.ts"
 import { changes, creates, guarded, lists, reads, removes } from "../endpoint/Resource.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 
 const classes = "/api/tax/classes"
 const rates = "/api/tax/rates"
@@ -35,7 +36,7 @@ export const TaxClassesGroup = guarded(
     "Delete a tax class",
     "What names it is taxed like the default class from then on."
   )
-).annotateEndpoints(Access, managing)
+).annotateEndpoints(Access, managing).annotateEndpoints(StrictBody, true)
 
 /** Taxes of regions (contract §3.5, §3.8). */
 export const TaxRatesGroup = guarded(
@@ -60,4 +61,4 @@ export const TaxRatesGroup = guarded(
     "A null state makes it the country's. Placed orders keep their tax."
   ),
   removes("remove", `${rates}/:id`, "Delete a tax rate")
-).annotateEndpoints(Access, managing)
+).annotateEndpoints(Access, managing).annotateEndpoints(StrictBody, true)

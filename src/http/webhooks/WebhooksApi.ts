@@ -12,6 +12,7 @@ import {
 } from "../../domain/webhooks/WebhookEndpoint.ts"
 import { guarded, lists, reads, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 
 const endpoint = { id: WebhookEndpointId }
 const mayManage = anyOf("webhooks:manage")
@@ -65,4 +66,4 @@ export const WebhooksGroup = guarded(
       "Send the event of a delivery again",
       "With the same `webhook-id` and body. 409 while the endpoint is switched off."
     ))
-).annotateEndpoints(Access, mayManage)
+).annotateEndpoints(Access, mayManage).annotateEndpoints(StrictBody, true)

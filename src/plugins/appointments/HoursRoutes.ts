@@ -98,6 +98,7 @@ export const hoursRoutes = [
     description: `Several a day are allowed. ${times} 404 without the provider, 422 for hours that overlap.`,
     permission: manage,
     input: Week,
+    strict: true,
     success: Schema.Array(weeklyHours.Row)
   }).handle((call) => replaceWeek(call, call.params.providerId, call.input.schedules)),
   routes.list(`${ofProvider}/breaks`, { summary: "List breaks", description: times, ...shoppers, success: breaks.Row })
@@ -108,6 +109,7 @@ export const hoursRoutes = [
       `Every day without \`dayOfWeek\`. ${times} 404 without the provider, 422 when it ends before it begins.`,
     permission: manage,
     input: inputOf(breaks, { without: ["providerId"] }),
+    strict: true,
     success: breaks.Row
   }).handle((call) =>
     Effect.flatMap(
@@ -138,6 +140,7 @@ export const hoursRoutes = [
     description: `${times} 404 without the provider, 409 for a day that has some, 422 for one time without the other.`,
     permission: manage,
     input: inputOf(overrides, { without: ["providerId"] }),
+    strict: true,
     success: overrides.Row
   }).handle((call) =>
     Effect.flatMap(

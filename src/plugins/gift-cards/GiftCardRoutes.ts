@@ -89,6 +89,7 @@ export const giftCardRoutes = [
     description: "Only this answer has the code. 404 without the customer; 422 above `maxBalancePerCard`.",
     permission,
     input: Issue,
+    strict: true,
     success: NewCardView
   }).handle(({ input }) => GiftCards.use(({ issue }) => Effect.flatMap(issue(input), shownWithCode))),
   listOf(routes, "/", cards, {
@@ -127,6 +128,7 @@ export const giftCardRoutes = [
       delta: Schema.Int.check(Schema.makeFilter((delta) => delta !== 0 || "must not be 0")),
       note: Note
     }),
+    strict: true,
     success: CardView
   }).handle(({ input: { delta, note }, params }) =>
     GiftCards.use(({ adjust }) => Effect.flatMap(adjust(params.id, delta, note), shown))
@@ -136,6 +138,7 @@ export const giftCardRoutes = [
     description: "Raises balance and `initialAmount`. 409 for a disabled card; 422 above `maxBalancePerCard`.",
     permission,
     input: Schema.Struct({ amount: MinorUnits, note: Schema.optional(Note) }),
+    strict: true,
     success: CardView
   }).handle(({ input: { amount, note }, params }) =>
     GiftCards.use(({ topUp }) => Effect.flatMap(topUp(params.id, amount, note), shown))

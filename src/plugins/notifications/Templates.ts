@@ -33,6 +33,7 @@ export const templates = table("notification_templates", {
   /** Of the channel `print`: which printer prints it. */
   printerId: text.nullable
 }, {
+  strict: true,
   unique: [{ columns: ["event", "channel", "locale"] }],
   checks: { has_printer: "channel <> 'print' or printer_id is not null" }
 })

@@ -33,6 +33,7 @@ export const reorderRules = table("reorder_rules", {
   targetQuantity: integerBetween(1, maxQuantity),
   isActive: boolean.default(true)
 }, {
+  strict: true,
   unique: [
     { columns: ["entityId", "warehouseId"], where: "variant_id is null" },
     { columns: ["variantId", "warehouseId"], where: "variant_id is not null" }

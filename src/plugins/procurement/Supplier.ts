@@ -61,6 +61,7 @@ export const supplierItems = table("supplier_items", {
   validFrom: date.nullable,
   validTo: date.nullable
 }, {
+  strict: true,
   checks: { days: "valid_from is null or valid_to is null or valid_from <= valid_to" }
 })
 export type SupplierItem = RowOf<typeof supplierItems>
@@ -164,6 +165,7 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
         "For a quantity from `minOrderQuantity` on, from `validFrom` to `validTo`. 404 without the supplier.",
       permission: write,
       input: inputOf(supplierItems, { without: ["supplierId"] }),
+      strict: true,
       success: supplierItems.Row
     }).handle(({ db, input, params: { id } }) =>
       Effect.gen(function*() {

@@ -120,6 +120,7 @@ const storeRoutes = (settings: ScheduleSettings) => [
     description: "0 closes it. Orders that have a place keep it. 422 for what is the beginning of no slot.",
     permission: admin,
     input: Schema.Struct({ startsAt: timestamp.sent, capacity: fieldsOf(slots).capacity }),
+    strict: true,
     success: slots.Row
   }).handle((call) => setCapacity(call, settings, call.input))
 ]

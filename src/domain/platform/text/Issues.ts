@@ -52,43 +52,39 @@ const filterText = (issue: SchemaIssue.Filter): string | undefined => {
 const typeText = ({ ast }: SchemaIssue.InvalidType | SchemaIssue.AnyOf): string =>
   annotated(ast.annotations, "message") ?? `Expected ${wanted(ast)}`
 
-/** Words the refusal of an unknown key, by its path and the object that it is in. */
-type KeyIssue = (path: ReadonlyArray<string>, ast: SchemaAST.AST) => Issue
+/** Fields are of a body, parameters of a query, names of a comma list in a parameter. */
+export type UnknownKind = "field" | "parameter" | "name"
 
-const unknownKeyIssue: KeyIssue = (path, ast) => {
-  const known = ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+/** Refuses a key that is none of the known ones, with the one that was probably meant. */
+export const unknownKey = (path: ReadonlyArray<string>, known: ReadonlyArray<string>, kind: UnknownKind): Issue => {
   const meant = nearestWord(path.at(-1) ?? "", known)
   const name = path.join(".")
   const hint = meant === undefined ? "Leave it out." : `Did you mean "${meant}"?`
-  return { path: name, message: `${name} is not a known field. ${hint}`, code: "unknown_key" }
+  return { path: name, message: `${name} is not a known ${kind}. ${hint}`, code: "unknown_key" }
 }
 
 const collect = (
   issue: SchemaIssue.Issue,
   path: ReadonlyArray<PropertyKey>,
   found: Array<Issue>,
-  unknownKey: KeyIssue | undefined,
   instead?: string
 ): void => {
   if (found.length >= maxIssues) return
   const add = (message: string) => void found.push({ path: path.map(String).join("."), message, code: "invalid" })
   switch (issue._tag) {
     case "Filter":
-      return collect(issue.issue, path, found, unknownKey, instead ?? filterText(issue))
+      return collect(issue.issue, path, found, instead ?? filterText(issue))
     case "Encoding":
-      return collect(issue.issue, path, found, unknownKey, instead)
+      return collect(issue.issue, path, found, instead)
     case "Pointer":
-      return collect(issue.issue, [...path, ...issue.path], found, unknownKey, instead)
+      return collect(issue.issue, [...path, ...issue.path], found, instead)
     case "Composite":
-      return issue.issues.forEach((inner) => collect(inner, path, found, unknownKey, instead))
+      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
     case "AnyOf":
       if (issue.issues.length === 0) return add(instead ?? typeText(issue))
-      return issue.issues.forEach((inner) => collect(inner, path, found, unknownKey, instead))
+      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
     case "InvalidType":
       return add(instead ?? typeText(issue))
-    case "UnexpectedKey":
-      if (unknownKey !== undefined) return void found.push(unknownKey(path.map(String), issue.ast))
-      return add(instead ?? SchemaIssue.defaultLeafHook(issue))
     default:
       return add(instead ?? SchemaIssue.defaultLeafHook(issue))
   }
@@ -97,14 +93,7 @@ const collect = (
 /** Issues field by field (contract §0.1). */
 export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
   const found: Array<Issue> = []
-  collect(issue, [], found, undefined)
-  return found
-}
-
-/** The same for the body of a request, where unknown fields have a code and the name that was probably meant. */
-export const bodyIssuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
-  const found: Array<Issue> = []
-  collect(issue, [], found, unknownKeyIssue)
+  collect(issue, [], found)
   return found
 }
 

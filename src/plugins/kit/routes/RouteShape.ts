@@ -1,5 +1,5 @@
 import { Context, Option, Schema, SchemaGetter } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, type AccessRule, judgedBy, open } from "../../../domain/platform/access/AccessRule.ts"
 import { type Actor, holds, isAnonymous } from "../../../domain/platform/access/Actor.ts"
 import { Uuid } from "../../../domain/platform/ids/Id.ts"
@@ -7,6 +7,7 @@ import { pageQuery } from "../../../domain/platform/paging/Paging.ts"
 import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
 import { Errors, parseOptions } from "../../../http/middleware/Errors.ts"
+import { StrictBody } from "../../../http/middleware/FieldHandling.ts"
 import { Idempotency, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
 import { OwnRefusals, type RefusalShape } from "../../../http/server/Refusals.ts"
 import type { Listing } from "../tables/Listing.ts"
@@ -45,7 +46,7 @@ export type HeaderFields = Readonly<Record<string, Schema.Codec<unknown, string 
 export interface CommonOptions<Path extends string, Query extends QueryFields> extends Guard {
   readonly summary?: string
   readonly description?: string
-  /** Parameters of the query; others are ignored. */
+  /** Parameters of the query; `X-Ignored-Fields` names others. */
   readonly query?: Query
   /** Parameters of the path that are no UUIDs. */
   readonly params?: { readonly [Name in ParamsOf<Path>]?: Schema.Codec<string, string> }
@@ -67,7 +68,7 @@ export interface RouteOptions<
   readonly headers?: Headers
   /** Shape of the body; without one a body is not read. One that may be null (`Schema.NullOr`) may be left out. */
   readonly input?: Schema.Codec<Input, unknown>
-  /** Refuses unknown fields of the body with 422 `unknown_key`. Default: they are ignored. Records such as `metadata` stay free. */
+  /** Refuses unknown fields of the body with 422 `unknown_key`. Default: `X-Ignored-Fields` names them. Records such as `metadata` stay free. */
   readonly strict?: boolean | undefined
   /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
   readonly success?: Schema.Codec<Success, unknown>
@@ -176,8 +177,6 @@ const partsOf = (route: Described) => ({
   error: (route.errors ?? []).map(errorSchema)
 })
 
-const strictBody = Context.make(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
-
 const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Context.Context<never>) => Endpoint }>(
   endpoint: Endpoint,
   route: Described
@@ -188,7 +187,7 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
     ...(route.description === undefined ? {} : { description: route.description }),
     identifier: nameOf(route).replace(/[^a-zA-Z0-9]+/g, "_")
   }))
-  const strict = route.strict === true ? described.annotateMerge(strictBody) : described
+  const strict = route.strict === true ? described.annotateMerge(Context.make(StrictBody, true)) : described
   const rated = route.rate === undefined
     ? strict
     : strict.annotateMerge(Context.make(RouteRate, `strict:${nameOf(route)}`))

@@ -32,7 +32,7 @@ export const commissionRules = table("marketplace_commission_rules", {
   validUntil: timestamp.nullable,
   priority: integer.default(0),
   isActive: boolean.default(true)
-}, { indexes: [{ columns: ["isActive", "createdAt"] }] })
+}, { indexes: [{ columns: ["isActive", "createdAt"] }], strict: true })
 
 export type CommissionRule = RowOf<typeof commissionRules>
 
