@@ -40,7 +40,6 @@ export const serviceTypes = table("appointment_service_types", {
   entityId: idOf(EntityId).existing("entity").nullable,
   metadata: json.default({})
 }, {
-  strict: true,
   checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" }
 })
 export type ServiceType = RowOf<typeof serviceTypes>

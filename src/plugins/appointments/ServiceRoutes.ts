@@ -85,7 +85,6 @@ export const serviceRoutes = [
     description: "404 without the provider, 409 when they offer it already, 422 for an unknown service.",
     permission: admin,
     input: inputOf(providerServices, { without: ["providerId"] }),
-    strict: true,
     success: providerServices.Row
   }).handle(({ db, input, params }) =>
     Effect.gen(function*() {
