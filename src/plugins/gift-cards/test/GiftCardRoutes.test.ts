@@ -87,8 +87,9 @@ describe("gift cards", () => {
     assert.strictEqual((await post("disable")).status, 201)
     await refused("409 CONFLICT", "adjust", { delta: -1, note: "no" })
     await refused("409 CONFLICT", "top-up", { amount: 1 })
-    for (const action of ["disable", "adjust", "top-up"]) {
-      await shop.refused("404 NOT_FOUND", "POST", `/${randomUUID()}/${action}`, { delta: 1, amount: 1, note: "x" })
+    const unknown = { disable: {}, adjust: { delta: 1, note: "x" }, "top-up": { amount: 1, note: "x" } }
+    for (const [action, body] of Object.entries(unknown)) {
+      await shop.refused("404 NOT_FOUND", "POST", `/${randomUUID()}/${action}`, body)
     }
     await shop.refused("404 NOT_FOUND", "GET", `/${randomUUID()}`)
   })
