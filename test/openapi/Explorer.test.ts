@@ -25,13 +25,14 @@ withApp("the document as clients read it", (it) => {
       assert.deepStrictEqual(seen("/api/catalog/entities", "post"), ["Idempotency-Key"])
     }))
 
-  it.effect("says that fields without a name in their schema are ignored, which is what happens", () =>
+  it.effect("says that unknown fields are named and otherwise ignored, which is what happens", () =>
     Effect.gen(function*() {
       const document = yield* api("GET", "/api/doc")
-      assert.include(document.text("info.description"), "does not name are ignored")
+      assert.include(document.text("info.description"), "`X-Ignored-Fields` in the answer names them")
       const made = yield* api("POST", "/api/carts", { body: { currency: "USD", colour: "red", id: 5 } })
       assert.strictEqual(made.status, 201)
       assert.isUndefined(made.at("data.colour"))
+      assert.strictEqual(made.headers.get("x-ignored-fields"), "colour, id")
       const asked = { measures: ["Orders.count"], limits: 5 }
       assert.strictEqual((yield* api("POST", "/api/analytics/query", { as: asAdmin, body: asked })).status, 422)
     }))
