@@ -110,8 +110,9 @@ describe("the choice among prices", () => {
     assert.isTrue(Result.isFailure(ask({ prices: [price("of a variant", 1, { variantId: red })] })))
   })
 
-  it("includes both bounds of quantity and time", () => {
-    const row = price("exact", 1, { minQuantity: 3, maxQuantity: 3, validFrom: now, validUntil: now })
+  it("includes both bounds of quantity and the beginning, not the end", () => {
+    const row = price("exact", 1, { minQuantity: 3, maxQuantity: 3, validFrom: now, validUntil: day(1) })
+    assert.strictEqual(chosen({ prices: [general, row], quantity: 3, now: day(1) }), "general")
     assert.strictEqual(chosen({ prices: [general, row], quantity: 3 }), "exact")
     assert.strictEqual(chosen({ prices: [general, row], quantity: 4 }), "general")
     assert.strictEqual(chosen({ prices: [general, row], quantity: 2 }), "general")

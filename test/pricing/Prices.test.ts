@@ -164,7 +164,7 @@ describe("prices", () => {
         assert.deepStrictEqual(yield* amounts([], "USD", [], now), [])
       }).pipe(asStaff))
 
-    it.effect("a price holds from its first to its last moment", () =>
+    it.effect("a price holds from its first moment to before its end", () =>
       Effect.gen(function*() {
         const prices = yield* Prices
         const { entityId } = yield* seedEntity()
@@ -179,8 +179,8 @@ describe("prices", () => {
           yield* Effect.all([
             at("2025-12-31T23:59:59.999Z"),
             at(window.validFrom),
-            at(window.validUntil),
-            at("2026-02-01T00:00:00Z")
+            at("2026-01-31T23:59:59.998Z"),
+            at(window.validUntil)
           ]),
           [null, 5, 5, null]
         )

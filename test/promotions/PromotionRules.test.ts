@@ -124,7 +124,8 @@ describe("a promotion is refused", () => {
     assert.strictEqual(reason(ten({ isActive: false })), reasons.inactive)
     assert.strictEqual(reason(ten({ validFrom: day(1) })), reasons.outsideWindow)
     assert.strictEqual(reason(ten({ validUntil: day(-1) })), reasons.outsideWindow)
-    assert.strictEqual(reason(ten({ validFrom: now, validUntil: now })), "it applies")
+    assert.strictEqual(reason(ten({ validUntil: now })), reasons.outsideWindow)
+    assert.strictEqual(reason(ten({ validFrom: now, validUntil: day(1) })), "it applies")
   })
 
   it("a promotion is refused for the conditions of the order", () => {

@@ -92,7 +92,7 @@ const pricesFor = (sql: SqlClient.SqlClient, buyer: ExpansionView["prices"]) =>
     ? sql`${sql.literal(prices)})`
     : sql`${sql.literal(prices)}
         and (p.valid_from is null or p.valid_from <= ${buyer.now}::timestamptz)
-        and (p.valid_until is null or p.valid_until >= ${buyer.now}::timestamptz)
+        and (p.valid_until is null or p.valid_until > ${buyer.now}::timestamptz)
         and (p.customer_group_id is null or p.customer_group_id = any(array(select unnest(c.group_ids)
           from customers_read c where c.organization_id = ${buyer.organizationId} and c.user_id = ${buyer.userId}))))`
 

@@ -5,7 +5,7 @@ import type { Issue } from "../platform/errors/ApiErrors.ts"
 import { CurrencyCode, parseAmount } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { strictly } from "../platform/text/Issues.ts"
-import { Moment } from "../platform/text/Time.ts"
+import { Moment, Until } from "../platform/text/Time.ts"
 import { ProductRecord } from "./catalog/ProductRecord.ts"
 import type { PriceRecord } from "./PriceImport.ts"
 import type { StockRecord } from "./StockImport.ts"
@@ -27,7 +27,7 @@ const ExternalRecord = Schema.Struct({
     amount: Decimal,
     compareAtAmount: Schema.optional(Decimal),
     validFrom: maybe(Moment),
-    validUntil: maybe(Moment)
+    validUntil: maybe(Until)
   })),
   stock: Schema.Array(Schema.Struct({
     ...name,
@@ -46,7 +46,7 @@ const minor = (path: string, text: string, currency: CurrencyCode): Result.Resul
 }
 
 export const readProduct = (record: unknown, of: BatchContext) =>
-  Result.gen(function*() {
+  Effect.gen(function*() {
     const { prices, product, stock } = yield* readRecord(record)
     const currency = yield* readCurrency(of.currency)
     const { slug } = product
@@ -62,18 +62,18 @@ export const readProduct = (record: unknown, of: BatchContext) =>
       )
     return {
       product,
-      prices: yield* Result.all(prices.map((price, index) => priceOf(price, `prices.${index}`))),
-      stock: yield* Result.all(stock.map((level, index) =>
+      prices: yield* Effect.fromResult(Result.all(prices.map((price, index) => priceOf(price, `prices.${index}`)))),
+      stock: yield* Effect.fromResult(Result.all(stock.map((level, index) =>
         Result.map(
           minorOr(`stock.${index}.unitCost`, level.unitCost, undefined),
           (unitCost): StockRecord => ({ ...level, slug, unitCost })
         )
-      ))
+      )))
     }
   })
 
 type ExternalPrice = typeof ExternalRecord.Type["prices"][number]
-type ExternalProduct = Result.Result.Success<ReturnType<typeof readProduct>>
+type ExternalProduct = Effect.Success<ReturnType<typeof readProduct>>
 
 const isPicture = Schema.is(ShownPicture)
 

@@ -20,7 +20,7 @@ import { type BatchContext, refused, type Upsert } from "./Upsert.ts"
  * counts.
  */
 const workOf = <A>(
-  read: (record: unknown, of: BatchContext) => Result.Result<A, ReadonlyArray<Issue>>,
+  read: (record: unknown, of: BatchContext) => Effect.Effect<A, ReadonlyArray<Issue>>,
   keyOf: (record: A) => string,
   upsert: Upsert<A>
 ): Work =>
@@ -30,7 +30,7 @@ const workOf = <A>(
     const results: Array<RowResult> = []
     for (const at of rows) {
       const found = at.problem === null
-        ? read(at.record, of)
+        ? yield* Effect.result(read(at.record, of))
         : refused("", at.problem, "unreadable")
       if (Result.isFailure(found)) {
         results.push({ ...at, key: null, result: { _tag: "refused", issues: found.failure } })

@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import type { Issue } from "../platform/errors/ApiErrors.ts"
 import { issue, maybe, over, Units } from "../platform/text/Fields.ts"
 import { Text } from "../platform/text/Storable.ts"
-import { Moment, Time } from "../platform/text/Time.ts"
+import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
 
-/** Limits to buyers, quantities and times; null is open. Bounds are inclusive. */
+/** Limits to buyers, quantities and times; null is open. Quantities are inclusive, `validUntil` is not. */
 export const boundsFields = {
   customerGroupId: Schema.NullOr(Schema.String),
   minQuantity: Schema.NullOr(Schema.Int),
@@ -18,7 +18,7 @@ export const sentBounds = {
   minQuantity: maybe(Units),
   maxQuantity: maybe(Units),
   validFrom: maybe(Moment),
-  validUntil: maybe(Moment)
+  validUntil: maybe(Until)
 }
 
 export interface SentBounds {
@@ -45,12 +45,9 @@ export const boundsOver = (sent: SentBounds, before?: Bounds): Bounds => ({
   validUntil: over(sent.validUntil, before?.validUntil ?? null)
 })
 
-export const windowIssues = (from: Date | null, until: Date | null): ReadonlyArray<Issue> =>
-  from !== null && until !== null && until < from ? [issue("validUntil", "must not be before validFrom")] : []
-
-export const boundsIssues = ({ maxQuantity, minQuantity, validFrom, validUntil }: Bounds): ReadonlyArray<Issue> => [
+export const boundsIssues = ({ maxQuantity, minQuantity, ...bounds }: Bounds): ReadonlyArray<Issue> => [
   ...(minQuantity !== null && maxQuantity !== null && maxQuantity < minQuantity
     ? [issue("maxQuantity", "must not be below minQuantity")]
     : []),
-  ...windowIssues(validFrom, validUntil)
+  ...windowIssues(bounds, "validFrom", "validUntil")
 ]

@@ -63,7 +63,7 @@ const orTargetGone = (error: SqlError.SqlError) =>
 
 const matching = (sql: SqlClient.SqlClient, filter: PriceModifierFilter, now: Date) => {
   const holds = sql`((valid_from is null or valid_from <= ${now}::timestamptz)
-    and (valid_until is null or valid_until >= ${now}::timestamptz))`
+    and (valid_until is null or valid_until > ${now}::timestamptz))`
   return [
     ...(filter.entityId === undefined ? [] : [sql`entity_id = ${filter.entityId}::uuid`]),
     ...(filter.currency === undefined ? [] : [sql`currency = ${filter.currency}`]),

@@ -116,7 +116,7 @@ const admits = (row: Bounds, question: PriceQuestion): boolean =>
   (row.minQuantity === null || question.quantity >= row.minQuantity) &&
   (row.maxQuantity === null || question.quantity <= row.maxQuantity) &&
   (row.validFrom === null || question.now >= row.validFrom) &&
-  (row.validUntil === null || question.now <= row.validUntil) &&
+  (row.validUntil === null || question.now < row.validUntil) &&
   (row.customerGroupId === null || question.groups.includes(row.customerGroupId))
 
 const isCandidate = (row: PriceRow, question: PriceQuestion): boolean =>

@@ -53,7 +53,7 @@ export const candidatesSql = (of: { readonly [Fact in keyof PriceQuestion]: stri
         'compareAtAmount', p.compare_at_amount, 'customerGroupId', p.customer_group_id, 'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity,
         'validFrom', p.valid_from, 'validUntil', p.valid_until, 'createdAt', p.created_at)) as found
       from prices p where p.organization_id = ${of.organization} and p.entity_id = any(${of.ids})
-        and p.currency = ${of.currency} and (p.valid_until is null or p.valid_until >= ${of.now})) price
+        and p.currency = ${of.currency} and (p.valid_until is null or p.valid_until > ${of.now})) price
     cross join lateral (select json_agg(json_build_object('id', m.id, 'name', m.name, 'type', m.type,
         'value', m.value, 'priority', m.priority, 'entityId', m.entity_id, 'variantId', m.variant_id,
         'customerGroupId', m.customer_group_id, 'currency', m.currency, 'minQuantity', m.min_quantity,
@@ -61,7 +61,7 @@ export const candidatesSql = (of: { readonly [Fact in keyof PriceQuestion]: stri
         'validUntil', m.valid_until)) as found
       from price_modifiers m where m.organization_id = ${of.organization}
         and (m.entity_id is null or m.entity_id = any(${of.ids})) and (m.currency is null or m.currency = ${of.currency})
-        and (m.valid_until is null or m.valid_until >= ${of.now})) modifier
+        and (m.valid_until is null or m.valid_until > ${of.now})) modifier
     cross join lateral (select json_agg(json_build_object('id', e.id, 'type', e.type, 'slug', e.slug,
         'basePrice', e.metadata->'basePrice')) as found
       from catalog_entities_read e where e.organization_id = ${of.organization} and e.id = any(${of.ids})) entity`

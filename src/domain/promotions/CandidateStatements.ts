@@ -37,7 +37,7 @@ export const promotionsSql = (of: { readonly [Fact in keyof PromotionQuestion]: 
       select * from promotions where organization_id = ${of.organization} and code = any(${of.codes})
       union all
       select * from promotions where organization_id = ${of.organization} and is_automatic and is_active
-        and (valid_until is null or valid_until >= ${of.now}) and (code is null or code <> all(${of.codes}))) p), '[]')`
+        and (valid_until is null or valid_until > ${of.now}) and (code is null or code <> all(${of.codes}))) p), '[]')`
 
 const decode = decoderOf(CandidateJson)
 

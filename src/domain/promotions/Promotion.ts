@@ -5,8 +5,7 @@ import { EntityId, PromotionId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { issue, maybe, over, Priority, Units } from "../platform/text/Fields.ts"
 import { ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
-import { Moment, Time } from "../platform/text/Time.ts"
-import { windowIssues } from "../pricing/Bounds.ts"
+import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
 import { isFixed, isPercentage, normalizeCodes, PromotionType } from "./PromotionRules.ts"
 
 const list = Schema.Array(Text).check(Schema.isMaxLength(100))
@@ -72,7 +71,7 @@ const optional = {
   usageLimitTotal: maybe(Limit),
   usageLimitPerCustomer: maybe(Limit),
   validFrom: maybe(Moment),
-  validUntil: maybe(Moment),
+  validUntil: maybe(Until),
   metadata: maybe(StorableObject)
 }
 
@@ -112,7 +111,7 @@ const issuesOf = (promotion: Promotion): ReadonlyArray<Issue> => [
   ...(promotion.usageLimitTotal !== null && promotion.usageLimitTotal < promotion.usedCount
     ? [issue("usageLimitTotal", `must not be below the ${promotion.usedCount} uses so far`)]
     : []),
-  ...windowIssues(promotion.validFrom, promotion.validUntil)
+  ...windowIssues(promotion, "validFrom", "validUntil")
 ]
 
 /** A fixed amount is in the store's currency when none was named (contract §8). */

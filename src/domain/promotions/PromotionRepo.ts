@@ -84,12 +84,12 @@ const inStatus = (sql: SqlClient.SqlClient, status: PromotionStatus, now: Date):
     case "active":
       return [
         sql`is_active and (valid_from is null or valid_from <= ${now}::timestamptz)
-          and (valid_until is null or valid_until >= ${now}::timestamptz)`
+          and (valid_until is null or valid_until > ${now}::timestamptz)`
       ]
     case "inactive":
       return [sql`not is_active`]
     case "expired":
-      return [sql`valid_until < ${now}::timestamptz`]
+      return [sql`valid_until <= ${now}::timestamptz`]
     case "scheduled":
       return [sql`is_active and valid_from > ${now}::timestamptz`]
     case "all":

@@ -154,7 +154,7 @@ const objection = (promotion: PromotionRow, order: PromotionOrder): PromotionRea
   const used = order.usage.get(promotion.id) ?? { total: 0, byCustomer: 0 }
   if (!promotion.isActive) return promotionReasons.inactive
   if (validFrom !== null && order.now < validFrom) return promotionReasons.outsideWindow
-  if (validUntil !== null && order.now > validUntil) return promotionReasons.outsideWindow
+  if (validUntil !== null && order.now >= validUntil) return promotionReasons.outsideWindow
   if (!isWellFormed(promotion)) return promotionReasons.malformed
   if (isFixed(promotion.type) && promotion.currency !== order.currency) return promotionReasons.otherCurrency
   if (order.subtotal < (conditions.minimumOrderValue ?? 0)) return promotionReasons.minimumOrderValue

@@ -235,7 +235,6 @@ export const storeSettings = ({ access, auth, deployment }: AppSettings): Settin
   customerPermissions: access.customerPermissions
 })
 
-export const storeSettingsLayer: Layer.Layer<StoreSettings, never, AppConfig> = Layer.effect(
-  StoreSettings,
-  Effect.map(AppConfig, storeSettings)
+export const storeSettingsLayer: Layer.Layer<StoreSettings, never, AppConfig> = Layer.unwrap(
+  Effect.map(AppConfig, (settings) => StoreSettings.layerOf(storeSettings(settings)))
 )

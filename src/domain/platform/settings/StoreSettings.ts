@@ -1,6 +1,7 @@
-import { Context, Layer, Schema } from "effect"
+import { Context, DateTime, Layer, Schema } from "effect"
 import { type KeyScopes, mergedScopes } from "../access/ApiKey.ts"
 import { defaultRoles, type Roles } from "../access/Permission.ts"
+import { LocalTimeZone } from "../text/Time.ts"
 
 /** A fact that a store may require before it sells. */
 export const Requirement = Schema.Literals(["email", "shippingAddress", "billingAddress"])
@@ -52,6 +53,12 @@ export const defaultSettings: Settings = {
 export class StoreSettings
   extends Context.Service<StoreSettings, Settings>()("stoa/domain/platform/settings/StoreSettings")
 {
-  static readonly layerOf = (settings: Partial<Settings>): Layer.Layer<StoreSettings> =>
-    Layer.succeed(StoreSettings, { ...defaultSettings, ...settings })
+  /** With the zone of local times. */
+  static readonly layerOf = (given: Partial<Settings>): Layer.Layer<StoreSettings> => {
+    const settings = { ...defaultSettings, ...given }
+    return Layer.merge(
+      Layer.succeed(StoreSettings, settings),
+      Layer.succeed(LocalTimeZone, DateTime.zoneMakeNamedUnsafe(settings.timeZone))
+    )
+  }
 }

@@ -1,4 +1,4 @@
-import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
+import { Effect, Schema, type SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
 import { nearestWord } from "./NearestWord.ts"
 
@@ -98,6 +98,6 @@ export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): Readonly
 }
 
 export const strictly = <T, E>(schema: Schema.Codec<T, E>) => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
-  return (value: unknown): Result.Result<T, ReadonlyArray<Issue>> => Result.mapError(decode(value), issuesOf)
+  const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
+  return (value: unknown): Effect.Effect<T, ReadonlyArray<Issue>> => Effect.mapError(decode(value), issuesOf)
 }
