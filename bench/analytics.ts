@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted, Result } from "effect"
+import { DateTime, Effect, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Client } from "pg"
 import type { AnalyticsQuery } from "../src/domain/analytics/AnalyticsQuery.ts"
@@ -60,7 +60,9 @@ const questions: ReadonlyArray<readonly [name: string, query: AnalyticsQuery]> =
 const statementFor = (url: string, query: AnalyticsQuery) =>
   Effect.runPromise(
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const plan = Result.getOrThrow(planOf(query, analyticsModels(), new Date()))
+      const plan = Result.getOrThrow(
+        planOf(query, analyticsModels(), { now: new Date(), zone: DateTime.zoneMakeNamedUnsafe("UTC") })
+      )
       return statementOf(sql, plan, { organizationId: org, rules: [], vendorId: null, customerId: null }).compile()
     }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { endOf } from "../../src/layers/access/ApiKeyCommand.ts"
 import { aMember } from "../auth/Visitors.ts"
 import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
@@ -114,23 +114,24 @@ layer(testAppLayer({ auth: { apiKeys: { enabled: false }, requireEmailVerificati
 
 describe("the end of a key", () => {
   const now = new Date("2026-01-01T00:00:00Z")
+  const zone = DateTime.zoneMakeNamedUnsafe("Europe/Zurich")
 
-  plain("the end of a key is a duration from now or a date", () => {
+  plain("the end of a key is a duration from now or the end of a date", () => {
     const ends = ["12h", "90d", "8w", "2027-01-31", "2027-01-31T12:00:00Z"].map((text) =>
-      endOf(text, now)?.toISOString()
+      endOf(text, now, zone)?.toISOString()
     )
     assert.deepStrictEqual(ends, [
       "2026-01-01T12:00:00.000Z",
       "2026-04-01T00:00:00.000Z",
       "2026-02-26T00:00:00.000Z",
-      "2027-01-31T00:00:00.000Z",
+      "2027-01-31T23:00:00.000Z",
       "2027-01-31T12:00:00.000Z"
     ])
   })
 
   plain("the end of a key is refused in any other form", () => {
     for (const text of ["", "soon", "12", "h", "-1d", "1y", "2027-13-01", "1e3d"]) {
-      assert.isUndefined(endOf(text, now), text)
+      assert.isUndefined(endOf(text, now, zone), text)
     }
   })
 })

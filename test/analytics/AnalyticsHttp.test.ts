@@ -194,6 +194,38 @@ withSharedApp("analytics", (it) => {
       assert.deepStrictEqual(times, [{ "Orders.placedAt": "2026-01-01T00:30:00.000Z", "Orders.count": 1 }])
     }))
 
+  it.effect("counts local days and hours, the hour that comes twice as two", () =>
+    Effect.gen(function*() {
+      const as = yield* aStoreWithOrders
+      const placed = ["2026-10-24T22:30Z", "2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T22:30Z"]
+      for (const at of placed) yield* anOrder({ organizationId: as.organizationId, placedAt: new Date(at) })
+      const counted = Effect.fnUntraced(function*(granularity: string, timezone?: string) {
+        const rows = yield* rowsOf({
+          measures: ["Orders.count"],
+          timeDimensions: [{ dimension: "Orders.placedAt", granularity, dateRange: ["2026-10-25", "2026-10-25"] }],
+          ...(timezone && { timezone })
+        }, as)
+        return rows.map((row) => Object.values(Object(row)))
+      })
+      assert.deepStrictEqual(yield* counted("day", "Europe/Zurich"), [["2026-10-25", 4]])
+      assert.deepStrictEqual(yield* counted("hour", "Europe/Zurich"), [
+        ["2026-10-25T00:00+02:00", 1],
+        ["2026-10-25T02:00+02:00", 1],
+        ["2026-10-25T02:00+01:00", 1],
+        ["2026-10-25T23:00+01:00", 1]
+      ])
+      assert.deepStrictEqual(yield* counted("hour", "Asia/Kolkata"), [
+        ["2026-10-25T04:00+05:30", 1],
+        ["2026-10-25T06:00+05:30", 1],
+        ["2026-10-25T07:00+05:30", 1]
+      ])
+      assert.deepStrictEqual(yield* counted("hour"), [
+        ["2026-10-25T00:00+00:00", 1],
+        ["2026-10-25T01:00+00:00", 1],
+        ["2026-10-25T22:00+00:00", 1]
+      ])
+    }))
+
   it.effect("analytics takes a range of days with its last one, a range of times without its end", () =>
     Effect.gen(function*() {
       const as = yield* aStoreWithOrders

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AnalyticsQuery } from "../../src/domain/analytics/AnalyticsQuery.ts"
 import { AnalyticsRepo, AnalyticsSettings, defaultAnalytics } from "../../src/domain/analytics/AnalyticsRepo.ts"
@@ -41,9 +41,11 @@ const layers = AnalyticsRepo.layer.pipe(
 
 const models = [...ofOrders(), ...ofInventory(), ...ofCustomers()]
 
+const zone = DateTime.zoneMakeNamedUnsafe("Europe/Zurich")
+
 /** The plan of the one statement that answers a query. */
 const planFor = Effect.fnUntraced(function*(query: AnalyticsQuery, organizationId: string, customerId?: CustomerId) {
-  const plan = yield* Effect.fromResult(planOf(query, models, new Date("2026-12-20T10:00:00Z")))
+  const plan = yield* Effect.fromResult(planOf(query, models, { now: new Date("2026-12-20T10:00:00Z"), zone }))
   const rules = customerId === undefined ? [] : rulesFor(plan.model, { _tag: "Customer" }) ?? []
   const reach = { organizationId, rules, vendorId: null, customerId: customerId ?? null }
   const [first = "", ...others] = yield* plansOf((yield* AnalyticsRepo).rows(plan, reach))

@@ -41,7 +41,11 @@ const wrong: ReadonlyArray<readonly [query: unknown, path: string, message: RegE
     "segments.0",
     /Available: Inventory\.lowStock/
   ],
-  [over({ granularity: "hour" }), "timeDimensions.0.granularity", /Available: day, week, month, year/],
+  [over({ granularity: "minute" }), "timeDimensions.0.granularity", /Available: hour, day, week, month, year/],
+  [{ measures, timezone: "Europe/Nowhere" }, "timezone", /IANA name/],
+  [{ measures, timezone: "CET" }, "timezone", /Europe\/Zurich/],
+  [{ measures, timezone: "+01:00" }, "timezone", /IANA name/],
+  [over({ dateRange: ["2026-12-01", "2026-11-01"] }), "timeDimensions.0.dateRange", /must be after the first one/],
   [over({ dimension: "Orders.status" }), "timeDimensions.0.dimension", /Available: Orders\.placedAt/],
   [over({ dateRange: "last decade" }), "timeDimensions.0.dateRange", /unknown range.*last N days.*all time/],
   [over({ dateRange: "last 0 days" }), "timeDimensions.0.dateRange", /unknown range/],

@@ -1,11 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { momentNamed, presetRange, rangeBetween } from "../../src/domain/analytics/TimeRange.ts"
+import { DateTime } from "effect"
+import { presetRange, rangeBetween } from "../../src/domain/analytics/TimeRange.ts"
 
 const day = (date: Date | undefined) => date?.toISOString().replace("T00:00:00.000Z", "")
 
+const utc = DateTime.zoneMakeNamedUnsafe("UTC")
+const zurich = DateTime.zoneMakeNamedUnsafe("Europe/Zurich")
+
 /** The range of a preset on a day, as `from until`. */
-const on = (now: string) => (preset: string) => {
-  const range = presetRange(preset, new Date(now))
+const on = (now: string, zone: DateTime.TimeZone = utc) => (preset: string) => {
+  const range = presetRange(preset, new Date(now), zone)
   return range && `${day(range.from)} ${day(range.until)}`
 }
 
@@ -41,6 +45,13 @@ describe("a preset of dates", () => {
     assert.strictEqual(on("2026-08-30T10:00:00Z")("last 6 months"), "2026-02-28 2026-08-31")
   })
 
+  it("a preset means local days, of 23 and 25 hours where clocks change", () => {
+    const said = on("2026-03-28T23:30:00Z", zurich)
+    assert.strictEqual(said("today"), "2026-03-28T23:00:00.000Z 2026-03-29T22:00:00.000Z")
+    assert.strictEqual(said("this month"), "2026-02-28T23:00:00.000Z 2026-03-31T22:00:00.000Z")
+    assert.strictEqual(on("2026-10-25T12:00:00Z", zurich)("today"), "2026-10-24T22:00:00.000Z 2026-10-25T23:00:00.000Z")
+  })
+
   it("a preset of dates is nothing else", () => {
     const said = on("2026-11-20T10:00:00Z")
     const others = [
@@ -65,21 +76,26 @@ describe("a preset of dates", () => {
   })
 })
 
-describe("a date", () => {
-  it("a date is one of the calendar, in ISO 8601", () => {
-    for (const text of ["2026-02-30", "2026-13-01", "2026-1-1", "20260101", "2026-01-01T25:00:00Z", "soon", ""]) {
-      assert.isUndefined(momentNamed(text), text)
-    }
-    assert.strictEqual(momentNamed("2024-02-29")?.moment.toISOString(), "2024-02-29T00:00:00.000Z")
-    assert.strictEqual(momentNamed("2026-01-01T10:00")?.moment.toISOString(), "2026-01-01T10:00:00.000Z")
-    assert.strictEqual(momentNamed("2026-01-01T10:00:00+02:00")?.moment.toISOString(), "2026-01-01T08:00:00.000Z")
+describe("a range between two texts", () => {
+  const between = (from: string, to: string, withEnd = false) => {
+    const range = rangeBetween(from, to, zurich, withEnd)
+    return typeof range === "string" ? range : [range.from?.toISOString(), range.until?.toISOString(), range.withEnd]
+  }
+
+  it("ends with the last local day, or at the time that is sent", () => {
+    const from = "2026-10-24T22:00:00.000Z"
+    assert.deepStrictEqual(between("2026-10-25", "2026-10-25", true), [from, "2026-10-25T23:00:00.000Z", false])
+    assert.deepStrictEqual(between("2026-10-25", "2026-10-25T12:00"), [from, "2026-10-25T11:00:00.000Z", false])
+    assert.deepStrictEqual(between("2026-10-25", "2026-10-25T00:00", true), [from, from, true])
   })
 
-  it("a date at the end of a range is a whole day where it has no time", () => {
-    const [from, to, time] = [momentNamed("2026-01-01"), momentNamed("2026-01-31"), momentNamed("2026-01-31T00:00:00Z")]
-    if (from === undefined || to === undefined || time === undefined) throw new Error("no moments")
-    assert.strictEqual(day(rangeBetween(from, to, false).until), "2026-02-01")
-    assert.strictEqual(day(rangeBetween(from, time, false).until), "2026-01-31")
-    assert.deepStrictEqual([to, time].map((end) => rangeBetween(from, end, true).withEnd), [false, true])
+  it("is refused for other texts and for an end that is not after its beginning", () => {
+    for (const text of ["2026-02-30", "2026-13-01", "2026-1-1", "20260101", "2026-01-01T25:00:00Z", "soon", ""]) {
+      assert.match(String(between("2026-01-01", text)), /two dates or times/, text)
+    }
+    const order = "the second date or time must be after the first one"
+    assert.strictEqual(between("2026-12-01", "2026-11-01"), order)
+    assert.strictEqual(between("2026-12-01T10:00", "2026-12-01T10:00"), order)
+    assert.strictEqual(between("2026-12-01T10:00", "2026-12-01T09:59", true), order)
   })
 })

@@ -253,8 +253,10 @@ withSharedApp("GET /api/audit", (it) => {
       const rows: ReadonlyArray<readonly [query: string, days: ReadonlyArray<number>]> = [
         ["", [3, 2, 1]],
         ["from=2026-01-02", [3, 2]],
-        ["to=2026-01-02T00:00:00Z", [2, 1]],
+        ["to=2026-01-02T00:00:00Z", [1]],
+        ["to=2026-01-02", [2, 1]],
         ["from=2026-01-02T00:00:00.001&to=2026-01-03", [3]],
+        ["from=2026-01-02&to=2026-01-02", [2]],
         ["from=2026-01-01T01:00:00%2B01:00&to=2026-01-01", [1]],
         ["limit=1&page=2", [2]]
       ]
@@ -265,7 +267,17 @@ withSharedApp("GET /api/audit", (it) => {
       const path = `${audit}/order/2026-01-02`
       assert.lengthOf((yield* api("GET", `${path}?from=2026-01-01&limit=5&page=1`, { as })).list("data"), 1)
       assert.lengthOf((yield* api("GET", `${path}?to=2026-01-01`, { as })).list("data"), 0)
-      for (const query of ["from=zzz", "to=2026-13-01", "from=1", "to=tomorrow", "from=", "from=%00"]) {
+      for (
+        const query of [
+          "from=zzz",
+          "to=2026-13-01",
+          "from=1",
+          "to=tomorrow",
+          "to=2026-01-01&from=2026-01-02",
+          "from=",
+          "from=%00"
+        ]
+      ) {
         for (const route of [audit, path]) {
           const answer = yield* api("GET", `${route}?${query}`, { as })
           refused(answer, 422, "VALIDATION_FAILED", `${route}?${query}`)

@@ -12,6 +12,7 @@ import {
   type Scope,
   scopeOf
 } from "../platform/modules/AnalyticsModel.ts"
+import { LocalTimeZone } from "../platform/text/Time.ts"
 import type { AnalyticsMeta, AnalyticsQuery } from "./AnalyticsQuery.ts"
 import { AnalyticsRepo } from "./AnalyticsRepo.ts"
 import { planOf } from "./QueryPlan.ts"
@@ -52,7 +53,8 @@ export class Analytics extends Context.Service<Analytics>()("stoa/domain/analyti
       const scope = yield* scopeFor(actor)
       const visible = visibleIn(scope).map(({ model }) => model)
       yield* mustSee(models.map(({ model }) => model), visible, asked.measures)
-      const plan = yield* Effect.fromResult(planOf(asked, visible, DateTime.toDateUtc(yield* DateTime.now)))
+      const zone = asked.timezone === undefined ? yield* LocalTimeZone : DateTime.zoneMakeNamedUnsafe(asked.timezone)
+      const plan = yield* Effect.fromResult(planOf(asked, visible, { zone, now: yield* DateTime.nowAsDate }))
       // Orders reference the profile, not the login. A login without a profile has no rows.
       const profile = scope._tag === "Customer" ? yield* customers.existingProfile : null
       const rows = yield* repo.rows(plan, {

@@ -9,10 +9,11 @@ import {
   modelSources,
   type Segment
 } from "../platform/modules/AnalyticsModel.ts"
+import { TimeZone } from "../platform/text/BusinessDate.ts"
 import { AnyJson, ShortText } from "../platform/text/Storable.ts"
 import { presetForms } from "./TimeRange.ts"
 
-export const granularities = ["day", "week", "month", "year"] as const
+export const granularities = ["hour", "day", "week", "month", "year"] as const
 export type Granularity = typeof granularities[number]
 
 export const rowLimit = { usual: 100, least: 1, most: 1000 } as const
@@ -39,16 +40,25 @@ const strict = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
 const TimeDimension = strict({
   dimension: ShortText.annotate({ description: "A dimension of type time, `Model.member`." }),
   granularity: Schema.optionalKey(
-    ShortText.annotate({ description: "day, week, month or year, in UTC. Absent: it filters and does not group." })
+    ShortText.annotate({
+      description: "hour, day, week, month or year of the time zone. An hour is labelled with its offset, " +
+        "2026-10-25T02:00+01:00. Absent: it filters and does not group."
+    })
   ),
   dateRange: Schema.optionalKey(
     Schema.Union([ShortText, names(maxEntries)]).annotate({
       description:
-        "Two ISO 8601 dates or times; an end date without a time is part of it, an end time is not. Or one of: " +
+        "Two ISO 8601 dates or times, local to the time zone where they have no offset; an end date without a time is " +
+        "part of it, an end time is not. Or one of: " +
         `${presetForms}.`
     })
   )
 })
+
+/** PostgreSQL reads other names as fixed offsets: CET has no summer there. */
+const Zone = TimeZone.check(
+  Schema.makeFilter((name: string) => name.includes("/") || name === "UTC" || "must be a name such as Europe/Zurich")
+)
 
 /** The body of `POST /api/analytics/query`; names have the form `Model.member`. */
 export const AnalyticsQuery = strict({
@@ -69,6 +79,9 @@ export const AnalyticsQuery = strict({
     Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(queryLimits.order)).annotate({
       description: "From members of the query to asc or desc, the first one first."
     })
+  ),
+  timezone: Schema.optionalKey(
+    Zone.annotate({ description: "IANA name of the zone of days, hours and local times. Default: the store's." })
   ),
   limit: Schema.optionalKey(Schema.Finite.annotate({ description: "Rows at most, 1 to 1000. Default 100." }))
 }).annotate({ identifier: "AnalyticsQuery" })

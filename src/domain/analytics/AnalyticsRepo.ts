@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Unavailable } from "../platform/errors/ApiErrors.ts"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
@@ -48,19 +48,28 @@ const numberOf = (member: string, value: unknown): Effect.Effect<number | null, 
 const textOrTime = (value: unknown): string | null =>
   value === null || value === undefined ? null : value instanceof Date ? value.toISOString() : String(value)
 
-const rowOf = Effect.fnUntraced(function*({ groups, measures }: QueryPlan, row: Readonly<Record<string, unknown>>) {
-  const out: Record<string, string | number | boolean | null> = {}
-  for (const [n, { dimension, granularity, member }] of groups.entries()) {
-    const value = row[`g${n}`]
-    out[member] = granularity === undefined && dimension.type === "number"
-      ? yield* numberOf(member, value)
-      : typeof value === "boolean"
-      ? value
-      : textOrTime(value)
+const hourText = (hour: Date, timeZone: DateTime.TimeZone): string => {
+  const text = DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(hour, { timeZone }))
+  return `${text.slice(0, 16)}${text.endsWith("Z") ? "+00:00" : text.slice(-6)}`
+}
+
+const rowOf = Effect.fnUntraced(
+  function*({ groups, measures, zone }: QueryPlan, row: Readonly<Record<string, unknown>>) {
+    const out: Record<string, string | number | boolean | null> = {}
+    for (const [n, { dimension, granularity, member }] of groups.entries()) {
+      const value = row[`g${n}`]
+      out[member] = granularity === undefined && dimension.type === "number"
+        ? yield* numberOf(member, value)
+        : granularity === "hour" && value instanceof Date
+        ? hourText(value, zone)
+        : typeof value === "boolean"
+        ? value
+        : textOrTime(value)
+    }
+    for (const [n, [member]] of measures.entries()) out[member] = yield* numberOf(member, row[`m${n}`])
+    return out
   }
-  for (const [n, [member]] of measures.entries()) out[member] = yield* numberOf(member, row[`m${n}`])
-  return out
-})
+)
 
 export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain/analytics/AnalyticsRepo", {
   make: Effect.gen(function*() {
@@ -87,6 +96,7 @@ export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain
 
 const wholePlan = (model: AnalyticsModel): QueryPlan => ({
   model,
+  zone: DateTime.zoneMakeNamedUnsafe("UTC"),
   measures: Object.entries(model.measures).map(([name, measure]) => [memberOf(model, name), measure]),
   groups: Object.entries(model.dimensions).map(([name, dimension]) => ({
     member: memberOf(model, name),

@@ -1,7 +1,9 @@
+import { DateTime } from "effect"
 import { type SqlClient, type Statement } from "effect/sql"
 import type { CustomerId } from "../platform/ids/Id.ts"
 import {
   type AnalyticsModel,
+  type Dimension,
   type DimensionType,
   type Measure,
   type ScopeRule
@@ -31,10 +33,14 @@ const castOf: Readonly<Record<DimensionType, string>> = {
 
 const expressionOf = (
   sql: Sql,
-  { sql: text, type }: { readonly sql: string; readonly type: DimensionType }
-): Fragment => sql.literal(`(${text})::${castOf[type]}`)
+  { isLocal = false, sql: text, type }: Pick<Dimension, "isLocal" | "sql" | "type">,
+  zone: string
+): Fragment =>
+  isLocal
+    ? sql`((${sql.literal(text)})::timestamp at time zone ${zone}::text)`
+    : sql.literal(`(${text})::${castOf[type]}`)
 
-const labels: Readonly<Record<Granularity, string>> = {
+const labels: Readonly<Record<Exclude<Granularity, "hour">, string>> = {
   day: "YYYY-MM-DD",
   week: "IYYY-\"W\"IW",
   month: "YYYY-MM",
@@ -91,14 +97,19 @@ const testOf = (sql: Sql, subject: Fragment, type: DimensionType, test: Test): F
   }
 }
 
-const conditionOf = (sql: Sql, condition: Condition, measured: (member: string) => Fragment): Fragment => {
+const conditionOf = (
+  sql: Sql,
+  condition: Condition,
+  zone: string,
+  measured: (member: string) => Fragment
+): Fragment => {
   if (condition._tag === "Test") {
     const { subject, test } = condition
     return subject._tag === "Measure"
       ? testOf(sql, measured(subject.member), "number", test)
-      : testOf(sql, expressionOf(sql, subject), subject.type, test)
+      : testOf(sql, expressionOf(sql, subject, zone), subject.type, test)
   }
-  const conditions = condition.conditions.map((one) => conditionOf(sql, one, measured))
+  const conditions = condition.conditions.map((one) => conditionOf(sql, one, zone, measured))
   return condition._tag === "And" ? sql.and(conditions) : sql.or(conditions)
 }
 
@@ -132,14 +143,21 @@ const ruleOf = (sql: Sql, { filter }: ScopeRule, reach: Reach): Fragment =>
     )
   })`
 
-const groupOf = (sql: Sql, { dimension, granularity }: Group): Fragment =>
-  granularity === undefined
-    ? expressionOf(sql, dimension)
-    : sql`date_trunc(${sql.literal(`'${granularity}'`)}, ${expressionOf(sql, dimension)} at time zone 'UTC')`
+/** Hours stay instants: one that comes twice is two. */
+const groupOf = (sql: Sql, { dimension, granularity }: Group, zone: string): Fragment => {
+  const time = expressionOf(sql, dimension, zone)
+  if (granularity === undefined) return time
+  const unit = sql.literal(`'${granularity}'`)
+  return granularity === "hour"
+    ? sql`date_trunc(${unit}, ${time}, ${zone}::text)`
+    : sql`date_trunc(${unit}, ${time} at time zone ${zone}::text)`
+}
 
 /** Labels are formatted after aggregation: once per bucket and not per row. */
 const labelOf = (sql: Sql, { granularity }: Group, column: Fragment): Fragment =>
-  granularity === undefined ? column : sql`to_char(${column}, ${sql.literal(`'${labels[granularity]}'`)})`
+  granularity === undefined || granularity === "hour"
+    ? column
+    : sql`to_char(${column}, ${sql.literal(`'${labels[granularity]}'`)})`
 
 const measuresOf = ({ measures, ofGroups }: QueryPlan): ReadonlyMap<string, Measure> => {
   const tested = (condition: Condition): ReadonlyArray<readonly [string, Measure]> =>
@@ -158,6 +176,7 @@ const measuresOf = ({ measures, ofGroups }: QueryPlan): ReadonlyMap<string, Meas
 export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
   const { groups, limit, model, ofGroups, ofRows, order, segments } = plan
   const all = [...measuresOf(plan)]
+  const zone = DateTime.zoneToString(plan.zone)
   const column = (member: string): Fragment => {
     const group = groups.findIndex((one) => one.member === member)
     return sql.literal(group < 0 ? `r.m${all.findIndex(([name]) => name === member)}` : `r.g${group}`)
@@ -165,10 +184,10 @@ export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
   const rows = sql.and([
     ...reach.rules.map((rule) => ruleOf(sql, rule, reach)),
     ...segments.map((text) => sql.literal(`(${text})`)),
-    ...ofRows.map((condition) => conditionOf(sql, condition, column))
+    ...ofRows.map((condition) => conditionOf(sql, condition, zone, column))
   ])
   const inner = [
-    ...groups.map((group, n) => sql`${groupOf(sql, group)} as ${sql.literal(`g${n}`)}`),
+    ...groups.map((group, n) => sql`${groupOf(sql, group, zone)} as ${sql.literal(`g${n}`)}`),
     ...all.map(([, measure], n) => sql.literal(`${aggregateOf(measure)} as m${n}`))
   ]
   const outer = [
@@ -183,6 +202,6 @@ export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
   })
   return sql`select ${sql.csv(outer)} from (
       select ${sql.csv(inner)} from ${tablesOf(sql, model, reach)} where ${rows}${sql.literal(grouped)}) r
-    where ${sql.and(ofGroups.map((condition) => conditionOf(sql, condition, column)))}
+    where ${sql.and(ofGroups.map((condition) => conditionOf(sql, condition, zone, column)))}
     ${sorted.length === 0 ? sql.literal("") : sql.csv("order by", sorted)} limit ${limit}`
 }

@@ -1,6 +1,8 @@
+import type { DateTime } from "effect"
 import type { DimensionType, Measure } from "../platform/modules/AnalyticsModel.ts"
+import { readTime } from "../platform/text/Time.ts"
 import { listed, type Members, type Refusals } from "./AnalyticsQuery.ts"
-import { momentNamed, rangeBetween, type TimeRange } from "./TimeRange.ts"
+import { rangeBetween, type TimeRange } from "./TimeRange.ts"
 
 /** A filter value of its member's type; numbers sent as text stay text, to keep their precision. */
 export type FilterValue = string | number | boolean | Date
@@ -38,6 +40,7 @@ interface SentTest {
   readonly operator: unknown
   readonly values: unknown
   readonly type: DimensionType
+  readonly zone: DateTime.TimeZone
 }
 
 interface Counted {
@@ -47,7 +50,7 @@ interface Counted {
 
 const decimal = /^-?\d{1,30}(\.\d{1,30})?$/
 
-const valueOf = (sent: unknown, type: DimensionType): FilterValue | undefined => {
+const valueOf = (sent: unknown, type: DimensionType, zone: DateTime.TimeZone): FilterValue | undefined => {
   if (type === "number") {
     return typeof sent === "number" || (typeof sent === "string" && decimal.test(sent)) ? sent : undefined
   }
@@ -55,7 +58,7 @@ const valueOf = (sent: unknown, type: DimensionType): FilterValue | undefined =>
     return sent === true || sent === "true" ? true : sent === false || sent === "false" ? false : undefined
   }
   if (typeof sent !== "string") return undefined
-  return type === "time" ? momentNamed(sent)?.moment : sent
+  return type === "time" ? readTime(sent, zone, "beginning") : sent
 }
 
 const expected: Readonly<Record<DimensionType, string>> = {
@@ -77,7 +80,7 @@ const operatorOf = ({ operator, path, type }: SentTest, { refuse }: Refusals): s
 }
 
 const valuesOf = (
-  { path, type, values }: SentTest,
+  { path, type, values, zone }: SentTest,
   { refuse }: Refusals,
   counted: Counted
 ): ReadonlyArray<FilterValue> | undefined => {
@@ -90,7 +93,7 @@ const valuesOf = (
     refuse(`${path}.values`, `filters may have ${filterLimits.values} values at most`, "too_many")
     return undefined
   }
-  const read = values.map((value) => valueOf(value, type))
+  const read = values.map((value) => valueOf(value, type, zone))
   const wrong = read.indexOf(undefined)
   if (wrong >= 0) refuse(`${path}.values.${wrong}`, `expected ${expected[type]}`)
   return wrong >= 0 ? undefined : read.filter((value) => value !== undefined)
@@ -113,10 +116,13 @@ const without = (operator: string, { path, values }: SentTest, { refuse }: Refus
   return undefined
 }
 
-const rangeOf = ({ path, values }: SentTest, { refuse }: Refusals): TimeRange | undefined => {
-  const [from, to, ...others] = Array.isArray(values) ? values.map((text) => momentNamed(String(text))) : []
-  if (from !== undefined && to !== undefined && others.length === 0) return rangeBetween(from, to, true)
-  refuse(`${path}.values`, "exactly two values are required")
+const rangeOf = ({ path, values, zone }: SentTest, { refuse }: Refusals): TimeRange | undefined => {
+  const [from, to, ...others] = Array.isArray(values) ? values.map(String) : []
+  const range = from === undefined || to === undefined || others.length > 0
+    ? "exactly two values are required"
+    : rangeBetween(from, to, zone, true)
+  if (typeof range !== "string") return range
+  refuse(`${path}.values`, range)
   return undefined
 }
 
@@ -149,6 +155,7 @@ export type Condition =
 
 interface Reading extends Refusals {
   readonly members: Members
+  readonly zone: DateTime.TimeZone
   readonly counted: Counted
 }
 
@@ -186,7 +193,7 @@ const groupOf = (
 }
 
 const filterOf = (path: string, sent: unknown, reading: Reading, depth: number): Condition | undefined => {
-  const { counted, refuse } = reading
+  const { counted, refuse, zone } = reading
   counted.filters++
   if (counted.filters > filterLimits.filters) {
     if (counted.filters === filterLimits.filters + 1) {
@@ -208,7 +215,8 @@ const filterOf = (path: string, sent: unknown, reading: Reading, depth: number):
   const subject = subjectOf(path, sent["member"], reading)
   if (subject === undefined) return undefined
   const type = subject._tag === "Measure" ? "number" : subject.type
-  const test = testOf({ path, type, operator: sent["operator"], values: sent["values"] }, reading, counted)
+  const { operator, values } = sent
+  const test = testOf({ path, type, zone, operator, values }, reading, counted)
   return test && { _tag: "Test", subject, test }
 }
 
@@ -226,8 +234,13 @@ export interface Filters {
 const parts = (condition: Condition): ReadonlyArray<Condition> =>
   condition._tag === "And" ? condition.conditions.flatMap(parts) : [condition]
 
-export const filtersOf = (sent: ReadonlyArray<unknown>, members: Members, { issues, refuse }: Refusals): Filters => {
-  const reading: Reading = { members, issues, refuse, counted: { filters: 0, values: 0 } }
+export const filtersOf = (
+  sent: ReadonlyArray<unknown>,
+  members: Members,
+  zone: DateTime.TimeZone,
+  { issues, refuse }: Refusals
+): Filters => {
+  const reading: Reading = { members, zone, issues, refuse, counted: { filters: 0, values: 0 } }
   const ofRows: Array<Condition> = []
   const ofGroups: Array<Condition> = []
   for (const [n, one] of sent.entries()) {

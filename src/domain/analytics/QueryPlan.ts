@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { type DateTime, Result } from "effect"
 import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { type AnalyticsModel, type Dimension, type Measure } from "../platform/modules/AnalyticsModel.ts"
 import {
@@ -14,7 +14,7 @@ import {
   rowLimit
 } from "./AnalyticsQuery.ts"
 import { type Condition, filtersOf } from "./QueryFilter.ts"
-import { momentNamed, presetForms, presetRange, rangeBetween, type TimeRange } from "./TimeRange.ts"
+import { presetForms, presetRange, rangeBetween, type TimeRange } from "./TimeRange.ts"
 
 export interface Group {
   readonly member: string
@@ -24,6 +24,7 @@ export interface Group {
 
 export interface QueryPlan {
   readonly model: AnalyticsModel
+  readonly zone: DateTime.TimeZone
   readonly measures: ReadonlyArray<readonly [member: string, measure: Measure]>
   readonly groups: ReadonlyArray<Group>
   readonly ofRows: ReadonlyArray<Condition>
@@ -46,20 +47,31 @@ const membersOf = <A>(
     return []
   })
 
+/** Presets are relative to `now`; days are those of the zone. */
+export interface At {
+  readonly now: Date
+  readonly zone: DateTime.TimeZone
+}
+
 const rangeOf = (
   path: string,
   sent: string | ReadonlyArray<string>,
-  now: Date,
+  { now, zone }: At,
   { refuse }: Refusals
 ): TimeRange | undefined => {
   if (typeof sent === "string") {
-    const range = presetRange(sent, now)
+    const range = presetRange(sent, now, zone)
     if (range === undefined) refuse(path, `unknown range "${sent}". Available: ${presetForms}, or two dates`)
     return range
   }
-  const [from, to, ...others] = sent.map(momentNamed)
-  if (from !== undefined && to !== undefined && others.length === 0) return rangeBetween(from, to, false)
-  refuse(path, "expected two dates or times in ISO 8601, or one preset as a text")
+  const [from, to, ...others] = sent
+  if (from === undefined || to === undefined || others.length > 0) {
+    refuse(path, "expected two dates or times in ISO 8601, or one preset as a text")
+    return undefined
+  }
+  const range = rangeBetween(from, to, zone, false)
+  if (typeof range !== "string") return range
+  refuse(path, range)
   return undefined
 }
 
@@ -74,7 +86,7 @@ const timeOf = (
   path: string,
   { dateRange, dimension: member, granularity }: NonNullable<AnalyticsQuery["timeDimensions"]>[number],
   members: Members,
-  now: Date,
+  at: At,
   refusals: Refusals
 ): Times => {
   const { refuse } = refusals
@@ -87,7 +99,7 @@ const timeOf = (
   if (granularity !== undefined && !isGranularity(granularity)) {
     refuse(`${path}.granularity`, `unknown granularity "${granularity}". Available: ${listed(granularities)}`)
   }
-  const range = dateRange === undefined ? undefined : rangeOf(`${path}.dateRange`, dateRange, now, refusals)
+  const range = dateRange === undefined ? undefined : rangeOf(`${path}.dateRange`, dateRange, at, refusals)
   const subject = { _tag: "Dimension", member, ...dimension } as const
   return {
     groups: granularity !== undefined && isGranularity(granularity) ? [{ member, dimension, granularity }] : [],
@@ -123,30 +135,31 @@ const usualOrder = (groups: ReadonlyArray<Group>): QueryPlan["order"] =>
 const limitOf = (sent: number = rowLimit.usual): number =>
   Math.min(Math.max(Math.trunc(sent), rowLimit.least), rowLimit.most)
 
-const resolved = (query: AnalyticsQuery, model: AnalyticsModel, members: Members, now: Date, refusals: Refusals) => {
+const resolved = (query: AnalyticsQuery, model: AnalyticsModel, members: Members, at: At, refusals: Refusals) => {
   const measures = membersOf("measure", query.measures, members.measures, refusals)
-  const times = (query.timeDimensions ?? []).map((one, n) => timeOf(`timeDimensions.${n}`, one, members, now, refusals))
+  const times = (query.timeDimensions ?? []).map((one, n) => timeOf(`timeDimensions.${n}`, one, members, at, refusals))
   const dimensions = membersOf("dimension", query.dimensions ?? [], members.dimensions, refusals)
     .map(([member, dimension]): Group => ({ member, dimension, granularity: undefined }))
   const groups = namedOnce([...dimensions, ...times.flatMap((time) => time.groups)], refusals)
-  const filters = filtersOf(query.filters ?? [], members, refusals)
+  const filters = filtersOf(query.filters ?? [], members, at.zone, refusals)
   const segments = membersOf("segment", query.segments ?? [], members.segments, refusals).map(([, { sql }]) => sql)
   const selected = [...groups.map(({ member }) => member), ...measures.map(([member]) => member)]
   const asked = orderOf(query.order ?? {}, selected, refusals)
   const order = [...asked, ...usualOrder(groups).filter(([member]) => !asked.some(([named]) => named === member))]
   const ofRows = [...times.flatMap((time) => time.ofRows), ...filters.ofRows]
-  return { model, measures, groups, ofRows, ofGroups: filters.ofGroups, segments, order, limit: limitOf(query.limit) }
+  const limit = limitOf(query.limit)
+  return { model, zone: at.zone, measures, groups, ofRows, ofGroups: filters.ofGroups, segments, order, limit }
 }
 
-/** Resolves a query in the caller's scope; fails with every unknown name. Date presets are relative to `now`. */
+/** Resolves a query in the caller's scope; fails with every unknown name. */
 export const planOf = (
   query: AnalyticsQuery,
   visible: ReadonlyArray<AnalyticsModel>,
-  now: Date
+  at: At
 ): Result.Result<QueryPlan, ValidationFailed> => {
   const refusals = noRefusals()
   const model = modelAsked(query.measures, visible, refusals)
-  const plan = model && resolved(query, model, membersIn(model, visible), now, refusals)
+  const plan = model && resolved(query, model, membersIn(model, visible), at, refusals)
   return plan === undefined || refusals.issues.length > 0
     ? Result.fail(ValidationFailed.issues(refusals.issues))
     : Result.succeed(plan)

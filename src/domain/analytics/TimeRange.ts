@@ -1,3 +1,6 @@
+import { DateTime } from "effect"
+import { instantOf, isDate, isWindow, readTime } from "../platform/text/Time.ts"
+
 /** A range from `from`, inclusive, to before `until`, or through `until`; an undefined end is open. */
 export interface TimeRange {
   readonly from: Date | undefined
@@ -40,10 +43,21 @@ const isUnit = (text: string | undefined): text is Unit =>
 const mostUnits = 1000
 
 /**
- * The range of a preset, in UTC; undefined for an unknown one. `last N units` includes today; `last month` is the
- * previous calendar month.
+ * The range of a preset, in local days of the zone; undefined for an unknown one. `last N units` includes today;
+ * `last month` is the previous calendar month.
  */
-export const presetRange = (preset: string, now: Date): TimeRange | undefined => {
+export const presetRange = (preset: string, now: Date, zone: DateTime.TimeZone): TimeRange | undefined => {
+  const local = new Date(now.getTime() + DateTime.zonedOffset(DateTime.makeZonedUnsafe(now, { timeZone: zone })))
+  const range = localRange(preset, local)
+  return range && {
+    from: range.from && instantOf(range.from, zone),
+    until: range.until && instantOf(range.until, zone),
+    withEnd: false
+  }
+}
+
+/** Local times are written as if they were UTC. */
+const localRange = (preset: string, now: Date): TimeRange | undefined => {
   const text = preset.trim().toLowerCase().replace(/\s+/g, " ")
   if (text === "all time") return { from: undefined, until: undefined, withEnd: false }
   if (text === "today") return unitAt(midnight(now), "day")
@@ -66,24 +80,18 @@ const lastUnits = (text: string, now: Date): TimeRange | undefined => {
   return { from: shifted(tomorrow, named, -units), until: tomorrow, withEnd: false }
 }
 
-export interface NamedMoment {
-  readonly moment: Date
-  readonly isDay: boolean
+/** A range between two sent texts; why there is none as a text. An end with a time is in it where `withEnd`. */
+export const rangeBetween = (
+  from: string,
+  to: string,
+  zone: DateTime.TimeZone,
+  withEnd: boolean
+): TimeRange | string => {
+  const range = { from: readTime(from, zone, "beginning"), until: readTime(to, zone, "end") }
+  if (range.from === undefined || range.until === undefined) return "expected two dates or times in ISO 8601"
+  const isIncluded = withEnd && !isDate(to)
+  if (isWindow(range.from, range.until)) return { ...range, withEnd: isIncluded }
+  return isIncluded && range.until.getTime() === range.from.getTime()
+    ? { ...range, withEnd: true }
+    : "the second date or time must be after the first one"
 }
-
-const iso = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
-
-/** A day or a time in ISO 8601, in UTC without a zone; undefined for anything else. */
-export const momentNamed = (text: string): NamedMoment | undefined => {
-  const [, year, month, day, time, , , offset] = iso.exec(text) ?? []
-  if (year === undefined) return undefined
-  // JavaScript parses February 30 as March 2.
-  if (at(Number(year), Number(month) - 1, Number(day)).getUTCDate() !== Number(day)) return undefined
-  const moment = new Date(time !== undefined && offset === undefined ? `${text}Z` : text)
-  return Number.isNaN(moment.getTime()) ? undefined : { moment, isDay: time === undefined }
-}
-
-export const rangeBetween = (from: NamedMoment, to: NamedMoment, withEnd: boolean): TimeRange =>
-  to.isDay
-    ? { from: from.moment, until: shifted(to.moment, "day", 1), withEnd: false }
-    : { from: from.moment, until: to.moment, withEnd }

@@ -29,7 +29,7 @@ export const AuditEntry = Schema.Struct({
 }).annotate({ identifier: "AuditEntry" })
 export type AuditEntry = typeof AuditEntry.Type
 
-/** Filters of entries; an absent field matches all. Times are inclusive. */
+/** Filters of entries; an absent field matches all. `to` is exclusive. */
 export interface AuditFilter {
   readonly entityType?: string | undefined
   readonly entityId?: string | undefined

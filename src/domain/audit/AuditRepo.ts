@@ -19,7 +19,7 @@ const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditF
     ...(event === undefined ? [] : [sql`type = any(${[...eventsNamed(event)]}::text[])`]),
     ...(actorId === undefined ? [] : [sql`actor_id = ${actorId}`]),
     ...(from === undefined ? [] : [sql`created_at >= ${from}::timestamptz`]),
-    ...(to === undefined ? [] : [sql`created_at <= ${to}::timestamptz`])
+    ...(to === undefined ? [] : [sql`created_at < ${to}::timestamptz`])
   ])
 }
 

@@ -9,6 +9,8 @@ export interface InvoiceOptions {
   readonly taxNumber: string | null
   readonly notes: ReadonlyArray<string>
   readonly locale: string
+  /** Of its dates; default: the store's. */
+  readonly timeZone: string
   readonly words: Readonly<Record<string, Partial<InvoiceWords>>>
   /** TrueType files for PDF, for languages whose letters the built-in font lacks. */
   readonly fonts: { readonly regular: string; readonly bold: string } | null
@@ -52,6 +54,7 @@ const defaults: InvoiceOptions = {
   taxNumber: null,
   notes: [],
   locale: "en",
+  timeZone: "UTC",
   words: {},
   fonts: null
 }
@@ -100,6 +103,8 @@ export const InvoiceContent = Schema.Struct({
   placedAt: Schema.DateFromString,
   currency: Schema.String,
   locale: Schema.String,
+  /** Absent: UTC. */
+  timeZone: Schema.optional(Schema.String),
   lines: Schema.Array(Line),
   subtotal: Amount,
   discountTotal: Amount,
@@ -133,7 +138,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export const contentOf = (
   order: Order,
   buyer: Buyer,
-  { locale, notes, sellerLines, sellerName, taxNumber }: InvoiceOptions
+  { locale, notes, sellerLines, sellerName, taxNumber, timeZone }: InvoiceOptions
 ): InvoiceContent => {
   const { taxIncluded } = order
   const billing = order.metadata["billingAddress"]
@@ -148,6 +153,7 @@ export const contentOf = (
     placedAt: order.placedAt,
     currency: order.currency,
     locale,
+    timeZone,
     lines: order.lineItems.map(({ discountAmount, taxAmount, totalPrice, ...line }) => ({
       ...Struct.pick(line, ["title", "variantTitle", "sku", "quantity", "unitPrice", "notes", "priceSteps"]),
       discount: discountAmount,

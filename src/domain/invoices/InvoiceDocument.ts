@@ -56,8 +56,8 @@ const stepAmount = ({ amountPerLine = 0, amountPerUnit = amountPerLine }: PriceS
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, " ").trim()
 
 const texts = (content: InvoiceContent) => {
-  const { currency, locale } = content
-  const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" })
+  const { currency, locale, timeZone = "UTC" } = content
+  const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone })
   const rates = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 })
   return {
     money: (amount: number) => moneyText(amount, currency, locale),

@@ -44,9 +44,9 @@ const factsOf = (facts: ReadonlyArray<Fact>, count: number): ReadonlyArray<Fact>
 export class PrintedDocuments extends Context.Service<PrintedDocuments>()("stoa/domain/invoices/PrintedDocuments", {
   make: Effect.gen(function*() {
     const pdf = yield* InvoicePdf
-    const { locale, sellerLines, sellerName, taxNumber, ...settings } = yield* InvoiceSettings
+    const { locale, sellerLines, sellerName, taxNumber, timeZone, ...settings } = yield* InvoiceSettings
     const words = wordsOf(settings, locale)
-    const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" })
+    const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone })
 
     const shown = (given: PrintedDocument): ShownDocument => {
       const { columns, date, facts = [], notes = [], parties = [], rows, title, totals = [] } = given

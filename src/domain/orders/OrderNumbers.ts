@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { currentOrganization } from "../platform/access/Actor.ts"
+import { today } from "../platform/text/BusinessDate.ts"
 import { orderNumber } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
@@ -66,7 +67,7 @@ export class OrderNumbers extends Context.Service<OrderNumbers>()("stoa/domain/o
 
     const next = Effect.gen(function*() {
       const numbers = blockOf(yield* currentOrganization)
-      const year = new Date(yield* Clock.currentTimeMillis).getUTCFullYear()
+      const year = Number((yield* today).slice(0, 4))
       const number = takeFrom(numbers, year) ?? (yield* numbers.turn.withPermit(refill(numbers, year)))
       return orderNumber(year, number)
     }).pipe(Effect.withSpan("OrderNumbers.next"))

@@ -1,39 +1,22 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEntry } from "../../domain/audit/Audit.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
-import { isDay } from "../../domain/platform/text/Time.ts"
+import { Moment, Until } from "../../domain/platform/text/Time.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors, parseOptions } from "../middleware/Errors.ts"
-
-const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
-
-/** Never the server's time zone. */
-const inUtc = (text: string): string => /T/.test(text) && !/(Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text
-
-const isMoment = (text: string): boolean => iso.test(text) && isDay(text) && !Number.isNaN(Date.parse(inUtc(text)))
-
-/** ISO 8601; else 422. */
-const Moment = Schema.String.check(
-  Schema.makeFilter((text: string) => isMoment(text) || "must be a date or a time in ISO 8601")
-).pipe(
-  Schema.decodeTo(
-    Schema.Date,
-    SchemaTransformation.transform({ decode: (text) => new Date(inUtc(text)), encode: (date) => date.toISOString() })
-  )
-)
 
 const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
 
 const period = {
   ...pageQuery,
   limit: Schema.optional(pageQuery.limit.schema.annotate({ description: "Rows per page, 1 to 100. Default 50." })),
-  from: Schema.optional(Moment.annotate({ description: "Not before this time; a day begins at midnight UTC." })),
-  to: Schema.optional(Moment.annotate({ description: "Not after this time." }))
+  from: Schema.optional(Moment),
+  to: Schema.optional(Until)
 }
 
 /** The audit trail (spec §4 Audit). */

@@ -1,7 +1,8 @@
 import { Effect, Struct } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Audit } from "../../domain/audit/Audit.ts"
+import { Audit, type AuditFilter } from "../../domain/audit/Audit.ts"
 import { pageOf, pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { requireWindow } from "../../domain/platform/text/Time.ts"
 import { AuditGroup } from "./AuditApi.ts"
 
 /** Spec §8. */
@@ -12,10 +13,11 @@ export const auditHttp = HttpApiBuilder.group(
   "audit",
   Effect.fnUntraced(function*(handlers) {
     const audit = yield* Audit
+    const listed = (filter: AuditFilter, page: Parameters<typeof pageOf>[0]) =>
+      Effect.andThen(requireWindow(filter, "from", "to"), audit.list(filter, pageOf(page, usualSize)))
     return handlers.handleAll({
-      list: ({ query }) => audit.list(Struct.omit(query, Struct.keys(pageQuery)), pageOf(query, usualSize)),
-      history: ({ params, query }) =>
-        audit.list({ ...params, from: query.from, to: query.to }, pageOf(query, usualSize))
+      list: ({ query }) => listed(Struct.omit(query, Struct.keys(pageQuery)), query),
+      history: ({ params, query: { from, to, ...query } }) => listed({ ...params, from, to }, query)
     })
   })
 )

@@ -1,4 +1,4 @@
-import { Data, Effect, Layer, Option } from "effect"
+import { Data, type DateTime, Effect, Layer, Option } from "effect"
 import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
 import type { ApiKey } from "../../domain/platform/access/ApiKey.ts"
 import { CacheInvalidation } from "../../domain/platform/access/CacheInvalidation.ts"
@@ -7,6 +7,7 @@ import { ApiKeys } from "../../domain/platform/credentials/ApiKeys.ts"
 import { ApiKeyId } from "../../domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { OrganizationRepo } from "../../domain/platform/tenancy/OrganizationRepo.ts"
+import { LocalTimeZone, readTime } from "../../domain/platform/text/Time.ts"
 import { databaseApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 
@@ -16,13 +17,12 @@ const refuse = (message: string) => Effect.fail(new KeyCommandRefused({ message 
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** A duration from now (`12h`, `90d`, `8w`) or a date; else undefined. */
-export const endOf = (text: string, now: Date): Date | undefined => {
+/** A duration from now (`12h`, `90d`, `8w`), or the end of a date; else undefined. */
+export const endOf = (text: string, now: Date, zone: DateTime.TimeZone): Date | undefined => {
   const [, count, unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
   const unitMs = units[unit]
   if (count !== undefined && unitMs !== undefined) return new Date(now.getTime() + Number(count) * unitMs)
-  const date = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? new Date(text) : undefined
-  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date
+  return readTime(text, zone, "end")
 }
 
 export interface AskedKey {
@@ -44,7 +44,8 @@ const kindOf = ({ role, scope }: ApiKey): string => role === null ? `scope: ${sc
 
 const create = Effect.fnUntraced(function*({ expires, name, org, role, scope }: AskedKey) {
   const actor = yield* actingIn(org)
-  const expiresAt = Option.map(expires, (text) => endOf(text, new Date()))
+  const zone = yield* LocalTimeZone
+  const expiresAt = Option.map(expires, (text) => endOf(text, new Date(), zone))
   if (Option.isSome(expiresAt) && expiresAt.value === undefined) {
     return yield* refuse("--expires must be a span such as 12h, 90d or 8w, or a date such as 2027-01-31.")
   }

@@ -50,8 +50,10 @@ export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Laye
   })
 )
 
-export const invoiceAdapters = ({ deployment: { invoices, storeName }, mail: { locale } }: AppSettings) =>
+export const invoiceAdapters = (
+  { deployment: { invoices, store: { timeZone }, storeName }, mail: { locale } }: AppSettings
+) =>
   Layer.provideMerge(
     pdfInvoices,
-    InvoiceSettings.layerOf({ sellerName: storeName, locale, ...invoices })
+    InvoiceSettings.layerOf({ sellerName: storeName, locale, timeZone, ...invoices })
   )

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
-import { type ListCall, Moment, OrderId, ownedBy, resource, Text } from "stoa/plugin"
+import { type ListCall, Moment, OrderId, ownedBy, requireWindow, resource, Text, Until } from "stoa/plugin"
 import { bookings, manage, routes } from "./AppointmentTables.ts"
-import { book, booking, cancel, moveWithNotice, NewBooking, reschedule } from "./Bookings.ts"
+import { book, booking, cancel, moveWithNotice, NewBooking, OfProvider, reschedule } from "./Bookings.ts"
 import { booker } from "./Customers.ts"
 import type { AppointmentSettings } from "./Notices.ts"
 import { bookAndPay } from "./Payments.ts"
@@ -10,8 +10,8 @@ const missing = "404 without it, and for another one's."
 const state = "422 INVALID_TRANSITION from another state."
 
 const range = {
-  from: Schema.optional(Moment.annotate({ description: "The first moment at which they begin." })),
-  to: Schema.optional(Moment.annotate({ description: "The last one." }))
+  from: Schema.optional(Moment),
+  to: Schema.optional(Until)
 }
 
 /** The latest first. */
@@ -22,10 +22,13 @@ const list = {
   description: "The latest first.",
   query: range,
   answer: ({ db, page, query: { from, to }, where }: ListCall<typeof bookings, typeof range>) =>
-    db.table(bookings).page(
-      { ...where, startTime: { ...(from && { gte: from }), ...(to && { lte: to }) } },
-      page,
-      order
+    Effect.andThen(
+      requireWindow({ from, to }, "from", "to"),
+      db.table(bookings).page(
+        { ...where, startTime: { ...(from && { gte: from }), ...(to && { lt: to }) } },
+        page,
+        order
+      )
     )
 }
 
@@ -100,7 +103,7 @@ export const ownBookingRoutes = (settings: AppointmentSettings) => [
     description:
       `A refusal leaves it as it was: 409 when the time is taken or its payment is under way, 422 when it cannot be booked. ${missing} ${state}`,
     auth: true,
-    input: Schema.Struct({ newStartTime: Moment }),
+    input: Schema.Struct({ newStartTime: OfProvider }),
     success: Schema.Struct({ oldBooking: bookings.Row, newBooking: bookings.Row })
   }).handle((call) => reschedule(call, settings, call.params.id, call.input.newStartTime)),
   ...resource(routes, "/my-bookings", bookings, {

@@ -11,13 +11,14 @@ import {
   machine,
   type OrderId,
   ownedBy,
-  type PluginContext
+  type PluginContext,
+  SentMoment
 } from "stoa/plugin"
 import { type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { namedCustomer, requireEmail } from "./Customers.ts"
 import { day, minute } from "./LocalTime.ts"
 import { type AppointmentSettings, momentBefore, notifyCustomer } from "./Notices.ts"
-import { askedOf, type Offer, offersOf } from "./Openings.ts"
+import { askedOf, type Offer, offersOf, timeOf } from "./Openings.ts"
 import { type Asked, slotsOf } from "./Slots.ts"
 import { offer, stopWaiting } from "./WaitingList.ts"
 
@@ -55,11 +56,15 @@ export const booking = machine(bookings, {
 /** Customers see and change the appointments that are theirs, staff all. */
 export const own = ownedBy(bookings, { user: "customerId", staff: manage })
 
+const description = "ISO 8601. A time without an offset is local to the provider, or to the store where none is named."
+export const OfProvider = SentMoment.annotate({ description })
+
 export const NewBooking = Schema.Struct({
   ...inputOf(bookings, {
-    required: ["serviceTypeId", "startTime", "customerName", "customerEmail", "paymentMethod"],
+    required: ["serviceTypeId", "customerName", "customerEmail", "paymentMethod"],
     optional: ["providerId", "customerId", "customerPhone", "notes", "metadata"]
-  }).fields
+  }).fields,
+  startTime: OfProvider
 })
 
 interface Wish {
@@ -122,7 +127,7 @@ export const book = Effect.fn("Bookings.book")(function*(
   tools: Tools,
   settings: AppointmentSettings,
   actor: Actor,
-  { customerId, providerId, serviceTypeId, startTime, ...rest }: typeof NewBooking.Type,
+  { customerId, providerId, serviceTypeId, startTime: sent, ...rest }: typeof NewBooking.Type,
   /** When it is given up unless it was paid; null: it is paid at the visit. */
   payBy: Date | null = null
 ) {
@@ -130,6 +135,7 @@ export const book = Effect.fn("Bookings.book")(function*(
   const customer = yield* namedCustomer(tools, actor, customerId)
   // Moving an appointment has this turn before it locks providers.
   yield* tools.db.turn(bookings)
+  const startTime = yield* timeOf(tools, providerId, sent)
   const wish = { serviceTypeId, providerId, startTime, customerId: customer }
   const { cancelsAt, ...place } = yield* placed(tools, settings, wish)
   const autoCancelAt = rest.paymentMethod === "card" ? null : cancelsAt
@@ -157,7 +163,7 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
   tools: Tools,
   settings: AppointmentSettings,
   id: string,
-  newStartTime: Date
+  newStartTime: string
 ) {
   const { db } = tools
   const before = yield* changeable(tools, id)
@@ -167,7 +173,7 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
     serviceTypeId: before.serviceTypeId,
     providerId,
     customerId,
-    startTime: newStartTime,
+    startTime: yield* timeOf(tools, providerId, newStartTime),
     without: id
   })
   const oldBooking = yield* db.use(booking).move("cancel", id, {

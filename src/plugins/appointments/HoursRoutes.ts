@@ -131,9 +131,11 @@ export const hoursRoutes = [
     query: { from: Schema.optional(Day), to: Schema.optional(Day) },
     success: overrides.Row
   }).handle(({ db, page, params, query: { from, to } }) =>
-    db.table(overrides).page({ ...params, date: { ...(from && { gte: from }), ...(to && { lte: to }) } }, page, [
-      "date"
-    ])
+    from !== undefined && to !== undefined && to < from
+      ? Effect.fail(new DaysNotInOrder())
+      : db.table(overrides).page({ ...params, date: { ...(from && { gte: from }), ...(to && { lte: to }) } }, page, [
+        "date"
+      ])
   ),
   routes.post(`${ofProvider}/overrides`, {
     summary: "Give a day other hours, or none",

@@ -1,4 +1,5 @@
 import { DateTime, Effect } from "effect"
+import { timeIn } from "stoa/plugin"
 import { takenBy } from "./AppointmentsRepo.ts"
 import {
   all,
@@ -24,6 +25,14 @@ export interface Offer {
 
 /** The midnight of UTC with this date. */
 export const dayOf = (date: string): number => DateTime.makeUnsafe(`${date}T00:00:00.000Z`).epochMilliseconds
+
+/** The instant of a time that was sent, local to the provider if one is named. */
+export const timeOf = Effect.fnUntraced(
+  function*({ db }: Tools, providerId: string | null | undefined, text: string, of: "beginning" | "end" = "beginning") {
+    const provider = providerId ? yield* db.table(providers).find(providerId) : undefined
+    return yield* timeIn(provider?.timezone, text, of)
+  }
+)
 
 const dateOf = (at: number): string => DateTime.formatIsoDateUtc(DateTime.makeUnsafe(at))
 

@@ -1,4 +1,4 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import {
   dueTask,
   inputOf,
@@ -6,6 +6,8 @@ import {
   ownedBy,
   type PluginContext,
   resource,
+  SentMoment,
+  SentUntil,
   table,
   text,
   timestamp,
@@ -15,6 +17,7 @@ import { firstWaiting } from "./AppointmentsRepo.ts"
 import { type Booking, manage, providers, routes, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { booker, customerOf, requireEmail } from "./Customers.ts"
 import { type AppointmentSettings, notify } from "./Notices.ts"
+import { timeOf } from "./Openings.ts"
 
 /** Who waits for a time to become free: of one provider, or of any. One that is offered is held for them. */
 export const waiting = table("appointment_waiting_list", {
@@ -133,16 +136,23 @@ export const waitingListRoutes = (settings: AppointmentSettings) => [
     create: {
       summary: "Wait for a time to become free",
       description:
-        "The first who waits is offered one that is cancelled, by mail, and it is held for them for a while. 409 when the customer waits for this service already, 422 when service or provider do not exist or `latest` is before `earliest`.",
-      input: inputOf(waiting, {
-        required: ["serviceTypeId", "customerName", "customerEmail", "earliest", "latest"],
-        optional: ["providerId"]
+        "The first who waits is offered one that is cancelled, by mail, and it is held for them for a while. 409 when the customer waits for this service already, 422 when service or provider do not exist or `latest` is before `earliest`. Times without an offset are local to the provider that is named.",
+      input: Schema.Struct({
+        ...inputOf(waiting, {
+          required: ["serviceTypeId", "customerName", "customerEmail"],
+          optional: ["providerId"]
+        }).fields,
+        earliest: SentMoment,
+        latest: SentUntil
       }),
-      answer: ({ actor, db, input }) =>
-        Effect.andThen(
-          requireEmail(input.customerEmail),
-          db.table(waiting).insert({ ...input, customerId: customerOf(actor), expiresAt: input.latest })
-        )
+      answer: Effect.fnUntraced(function*(call) {
+        const { actor, db, input } = call
+        yield* requireEmail(input.customerEmail)
+        const earliest = yield* timeOf(call, input.providerId, input.earliest)
+        const latest = yield* timeOf(call, input.providerId, input.latest, "end")
+        return yield* db.table(waiting)
+          .insert({ ...input, earliest, latest, customerId: customerOf(actor), expiresAt: latest })
+      })
     },
     patch: false,
     remove: (call) =>

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Redacted, Schema } from "effect"
-import { dueTask, mailTemplate, moneyText, type PluginContext } from "stoa/plugin"
+import { dueTask, lastDayOf, LocalTimeZone, mailTemplate, moneyText, type PluginContext } from "stoa/plugin"
 import { cards } from "./GiftCard.ts"
 import { displayed } from "./GiftCardCode.ts"
 import type { GiftCardSettings } from "./GiftCardOptions.ts"
@@ -71,7 +71,7 @@ export const deliveries = (
         currency,
         senderName,
         personalMessage,
-        expiresAt: expiresAt?.toISOString().slice(0, 10) ?? null
+        expiresAt: expiresAt === null ? null : lastDayOf(expiresAt, yield* LocalTimeZone)
       }
       yield* services.mail.send(template, { to: recipientEmail, data, key: id })
     })

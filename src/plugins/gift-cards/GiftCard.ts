@@ -32,7 +32,7 @@ const given = table("gift_cards", {
   disabledAt: timestamp.nullable,
   /** Since its unit was given back, which ends it as long as the refund stands. */
   withdrawnAt: timestamp.nullable,
-  expiresAt: timestamp.nullable,
+  expiresAt: timestamp.until.nullable,
   purchaserId: idOf(CustomerId).nullable,
   recipientEmail: text.nullable,
   senderName: text.nullable,

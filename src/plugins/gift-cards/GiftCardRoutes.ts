@@ -12,6 +12,7 @@ import {
   type RouteCall,
   StorableObject,
   Text,
+  Until,
   type View
 } from "stoa/plugin"
 import {
@@ -55,7 +56,9 @@ const Issue = Schema.Struct({
   senderName: Schema.optional(Text),
   personalMessage: Schema.optional(FreeText.check(Schema.isMaxLength(500))),
   deliverAt: Schema.optional(Moment.annotate({ description: "When the mail is sent. Default: at once." })),
-  expiresAt: Schema.optional(Moment.annotate({ description: "Default: by the option `defaultExpiryDays`." })),
+  expiresAt: Schema.optional(
+    Until.annotate({ description: "A date counts in full. Default: by the option `defaultExpiryDays`." })
+  ),
   metadata: Schema.optional(StorableObject)
 })
 

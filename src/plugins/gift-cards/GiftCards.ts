@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { conflict, invalid, newId, type NewRowOf, notFound, PluginContext } from "stoa/plugin"
+import { conflict, invalid, isWindow, newId, type NewRowOf, notFound, PluginContext, requireWindow } from "stoa/plugin"
 import { type Card, cards, isDisabled, money } from "./GiftCard.ts"
 import { concealed, type ConcealedCode, displayed, lastFourOf, newCode } from "./GiftCardCode.ts"
 import { GiftCardOptions, type GiftCardSettings } from "./GiftCardOptions.ts"
@@ -13,6 +13,7 @@ class OutsideOfInitial extends invalid(
   "delta",
   (initial: number) => `delta must leave a balance between 0 and ${initial}.`
 ) {}
+class ExpiredCard extends invalid("ExpiredCard", "expiresAt", "expiresAt must lie in the future.") {}
 class CardDisabled extends conflict("GiftCardDisabled", "The gift card is disabled.") {}
 
 /** A card that is to be issued. `amount` is on it from the beginning. */
@@ -84,9 +85,13 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
     const [{ db, digests }, { codeFormat, maxBalancePerCard }] = [host, options]
     const write = writing(host, options)
 
-    /** Issues a card for staff. 404 without the customer whose it is; 422 above the maximum. */
+    /** Issues a card for staff. 404 without the customer whose it is; 422 above the maximum, or expired. */
     const issue = Effect.fn("GiftCards.issue")(function*(given: NewCard) {
       if (given.amount > maxBalancePerCard) return yield* new AboveMaximum(maxBalancePerCard)
+      const { expiresAt } = given
+      const now = yield* DateTime.nowAsDate
+      if (!isWindow(now, expiresAt)) return yield* new ExpiredCard()
+      yield* requireWindow({ deliverAt: given.deliverAt, expiresAt }, "deliverAt", "expiresAt")
       if (typeof given.purchaserId === "string") yield* host.services.customers.mustExist(given.purchaserId)
       const [made] = yield* db.transaction(write([given]))
       return made ?? (yield* Effect.die(new Error("No card was written.")))

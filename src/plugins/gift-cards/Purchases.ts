@@ -1,4 +1,4 @@
-import { Array, DateTime, Effect, Option, Schema } from "effect"
+import { Array, DateTime, Effect, Schema } from "effect"
 import {
   allocate,
   invalid,
@@ -23,24 +23,31 @@ class CardSpent extends invalid(
 const text = (longest: number) => Schema.NonEmptyString.check(Schema.isMaxLength(longest))
 
 /** Who gets the card, as the line's metadata say it, else those of the order. What cannot be read does not count. */
-const wishedFor = ({ email, metadata, orderMetadata }: SoldLine) => {
+const wishedFor = Effect.fnUntraced(function*({ email, metadata, orderMetadata }: SoldLine) {
   const read = <A>(name: string, schema: Schema.Decoder<A>) => {
-    const decode = Schema.decodeUnknownOption(schema)
-    return Option.getOrUndefined(Option.orElse(decode(metadata[name]), () => decode(orderMetadata[name])))
+    const decode = Schema.decodeUnknownEffect(schema)
+    return decode(metadata[name]).pipe(
+      Effect.catch(() => decode(orderMetadata[name])),
+      Effect.orElseSucceed(() => undefined)
+    )
   }
   return {
     // The buyer hands a card over whose receiver is not named.
-    recipientEmail: read("recipientEmail", text(254)) ?? email,
-    senderName: read("senderName", text(255)),
-    personalMessage: read("personalMessage", text(500)),
-    deliverAt: read("deliverAt", Moment)
+    recipientEmail: (yield* read("recipientEmail", text(254))) ?? email,
+    senderName: yield* read("senderName", text(255)),
+    personalMessage: yield* read("personalMessage", text(500)),
+    deliverAt: yield* read("deliverAt", Moment)
   }
-}
+})
 
 /** A card for each unit, worth what was paid for it. */
-const cardsOf = (line: SoldLine): ReadonlyArray<NewCard> =>
-  allocate(line.paid, Array.makeBy(line.quantity, () => 1)).slice(0, line.units).map((amount, unit) => ({
-    ...wishedFor(line),
+const cardsOf = Effect.fnUntraced(function*(line: SoldLine) {
+  const wished = yield* wishedFor(line)
+  return allocate(line.paid, Array.makeBy(line.quantity, () => 1)).slice(0, line.units).map((
+    amount,
+    unit
+  ): NewCard => ({
+    ...wished,
     amount,
     currency: line.currency,
     purchaserId: line.customerId,
@@ -48,6 +55,7 @@ const cardsOf = (line: SoldLine): ReadonlyArray<NewCard> =>
     orderLineId: line.id,
     unit
   }))
+})
 
 /** The cards to withdraw, or to bring back, so that as many are left as units are sold. */
 const surplusOf = ({ id, units }: SoldLine, all: ReadonlyArray<SoldCard>) => {
@@ -104,7 +112,7 @@ export const followSales = Effect.fnUntraced(function*(host: PluginContext) {
     changed: Effect.fn("Purchases.changed")(function*(orderIds) {
       const lines = yield* host.db.use(unsettledLines)(orderIds, productType)
       const [sold, issued] = [lines.filter(({ isIssued }) => !isIssued), lines.filter(({ isIssued }) => isIssued)]
-      if (sold.length > 0) yield* giftCards.write(sold.flatMap(cardsOf))
+      if (sold.length > 0) yield* giftCards.write((yield* Effect.forEach(sold, cardsOf)).flat())
       if (issued.length > 0) yield* withdraw(host, issued)
     }, Effect.catch(Effect.die)),
     refunding: (refund) => refuseSpent(host, refund)

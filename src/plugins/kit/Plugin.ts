@@ -218,7 +218,12 @@ const given = <A, Services>(
   Effect.isEffect(extension) ? Effect.provideContext(extension, services) : Effect.succeed(extension)
 
 /** Lists are the same in every deployment, so they are declared with none. */
-const anyDeployment = { defaultOrganizationId: "", defaultCurrency: "USD", environment: "production" } as const
+const anyDeployment = {
+  defaultOrganizationId: "",
+  defaultCurrency: "USD",
+  timeZone: "UTC",
+  environment: "production"
+} as const
 
 /** The tables of a manifest with the lists that show them, which its routes declare. */
 const listedTables = <Services, Used>({ routes, schema }: PluginManifest<Services, Used>): ReadonlyArray<Table> => {

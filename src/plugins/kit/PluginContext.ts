@@ -13,6 +13,8 @@ export interface PluginConfig {
   readonly defaultOrganizationId: string
   /** Three letters. */
   readonly defaultCurrency: string
+  /** IANA name. */
+  readonly timeZone: string
   readonly environment: "development" | "test" | "production"
 }
 

@@ -70,7 +70,7 @@ export { resource } from "./records/Resource.ts"
 export type { ResourceOptions } from "./records/ResourceOptions.ts"
 export { type Visible, visibleRows } from "./records/Visible.ts"
 
-export { businessDate, DayStart, TimeZone } from "../../domain/platform/text/BusinessDate.ts"
+export { businessDate, DayStart, lastDayOf, TimeZone, today } from "../../domain/platform/text/BusinessDate.ts"
 export { type ExtensionPoint, extensionPoint } from "./ExtensionPoint.ts"
 export { type LiveFeed, liveFeed, type LiveFeedOptions } from "./LiveFeed.ts"
 export {
@@ -176,7 +176,17 @@ export { Amount } from "../../domain/platform/money/Money.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/platform/paging/Paging.ts"
 export { GiveUp, RetryIn } from "../../domain/platform/tasks/Task.ts"
 export { FreeText, StorableObject, Text } from "../../domain/platform/text/Storable.ts"
-export { LocalTimeZone, Moment, requireWindow, Time, Until } from "../../domain/platform/text/Time.ts"
+export {
+  isWindow,
+  LocalTimeZone,
+  Moment,
+  requireWindow,
+  SentMoment,
+  SentUntil,
+  Time,
+  timeIn,
+  Until
+} from "../../domain/platform/text/Time.ts"
 export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"
 export type { PriceStep } from "../../domain/pricing/PriceSteps.ts"
 export type { SearchField } from "../../domain/search/SearchFields.ts"

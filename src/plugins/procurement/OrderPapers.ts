@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type CoreServices, mailTemplate, moneyText, type PluginCall } from "stoa/plugin"
+import { businessDate, type CoreServices, LocalTimeZone, mailTemplate, moneyText, type PluginCall } from "stoa/plugin"
 import { Units } from "../uom/index.ts"
 import type { OrderItem, PurchaseOrder } from "./PurchaseOrder.ts"
 import type { Supplier } from "./Supplier.ts"
@@ -21,6 +21,8 @@ const Sent = Schema.Struct({
     })
   )
 })
+
+const dayOf = (at: Date | null) => Effect.map(LocalTimeZone, (zone) => at === null ? null : businessDate(at, zone))
 
 /** The lines with the code of their unit; without one where the thing has no units. */
 const withUnits = Effect.fnUntraced(function*(items: ReadonlyArray<OrderItem>) {
@@ -79,7 +81,7 @@ export const sendOrder = Effect.fn("OrderPaper.send")(function*(
       currency,
       grandTotal,
       notes,
-      expectedDelivery: expectedDelivery?.toISOString().slice(0, 10) ?? null,
+      expectedDelivery: yield* dayOf(expectedDelivery),
       lines: (yield* withUnits(items)).map(({ itemName, quantityOrdered, totalCost, unit }) => ({
         name: itemName,
         quantity: quantityOrdered,
@@ -100,6 +102,7 @@ export const orderPaper = Effect.fn("OrderPaper.of")(
     { contactEmail, contactName, contactPhone, name, paymentTermsDays, taxId }: Supplier,
     items: ReadonlyArray<OrderItem>
   ) {
+    const delivery = yield* dayOf(expectedDelivery)
     const money = (amount: number) => printing.money(amount, currency)
     return yield* printing.pdf({
       title: "Purchase order",
@@ -108,9 +111,7 @@ export const orderPaper = Effect.fn("OrderPaper.of")(
       facts: [
         { label: "Status", value: status.replaceAll("_", " ") },
         { label: "Payment", value: `${paymentTermsDays} days` },
-        ...(expectedDelivery === null
-          ? []
-          : [{ label: "Delivery", value: expectedDelivery.toISOString().slice(0, 10) }])
+        ...(delivery === null ? [] : [{ label: "Delivery", value: delivery }])
       ],
       parties: [{ label: "Supplier", lines: some([name, contactName, contactEmail, contactPhone, taxId]) }],
       columns: ["Item", "Quantity", "Unit cost", "Total"],

@@ -1,5 +1,14 @@
-import { DateTime, Effect, Schema, Struct } from "effect"
-import { type Actor, conflict, forbidden, inputOf, invalid, type PluginCall, ValidationFailed } from "stoa/plugin"
+import { Effect, Schema, Struct } from "effect"
+import {
+  type Actor,
+  conflict,
+  forbidden,
+  inputOf,
+  invalid,
+  type PluginCall,
+  today,
+  ValidationFailed
+} from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { receipts } from "./GoodsReceipt.ts"
 import { sendOrder } from "./OrderPapers.ts"
@@ -70,8 +79,6 @@ const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
 
 /** The lines of an order, and of others with it, as they were given. */
 export const itemsOf = ({ db }: Tools, poId: string) => db.table(orderItems).list({ poId }, all)
-
-export const today = Effect.map(DateTime.now, DateTime.formatIsoDateUtc)
 
 const unknown = (path: string) => ({ path, message: `${path} is unknown.`, code: "not_found" })
 

@@ -11,6 +11,7 @@ import {
   type PluginContext,
   resource,
   table,
+  today,
   Uuid,
   uuid,
   VariantId,
@@ -18,7 +19,7 @@ import {
 } from "stoa/plugin"
 import { type KnownUnits, Units } from "../uom/index.ts"
 import { orders, type PurchaseOrder } from "./PurchaseOrder.ts"
-import { draft, today, type Tools } from "./PurchaseOrders.ts"
+import { draft, type Tools } from "./PurchaseOrders.ts"
 import { type Shortage, shortagesOf } from "./ReorderRepo.ts"
 import { maxQuantity, pricesOf, type SupplierItem, supplierItems, suppliers } from "./Supplier.ts"
 

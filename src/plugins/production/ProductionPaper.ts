@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { PluginDatabase, RawCall } from "stoa/plugin"
+import { businessDate, LocalTimeZone, type PluginDatabase, type RawCall } from "stoa/plugin"
 import { boms } from "./Bom.ts"
 import { orders, type ProductionOrder } from "./ProductionOrder.ts"
 import { consumptionOf } from "./ProductionOrders.ts"
@@ -38,7 +38,7 @@ export const printOrder = ({ db, params, services }: RawCall<unknown, { readonly
         ...shown("Product", bom.name),
         ...shown("Version", bom.version),
         ...shown("Status", order.status),
-        ...shown("Planned for", order.plannedDate.toISOString().slice(0, 10)),
+        ...shown("Planned for", businessDate(order.plannedDate, yield* LocalTimeZone)),
         ...shown("Produced by", order.producedBy),
         ...shown("Batch", order.batchNumber)
       ],

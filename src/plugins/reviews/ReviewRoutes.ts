@@ -8,7 +8,9 @@ import {
   listOf,
   Moment,
   type PluginCall,
+  requireWindow,
   Text,
+  Until,
   type Visible,
   visibleRows
 } from "stoa/plugin"
@@ -95,14 +97,17 @@ export const reviewRoutes = [
     query: {
       ...Asked.fields,
       search: Schema.optional(Text.annotate({ description: "A part of the title." })),
-      from: Schema.optional(Moment.annotate({ description: "Written at this time or later." })),
-      to: Schema.optional(Moment.annotate({ description: "Written before this time." }))
+      from: Schema.optional(Moment),
+      to: Schema.optional(Until)
     },
     view: { success: ReviewView, show },
     answer: ({ db, page, query: { from, search, to }, where }) => {
       const text = search && { title: { contains: search } }
       const written = (from ?? to) && { createdAt: { ...(from && { gte: from }), ...(to && { lt: to }) } }
-      return db.table(reviews).page({ ...where, ...text, ...written }, page, ["createdAt"])
+      return Effect.andThen(
+        requireWindow({ from, to }, "from", "to"),
+        db.table(reviews).page({ ...where, ...text, ...written }, page, ["createdAt"])
+      )
     }
   }),
   listOf(routes, "/mine", reviews, {

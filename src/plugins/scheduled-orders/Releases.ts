@@ -102,7 +102,7 @@ const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder, 
 const noteFailure = Effect.fnUntraced(
   function*(
     tools: Tools,
-    { retryMinutes }: ScheduleSettings,
+    { retryMinutes, timezone }: ScheduleSettings,
     { attempts, customerId, id }: ScheduledOrder,
     reason: string
   ) {
@@ -121,7 +121,9 @@ const noteFailure = Effect.fnUntraced(
       Effect.catchIf(Schema.is(NotFound), () => Effect.succeed(null))
     )
     if (!tools.services.mail.isOn || email === null) return
-    const data = { scheduledFor: failed.scheduledFor.toISOString().slice(0, 16).replace("T", " "), reason }
+    const local = DateTime.makeZonedUnsafe(failed.scheduledFor, { timeZone: timezone })
+    const scheduledFor = DateTime.formatIsoOffset(local).slice(0, 16).replace("T", " ")
+    const data = { scheduledFor, timezone, reason }
     yield* tools.services.mail.send(failedMail, { to: email, data, key: `${id}/${attempts}` })
   },
   (work, { db }) => db.transaction(work)

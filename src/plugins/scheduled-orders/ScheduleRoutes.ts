@@ -1,5 +1,17 @@
-import { Schema } from "effect"
-import { type Actor, date, fieldsOf, group, holds, isAnonymous, Moment, resource, timestamp } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import {
+  type Actor,
+  date,
+  fieldsOf,
+  group,
+  holds,
+  isAnonymous,
+  Moment,
+  requireWindow,
+  resource,
+  timestamp,
+  Until
+} from "stoa/plugin"
 import { releaseDue } from "./Releases.ts"
 import { admin, own, scheduledOrders, slots } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
@@ -41,12 +53,15 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
       summary: "List scheduled orders",
       description: "Those of the customer, for staff all; the latest first. All repeats of an order have one cart.",
       query: {
-        from: Schema.optional(Moment.annotate({ description: "The first moment that they are for." })),
-        to: Schema.optional(Moment.annotate({ description: "The last one." }))
+        from: Schema.optional(Moment),
+        to: Schema.optional(Until)
       },
       answer: ({ db, page, query: { from, to }, where }) => {
-        const scheduledFor = { ...(from && { gte: from }), ...(to && { lte: to }) }
-        return db.table(scheduledOrders).page({ ...where, scheduledFor }, page, order)
+        const scheduledFor = { ...(from && { gte: from }), ...(to && { lt: to }) }
+        return Effect.andThen(
+          requireWindow({ from, to }, "from", "to"),
+          db.table(scheduledOrders).page({ ...where, scheduledFor }, page, order)
+        )
       }
     },
     get: { description: missing, answer: ({ db, which }) => db.table(scheduledOrders).get(which) },

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { option, timeOfDay, TimeZone } from "stoa/plugin"
+import { option, type PluginConfig, timeOfDay, TimeZone } from "stoa/plugin"
 
 const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const aDay = 1_440
@@ -49,7 +49,10 @@ export const ScheduleSettings = Schema.Struct({
     default: "release",
     description: "From when on goods are held: from the checkout on, or from the scheduling on"
   }),
-  timezone: option(TimeZone, { default: "UTC", description: "The time zone of the opening hours and of repeats" }),
+  timezone: option(Schema.NullOr(TimeZone), {
+    default: null,
+    description: "The time zone of the opening hours and of repeats; null: the store's"
+  }),
   openingHours: option(Week, { default: [], description: "When orders can be for; empty: at any time" }),
   slotMinutes: option(whole(0, aDay), {
     default: 0,
@@ -64,4 +67,10 @@ export const ScheduleSettings = Schema.Struct({
     description: "How many days addresses and notes are kept once an order has ended"
   })
 })
-export type ScheduleSettings = typeof ScheduleSettings.Type
+type Options = typeof ScheduleSettings.Type
+export type ScheduleSettings = Options & { readonly timezone: string }
+
+export const settingsIn = (config: Pick<PluginConfig, "timeZone">, options: Options): ScheduleSettings => ({
+  ...options,
+  timezone: options.timezone ?? config.timeZone
+})

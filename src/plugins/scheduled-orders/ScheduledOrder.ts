@@ -56,7 +56,7 @@ export const scheduledOrders = table("scheduled_orders", {
   paymentMethodToken: secret.nullable,
   /** Days until it is ordered again; null: it is ordered once. */
   everyDays: integerBetween(1, 366).nullable,
-  repeatUntil: timestamp.nullable,
+  repeatUntil: timestamp.until.nullable,
   status: oneOf(statuses).default("scheduled"),
   /** When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck. */
   dueAt: timestamp.nullable,

@@ -1,5 +1,15 @@
 import { DateTime, Effect, Redacted, Schema } from "effect"
-import { type Actor, type CustomerId, forbidden, holds, inputOf, invalid, isSignedIn, Unauthorized } from "stoa/plugin"
+import {
+  type Actor,
+  type CustomerId,
+  forbidden,
+  holds,
+  inputOf,
+  invalid,
+  isSignedIn,
+  requireWindow,
+  Unauthorized
+} from "stoa/plugin"
 import {
   admin,
   announce,
@@ -82,6 +92,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   const { db, services } = tools
   const customerId = yield* customerFor(tools, actor, named)
   yield* checkTime(settings, scheduledFor)
+  yield* requireWindow({ scheduledFor, repeatUntil: rest.repeatUntil }, "scheduledFor", "repeatUntil")
   if (rest.orderType === "delivery" && !rest.deliveryAddress) return yield* new NoAddress()
   const { cart, lines } = yield* services.cart.get(cartId)
   if (cart.customerId !== null && cart.customerId !== customerId) return yield* new ForeignCart()
@@ -128,8 +139,11 @@ export const change = Effect.fn("ScheduledOrders.change")(
   function*(tools: Tools, settings: ScheduleSettings, id: string, asked: Change) {
     const row = yield* tools.db.use(scheduling).lock("plan", yield* tools.db.use(own).which(id))
     const changed = meansFor(row, asked)
-    const { deliveryAddress, orderType } = { ...row, ...changed }
-    const scheduledFor = changed.scheduledFor ?? row.scheduledFor
+    const after = { ...row, ...changed }
+    const { deliveryAddress, orderType, scheduledFor = row.scheduledFor } = after
+    if (changed.scheduledFor !== undefined || changed.repeatUntil !== undefined) {
+      yield* requireWindow({ ...after, scheduledFor }, "scheduledFor", "repeatUntil")
+    }
     if (orderType === "delivery" && !deliveryAddress) return yield* new NoAddress()
     if (changed.scheduledFor === undefined && row.status !== "failed") {
       return yield* tools.db.table(scheduledOrders).update(id, changed)
@@ -148,7 +162,7 @@ const nextTime = Effect.fnUntraced(function*(
   if (everyDays === null) return yield* new NotRepeated()
   const earliest = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { minutes: settings.leadMinutes }))
   const next = daysLater(settings, scheduledFor, everyDays, earliest)
-  return repeatUntil !== null && next > repeatUntil ? yield* new LastOne() : next
+  return repeatUntil !== null && next >= repeatUntil ? yield* new LastOne() : next
 })
 
 /** How many times of an order that repeats are left out, one after the other, because nothing can be ordered for them. */

@@ -13,7 +13,7 @@ import { orderingTasks } from "./Releases.ts"
 import { scheduledOrders as orders, slots } from "./ScheduledOrder.ts"
 import { forgetEnded, openOfErased } from "./ScheduledRepo.ts"
 import { scheduleRoutes } from "./ScheduleRoutes.ts"
-import { ScheduleSettings } from "./ScheduleSettings.ts"
+import { ScheduleSettings, settingsIn } from "./ScheduleSettings.ts"
 import { cancel } from "./Scheduling.ts"
 
 const scheduled = new HookRefusal("This cart is scheduled: cancel that to order it now.")
@@ -60,7 +60,7 @@ const forget = (context: PluginContext, settings: ScheduleSettings) =>
   })
 
 /** Carts that are ordered later, once or again and again (contract, plugins §9): `plugins: [scheduledOrders({ … })]`. */
-export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, (settings) => ({
+export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, (options) => ({
   version: "1.0.0",
   permissions: [
     { scope: "scheduled-orders:admin", description: "See and change all scheduled orders, and capacities" },
@@ -70,7 +70,10 @@ export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, 
   schema: () => ({ scheduledOrders: orders, slots }),
   events: ["completed", "failed", "cancelled", "expired"].map((end) => `scheduled_order.${end}`),
   mailTemplates: [failedMail],
-  routes: () => scheduleRoutes(settings),
-  tasks: (context) => [...orderingTasks(context, settings), forget(context, settings)],
+  routes: ({ config }) => scheduleRoutes(settingsIn(config, options)),
+  tasks: (context) => {
+    const settings = settingsIn(context.config, options)
+    return [...orderingTasks(context, settings), forget(context, settings)]
+  },
   checkoutExtension: checkouts
 }))

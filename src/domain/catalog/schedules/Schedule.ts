@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { EntityId } from "../../platform/ids/Id.ts"
 import { maybe } from "../../platform/text/Fields.ts"
-import { Moment, Time } from "../../platform/text/Time.ts"
+import { Moment, Time, Until } from "../../platform/text/Time.ts"
 
 /** When an entity is published and archived. A time is null once its change was made; `refusal` says why one failed. */
 export const PublishingSchedule = Schema.Struct({
@@ -14,7 +14,7 @@ export const PublishingSchedule = Schema.Struct({
 export type PublishingSchedule = typeof PublishingSchedule.Type
 
 /** Replaces the schedule; both times absent or null remove it. */
-export const ScheduleBody = Schema.Struct({ publishAt: maybe(Moment), unpublishAt: maybe(Moment) })
+export const ScheduleBody = Schema.Struct({ publishAt: maybe(Moment), unpublishAt: maybe(Until) })
 export type ScheduleBody = typeof ScheduleBody.Type
 
 export const DueChange = Schema.Struct({

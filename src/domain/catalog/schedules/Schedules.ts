@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { CurrentActor, systemActor } from "../../platform/access/Actor.ts"
 import { type Conflict, type Issue, type NotFound, ValidationFailed } from "../../platform/errors/ApiErrors.ts"
 import type { EntityId } from "../../platform/ids/Id.ts"
+import { windowIssues } from "../../platform/text/Time.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
 import type { EntityChange } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
@@ -77,7 +78,5 @@ const past = (path: string): Issue => ({ path, message: "must lie in the future"
 const scheduleIssues = ({ publishAt, unpublishAt }: Moments, now: Date): ReadonlyArray<Issue> => [
   ...publishAt !== null && publishAt <= now ? [past("publishAt")] : [],
   ...unpublishAt !== null && unpublishAt <= now ? [past("unpublishAt")] : [],
-  ...publishAt !== null && unpublishAt !== null && unpublishAt <= publishAt
-    ? [{ path: "unpublishAt", message: "must be after publishAt", code: "invalid" }]
-    : []
+  ...windowIssues({ publishAt, unpublishAt }, "publishAt", "unpublishAt")
 ]

@@ -1,4 +1,4 @@
-import { Array, DateTime, Effect, Result, Schema, Struct } from "effect"
+import { Array, Effect, Result, Schema, Struct } from "effect"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
 import { Order, OrderLine, orderNumber } from "../../orders/Order.ts"
 import { StatusChange } from "../../orders/OrderTable.ts"
@@ -9,6 +9,7 @@ import { linkTable, RowTable } from "../../platform/batching/RowBatch.ts"
 import { type CustomerId, newId, type OrderId } from "../../platform/ids/Id.ts"
 import { Amount } from "../../platform/money/Money.ts"
 import { Table } from "../../platform/records/Table.ts"
+import { today } from "../../platform/text/BusinessDate.ts"
 import { Time } from "../../platform/text/Time.ts"
 import { orderOwners } from "../CustomerImport.ts"
 import { type BatchContext, refused, upsertOf } from "../Upsert.ts"
@@ -66,7 +67,7 @@ export const orderImport = Effect.gen(function*() {
 
   const load = Effect.fn("OrderImport.load")(function*(records: ReadonlyArray<OrderRecord>) {
     const { userId } = yield* CurrentActor
-    const year = DateTime.toDateUtc(yield* DateTime.now).getUTCFullYear()
+    const year = Number((yield* today).slice(0, 4))
     const numbers = records.map(({ orderNumber }) => orderNumber)
     const years = numbers.flatMap((number) => ownNumberOf(number, year)?.year ?? []).filter((own) => own <= year)
     const stored = yield* read(numbers, [...new Set(years)])

@@ -3,7 +3,7 @@ import { hash, randomBytes } from "node:crypto"
 import { ApiKeyId } from "../ids/Id.ts"
 import { maybe } from "../text/Fields.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
-import { Moment, Time } from "../text/Time.ts"
+import { Time, Until } from "../text/Time.ts"
 import { grants, type Permission } from "./Permission.ts"
 
 const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Array(Schema.String)))
@@ -151,7 +151,7 @@ export const NewApiKey = Schema.Struct({
     description: "What the key is narrowed to; nothing that its role or scope has not."
   }),
   metadata: maybe(StorableObject),
-  expiresAt: maybe(Moment.annotate({ description: "When it runs out. Default: as its scope says, else never." }))
+  expiresAt: maybe(Until.annotate({ description: "When it runs out. Default: as its scope says, else never." }))
 }).annotate({ identifier: "NewApiKey" })
 export type NewApiKey = typeof NewApiKey.Type
 

@@ -23,6 +23,8 @@ export interface Measure {
 export interface Dimension {
   readonly sql: string
   readonly type: DimensionType
+  /** A `time` without a zone, such as a date: it is local to the zone of the query. */
+  readonly isLocal?: boolean
 }
 
 export interface Join {

@@ -1,18 +1,29 @@
-import { DateTime, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
+import { LocalTimeZone } from "./Time.ts"
 
 /** IANA name: `Europe/Zurich`. */
 export const TimeZone = Schema.String.check(
   Schema.makeFilter((name: string) =>
-    Option.isSome(DateTime.zoneMakeNamed(name)) || "must be the IANA name of a time zone, such as Europe/Zurich."
+    /^[A-Za-z]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)) ||
+    "must be the IANA name of a time zone, such as Europe/Zurich."
   )
 )
+
+/** The last day before an end. */
+export const lastDayOf = (end: Date, timeZone: DateTime.TimeZone): string =>
+  businessDate(new Date(end.getTime() - 1), timeZone)
+
+/** Today in the local time zone. */
+export const today: Effect.Effect<string> = Effect.gen(function*() {
+  return businessDate(yield* DateTime.nowAsDate, yield* LocalTimeZone)
+})
 
 /** Local time: `04:00` counts the hours after midnight as the evening before. */
 export const DayStart = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
 
 const day = 86_400_000
 
-export const businessDate = (at: Date, timeZone: string, start = "00:00"): string => {
+export const businessDate = (at: Date, timeZone: string | DateTime.TimeZone, start = "00:00"): string => {
   const { day: dayOfMonth, hour, minute, month, year } = DateTime.toParts(DateTime.makeZonedUnsafe(at, { timeZone }))
   const [startHour = 0, startMinute = 0] = start.split(":").map(Number)
   const isBefore = hour * 60 + minute < startHour * 60 + startMinute

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Schema, SchemaGetter, SchemaIssue } from "effect"
+import { Context, DateTime, Effect, Schema, SchemaGetter } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { issue } from "./Fields.ts"
 
@@ -39,35 +39,41 @@ export const beginningOf = (day: string, timeZone: DateTime.TimeZone, daysLater:
 
 export const isDate = (text: string): boolean => text.length === 10
 
-/** The instant that a text means in a zone, of a date its beginning or its end. Undefined for other texts. */
-export const readTime = (text: string, timeZone: DateTime.TimeZone, of: "beginning" | "end"): Date | undefined => {
-  if (!iso.test(text) || !isDay(text)) return undefined
-  if (isDate(text)) return beginningOf(text, timeZone, of === "end" ? 1 : 0)
-  const time = new Date(offset.test(text) ? text : `${text}Z`)
-  if (!(time >= earliest && time <= latest)) return undefined
-  return offset.test(text) ? time : instantOf(time, timeZone)
+type Edge = "beginning" | "end"
+
+const isTime = (text: string): boolean => {
+  const time = new Date(isDate(text) || offset.test(text) ? text : `${text}Z`)
+  return isDay(text) && time >= earliest && time <= latest
 }
 
-const expected = "a date or a time in ISO 8601, such as 2026-11-25 or 2026-11-25T09:30:00+01:00"
+const timeOf = (text: string, timeZone: DateTime.TimeZone, of: Edge): Date =>
+  isDate(text)
+    ? beginningOf(text, timeZone, of === "end" ? 1 : 0)
+    : offset.test(text)
+    ? new Date(text)
+    : instantOf(new Date(`${text}Z`), timeZone)
 
-const sentTime = (of: "beginning" | "end") =>
+/** The instant that a text means in a zone, of a date its beginning or its end. Undefined for other texts. */
+export const readTime = (text: string, timeZone: DateTime.TimeZone, of: Edge): Date | undefined =>
+  iso.test(text) && isTime(text) ? timeOf(text, timeZone, of) : undefined
+
+const sentText = (of: Edge) =>
   Schema.String.check(
     Schema.makeFilter((text: string) => !iso.test(text) || isDay(text) || "is no day of the calendar"),
-    Schema.isPattern(iso, { expected })
+    Schema.makeFilter((text: string) => !iso.test(text) || isTime(text) || "is no time of a day"),
+    Schema.isPattern(iso, {
+      expected: "a date or a time in ISO 8601, such as 2026-11-25 or 2026-11-25T09:30:00+01:00"
+    })
   ).annotate({
     format: "date-time",
     description: `ISO 8601. A date means its ${of} in the store's time zone; a time without an offset is local to it.`,
     examples: ["2026-11-25", "2026-11-25T09:30:00+01:00"]
-  }).pipe(
+  })
+
+const sentTime = (of: Edge) =>
+  sentText(of).pipe(
     Schema.decodeTo(Schema.Date, {
-      decode: SchemaGetter.transformEffect((text: string) =>
-        Effect.flatMap(LocalTimeZone, (zone) => {
-          const time = readTime(text, zone, of)
-          return time === undefined
-            ? Effect.fail(new SchemaIssue.InvalidValue({ expected }))
-            : Effect.succeed(time)
-        })
-      ),
+      decode: SchemaGetter.transformEffect((text) => Effect.map(LocalTimeZone, (zone) => timeOf(text, zone, of))),
       encode: SchemaGetter.transform((time) => time.toISOString())
     })
   )
@@ -80,6 +86,17 @@ export const Moment = sentTime("beginning")
 
 /** An end, which is exclusive: a sent time, or the end of a sent date. */
 export const Until = sentTime("end")
+
+/** The same as they were sent, to be read in a nearer zone than the store's (`timeIn`). */
+export const SentMoment = sentText("beginning")
+export const SentUntil = sentText("end")
+
+/** Reads a sent text, local to this zone; undefined: to the store's. */
+export const timeIn = (timeZone: string | undefined, text: string, of: Edge): Effect.Effect<Date> =>
+  Effect.map(
+    LocalTimeZone,
+    (zone) => timeOf(text, timeZone === undefined ? zone : DateTime.zoneMakeNamedUnsafe(timeZone), of)
+  )
 
 type Bound = Date | null | undefined
 

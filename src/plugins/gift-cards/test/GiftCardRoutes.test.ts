@@ -57,7 +57,7 @@ describe("gift cards", () => {
     const purchaserId = (await shop.ask("POST", "/customers", { email: "list@example.com" })).text("data.id")
     const of = { purchaserId }
     const [active, disabled, exhausted] = [await shop.issue(5, of), await shop.issue(5, of), await shop.issue(5, of)]
-    const expired = await shop.issue(5, { ...of, expiresAt: "2020-01-01" })
+    const expired = await shop.expired(5, of)
     await shop.done("POST", `${disabled.path}/disable`)
     await shop.done("POST", `${exhausted.path}/adjust`, { delta: -5, note: "lost" })
     for (const [status, { id }] of Object.entries({ active, disabled, exhausted, expired })) {
@@ -68,6 +68,14 @@ describe("gift cards", () => {
     const both = await shop.done("GET", `?currency=usd&lastFour=${active.code.slice(-4)}`)
     assert.strictEqual(both.at("data.0.id"), active.id)
     await shop.refused("422 VALIDATION_FAILED", "GET", "?status=new")
+  })
+
+  it("last through the day of their end, and are refused where they would never be valid", async () => {
+    const until = (await shop.issue(5, { expiresAt: "2999-12-31" })).made.text("data.expiresAt")
+    assert.strictEqual(until, "3000-01-01T00:00:00.000Z")
+    for (const wrong of [{ expiresAt: "2020-01-01" }, { deliverAt: "2999-01-02", expiresAt: "2999-01-01" }]) {
+      await shop.refused("422 VALIDATION_FAILED", "POST", "", { amount: 5, currency: "USD", ...wrong })
+    }
   })
 
   it("are corrected within what they were issued with, topped up to the maximum, and disabled for good", async () => {

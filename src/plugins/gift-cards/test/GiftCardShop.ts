@@ -30,6 +30,11 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
     const made = await done("POST", "", { amount, currency: "USD", ...body })
     return { id: made.text("data.id"), code: made.text("data.code"), made, path: `/${made.text("data.id")}` }
   }
+  const expired = async (amount: number, body: object = {}) => {
+    const made = await issue(amount, { ...body, expiresAt: new Date(app.clock.now() + 60_000).toISOString() })
+    app.clock.advance("2 minutes")
+    return made
+  }
   const card = (id: string) => done("GET", `/${id}`)
   const balance = async (id: string) => (await card(id)).at("data.balance")
 
@@ -81,6 +86,7 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
     app,
     mails,
     issue,
+    expired,
     card,
     balance,
     cartOf,

@@ -50,6 +50,7 @@ const contextOf = (
     digests: digestsOf(keyring, db.plugin),
     config: {
       defaultCurrency: deployment.store.defaultCurrency,
+      timeZone: deployment.store.timeZone,
       defaultOrganizationId: access.defaultOrganizationId,
       environment
     },

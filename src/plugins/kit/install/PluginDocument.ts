@@ -10,6 +10,7 @@ import { groupOf } from "../routes/RouteShape.ts"
 export const idleContext = ({ access, deployment, environment }: AppSettings): PluginContext =>
   idleContextWith({
     defaultCurrency: deployment.store.defaultCurrency,
+    timeZone: deployment.store.timeZone,
     defaultOrganizationId: access.defaultOrganizationId,
     environment
   })

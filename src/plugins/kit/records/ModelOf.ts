@@ -28,9 +28,7 @@ const dimensionTypes: Readonly<Partial<Record<Facts["kind"], DimensionType>>> = 
   uuid: "string"
 }
 
-/** A day is read as its midnight in UTC, in any zone of the session. */
-const expressionOf = (kind: Facts["kind"], sql: string): string =>
-  kind === "uuid" ? `${sql}::text` : kind === "date" ? `(${sql}::timestamp at time zone 'UTC')` : sql
+const expressionOf = (kind: Facts["kind"], sql: string): string => kind === "uuid" ? `${sql}::text` : sql
 
 const isNumber = ({ isList, kind }: Facts) => !isList && dimensionTypes[kind] === "number"
 
@@ -55,7 +53,8 @@ export const modelOf = <T extends Table>(
     const { isList, isSecret, kind } = columnFacts(table, column)
     const type = isList || isSecret ? undefined : dimensionTypes[kind]
     if (type === undefined) throw new Error(`Model "${name}" cannot be grouped by "${column}".`)
-    return [column, { sql: expressionOf(kind, sqlOf(column)), type }] as const
+    const sql = expressionOf(kind, sqlOf(column))
+    return [column, kind === "date" ? { sql, type, isLocal: true } : { sql, type }] as const
   }
   const rules = (["customer", "vendor"] as const).flatMap((role) => {
     const column = scope[role]

@@ -1,5 +1,6 @@
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import { today } from "../../../domain/platform/text/BusinessDate.ts"
 import type { Usable } from "../tables/PluginDatabase.ts"
 
 /** The parts of a number of a document. */
@@ -19,7 +20,7 @@ export interface NumberOptions<Of> {
   readonly kind: string
   /** Begins at 1 again in every year, or on every day. */
   readonly period?: "year" | "day"
-  /** The day that a period is taken from, such as the `businessDate` of a till; in its scope it never goes back. Default: today in UTC. */
+  /** The day that a period is taken from, such as the `businessDate` of a till; in its scope it never goes back. Default: today in the store. */
   readonly date?: (of: Of) => string
   /** A counter for each scope, for example for each till. */
   readonly scope?: (of: Of) => string
@@ -50,7 +51,7 @@ export const numbers = <Of = unknown>(
 ): Numbers<Of> => ({
   on: (db) => ({
     next: Effect.fn("Numbers.next")(function*(of) {
-      const day = (date?.(of) ?? DateTime.formatIsoDateUtc(yield* DateTime.now)).replaceAll("-", "")
+      const day = (date?.(of) ?? (yield* today)).replaceAll("-", "")
       const asked = {
         kind,
         scope: scope?.(of) ?? "",

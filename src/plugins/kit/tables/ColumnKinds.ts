@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CustomerId, OrderId, Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
 import { FreeText, objectUpTo, ofForm, shopperBytes, Text } from "../../../domain/platform/text/Storable.ts"
-import { isDay, Moment, Time } from "../../../domain/platform/text/Time.ts"
+import { isDay, Moment, Time, Until } from "../../../domain/platform/text/Time.ts"
 import { Column, type CoreRecord, plain, SecretColumn } from "./Column.ts"
 
 /** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */
@@ -45,8 +45,13 @@ const people = new Map<unknown, CoreRecord>([[CustomerId, "customer"], [OrderId,
 export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) =>
   new Column(id, plain("uuid", { isFew: fewRecords.has(id), record: people.get(id) }))
 
-/** A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. */
-export const timestamp = new Column(Time, plain("timestamptz"), Moment)
+const moment = new Column(Time, plain("timestamptz"), Moment)
+
+/**
+ * A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. A date that is sent is its beginning, of
+ * `timestamp.until` its end.
+ */
+export const timestamp = Object.assign(moment, { until: new Column(Time, moment.facts, Until) })
 
 const jsonUpTo = (bytes: number) => new Column(objectUpTo(bytes), plain("jsonb"))
 

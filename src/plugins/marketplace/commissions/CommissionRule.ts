@@ -5,6 +5,7 @@ import {
   integer,
   integerBetween,
   invalid,
+  isWindow,
   oneOf,
   type RowOf,
   table,
@@ -29,7 +30,7 @@ export const commissionRules = table("marketplace_commission_rules", {
   minFeeCents: amount.nullable,
   maxFeeCents: amount.nullable,
   validFrom: timestamp.nullable,
-  validUntil: timestamp.nullable,
+  validUntil: timestamp.until.nullable,
   priority: integer.default(0),
   isActive: boolean.default(true)
 }, { indexes: [{ columns: ["isActive", "createdAt"] }], strict: true })
@@ -40,7 +41,7 @@ class RuleFlaw extends invalid("RuleFlaw", (field: string, _: string) => field, 
 
 type Open<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-type Bound = number | Date | null
+type Bound = number | null
 
 /** Whether both bounds are there and stand the wrong way round. */
 const crossed = (from: Bound, until: Bound): boolean => from !== null && until !== null && from > until
@@ -68,7 +69,7 @@ export const checkRule = ({ type, ...rule }: Pick<CommissionRule, "type"> & Open
     ],
     [crossed(minVolumeCents, maxVolumeCents), "maxVolumeCents", "maxVolumeCents must not be below minVolumeCents."],
     [crossed(minFeeCents, maxFeeCents), "maxFeeCents", "maxFeeCents must not be below minFeeCents."],
-    [crossed(validFrom, validUntil), "validUntil", "validUntil must not be before validFrom."]
+    [!isWindow(validFrom, validUntil), "validUntil", "validUntil must be after validFrom."]
   ]
   const found = flaws.find(([isWrong]) => isWrong)
   return found === undefined ? Effect.void : Effect.fail(new RuleFlaw(found[1], found[2]))

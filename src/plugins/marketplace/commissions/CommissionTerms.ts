@@ -46,7 +46,7 @@ export interface Sale {
   readonly at: Date
 }
 
-/** Whether the rule has something to say of the sale; a field that it leaves open admits everything. Bounds are inclusive. */
+/** Whether the rule has something to say of the sale; a field that it leaves open admits everything. Bounds are inclusive, but `validUntil`. */
 const applies = (rule: CommissionRule, sale: Sale): boolean =>
   rule.isActive &&
   (rule.vendorId === null || rule.vendorId === sale.vendorId) &&
@@ -55,7 +55,7 @@ const applies = (rule: CommissionRule, sale: Sale): boolean =>
   (rule.minVolumeCents === null || rule.minVolumeCents <= sale.volumeCents) &&
   (rule.maxVolumeCents === null || sale.volumeCents <= rule.maxVolumeCents) &&
   (rule.validFrom === null || rule.validFrom <= sale.at) &&
-  (rule.validUntil === null || sale.at <= rule.validUntil)
+  (rule.validUntil === null || sale.at < rule.validUntil)
 
 /** Vendor and category, vendor, category, tier, volume: the smaller number is the closer rule. */
 const specificity = ({ type, vendorId }: CommissionRule): number => {

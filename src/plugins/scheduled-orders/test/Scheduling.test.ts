@@ -104,6 +104,11 @@ describe("scheduled orders", () => {
     const changed = await shop.done("PATCH", `/${id}`, { notes: "Ring twice", scheduledFor: shop.inHours(5) }, ann)
     assert.deepInclude(Object(changed.at("data")), { notes: "Ring twice", status: "scheduled" })
     await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, { scheduledFor: shop.inHours(-5) }, ann)
+    for (const wrong of [{ repeatUntil: shop.inHours(4) }, { repeatUntil: shop.inHours(5) }]) {
+      await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, wrong, ann)
+    }
+    await shop.done("PATCH", `/${id}`, { everyDays: 1, repeatUntil: shop.inHours(7) }, ann)
+    await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, { scheduledFor: shop.inHours(8) }, ann)
     await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, { orderType: "delivery" }, ann)
     const moved = await shop.done("POST", "/process-due", { bufferMinutes: 299 })
     assert.notInclude(moved.list("data").map((one) => Object(one).id), id)

@@ -61,11 +61,11 @@ describe("the rule of a commission", () => {
     assert.deepStrictEqual([rateOf(pair), rateOf(pair.toReversed())], [7, 7])
   })
 
-  it("holds for its vendor, tier, volume and time only, while it is active; bounds are inclusive", () => {
-    const others = [{ vendorId: "other" }, { isActive: false }, { validUntil: before }, { validFrom: after }]
+  it("holds for its vendor, tier, volume and time only, while it is active; only the end is exclusive", () => {
+    const others = [{ vendorId: "other" }, { isActive: false }, { validUntil: at }, { validFrom: after }]
     for (const rest of others) assert.strictEqual(rateOf([inCategory("shoes", 1, rest)]), 1500, JSON.stringify(rest))
     assert.strictEqual(rateOf([forTier(1, { vendorTier: "silver" })]), 1500)
-    assert.strictEqual(rateOf([inCategory("shoes", 1, { validFrom: at, validUntil: at })]), 1)
+    assert.strictEqual(rateOf([inCategory("shoes", 1, { validFrom: at, validUntil: after })]), 1)
     const bounded = [rule("volume_tier", 1, { minVolumeCents: 5000, maxVolumeCents: 5000 })]
     const rates = [4999, 5000, 5001].map((volumeCents) => rateOf(bounded, { volumeCents }))
     assert.deepStrictEqual(rates, [1500, 1, 1500])

@@ -17,7 +17,7 @@ market({ defaultCommissionRateBps: 800 })("commission rules", (test) => {
   test("are made, changed, listed by priority and deleted", function*() {
     const first = yield* made("category", { categorySlug: "hats", validUntil: "2030-01-01", minFeeCents: 5 })
     const defaults = { rateBps: 500, priority: 0, isActive: true, vendorId: null }
-    assert.deepInclude(first.at("data"), { ...defaults, validUntil: "2030-01-01T00:00:00.000Z" })
+    assert.deepInclude(first.at("data"), { ...defaults, validUntil: "2030-01-02T00:00:00.000Z" })
     const one = `/commission-rules/${first.text("data.id")}`
     const change = { rateBps: 600, priority: 4, validUntil: null, isActive: false }
     assert.deepInclude((yield* done(asAdmin, `PATCH ${one}`, change)).at("data"), { ...change, minFeeCents: 5 })
