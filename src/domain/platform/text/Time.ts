@@ -67,7 +67,7 @@ const sentText = (of: Edge) =>
   ).annotate({
     format: "date-time",
     description: `ISO 8601. A date means its ${of} in the store's time zone; a time without an offset is local to it.`,
-    examples: ["2026-11-25", "2026-11-25T09:30:00+01:00"]
+    examples: ["2026-11-25T09:30:00+01:00", "2026-11-25"]
   })
 
 const sentTime = (of: Edge) =>
