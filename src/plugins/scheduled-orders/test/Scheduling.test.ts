@@ -104,7 +104,7 @@ describe("scheduled orders", () => {
     const changed = await shop.done("PATCH", `/${id}`, { notes: "Ring twice", scheduledFor: shop.inHours(5) }, ann)
     assert.deepInclude(Object(changed.at("data")), { notes: "Ring twice", status: "scheduled" })
     await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, { scheduledFor: shop.inHours(-5) }, ann)
-    for (const wrong of [{ repeatUntil: shop.inHours(4) }, { repeatUntil: shop.inHours(5) }]) {
+    for (const wrong of [{ repeatUntil: shop.inHours(4) }, { repeatUntil: changed.text("data.scheduledFor") }]) {
       await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, wrong, ann)
     }
     await shop.done("PATCH", `/${id}`, { everyDays: 1, repeatUntil: shop.inHours(7) }, ann)
