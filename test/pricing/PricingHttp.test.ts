@@ -46,7 +46,7 @@ describe("pricing over HTTP", () => {
           createdAt: null,
           updatedAt: null
         })
-        const second = yield* post(prices, { ...sent, amount: 5, unknown: true })
+        const second = yield* post(prices, { ...sent, amount: 5 })
         assert.deepStrictEqual([second.status, second.at("data.id"), second.at("data.amount")], [201, data["id"], 5])
       }))
 

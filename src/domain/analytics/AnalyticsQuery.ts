@@ -57,6 +57,7 @@ const TimeDimension = strict({
 
 /** PostgreSQL reads other names as fixed offsets: CET has no summer there. */
 const Zone = TimeZone.check(
+  Schema.isMaxLength(64),
   Schema.makeFilter((name: string) => name.includes("/") || name === "UTC" || "must be a name such as Europe/Zurich")
 )
 
