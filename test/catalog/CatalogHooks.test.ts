@@ -21,7 +21,7 @@ const listeners: ReadonlyArray<Hook> = ["catalog", "catalog.product"].flatMap((p
 ])
 
 const rules: ReadonlyArray<Hook> = [
-  { key: "catalog.beforeCreate", before: ({ data }) => Effect.succeed({ ...data, taxClass: "from-hook" }) },
+  { key: "catalog.beforeCreate", before: ({ data }) => Effect.succeed({ ...data, metadata: { from: "hook" } }) },
   {
     key: "catalog.forbidden.beforeCreate",
     before: () => Effect.fail(new HookRefusal("Not in this store."))
@@ -111,7 +111,7 @@ it.layer(catalogLayer([...listeners, ...rules]))("hooks of the catalog", (it) =>
     Effect.gen(function*() {
       const catalog = yield* Catalog
       const made = yield* catalog.create({ type: "product", slug: newId() })
-      assert.strictEqual(made.taxClass, "from-hook")
+      assert.deepStrictEqual(made.metadata, { from: "hook" })
       const refusal = yield* Effect.flip(catalog.create({ type: "forbidden", slug: newId() }))
       assert.strictEqual(refusal.error.message, "Not in this store.")
     }).pipe(asShopkeeper))

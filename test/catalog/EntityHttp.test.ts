@@ -20,6 +20,7 @@ withSharedApp("catalog entities over HTTP", (it) => {
         status: "draft",
         isVisible: false,
         taxClass: null,
+        taxClassId: null,
         manageInventory: true,
         metadata: {},
         publishedAt: null
@@ -31,6 +32,7 @@ withSharedApp("catalog entities over HTTP", (it) => {
 
   it.effect("creating as active makes it visible and published at once, with its words and tax class", () =>
     Effect.gen(function*() {
+      yield* api("POST", "/api/tax/classes", { as: asAdmin, body: { name: "food", rateBps: 700, isActive: false } })
       const body = { status: "active", taxClass: "food", attributes: titled, metadata: { a: [1] } }
       const { data, id } = yield* make(body)
       assert.deepStrictEqual([data.at("data.isVisible"), data.at("data.taxClass")], [true, "food"])
@@ -73,6 +75,7 @@ withSharedApp("catalog entities over HTTP", (it) => {
 
   it.effect("changing sets the given fields, replaces metadata whole and clears the tax class with null", () =>
     Effect.gen(function*() {
+      yield* api("POST", "/api/tax/classes", { as: asAdmin, body: { name: "food", rateBps: 700, isActive: false } })
       const { id } = yield* make({ taxClass: "food", metadata: { a: 1, b: 2 } })
       const body = { slug: newId(), metadata: { c: 3 }, taxClass: null }
       const answer = yield* api("PATCH", `${entities}/${id}`, { as: asStaff, body })

@@ -107,6 +107,7 @@ withSharedApp("revisions over HTTP", (it) => {
 
   it.effect("restoring brings slug, metadata, tax class and words back as one new revision; what is public stays so", () =>
     Effect.gen(function*() {
+      yield* api("POST", "/api/tax/classes", { as: asAdmin, body: { name: "food", rateBps: 700, isActive: false } })
       const { id, slug } = yield* make({ status: "draft", taxClass: "food", attributes: titled, metadata: { a: 1 } })
       yield* patch(id, { slug: newId(), metadata: { b: 2 }, taxClass: null })
       yield* words(id, "en", { title: "Obsidian", description: null, subtitle: "new" })

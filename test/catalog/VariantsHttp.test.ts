@@ -62,6 +62,10 @@ withSharedApp("options and variants over HTTP", (it) => {
   it.effect("one variant is made of named options and keeps its codes", () =>
     Effect.gen(function*() {
       const { blue, id, m } = yield* shirt
+      const food = yield* api("POST", "/api/tax/classes", {
+        as: asAdmin,
+        body: { name: "food", rateBps: 700, isActive: false }
+      })
       const body = { options: { color: "blue", size: "m" }, sku: newId(), barcode: "123", taxClass: "food", price: 9 }
       const made = yield* api("POST", `${entities}/${id}/variants`, { as: asAdmin, body })
       assert.strictEqual(made.status, 201)
@@ -73,6 +77,7 @@ withSharedApp("options and variants over HTTP", (it) => {
         sku: body.sku,
         barcode: "123",
         taxClass: "food",
+        taxClassId: food.text("data.id"),
         manageInventory: null,
         status: "active",
         sortOrder: 0,

@@ -53,6 +53,7 @@ withSharedApp("checkout over HTTP", (it) => {
           totalPrice: 3_750,
           isCustomPrice: false,
           taxAmount: 0,
+          taxes: [],
           discountAmount: 0,
           refundedQuantity: 0,
           fulfillmentStatus: "unfulfilled",
@@ -84,6 +85,7 @@ withSharedApp("checkout over HTTP", (it) => {
           updatedAt,
           fulfilledAt: null,
           cancelledAt: null,
+          taxes: [],
           lineItems: [line],
           paymentClientSecret
         }])

@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
 import { aStore, expectRoundTrip, jsonl, type Store, upload, withReasons } from "./ImportFixtures.ts"
 
@@ -118,6 +119,33 @@ withApp("imports of the catalog", (it) => {
       yield* store.send(jsonl({ slug: "x" }, { slug: "y" }), ofCategories)
       const both = jsonl({ slug: "x", parent: "y" }, { slug: "y", parent: "x" })
       assert.deepStrictEqual((yield* store.send(both, ofCategories)).slice(0, 4), [0, 1, 0, 1])
+    }))
+
+  it.effect("name tax classes by slug, of their store alone, and keep what goods said before there were any", () =>
+    Effect.gen(function*() {
+      const [store, other] = [yield* aStore, yield* aStore]
+      const product = { slug: "atlas", type: "product" }
+      yield* store.send(jsonl(product))
+      const { organizationId } = store.as
+      // As a process of the version before does.
+      yield* onDatabase((sql) =>
+        sql`update catalog_entities set tax_class = 'maps' where organization_id = ${organizationId}`
+      )
+      yield* api("POST", "/api/tax/classes", { as: other.as, body: { name: "Maps & Books", rate: "7" } })
+      assert.deepStrictEqual(yield* store.send(yield* store.exported()), [0, 0, 1, 0])
+      assert.deepStrictEqual(
+        yield* store.send(jsonl({ ...product, taxClass: "maps-books" })),
+        withReasons(
+          [0, 0, 0, 1],
+          "1: taxClass 'maps-books' is no tax class of this store. Create it first, or name another one."
+        )
+      )
+      const maps = yield* api("POST", "/api/tax/classes", { as: store.as, body: { name: "Maps", rate: "7" } })
+      assert.deepStrictEqual(yield* store.send(jsonl({ ...product, taxClass: "maps" })), [0, 1, 0, 0])
+      assert.deepStrictEqual((yield* store.get("catalog/entities/atlas")).at("data.taxClassId"), maps.at("data.id"))
+      yield* api("PATCH", `/api/tax/classes/${maps.text("data.id")}`, { as: store.as, body: { name: "Charts" } })
+      assert.include(yield* store.exported(), "\"taxClass\":\"maps\"")
+      assert.deepStrictEqual(yield* store.send(yield* store.exported()), [0, 0, 1, 0])
     }))
 
   it.effect("name brands, and change nothing when the file comes again", () =>

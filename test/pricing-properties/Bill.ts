@@ -73,12 +73,18 @@ interface Tax {
   readonly ofShipping: bigint
 }
 
+/** Each class is a rate over all of its goods. */
 const byClasses = (tax: ShopTax, lines: ReadonlyArray<PricedLine>, nets: ReadonlyArray<bigint>, shipping: bigint) => {
-  const usual = tax.classes.find(({ isDefault }) => isDefault)?.rateBps ?? 0
-  const rateOf = (name: string | null) => tax.classes.find((one) => one.name === name)?.rateBps ?? usual
+  const usual = tax.classes.find(({ isDefault }) => isDefault)
+  const classOf = ({ product }: PricedLine) => tax.classes.find(({ name }) => name === product.taxClass) ?? usual
+  const parts = tax.classes.map((one) => {
+    const rates = [{ country: "", state: null, rateBps: one.rateBps, appliesToShipping: true }]
+    const goods = nets.map((net, index) => lines[index] && classOf(lines[index]) === one ? net : 0n)
+    return byRegion(rates, tax.included, goods, tax.shippingByDefaultClass && one === usual ? shipping : 0n)
+  })
   return {
-    ofLines: lines.map(({ product }, index) => taxOn(nets[index] ?? 0n, rateOf(product.taxClass), tax.included)),
-    ofShipping: tax.shippingByDefaultClass ? taxOn(shipping, usual, tax.included) : 0n
+    ofLines: nets.map((_, index) => sumOf(parts.map(({ ofLines }) => ofLines[index] ?? 0n))),
+    ofShipping: sumOf(parts.map(({ ofShipping }) => ofShipping))
   }
 }
 

@@ -7,7 +7,7 @@ import { Customers } from "../../src/domain/customers/Customers.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
-import { newId } from "../../src/domain/platform/ids/Id.ts"
+import { newId, type TaxClassId } from "../../src/domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { emptyLinePricings, LinePricings, type LineToPrice } from "../../src/domain/pricing/LinePricing.ts"
 import { PriceRepo } from "../../src/domain/pricing/PriceRepo.ts"
@@ -18,10 +18,12 @@ import { Promotions } from "../../src/domain/promotions/Promotions.ts"
 import { ShippingSettings } from "../../src/domain/shipping/RateAdapter.ts"
 import { ShippingPrices } from "../../src/domain/shipping/ShippingPrices.ts"
 import { ShippingRuleCache } from "../../src/domain/shipping/ShippingRepo.ts"
+import { percentOfBps } from "../../src/domain/tax/Percent.ts"
 import { TaxSettings } from "../../src/domain/tax/TaxAdapter.ts"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
 import { TaxRuleCache } from "../../src/domain/tax/TaxRepo.ts"
-import { defaultCurrency, groupIn, type Shop, type Wish } from "./Shop.ts"
+import type { TaxRules } from "../../src/domain/tax/TaxRules.ts"
+import { defaultCurrency, groupIn, type Shop, type ShopTax, type Wish } from "./Shop.ts"
 
 const then = new Date(0)
 const always = { validFrom: null, validUntil: null }
@@ -94,8 +96,45 @@ const cached = <A>(value: A) => ({ value: Effect.succeed(value), forget: Effect.
 const shippingRules = ({ zones }: Shop) => ({
   zones,
   rates: zones.flatMap(({ id, rates }) =>
-    rates.map((rate) => ({ ...rate, zoneId: id, name: rate.id, maxSubtotal: null, minWeightGrams: null }))
+    rates.map((rate) => ({
+      ...rate,
+      zoneId: id,
+      name: rate.id,
+      maxSubtotal: null,
+      minWeightGrams: null,
+      taxClassId: null
+    }))
   ).toSorted((one, other) => one.amount - other.amount)
+})
+
+const taxClassIds = new Map<string, TaxClassId>()
+
+const taxClassId = (name: string): TaxClassId => {
+  const id = taxClassIds.get(name) ?? newId<TaxClassId>()
+  taxClassIds.set(name, id)
+  return id
+}
+
+const taxRules = ({ classes, rates }: Pick<ShopTax, "classes" | "rates">): TaxRules => ({
+  classes: classes.map(({ isDefault, name, rateBps }) => ({
+    id: taxClassId(name),
+    slug: name,
+    name,
+    rate: percentOfBps(rateBps),
+    isDefault
+  })),
+  rates: rates.map(({ rateBps, ...rate }, n) => ({
+    ...rate,
+    id: newId(),
+    name: `Tax ${n}`,
+    taxClassId: null,
+    postalCode: null,
+    rate: percentOfBps(rateBps),
+    validFrom: null,
+    validUntil: null,
+    compound: false,
+    priority: 100
+  }))
 })
 
 /** All that decides an order of this shop, without a database: its rows are there already. */
@@ -115,7 +154,7 @@ const decisionsOf = (shop: Shop) => {
       Layer.mock(Customers)({}),
       Layer.mock(CustomerOrders)({ countOf: () => Effect.succeed(0) }),
       Layer.succeed(ShippingRuleCache, cached(shippingRules(shop))),
-      Layer.succeed(TaxRuleCache, cached({ classes, rates })),
+      Layer.succeed(TaxRuleCache, cached(taxRules({ classes, rates }))),
       StoreSettings.layerOf({ defaultCurrency }),
       ShippingSettings.layerOf({ configured: { type: "flat", flatRate: shop.flatRate } }),
       TaxSettings.layerOf({ pricesIncludeTax: () => included, shippingByDefaultClass }),
@@ -147,7 +186,8 @@ const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
       counted: true,
       categorySlugs: sold.category === null ? [] : [sold.category],
       weightGrams: sold.weightGrams,
-      taxClass: sold.taxClass
+      taxClass: sold.taxClass,
+      taxClassId: sold.taxClass === null ? null : taxClassId(sold.taxClass)
     }]
   })
 })

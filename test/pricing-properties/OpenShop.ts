@@ -62,10 +62,13 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     return made(yield* post(`catalog/entities/${entityId}/variants`, { options: { Size: "S" } }))
   })
 
+  const taxClasses = plan.tax.classes.map(({ name }) => name)
+
   const productOf = Effect.fnUntraced(function*(plan: ShopProduct, n: number) {
     const { category, prices, taxClass, type, weightGrams } = plan
     const attributes = { title: `Thing ${n}` }
-    const entity = { type, slug: `thing-${n}`, status: "active", metadata: { weightGrams }, taxClass, attributes }
+    const named = taxClasses.includes(taxClass ?? "") ? { taxClass } : {}
+    const entity = { type, slug: `thing-${n}`, status: "active", metadata: { weightGrams }, ...named, attributes }
     const id = EntityId.make(made(yield* post("catalog/entities", entity)))
     const variantId = plan.variantId === null ? null : VariantId.make(yield* variantOf(id))
     const categoryId = categories.get(category)
@@ -106,6 +109,7 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     return { ...zone, id: zoneId, rates }
   })
 
+  yield* eachOf(plan.tax.classes, (one) => Effect.map(post("tax/classes", one), made))
   const products = yield* eachOf(plan.products, productOf)
   for (const { group, minSubtotal, product, ...modifier } of plan.modifiers) {
     const customerGroupId = groupIn(groups, group)
@@ -118,7 +122,6 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     (promotion) => Effect.map(post("promotions", { ...promotion, name: promotion.code }), made)
   )
   const zones = yield* eachOf(plan.zones, zoneOf)
-  yield* eachOf(plan.tax.classes, (one) => Effect.map(post("tax/classes", one), made))
   yield* eachOf(plan.tax.rates, (one, n) => Effect.map(post("tax/rates", { ...one, name: `Tax ${n}` }), made))
   const open: OpenShop = { shop: { ...plan, groups, products, zones }, organizationId, as }
   return open

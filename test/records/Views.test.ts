@@ -22,7 +22,7 @@ const differences: Readonly<Record<string, Difference>> = {
   entity_field_values_read: { without: ["unique_key"] },
   fulfillments_read: { without: ["taken"] },
   media_assets_read: { without: ["confidence", "derived_from_asset_id", "digest", "origin"] },
-  order_lines_read: { beside: ["organization_id"] },
+  order_lines_read: { without: ["taxes"], beside: ["organization_id"] },
   order_tenders_read: { without: ["needs_shopper"], beside: ["order_id", "organization_id"] },
   orders_read: {
     without: [
@@ -45,7 +45,7 @@ const differences: Readonly<Record<string, Difference>> = {
     without: ["description", "id", "rich_description", "seo_description", "seo_title"]
   },
   plugin_fulfillments: { of: "fulfillments", without: ["details", "metadata", "order_line_id"] },
-  plugin_order_lines: { of: "order_lines", beside: ["organization_id"] },
+  plugin_order_lines: { of: "order_lines", without: ["taxes"], beside: ["organization_id"] },
   plugin_order_status_changes: { of: "order_status_history" },
   plugin_orders: {
     of: "orders",

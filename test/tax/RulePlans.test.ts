@@ -30,10 +30,10 @@ const repos = Layer.mergeAll(
 const seedMany = inBulk(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into organizations (id, slug, name) select 'many-' || n, 'many-' || n, 'Many' from generate_series(1, 300) n`
-  yield* sql`insert into tax_classes (id, organization_id, name, rate_bps, is_default)
-    select gen_random_uuid(), o.id, 'class ' || n, n, n = 1 from organizations o, generate_series(1, 100) n`
-  yield* sql`insert into tax_rates (id, organization_id, name, country, rate_bps)
-    select gen_random_uuid(), o.id, 'rate ' || n, 'NL', n from organizations o, generate_series(1, 100) n`
+  yield* sql`insert into tax_classes (id, organization_id, name, slug, rate_bps, rate, is_default)
+    select gen_random_uuid(), o.id, 'class ' || n, 'class-' || n, n, '1', n = 1 from organizations o, generate_series(1, 100) n`
+  yield* sql`insert into tax_rates (id, organization_id, name, country, region_country, rate_bps, rate)
+    select gen_random_uuid(), o.id, 'rate ' || n, 'NL', 'NL', n, '1' from organizations o, generate_series(1, 100) n`
   yield* sql`insert into shipping_zones (id, organization_id, name, countries, priority)
     select gen_random_uuid(), o.id, 'Zone ' || n, array['US'], n from organizations o, generate_series(1, 20) n`
   yield* sql`insert into shipping_rates (id, organization_id, zone_id, name, currency, amount)

@@ -37,6 +37,12 @@ describe("what a deployment says of tax", () => {
       })).taxes
       assert.deepStrictEqual(["net", "silent", "any"].map(pricesIncludeTax), [false, true, true])
       assert.isFalse((yield* starting({})).taxes.pricesIncludeTax("any"))
+      const { shippingClass } = (yield* starting({
+        shippingClassId: "standard",
+        organizations: { own: { shippingClassId: "reduced" }, silent: {} }
+      })).taxes
+      assert.deepStrictEqual(["own", "silent", "any"].map(shippingClass), ["reduced", "standard", "standard"])
+      assert.isUndefined((yield* starting({})).taxes.shippingClass("any"))
     }))
 
   it.effect("refuses checkouts without an answer, unless a flat rate is configured", () =>

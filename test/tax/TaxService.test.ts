@@ -5,7 +5,16 @@ import { assertAddsUp, assertNothingLeft, checkoutFailed, onDatabase } from "../
 import { eventually } from "../support/Eventually.ts"
 import { checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
-import { aTaxedProduct, aTaxRate, buying, lineTaxesOf, scriptedTaxService, to, totalsOf } from "./TaxedShop.ts"
+import {
+  aTaxClass,
+  aTaxedProduct,
+  aTaxRate,
+  buying,
+  lineTaxesOf,
+  scriptedTaxService,
+  to,
+  totalsOf
+} from "./TaxedShop.ts"
 
 const silent = () => new Promise<never>(() => {})
 
@@ -42,12 +51,14 @@ layer(refusing, live)("with a tax service a checkout", (it) => {
       service.answers(({ lines }) =>
         Effect.succeed({ lineTaxes: lines.map(({ amount }) => amount / 10), shippingTax: 50 })
       )
-      const products = [yield* aTaxedProduct(1000, "toys"), yield* aTaxedProduct(2000)]
+      yield* aTaxClass({ name: "Toys & Games", isActive: false })
+      const products = [yield* aTaxedProduct(1000, "toys-games"), yield* aTaxedProduct(2000)]
       const { order } = yield* buying(products, to("FR"))
       assert.deepStrictEqual(totalsOf(order), { subtotal: 3000, tax: 350, included: false, total: 3850 })
       assertAddsUp(order)
+      assert.deepStrictEqual(order.at("data.taxes"), [{ name: "Tax", rate: null, base: 3500, amount: 350 }])
       const asked = service.asked.at(-1)
-      assert.deepStrictEqual(asked?.lines.map(({ taxClass }) => taxClass), ["toys", null])
+      assert.deepStrictEqual(asked?.lines.map(({ taxClass }) => taxClass), ["Toys & Games", null])
       assert.deepInclude(asked, {
         currency: "USD",
         shippingTotal: 500,
@@ -198,6 +209,13 @@ layer(including, live)("with tax in its prices a checkout", (it) => {
       assert.deepStrictEqual(totalsOf(order), { subtotal: 1190, tax: 380, included: true, total: 2380 })
       const key = `${order.text("data.id")}:report`
       yield* eventually("the report", Effect.sync(() => spare.reported.includes(key)))
+    }))
+
+  it.effect("shows the tax that the service says, on what the price is without it", () =>
+    Effect.gen(function*() {
+      spare.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(() => 190), shippingTax: 190 }))
+      const { order } = yield* buying([yield* aTaxedProduct(1190)], to("FR"))
+      assert.deepStrictEqual(order.at("data.taxes"), [{ name: "Tax", rate: null, base: 2000, amount: 380 }])
     }))
 
   it.effect("ignores an answer with more tax than price", () =>

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { TaxAdapter, TaxRequest } from "../../src/domain/tax/TaxAdapter.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at } from "../support/TestApp.ts"
 
@@ -16,13 +17,21 @@ export const aTaxClass = (body: object, as: typeof asAdmin = asAdmin) =>
 export const aTaxRate = (body: object, as: typeof asAdmin = asAdmin) =>
   api("POST", "/api/tax/rates", { as, body: { name: "VAT", country: "NL", rateBps: 2100, ...body } })
 
-/** No class and no rate is left of what a test made. */
-export const withoutRules = Effect.forEach(["classes", "rates"], (kind) =>
-  Effect.gen(function*() {
-    const all = yield* api("GET", `/api/tax/${kind}?limit=100`, { as: asAdmin })
-    yield* Effect.forEach(all.list("data"), (one) =>
-      api("DELETE", `/api/tax/${kind}/${String(at(one, "id"))}`, { as: asAdmin }))
-  }), { discard: true })
+/** No class and no rate is left of what a test made, and no goods name a class. */
+export const withoutRules = Effect.andThen(
+  onDatabase((sql) =>
+    Effect.andThen(
+      sql`update catalog_entities set tax_class = null, tax_class_id = null where tax_class is not null`,
+      sql`update variants set tax_class = null, tax_class_id = null where tax_class is not null`
+    )
+  ),
+  Effect.forEach(["rates", "classes"], (kind) =>
+    Effect.gen(function*() {
+      const all = yield* api("GET", `/api/tax/${kind}?limit=100`, { as: asAdmin })
+      yield* Effect.forEach(all.list("data"), (one) =>
+        api("DELETE", `/api/tax/${kind}/${String(at(one, "id"))}`, { as: asAdmin }))
+    }), { discard: true })
+)
 
 /** A product at a price, of a class where one is named. */
 export const aTaxedProduct = Effect.fnUntraced(function*(price: number, taxClass?: string) {

@@ -26,7 +26,7 @@ const StoredVariant = Schema.Struct({
 })
 
 export const variants = new Table("variants", StoredVariant, {
-  unset: ["sourceStoreId", "sku", "barcode", "taxClass", "manageInventory", "status", "metadata"]
+  unset: ["sourceStoreId", "sku", "barcode", "taxClass", "taxClassId", "manageInventory", "status", "metadata"]
 })
 
 const VariantOption = Schema.Struct({ organizationId, variantId: VariantId, optionValueId: OptionValueId })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { notFound } from "../platform/errors/ErrorKinds.ts"
-import { EntityId, Uuid } from "../platform/ids/Id.ts"
+import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { EntityId, TaxClassId, Uuid } from "../platform/ids/Id.ts"
 import { AnyJson, keyText, StorableObject, Wording } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
@@ -20,7 +20,12 @@ export const ManageInventory = Schema.Boolean.annotate({
   description: "Whether its units are counted. What is not counted can always be bought, and has no stock."
 })
 
-/** An item of the catalog (spec §2, contract §1.1). `type` is free text, `taxClass` names a tax class. */
+/** The class by id; `taxClass` shows its slug. */
+export const ShownTaxClassId = Schema.NullOr(TaxClassId).annotate({
+  description: "The tax class, which its renaming does not change; null: that of its entity, else the store's default."
+})
+
+/** An item of the catalog (spec §2, contract §1.1). `type` is free text. */
 export const CatalogEntity = Schema.Struct({
   id: EntityId,
   organizationId: Schema.String,
@@ -30,6 +35,7 @@ export const CatalogEntity = Schema.Struct({
   status: EntityStatus,
   isVisible: Schema.Boolean,
   taxClass: Schema.NullOr(Schema.String),
+  taxClassId: ShownTaxClassId,
   manageInventory: ManageInventory,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
   createdAt: Time,
@@ -90,7 +96,43 @@ export type AttributesDraft = typeof AttributesDraft.Type
 const CustomFields = Schema.optional(StorableObject)
 
 export const EntityType = keyText(100)
-export const TaxClass = keyText(100)
+export const TaxClass = keyText(100).annotate({
+  description: "A tax class of the store: its id or its slug, in any case.",
+  examples: ["reduced"]
+})
+
+/** Null: no class. */
+export const taxClassInput = {
+  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  taxClassId: Schema.optional(Schema.NullOr(TaxClass.annotate({
+    description: "The same. It wins over taxClass, unless it is the class that the goods have already."
+  })))
+}
+
+interface TaxClassInput {
+  readonly taxClass?: string | null | undefined
+  readonly taxClassId?: string | null | undefined
+}
+
+/** The class that an input names; undefined: it names none. */
+export const namedTaxClass = ({ taxClass, taxClassId }: TaxClassInput): string | null | undefined =>
+  taxClassId === undefined ? taxClass : taxClassId
+
+export class TaxClassUnknown extends invalid(
+  "TaxClass",
+  (field: string, _name: string) => field,
+  (_field: string, name: string) => `'${name}' is no tax class of this store. Send the id or the slug of a tax class.`,
+  "not_found"
+) {}
+
+/** Refusals of a statement that names a tax class (`tax_class_named`), or whose class is deleted meanwhile. */
+export const taxClassRefusals = ({ taxClass, taxClassId }: TaxClassInput) => {
+  const refusals = Object.entries({ taxClass, taxClassId }).flatMap(([field, name]) =>
+    typeof name === "string" ? [[`tax class ${name}`, () => new TaxClassUnknown(field, name)] as const] : []
+  )
+  const gone = refusals.at(-1)?.[1] ?? (() => new TaxClassUnknown("taxClass", ""))
+  return { ...Object.fromEntries(refusals), catalog_entities_tax_class: gone, variants_tax_class: gone }
+}
 
 /** `status` defaults to `draft`; an `active` entity is visible and published at once. */
 export const NewEntity = Schema.Struct({
@@ -98,7 +140,7 @@ export const NewEntity = Schema.Struct({
   slug: Slug,
   status: Schema.optional(EntityStatus),
   metadata: Schema.optional(StorableObject),
-  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  ...taxClassInput,
   /** Default: as its type (`catalog.types`). */
   manageInventory: Schema.optional(ManageInventory),
   attributes: Schema.optional(NewAttributes),
@@ -115,7 +157,7 @@ export const EntityChange = Schema.Struct({
   status: Schema.optional(EntityStatus),
   metadata: Schema.optional(StorableObject),
   isVisible: Schema.optional(Schema.Boolean),
-  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  ...taxClassInput,
   manageInventory: Schema.optional(ManageInventory),
   customFields: CustomFields
 })

@@ -10,7 +10,7 @@ import { refusedBy } from "../platform/records/Constraints.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { attributesInsert } from "./AttributesRepo.ts"
 import { changeEntry } from "./CatalogChangeRepo.ts"
-import { CatalogEntity, type EntityChange, type NewEntity } from "./Entity.ts"
+import { CatalogEntity, type EntityChange, namedTaxClass, type NewEntity, taxClassRefusals } from "./Entity.ts"
 import { entities, entityJson, entityPage, entityRead, filterIds } from "./EntityStatements.ts"
 import type { EntityQuery, Include } from "./EntityView.ts"
 import type { ExpansionView } from "./ExpansionRepo.ts"
@@ -84,8 +84,12 @@ const entityEvent = (
     old
   })
 
-const orConflict = ({ definitions }: Pick<FieldWrite, "definitions"> = { definitions: [] }) =>
+const orRefused = (
+  sent: Parameters<typeof taxClassRefusals>[0],
+  { definitions }: Pick<FieldWrite, "definitions"> = { definitions: [] }
+) =>
   refusedBy({
+    ...taxClassRefusals(sent),
     catalog_entities_organization_id_slug_key: () => new EntitySlugTaken(),
     entity_field_values_unique: () =>
       new FieldValueTaken(
@@ -95,19 +99,34 @@ const orConflict = ({ definitions }: Pick<FieldWrite, "definitions"> = { definit
 
 const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
   const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
+  const { taxClass, taxClassId } = change
+  const named = namedTaxClass(change)
+  const both = taxClass !== undefined && taxClassId !== undefined
   return sql`select coalesce(${change.slug}, slug) as slug, coalesce(${change.status}, status) as status,
       coalesce(${metadata}::jsonb, metadata) as metadata,
-      case when ${change.taxClass !== undefined}::boolean then ${change.taxClass} else tax_class end as tax_class,
+      case when ${named === undefined}::boolean or named is not null then tax_class end as tax_class,
+      case when ${named === undefined}::boolean or (named = tax_class and tax_class_id is not null) then tax_class_id
+        else tax_class_named(organization_id, named, tax_class) end as tax_class_id,
       coalesce(${change.manageInventory}::boolean, manage_inventory) as manage_inventory,
       coalesce(${change.isVisible}::boolean,
         is_visible or (coalesce(${change.status}, status) = 'active' and status <> 'active')) as is_visible,
       case when ${change.publish === true}::boolean or (${change.status}::text = 'active' and status <> 'active')
         then now() else published_at end as published_at
-    from old`
+    from old, lateral (select case when ${both}::boolean and tax_class_id::text is not distinct from lower(${taxClassId})
+      then ${taxClass} else ${named} end as named) sent`
 }
 
 /** The columns of `newValues`. */
-const changeable = ["slug", "status", "metadata", "taxClass", "manageInventory", "isVisible", "publishedAt"] as const
+const changeable = [
+  "slug",
+  "status",
+  "metadata",
+  "taxClass",
+  "taxClassId",
+  "manageInventory",
+  "isVisible",
+  "publishedAt"
+] as const
 
 /** An entity to be written, in which everything is decided. */
 export interface CompleteEntity extends NewEntity {
@@ -127,7 +146,8 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
         slug: sql`${input.slug}`,
         status: sql`${input.status ?? "draft"}`,
         isVisible: sql`${active}`,
-        taxClass: sql`${input.taxClass}`,
+        taxClass: "null",
+        taxClassId: sql`tax_class_named(${actor.organizationId}, ${namedTaxClass(input)})`,
         manageInventory: sql`${input.manageInventory}::boolean`,
         metadata: sql`${JSON.stringify(input.metadata ?? {})}::jsonb`,
         publishedAt: sql`case when ${active}::boolean then now() end`
@@ -137,7 +157,9 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
       words as (${attributesInsert(sql, input.attributes)}),
       ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "made")},`}
       event as (${entityEvent(sql, actor, "catalog.create", "made", undefined, fields)})
-      select ${sql.literal(entities.columns("made"))} from made`.pipe(Effect.catchTag("SqlError", orConflict(fields)))
+      select ${sql.literal(entities.columns("made"))} from made`.pipe(
+      Effect.catchTag("SqlError", orRefused(input, fields))
+    )
     return rows[0] as CatalogEntity
   })
 
@@ -148,15 +170,15 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
       new as (${newValues(sql, change)}),
       changed as (
         update catalog_entities e set ${sql.literal(entities.sets("n", changeable))},
-          updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.manage_inventory, e.is_visible, e.published_at)
-            is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.manage_inventory, n.is_visible, n.published_at)
+          updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.tax_class_id, e.manage_inventory, e.is_visible, e.published_at)
+            is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.tax_class_id, n.manage_inventory, n.is_visible, n.published_at)
             or ${fields !== undefined && !Equal.equals(fields.before, fields.after)}::boolean
             then now() else e.updated_at end
         from new n where e.id = (select id from old) and e.organization_id = ${actor.organizationId} returning e.*),
       ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "changed")},`}
       event as (${entityEvent(sql, actor, "catalog.update", "changed", "old", fields)})
       select ${sql.literal(entities.columns("changed"))} from changed`.pipe(
-      Effect.catchTag("SqlError", orConflict(fields))
+      Effect.catchTag("SqlError", orRefused(change, fields))
     )
     return rows[0]
   })

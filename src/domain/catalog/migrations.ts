@@ -1,7 +1,8 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
-import { fieldTables } from "./fields/EntityFieldRepo.ts"
+import { fieldTables, snapshotWithTaxClass } from "./fields/EntityFieldRepo.ts"
 import { revisionTables } from "./revisions/RevisionRepo.ts"
+import { taxClassFunctions } from "./TaxClassNaming.ts"
 
 /**
  * Refuses cycles and parents of another organization. Runs after the statement, so that its rows see one another, and
@@ -296,5 +297,22 @@ export const migrations = {
       metadata, created_at, updated_at, published_at, manage_inventory from catalog_entities`,
     `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
       sort_order, metadata, manage_inventory from variants`
+  ),
+  // `TaxClassNaming.ts` says what the functions are for.
+  "0006_tax_class_id": statements(
+    "alter table catalog_entities add column tax_class_id uuid",
+    "alter table variants add column tax_class_id uuid",
+    ...taxClassFunctions,
+    snapshotWithTaxClass,
+    `create or replace view catalog_entities_read as select id, organization_id, source_store_id, type, slug, status,
+      is_visible, coalesce(tax_class_name(tax_class_id), tax_class) as tax_class, metadata, created_at, updated_at,
+      published_at, manage_inventory, tax_class_id from catalog_entities`,
+    `create or replace view variants_read as select id, organization_id, entity_id, source_store_id, sku, barcode,
+      coalesce(tax_class_name(tax_class_id), tax_class) as tax_class, status, sort_order, metadata, manage_inventory,
+      tax_class_id from variants`,
+    `create or replace view plugin_entities as select id, organization_id, type, slug, status, is_visible, tax_class,
+      metadata, created_at, updated_at, published_at, manage_inventory, tax_class_id from catalog_entities`,
+    `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
+      sort_order, metadata, manage_inventory, tax_class_id from variants`
   )
 }

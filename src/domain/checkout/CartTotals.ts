@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { ListPrice } from "../carts/Line.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
+import { OrderTax, orderTaxes } from "../orders/Order.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
 import { Requirement } from "../platform/settings/StoreSettings.ts"
 import { payable } from "../pricing/Totals.ts"
@@ -34,6 +35,7 @@ export const CartTotals = Schema.Struct({
   shippingTotal: Minor,
   taxTotal: Minor,
   taxIncluded: Schema.Boolean.annotate({ description: "The prices contain the tax; the total does not add it." }),
+  taxes: Schema.Array(OrderTax),
   grandTotal: Minor,
   tenders: Schema.Array(Schema.Struct({ method: Schema.String, label: Schema.String, amount: Minor })).annotate({
     description: "What the cart's gift cards would pay."
@@ -118,6 +120,7 @@ export const cartTotals = ({ cartLineIds, offered, pricedCart, ...rest }: Totals
     currency: pricedCart.currency,
     lines,
     ...totals,
+    taxes: orderTaxes(pricedCart.lines),
     ...rest,
     amountDue: rest.tenders.reduce((due, { amount }) => due - amount, totals.grandTotal),
     appliedPromotions: appliedIn(pricedCart),

@@ -15,6 +15,7 @@ import { customerLimit, inCurrency, type PromotionRow, type PromotionUsage } fro
 import { Promotions } from "../promotions/Promotions.ts"
 import { choiceOf, nothingToShip, type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"
 import type { Shipment } from "../shipping/ShippingRules.ts"
+import { lineTaxShares } from "../tax/TaxAmounts.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
 import type { Warning } from "./CartTotals.ts"
@@ -126,8 +127,9 @@ const totalling = Effect.map(Taxes, (taxes) =>
     const shipped = decidedShipping(terms) ?? (yield* shippedBy(shipment))
     const input = totalsInput(cart.currency, lines, applied, shipped)
     // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
-    const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request))
-    const totals = yield* totalled({ ...input, ...tax, taxIncluded: tax.included })
+    const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request, shipped))
+    const { included: taxIncluded, lineTaxes, taxTotal } = tax
+    const totals = yield* totalled({ ...input, lineTaxes, taxTotal, taxIncluded })
     return withTerms(assemble(cart, request, buyer, totals, applied, found, shipped, tax), terms)
   }))
 
@@ -227,17 +229,20 @@ const shipmentOf = (
 
 const taxableOf = (
   { currency, lines, shippingTotal }: OrderTotals<LineWithKey>,
-  { shippingAddress = null }: PricingRequest
+  { shippingAddress = null }: PricingRequest,
+  { taxClassId: shippingClassId = null }: ShippingPrice
 ): Taxable => ({
   currency,
   address: shippingAddress,
-  lines: lines.map(({ addedSteps = [], discountAmount, quantity, storedValue, taxClass, totalPrice }) => ({
+  lines: lines.map(({ addedSteps = [], discountAmount, quantity, storedValue, taxClass, taxClassId, totalPrice }) => ({
     // It is taxed when it pays for goods, as these are.
     amount: storedValue ? 0 : taxableAmount({ discountAmount, priceSteps: addedSteps, quantity, totalPrice }),
     quantity,
-    taxClass
+    taxClass,
+    taxClassId
   })),
-  shippingTotal
+  shippingTotal,
+  shippingClassId
 })
 
 type LineWithKey = PricedLine & { readonly key: OrderLineId }
@@ -264,18 +269,21 @@ const assemble = (
   applied: AppliedPromotions,
   { promotions }: PricingCandidates,
   shipped: ShippingPrice,
-  { provider }: OrderTax
+  tax: OrderTax
 ): PricedCart => {
+  const { provider } = tax
+  const taxes = lineTaxShares(tax, order.lines.map(({ taxAmount }) => taxAmount))
   const limits = new Map(promotions.map(({ promotion }) => [promotion.id, customerLimit(promotion)]))
   return {
     currency: cart.currency,
     customerId: buyer.customerId,
     customerGroupIds: buyer.groups,
     cartSecretHash: cart.secretHash,
-    lines: order.lines.map((line) => ({
+    lines: order.lines.map((line, index) => ({
       id: line.key,
       ...Struct.pick(line, Struct.keys(Line.fields)),
       ...Struct.pick(line, ["unitPrice", "totalPrice", "discountAmount", "taxAmount", "basePriceId"]),
+      taxes: taxes[index] ?? [],
       ...(line.counted ? {} : { counted: false }),
       ...(line.storedValue ? { storedValue: true } : {}),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),

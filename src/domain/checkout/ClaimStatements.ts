@@ -35,6 +35,7 @@ export const sellableSnapshot = (address: string) =>
     available:
       "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
     taxClass: "coalesce(v.tax_class, e.tax_class)",
+    taxClassId: "coalesce(v.tax_class_id, case when v.tax_class is null then e.tax_class_id end)",
     counted: isCounted,
     weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
     then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,

@@ -3,7 +3,7 @@ import { ShippingAddress } from "../carts/Contact.ts"
 import { chosenMetadata, isSameLine, itemLabel, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
-import { type Order, type OrderLine, OrderNotFound, type StoredOrder } from "../orders/Order.ts"
+import { type Order, type OrderLine, OrderNotFound, orderTaxes, type StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
@@ -71,6 +71,7 @@ const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): Baske
   categorySlugs: snapshot?.categorySlugs ?? [],
   weightGrams: snapshot?.weightGrams ?? 0,
   taxClass: snapshot?.taxClass ?? null,
+  taxClassId: snapshot?.taxClassId ?? null,
   counted: snapshot?.counted ?? true,
   agreed: {
     lineId: line.id,
@@ -184,6 +185,7 @@ const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Ord
   ...totalsOf(pricedCart),
   metadata: { ...order.metadata, appliedPromotions: appliedIn(pricedCart), ...shippedBy(pricedCart) },
   updatedAt,
+  taxes: orderTaxes(pricedCart.lines),
   lineItems: pricedCart.lines.map((line) => orderLineOf(order.id, line))
 })
 

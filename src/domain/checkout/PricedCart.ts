@@ -1,6 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { ChosenLine, chosenMetadata, Line, ShownItem } from "../carts/Line.ts"
-import type { Order, OrderLine } from "../orders/Order.ts"
+import { type Order, OrderLine, orderTaxes } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
 import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
 import {
@@ -10,6 +10,7 @@ import {
   type OrderId,
   OrderLineId,
   PromotionId,
+  TaxClassId,
   WarehouseId
 } from "../platform/ids/Id.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
@@ -26,8 +27,9 @@ export const ClaimedLine = Schema.Struct({
   title: Schema.NullOr(Line.fields.title),
   categorySlugs: Schema.Array(Schema.String),
   weightGrams: Schema.Number,
-  /** Tax class of the variant, else of the entity (contract §3.5). */
+  /** Tax class of the variant, else of the entity (contract §3.5): its id, and the name that adapters see. */
   taxClass: Schema.NullOr(Schema.String),
+  taxClassId: Schema.NullOr(TaxClassId),
   /** Whether its units are counted, by the variant, else by the entity (contract-commerce §1). */
   counted: Schema.Boolean
 })
@@ -95,6 +97,8 @@ export const PricedCartLine = Schema.Struct({
   totalPrice: Minor,
   discountAmount: Minor,
   taxAmount: Minor,
+  /** Absent in older values. */
+  taxes: Schema.optional(OrderLine.fields.taxes),
   /** Absent, in older values: true. */
   counted: Schema.optional(Schema.Boolean),
   /** Money and not goods (`catalog.types`). Absent: false. */
@@ -243,6 +247,7 @@ export const orderLineOf = (
 ): OrderLine => ({
   ...line,
   orderId,
+  taxes: line.taxes ?? [],
   isCustomPrice,
   priceSteps: addedSteps,
   refundedQuantity: 0,
@@ -281,6 +286,7 @@ export const pendingOrder = (
   updatedAt: head.placedAt,
   fulfilledAt: null,
   cancelledAt: null,
+  taxes: orderTaxes(pricedCart.lines),
   lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
 })
 

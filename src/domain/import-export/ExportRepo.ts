@@ -100,6 +100,10 @@ const medium = orderedJsonOf(MediumRecord.fields, "x", {
   }, '{}') end`
 })
 
+/** By slug, which the class keeps; a name of no class as it is. */
+const taxClassOf = (row: string) =>
+  `coalesce((select t.slug from tax_classes_read t where t.id = ${row}.tax_class_id), ${row}.tax_class)`
+
 const product = orderedJsonOf(ProductRecord.fields, "p", {
   customFields: `(select coalesce(json_object_agg(d.name, case when r.id is null then f.value else to_jsonb(r.slug) end
     order by d.sort_order, d.name), '{}') from ${fieldsFrom} and (p.is_again or ${isEarlier}))`,
@@ -109,10 +113,14 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
     "entity_categories x join categories_read c on c.id = x.category_id",
     "x.sort_order, c.slug"
   ),
+  taxClass: taxClassOf("p"),
   brands: listOf("b.slug", "entity_brands x join brands_read b on b.id = x.brand_id", "x.sort_order, b.slug"),
   options: listOf(options, "option_types x", "x.sort_order, x.id"),
   variants: listOf(
-    orderedJsonOf(VariantRecord.fields, "x", { options: `coalesce(${optionsOf("x.id", "x.organization_id")}, '{}')` }),
+    orderedJsonOf(VariantRecord.fields, "x", {
+      taxClass: taxClassOf("x"),
+      options: `coalesce(${optionsOf("x.id", "x.organization_id")}, '{}')`
+    }),
     "variants x",
     "x.sort_order, x.id"
   ),

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { Line } from "../carts/Line.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
-import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, OrderNoteId } from "../platform/ids/Id.ts"
+import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, OrderNoteId, TaxRateId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { keyText } from "../platform/text/Storable.ts"
@@ -13,6 +13,39 @@ import { type OrderPayment, Tender } from "./Tender.ts"
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
 export const LineFulfillment = Schema.Literals(["unfulfilled", "partial", "fulfilled"])
+
+const taxFields = {
+  name: Schema.String,
+  rate: Schema.NullOr(Schema.String).annotate({
+    description: "Per cent as decimal text; null where an outside service said the tax.",
+    examples: ["9.975"]
+  }),
+  base: Schema.Int.annotate({ description: "What the rate is on, in minor units, without the tax." }),
+  amount: Amount
+}
+
+/** A tax of a line at the rate of the purchase, with the line's share of the tax of shipping. */
+export const LineTax = Schema.Struct({
+  rateId: Schema.NullOr(TaxRateId).annotate({ description: "Null: the rate of a tax class, or of a service." }),
+  ...taxFields
+}).annotate({ identifier: "OrderLineTax" })
+export type LineTax = typeof LineTax.Type
+
+export const OrderTax = Schema.Struct(taxFields).annotate({ identifier: "OrderTax" })
+export type OrderTax = typeof OrderTax.Type
+
+/** Sums the taxes of lines by name and rate. */
+export const orderTaxes = (
+  lines: ReadonlyArray<{ readonly taxes?: ReadonlyArray<LineTax> | undefined }>
+): ReadonlyArray<OrderTax> => {
+  const sums = new Map<string, OrderTax>()
+  for (const { amount, base, name, rate } of lines.flatMap(({ taxes = [] }) => taxes)) {
+    const key = JSON.stringify([name, rate])
+    const before = sums.get(key)
+    sums.set(key, { name, rate, base: base + (before?.base ?? 0), amount: amount + (before?.amount ?? 0) })
+  }
+  return [...sums.values()]
+}
 
 /**
  * sku and title as they were at the purchase. The lines' totals, discounts and taxes add up to the order's (contract
@@ -26,6 +59,7 @@ export const OrderLine = Schema.Struct({
   totalPrice: Amount,
   isCustomPrice: Schema.Boolean,
   taxAmount: Amount,
+  taxes: Schema.Array(LineTax).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   discountAmount: Amount,
   refundedQuantity: Schema.Int,
   fulfillmentStatus: LineFulfillment,
@@ -53,6 +87,8 @@ export const Order = Schema.Struct({
   taxIncluded: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   shippingTotal: Amount,
   discountTotal: Amount,
+  taxes: Schema.Array(OrderTax).annotate({ description: "The taxes of the lines by name and rate." })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   grandTotal: Amount,
   amountCaptured: Schema.NullOr(Amount),
   refundedTotal: Amount,

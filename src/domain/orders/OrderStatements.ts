@@ -4,7 +4,7 @@ import type { OrderId } from "../platform/ids/Id.ts"
 import { nextCursorOf, pageParts } from "../platform/paging/CursorRepo.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { orderedJsonOf } from "../platform/records/Table.ts"
-import { type Order, orderLines, type StoredOrder } from "./Order.ts"
+import { type Order, orderLines, orderTaxes, type StoredOrder } from "./Order.ts"
 import { orders, storedOrder } from "./OrderTable.ts"
 import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
 
@@ -17,7 +17,7 @@ const columns = `${
 }
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 
-interface OrderRow extends Omit<Order, "amountDue" | "importedAt" | "isDraft" | "tenders">, PaymentColumns {
+interface OrderRow extends Omit<Order, "amountDue" | "importedAt" | "isDraft" | "taxes" | "tenders">, PaymentColumns {
   readonly isDraft: true | null
   readonly importedAt: Date | null
 }
@@ -26,6 +26,7 @@ const toOrder = (row: OrderRow): Order => {
   const { awaitsShopper, importedAt, isDraft, paymentProvider, storedPayments, ...order } = row
   return {
     ...withTenders(order, row),
+    taxes: orderTaxes(order.lineItems),
     ...(isDraft === null ? {} : { isDraft }),
     ...(importedAt === null ? {} : { importedAt })
   }

@@ -6,7 +6,7 @@ import { Time } from "../platform/text/Time.ts"
 import { Order } from "./Order.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
-const derived = ["amountDue", "importedAt", "isDraft", "lineItems", "tenders"] as const
+const derived = ["amountDue", "importedAt", "isDraft", "lineItems", "taxes", "tenders"] as const
 
 export const storedOrder = Struct.omit(Order.fields, derived)
 

@@ -227,5 +227,16 @@ export const migrations = {
         unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
         fulfillment_status, metadata, notes, price_steps, variant_title, options, slug, image, list_price
       from order_lines`
+  ),
+  "0010_line_taxes": statements(
+    "alter table order_lines add column taxes jsonb not null default '[]'",
+    // The previous version changes the tax of a line alone.
+    `create function order_line_taxes() returns trigger language plpgsql as $$
+    begin
+      new.taxes := '[]';
+      return new;
+    end $$`,
+    `create trigger order_lines_taxes before update of tax_amount on order_lines for each row
+      when (new.tax_amount <> old.tax_amount and new.taxes = old.taxes) execute function order_line_taxes()`
   )
 }

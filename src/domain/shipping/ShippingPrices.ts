@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
+import type { TaxClassId } from "../platform/ids/Id.ts"
 import { askerOf } from "../platform/modules/OutsideService.ts"
 import { askAdapter, type RateAdapter, ShippingSettings } from "./RateAdapter.ts"
 import { ShippingRuleCache } from "./ShippingRepo.ts"
@@ -12,6 +13,7 @@ export interface ShippingPrice {
   readonly total: number
   readonly method: string | null
   readonly rateId: string | null
+  readonly taxClassId?: TaxClassId | null
 }
 
 /**
@@ -90,7 +92,10 @@ export const choiceOf = (
 ): Effect.Effect<ShippingPrice, CheckoutFailed> => {
   const chosen = rateId ?? null
   const option = chosen === null ? options[0] : options.find(({ id }) => id === chosen)
-  if (option !== undefined) return Effect.succeed({ total: option.amount, method: option.name, rateId: option.id })
+  if (option !== undefined) {
+    const { amount: total, id: rateId, name: method, taxClassId = null } = option
+    return Effect.succeed({ total, method, rateId, taxClassId })
+  }
   return chosen === null ? Effect.succeed(nothingToShip) : Effect.fail(CheckoutFailed.of(refusals["no choice"](chosen)))
 }
 

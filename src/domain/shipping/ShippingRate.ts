@@ -1,8 +1,8 @@
 import { Context, Effect, Schema } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
-import { notFound } from "../platform/errors/ErrorKinds.ts"
-import { ShippingRateId, ShippingZoneId } from "../platform/ids/Id.ts"
+import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { ShippingRateId, ShippingZoneId, TaxClassId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
@@ -28,6 +28,9 @@ export const ShippingRate = Schema.Struct({
   minWeightGrams: Band,
   maxWeightGrams: Band,
   freeShippingThreshold: Band,
+  taxClassId: Schema.NullOr(TaxClassId).annotate({
+    description: "Shipping at this rate is taxed like goods of the class; null: as the store says for shipping."
+  }),
   isActive: Schema.Boolean,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
   createdAt: Time,
@@ -45,6 +48,7 @@ export const NewShippingRate = Schema.Struct({
   minWeightGrams: maybe(Amount),
   maxWeightGrams: maybe(Amount),
   freeShippingThreshold: maybe(Amount),
+  taxClassId: maybe(TaxClassId),
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 })
@@ -58,6 +62,13 @@ export const ShippingRateChange = Schema.Struct({
 })
 
 export class RateZoneNotFound extends notFound("RateZone", "Shipping zone not found.") {}
+
+export class RateTaxClassUnknown extends invalid(
+  "RateTaxClass",
+  "taxClassId",
+  "taxClassId is no tax class of this store. Send the id of a tax class, or null.",
+  "not_found"
+) {}
 
 const bandIssue = (least: number | null, most: number | null, name: string): ReadonlyArray<Issue> =>
   least !== null && most !== null && most < least ? [issue(`max${name}`, `must not be below min${name}`)] : []
@@ -80,7 +91,7 @@ const changed: Rules["changed"] = (before, sent) => {
 }
 
 const open = { minSubtotal: null, maxSubtotal: null, minWeightGrams: null, maxWeightGrams: null }
-const defaults = { ...open, freeShippingThreshold: null, isActive: true, metadata: {} }
+const defaults = { ...open, freeShippingThreshold: null, taxClassId: null, isActive: true, metadata: {} }
 
 export const shippingRateRules: Rules = {
   name: "Shipping rate",

@@ -7,7 +7,13 @@ import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
 import { recordRepo } from "../platform/resources/RecordRepo.ts"
 import { recordService } from "../platform/resources/RecordService.ts"
-import { RateZoneNotFound, ShippingRate, shippingRateRules, ShippingRates } from "./ShippingRate.ts"
+import {
+  RateTaxClassUnknown,
+  RateZoneNotFound,
+  ShippingRate,
+  shippingRateRules,
+  ShippingRates
+} from "./ShippingRate.ts"
 import { ShippingRuleSet } from "./ShippingRules.ts"
 import { ShippingZone, shippingZoneRules, ShippingZones, ZoneHasRates, ZoneNameTaken } from "./ShippingZone.ts"
 
@@ -24,7 +30,7 @@ export class ShippingRuleRepo extends Context.Service<ShippingRuleRepo>()("stoa/
           coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'zoneId', r.zone_id, 'name', r.name,
             'currency', r.currency, 'amount', r.amount, 'minSubtotal', r.min_subtotal, 'maxSubtotal', r.max_subtotal,
             'minWeightGrams', r.min_weight_grams, 'maxWeightGrams', r.max_weight_grams,
-            'freeShippingThreshold', r.free_shipping_threshold) order by r.amount, r.id)
+            'freeShippingThreshold', r.free_shipping_threshold, 'taxClassId', r.tax_class_id) order by r.amount, r.id)
             from shipping_rates r where r.organization_id = ${organization} and r.is_active), '[]') as rates`
       return row ?? { zones: [], rates: [] }
     }, Effect.orDie)
@@ -75,7 +81,10 @@ const shippingRatesLayer = Layer.effect(
         entityType: "shipping_rate",
         changes: { create: "shippingRates.create", update: "shippingRates.update", delete: "shippingRates.delete" }
       },
-      refusedBy({ shipping_rates_zone: () => new RateZoneNotFound() })
+      refusedBy({
+        shipping_rates_zone: () => new RateZoneNotFound(),
+        shipping_rates_tax_class: () => new RateTaxClassUnknown()
+      })
     )
     return ShippingRates.of({
       ...recordService(shippingRateRules, repo, (yield* ShippingRuleCache).forget),

@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import type { TaxClassId } from "../platform/ids/Id.ts"
 import { ShippingRate } from "./ShippingRate.ts"
 import { comparable, type Destination, ShippingZone } from "./ShippingZone.ts"
 
@@ -28,6 +29,7 @@ export interface ShippingOption {
   readonly id: string | null
   readonly name: string | null
   readonly amount: number
+  readonly taxClassId?: TaxClassId | null
 }
 
 type Zone = ShippingRuleSet["zones"][number]
@@ -65,7 +67,8 @@ export const fittingRates = (
     return fitting.map((rate) => ({
       id: rate.id,
       name: rate.name,
-      amount: isFree(rate.freeShippingThreshold, shipment) ? 0 : rate.amount
+      amount: isFree(rate.freeShippingThreshold, shipment) ? 0 : rate.amount,
+      taxClassId: rate.taxClassId
     }))
   }
   return serving.length === 0 ? "no zone" : "no rate"

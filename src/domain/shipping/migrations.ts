@@ -63,5 +63,12 @@ export const migrations = {
   "0002_counted": statements(
     ...countedBy({ table: "shipping_zones" }),
     ...countedBy({ table: "shipping_rates", part: (row) => `${row}.zone_id::text` })
+  ),
+  // The tax module adds the foreign key: its classes come later.
+  "0003_tax_class": statements(
+    "alter table shipping_rates add column tax_class_id uuid",
+    `create view shipping_rates_read as select id, organization_id, zone_id, name, currency, amount, min_subtotal,
+      max_subtotal, min_weight_grams, max_weight_grams, free_shipping_threshold, tax_class_id, is_active, metadata,
+      created_at, updated_at from shipping_rates`
   )
 }

@@ -68,7 +68,9 @@ export interface TaxAdapter {
 
 export interface TaxOptions {
   readonly pricesIncludeTax: (organizationId: string) => boolean
-  /** With tax classes: shipping is taxed like the default class, else not at all. */
+  /** Id or slug of the tax class of shipping; undefined: none. */
+  readonly shippingClass: (organizationId: string) => string | undefined
+  /** Without a class: shipping is taxed like the default class where no rate of the region is. */
   readonly shippingByDefaultClass: boolean
   readonly adapter: TaxAdapter | undefined
   readonly timeoutMs: number
@@ -79,6 +81,7 @@ export interface TaxOptions {
 
 export const defaultTaxOptions: TaxOptions = {
   pricesIncludeTax: () => false,
+  shippingClass: () => undefined,
   shippingByDefaultClass: false,
   adapter: undefined,
   timeoutMs: 3_000,

@@ -1,11 +1,13 @@
 import { Context, Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
-import { conflict } from "../platform/errors/ErrorKinds.ts"
-import { TaxRateId } from "../platform/ids/Id.ts"
+import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
+import { TaxClassId, TaxRateId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
-import { maybe, Priority } from "../platform/text/Fields.ts"
+import { issue, maybe, Priority } from "../platform/text/Fields.ts"
 import { ofForm, StorableObject, Text } from "../platform/text/Storable.ts"
-import { Time } from "../platform/text/Time.ts"
-import { RateBps } from "./TaxClass.ts"
+import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
+import { rateOver, sentRate, shownRate } from "./Percent.ts"
+import { isPostalForm } from "./TaxPlace.ts"
 
 const Country = Schema.String.check(ofForm(/^[A-Za-z]{2}$/)).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
@@ -18,17 +20,27 @@ const State = Text.pipe(
   })
 )
 
+const compound = Schema.Boolean.annotate({
+  description: "Whether the taxes of the rates before it, by priority, count towards what it taxes."
+})
+
 /**
- * A tax of a region (contract §3.5). Rates of a state take precedence over those of its country; rates of one level add
- * up, each rounded separately. `priority` only sorts lists.
+ * A tax of a region (contract-commerce §5), for goods of one class or of all. The most specific rates apply: those of
+ * class and region, of the region, of the class, the rest. Within them the postal code beats the state, and the state
+ * the country. Rates that are equally specific add up, in the order of their priority.
  */
 export const TaxRate = Schema.Struct({
   id: TaxRateId,
   organizationId: Schema.String,
   name: Schema.String,
-  country: Schema.String,
+  taxClassId: Schema.NullOr(TaxClassId).annotate({ description: "Null: for goods of every class." }),
+  country: Schema.NullOr(Schema.String).annotate({ description: "Null: everywhere." }),
   state: Schema.NullOr(Schema.String),
-  rateBps: RateBps,
+  postalCode: Schema.NullOr(Schema.String),
+  ...shownRate,
+  validFrom: Schema.NullOr(Time),
+  validUntil: Schema.NullOr(Time).annotate({ description: "The first moment without the rate; null: it has no end." }),
+  compound,
   appliesToShipping: Schema.Boolean,
   priority: Schema.Int,
   isActive: Schema.Boolean,
@@ -38,11 +50,25 @@ export const TaxRate = Schema.Struct({
 }).annotate({ identifier: "TaxRate" })
 export type TaxRate = typeof TaxRate.Type
 
+const PostalCode = Text.check(
+  Schema.makeFilter((text: string) =>
+    isPostalForm(text) || "must be a postal code, a prefix that ends in *, or a range like 10000..19999"
+  )
+).annotate({
+  description: "A code, a prefix that ends in *, or a range. Spaces and case do not count.",
+  examples: ["10000..19999"]
+})
+
 export const NewTaxRate = Schema.Struct({
   name: Text,
-  country: Country,
+  taxClassId: maybe(TaxClassId),
+  country: maybe(Country),
   state: maybe(State),
-  rateBps: RateBps,
+  postalCode: maybe(PostalCode),
+  ...sentRate,
+  validFrom: maybe(Moment),
+  validUntil: maybe(Until),
+  compound: Schema.optional(compound),
   appliesToShipping: Schema.optional(Schema.Boolean),
   priority: Schema.optional(Priority),
   isActive: Schema.optional(Schema.Boolean),
@@ -50,34 +76,73 @@ export const NewTaxRate = Schema.Struct({
 }).annotate({ identifier: "NewTaxRate" })
 
 /** Absent fields stay, a null `state` applies the rate to the complete country. */
-export const TaxRateChange = Schema.Struct({
-  ...NewTaxRate.fields,
-  name: Schema.optional(Text),
-  country: Schema.optional(Country),
-  rateBps: Schema.optional(RateBps)
-}).annotate({ identifier: "TaxRateChange" })
+export const TaxRateChange = Schema.Struct({ ...NewTaxRate.fields, name: Schema.optional(Text) })
+  .annotate({ identifier: "TaxRateChange" })
 
-export class TaxRateTaken extends conflict("TaxRate", "A tax rate with this name already exists in this region.") {}
+export class TaxRateTaken extends conflict(
+  "TaxRate",
+  "A tax rate with this name already exists for this place, class and time: both would be charged. End that one before " +
+    "this one begins, or change it."
+) {}
+export class TaxRateClassUnknown extends invalid(
+  "TaxRateClass",
+  "taxClassId",
+  "taxClassId is no tax class of this store. Send the id of a tax class, or null.",
+  "not_found"
+) {}
 
-const changed = (before: TaxRate, sent: typeof TaxRateChange.Type): Effect.Effect<TaxRate> =>
-  Effect.succeed(withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata }))
+const placeIssues = ({ country, postalCode, state }: TaxRate): ReadonlyArray<Issue> =>
+  country !== null || (state === null && postalCode === null)
+    ? []
+    : [issue("country", "is required with a state or a postal code")]
 
-const defaults = { state: null, appliesToShipping: true, priority: 100, isActive: true, metadata: {} }
+const changed = Effect.fnUntraced(function*(
+  before: Omit<TaxRate, "rate"> & { readonly rate?: string },
+  sent: typeof TaxRateChange.Type
+) {
+  const rate = yield* Effect.fromResult(rateOver(sent, before.rate))
+  const metadata = sent.metadata === null ? {} : sent.metadata
+  const after = withSent<TaxRate>({ ...before, ...rate }, { ...sent, ...rate, metadata })
+  const issues = [...placeIssues(after), ...windowIssues(after, "validFrom", "validUntil")]
+  return issues.length === 0 ? after : yield* ValidationFailed.issues(issues)
+})
 
-export const taxRateRules: RecordRules<TaxRate, typeof NewTaxRate.Type, typeof TaxRateChange.Type, never> = {
+const defaults = {
+  taxClassId: null,
+  country: null,
+  state: null,
+  postalCode: null,
+  rateBps: 0,
+  validFrom: null,
+  validUntil: null,
+  compound: false,
+  appliesToShipping: true,
+  priority: 100,
+  isActive: true,
+  metadata: {}
+}
+
+export const taxRateRules: RecordRules<
+  TaxRate,
+  typeof NewTaxRate.Type,
+  typeof TaxRateChange.Type,
+  ValidationFailed
+> = {
   name: "Tax rate",
-  made: (sent, record) => {
-    const { country, name, rateBps } = sent
-    return changed({ ...record, ...defaults, country, name, rateBps }, sent)
-  },
+  made: (sent, record) => changed({ ...record, ...defaults, name: sent.name }, sent),
   changed
 }
 
 /**
- * Taxes of regions by priority (contract §3.5, §3.8). 409 when the country and state have a rate of this name. A change
+ * Taxes of regions by priority (contract §3.5, §3.8). 409 when place, class and time have a rate of this name. A change
  * reaches every process within moments.
  */
 export class TaxRates extends Context.Service<
   TaxRates,
-  RecordService<TaxRate, typeof NewTaxRate.Type, typeof TaxRateChange.Type, TaxRateTaken>
+  RecordService<
+    TaxRate,
+    typeof NewTaxRate.Type,
+    typeof TaxRateChange.Type,
+    TaxRateClassUnknown | TaxRateTaken | ValidationFailed
+  >
 >()("stoa/domain/tax/TaxRates") {}

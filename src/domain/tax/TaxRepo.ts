@@ -1,31 +1,40 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { OrderStatus } from "../orders/OrderStatus.ts"
-import { CurrentActor } from "../platform/access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { type OrganizationCache, organizationCache } from "../platform/access/CacheInvalidation.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
-import { refusedBy } from "../platform/records/Constraints.ts"
+import { refusedBy, sqlStates } from "../platform/records/Constraints.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
 import { type RecordRepo, recordRepo } from "../platform/resources/RecordRepo.ts"
 import { recordService } from "../platform/resources/RecordService.ts"
-import { TaxClass, TaxClassDefaultTaken, TaxClasses, TaxClassNameTaken, taxClassRules } from "./TaxClass.ts"
-import { TaxRate, taxRateRules, TaxRates, TaxRateTaken } from "./TaxRate.ts"
+import {
+  TaxClass,
+  TaxClassDefaultTaken,
+  TaxClasses,
+  TaxClassInUse,
+  TaxClassNameTaken,
+  taxClassRules
+} from "./TaxClass.ts"
+import { TaxRate, TaxRateClassUnknown, taxRateRules, TaxRates, TaxRateTaken } from "./TaxRate.ts"
 import { TaxRules } from "./TaxRules.ts"
 
-export const classes = new Table("tax_classes", TaxClass)
-export const rates = new Table("tax_rates", TaxRate)
+const rateBps = "(rate::numeric * 100)::float8"
+
+export const classes = new Table("tax_classes", TaxClass, { computed: { rateBps } })
+/** Processes of the previous version see rates that they do not understand in a country of their own. */
+export const rates = new Table("tax_rates", TaxRate, { computed: { rateBps }, reads: { country: "region_country" } })
 
 export class TaxRuleRepo extends Context.Service<TaxRuleRepo>()("stoa/domain/tax/TaxRuleRepo", {
   make: Effect.map(lookupSql, (sql) => ({
     active: Effect.fn("TaxRuleRepo.active")(function*(organizationId: string) {
       const [rules] = yield* decoding(sql, TaxRules)`select
-        coalesce((select jsonb_agg(jsonb_build_object('name', name, 'rateBps', rate_bps, 'isDefault', is_default)
-          order by name) from tax_classes where organization_id = ${organizationId} and is_active), '[]') as classes,
-        coalesce((select jsonb_agg(jsonb_build_object('country', country, 'state', state, 'rateBps', rate_bps,
-          'appliesToShipping', applies_to_shipping) order by priority, id)
-          from tax_rates where organization_id = ${organizationId} and is_active), '[]') as rates`
+        coalesce((select jsonb_agg(${sql.literal(classes.json("c"))}
+          order by name) from tax_classes c where organization_id = ${organizationId} and is_active), '[]') as classes,
+        coalesce((select jsonb_agg(${sql.literal(rates.json("r"))} order by priority, id)
+          from tax_rates r where organization_id = ${organizationId} and is_active), '[]') as rates`
       return rules ?? { classes: [], rates: [] }
     }, Effect.orDie)
   }))
@@ -44,7 +53,9 @@ export class TaxRuleCache
 
 const orClassTaken = refusedBy({
   tax_classes_default: () => new TaxClassDefaultTaken(),
-  tax_classes_name: () => new TaxClassNameTaken()
+  tax_classes_name: () => new TaxClassNameTaken(),
+  tax_classes_slug: () => new TaxClassNameTaken(),
+  [sqlStates.foreignKey]: () => new TaxClassInUse(1)
 })
 
 const taxClassesLayer = Layer.effect(
@@ -74,8 +85,34 @@ const taxClassesLayer = Layer.effect(
       if (changes.length > 0) yield* changeLogInsert(sql, actor, changes)
     }, Effect.orDie)
 
-    const withDefault: RecordRepo<TaxClass, TaxClassNameTaken | TaxClassDefaultTaken> = {
+    const uses = Effect.fnUntraced(function*(id: TaxClass["id"]) {
+      const organization = yield* currentOrganization
+      const [found] = yield* decoding(sql, Schema.Struct({ uses: Schema.Int }))`select (
+          (select count(*) from catalog_entities_read
+            where organization_id = ${organization} and tax_class_id = ${id}::uuid)
+          + (select count(*) from variants_read where organization_id = ${organization} and tax_class_id = ${id}::uuid)
+          + (select count(*) from shipping_rates_read
+            where organization_id = ${organization} and tax_class_id = ${id}::uuid)
+          + (select count(*) from tax_rates where organization_id = ${organization} and tax_class_id = ${id}::uuid)
+        )::int as uses`
+      return found?.uses ?? 0
+    }, Effect.orDie)
+
+    /** A name whose slug is taken by a class that was renamed gets one with the end of its id. */
+    const freeSlug = Effect.fnUntraced(function*({ id, organizationId, slug }: TaxClass) {
+      const taken = yield* sql`select 1 from tax_classes where organization_id = ${organizationId} and slug = ${slug}`
+      return taken.length === 0 ? slug : `${slug}-${id.slice(-12)}`
+    }, Effect.orDie)
+
+    const withDefault: RecordRepo<TaxClass, TaxClassNameTaken | TaxClassDefaultTaken | TaxClassInUse> = {
       ...repo,
+      // Foreign keys are the guard; the uses are counted for the refusal.
+      remove: (id, ...only) =>
+        Effect.catchTag(
+          repo.remove(id, ...only),
+          "Conflict/TaxClassInUse",
+          () => Effect.flatMap(uses(id), (count) => Effect.fail(new TaxClassInUse(count)))
+        ),
       insert: (made) =>
         Effect.andThen(replaceDefault(made), repo.insert(made)).pipe(
           sql.withTransaction,
@@ -83,7 +120,15 @@ const taxClassesLayer = Layer.effect(
         ),
       change: (id, rule) => repo.change(id, (before) => Effect.tap(rule(before), replaceDefault))
     }
-    return recordService(taxClassRules, withDefault, (yield* TaxRuleCache).forget)
+    const rules: typeof taxClassRules = {
+      ...taxClassRules,
+      made: (sent, record) =>
+        Effect.flatMap(
+          taxClassRules.made(sent, record),
+          (made) => Effect.map(freeSlug(made), (slug) => ({ ...made, slug }))
+        )
+    }
+    return recordService(rules, withDefault, (yield* TaxRuleCache).forget)
   })
 )
 
@@ -99,7 +144,10 @@ const taxRatesLayer = Layer.effect(
         entityType: "tax_rate",
         changes: { create: "taxRates.create", update: "taxRates.update", delete: "taxRates.delete" }
       },
-      refusedBy({ tax_rates_name: () => new TaxRateTaken() })
+      refusedBy({
+        tax_rates_name: () => new TaxRateTaken(),
+        tax_rates_tax_class: () => new TaxRateClassUnknown()
+      })
     )
     return recordService(taxRateRules, repo, (yield* TaxRuleCache).forget)
   })

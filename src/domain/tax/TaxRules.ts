@@ -1,7 +1,9 @@
 import { Schema, Struct } from "effect"
-import { allocate, roundHalfUp } from "../platform/money/Money.ts"
-import { comparable, type Destination } from "../shipping/ShippingZone.ts"
+import type { TaxClassId } from "../platform/ids/Id.ts"
+import type { Destination } from "../shipping/ShippingZone.ts"
+import { type ChargedRate, type Tax, taxAmounts } from "./TaxAmounts.ts"
 import { TaxClass } from "./TaxClass.ts"
+import { everywhere, precisionAt } from "./TaxPlace.ts"
 import { TaxRate } from "./TaxRate.ts"
 
 export interface TaxableLine {
@@ -9,6 +11,7 @@ export interface TaxableLine {
   readonly amount: number
   readonly quantity: number
   readonly taxClass: string | null
+  readonly taxClassId: TaxClassId | null
 }
 
 export interface Taxable {
@@ -16,95 +19,124 @@ export interface Taxable {
   readonly address: Destination | null
   readonly lines: ReadonlyArray<TaxableLine>
   readonly shippingTotal: number
+  /** The class of the shipping rate. */
+  readonly shippingClassId?: TaxClassId | null
 }
 
 export const TaxRules = Schema.Struct({
-  classes: Schema.Array(Schema.Struct(Struct.pick(TaxClass.fields, ["name", "rateBps", "isDefault"]))),
-  rates: Schema.Array(Schema.Struct(Struct.pick(TaxRate.fields, ["country", "state", "rateBps", "appliesToShipping"])))
+  classes: Schema.Array(Schema.Struct(Struct.pick(TaxClass.fields, ["id", "slug", "name", "rate", "isDefault"]))),
+  rates: Schema.Array(
+    Schema.Struct(
+      Struct.omit(TaxRate.fields, ["organizationId", "rateBps", "isActive", "metadata", "createdAt", "updatedAt"])
+    )
+  )
 })
 export type TaxRules = typeof TaxRules.Type
+export type RuleOfClass = TaxRules["classes"][number]
 export type RegionRate = TaxRules["rates"][number]
 
 export interface TaxManner {
   readonly included: boolean
-  /** With classes: shipping is taxed like the default class. Region rates specify whether they tax it. */
+  /** Where no rate and no class says it: shipping is taxed like the default class. */
   readonly shippingByDefaultClass: boolean
+  /** Id or slug of the class of shipping. */
+  readonly shippingClass?: string | undefined
+  readonly now: Date
 }
 
-/** Minor units. `taxTotal` is the lines' tax plus that of shipping. */
-export interface Tax {
-  readonly lineTaxes: ReadonlyArray<number>
-  readonly taxTotal: number
+/** A rate of an address, with how specific it is about it. */
+interface RateHere {
+  readonly precision: number
+  readonly charged: ChargedRate
+  readonly taxClassId: TaxClassId | null
+  readonly appliesToShipping: boolean
 }
 
-const sum = (amounts: ReadonlyArray<number>): number => amounts.reduce((left, right) => left + right, 0)
+const isInForce = ({ validFrom, validUntil }: RegionRate, now: Date): boolean =>
+  (validFrom === null || validFrom <= now) && (validUntil === null || now < validUntil)
 
-/** Rounded half up, once; of an inclusive amount the net is what is left: net + tax is the price to the unit. */
-export const taxOn = (amount: number, rateBps: number, included: boolean): number =>
-  Number(roundHalfUp(BigInt(amount) * BigInt(rateBps), BigInt(included ? 10_000 + rateBps : 10_000)))
-
-/**
- * Tax by classes (contract §3.5, 1). Each line is rounded separately. An unknown or inactive class counts as absent.
- */
-const byClasses = ({ classes }: TaxRules, { lines, shippingTotal }: Taxable, manner: TaxManner): Tax => {
-  const rates = new Map(classes.map(({ name, rateBps }) => [name, rateBps]))
-  const usual = classes.find(({ isDefault }) => isDefault)?.rateBps ?? 0
-  const rateOf = (name: string | null): number => name === null ? usual : rates.get(name) ?? usual
-  const lineTaxes = lines.map(({ amount, taxClass }) => taxOn(amount, rateOf(taxClass), manner.included))
-  const ofShipping = manner.shippingByDefaultClass ? taxOn(shippingTotal, usual, manner.included) : 0
-  return { lineTaxes, taxTotal: sum(lineTaxes) + ofShipping }
-}
-
-const ratesAt = (rates: ReadonlyArray<RegionRate>, address: Destination): ReadonlyArray<RegionRate> => {
-  const country = comparable(address.country)
-  const inCountry = rates.filter((rate) => rate.country === country)
-  const state = comparable(address.state ?? "")
-  const ofState = inCountry.filter((rate) => rate.state !== null && comparable(rate.state) === state)
-  return ofState.length > 0 ? ofState : inCountry.filter((rate) => rate.state === null)
-}
-
-/**
- * Rounds each rate half up once, over everything it taxes, and splits it over lines and shipping by the largest
- * remainder: the lines add up to the order.
- */
-const added = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
-  const parts = rates.map(({ appliesToShipping, rateBps }) => {
-    const taxed = [...amounts, appliesToShipping ? shippingTotal : 0]
-    const tax = taxOn(sum(taxed), rateBps, false)
-    return { tax, ofLines: allocate(tax, taxed) }
+const ratesHere = ({ classes, rates }: TaxRules, { address }: Taxable, now: Date): ReadonlyArray<RateHere> =>
+  rates.flatMap((one) => {
+    const { appliesToShipping, compound, id, name, priority, rate, taxClassId } = one
+    const isKnown = taxClassId === null || classes.some(({ id }) => id === taxClassId)
+    const precision = isKnown && isInForce(one, now) ? precisionAt(one, address) : undefined
+    const charged = { rateId: id, name, rate, compound, priority }
+    return precision === undefined ? [] : [{ precision, charged, taxClassId, appliesToShipping }]
   })
-  return {
-    lineTaxes: amounts.map((_, index) => sum(parts.map(({ ofLines }) => ofLines[index] ?? 0))),
-    taxTotal: sum(parts.map(({ tax }) => tax))
-  }
+
+const mostPrecise = (rates: ReadonlyArray<RateHere>): ReadonlyArray<RateHere> => {
+  const most = Math.max(...rates.map(({ precision }) => precision))
+  return rates.filter(({ precision }) => precision === most)
 }
 
-/**
- * Rounds all rates together half up, once for goods and once for shipping, which may have fewer rates. Goods' tax is
- * split by the largest remainder; no line's tax exceeds its price.
- */
-const contained = (rates: ReadonlyArray<RegionRate>, amounts: ReadonlyArray<number>, shippingTotal: number): Tax => {
-  const rateOf = (some: ReadonlyArray<RegionRate>) => sum(some.map(({ rateBps }) => rateBps))
-  const lineTaxes = allocate(taxOn(sum(amounts), rateOf(rates), true), amounts)
-  const ofShipping = taxOn(shippingTotal, rateOf(rates.filter((rate) => rate.appliesToShipping)), true)
-  return { lineTaxes, taxTotal: sum(lineTaxes) + ofShipping }
+const charge = ({ name, rate }: Pick<RuleOfClass, "name" | "rate">): ChargedRate => ({
+  rateId: null,
+  name,
+  rate,
+  compound: false,
+  priority: 0
+})
+
+/** Class and region, region, class, the rest: the first of them that has rates (contract-commerce §5). */
+const ratesOf = (here: ReadonlyArray<RateHere>, one: RuleOfClass | undefined): ReadonlyArray<RateHere> => {
+  const regional = here.filter(({ precision }) => precision > everywhere)
+  const [ofClass, ofAll] = [
+    (rates: ReadonlyArray<RateHere>) => rates.filter(({ taxClassId }) => one !== undefined && taxClassId === one.id),
+    (rates: ReadonlyArray<RateHere>) => rates.filter(({ taxClassId }) => taxClassId === null)
+  ]
+  const own = one === undefined
+    ? []
+    : [{ precision: everywhere, charged: charge(one), taxClassId: one.id, appliesToShipping: true }]
+  const levels = [ofClass(regional), ofAll(regional), ofClass(here), own, ofAll(here)]
+  return mostPrecise(levels.find((rates) => rates.length > 0) ?? [])
 }
 
-/** Tax by the rates of a region (contract §3.5, 2), which ignore classes. */
-export const byRates = (
-  rates: ReadonlyArray<RegionRate>,
+const chargedBy = (rates: ReadonlyArray<RateHere>): ReadonlyArray<ChargedRate> => rates.map(({ charged }) => charged)
+
+/** The class of shipping: of its rate, else of the deployment, else the default class if the deployment says so. */
+const shippingClassOf = (
+  { classes }: TaxRules,
+  { shippingClassId = null }: Taxable,
+  { shippingByDefaultClass, shippingClass = "" }: TaxManner
+): RuleOfClass | undefined => {
+  const name = shippingClass.toLowerCase()
+  return classes.find(({ id }) => id === shippingClassId) ??
+    classes.find(({ id, slug }) => id === name || slug === name) ??
+    (shippingByDefaultClass ? classes.find(({ isDefault }) => isDefault) : undefined)
+}
+
+export const untaxed = ({ lines }: Pick<Taxable, "lines">): Tax => ({
+  lineTaxes: lines.map(() => 0),
+  taxTotal: 0,
+  rates: []
+})
+
+/** Everything at one rate. */
+export const byRate = (
+  rate: string,
   { lines, shippingTotal }: Taxable,
   { included }: Pick<TaxManner, "included">
-): Tax => (included ? contained : added)(rates, lines.map(({ amount }) => amount), shippingTotal)
-
-export const untaxed = ({ lines }: Taxable): Tax => ({ lineTaxes: lines.map(() => 0), taxTotal: 0 })
+): Tax => {
+  const rates = [charge({ name: "Tax", rate })]
+  return taxAmounts(lines.map(({ amount }) => ({ amount, rates })), { amount: shippingTotal, rates }, { included })
+}
 
 /**
- * Tax by classes if there are any, else by the rates of the address (contract §3.5). Undefined if neither applies: the
- * external service decides.
+ * Tax by the rates and classes of the store. A class that is unknown or not active counts as none. Undefined if no rule
+ * applies: the external service decides.
  */
 export const taxByRules = (rules: TaxRules, taxable: Taxable, manner: TaxManner): Tax | undefined => {
-  if (rules.classes.length > 0) return byClasses(rules, taxable, manner)
-  const rates = taxable.address === null ? [] : ratesAt(rules.rates, taxable.address)
-  return rates.length > 0 ? byRates(rates, taxable, manner) : undefined
+  const here = ratesHere(rules, taxable, manner.now)
+  if (rules.classes.length === 0 && here.length === 0) return undefined
+  const usual = rules.classes.find(({ isDefault }) => isDefault)
+  const known = new Map(rules.classes.map((one) => [one.id, ratesOf(here, one)]))
+  const rest = ratesOf(here, undefined)
+  const ratesFor = (id: TaxClassId | null | undefined) => (id && known.get(id)) || rest
+  const lines = taxable.lines.map(({ amount, taxClassId }) => ({
+    amount,
+    rates: chargedBy(ratesFor(taxClassId && known.has(taxClassId) ? taxClassId : usual?.id))
+  }))
+  const shipping = ratesFor(shippingClassOf(rules, taxable, manner)?.id)
+    .filter(({ appliesToShipping }) => appliesToShipping)
+  return taxAmounts(lines, { amount: taxable.shippingTotal, rates: chargedBy(shipping) }, manner)
 }

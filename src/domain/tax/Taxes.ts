@@ -1,10 +1,12 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
 import { askerOf, askOutside, OutsideFailed } from "../platform/modules/OutsideService.ts"
+import { percentOfBps } from "./Percent.ts"
 import { type TaxAdapter, TaxAnswer, type TaxOptions, type TaxRequest, TaxSettings } from "./TaxAdapter.ts"
+import type { Tax } from "./TaxAmounts.ts"
 import { TaxRuleCache } from "./TaxRepo.ts"
-import { byRates, type Tax, type Taxable, taxByRules, untaxed } from "./TaxRules.ts"
+import { byRate, type Taxable, taxByRules, untaxed } from "./TaxRules.ts"
 
 const decode = Schema.decodeUnknownEffect(TaxAnswer)
 
@@ -15,12 +17,17 @@ const taxOf = Effect.fnUntraced(function*({ lines, shippingTotal, taxIncluded }:
   const contained = lines.every(({ amount }, index) => (lineTaxes[index] ?? 0) <= amount) &&
     shippingTax <= shippingTotal
   if (lineTaxes.length !== lines.length || (taxIncluded && !contained)) return yield* unusable
-  const tax: Tax = { lineTaxes, taxTotal: lineTaxes.reduce((left, right) => left + right, shippingTax) }
+  const amounts = [...lineTaxes, shippingTax]
+  const prices = [...lines.map(({ amount }) => amount), shippingTotal]
+  const bases = prices.map((price, index) => taxIncluded ? price - (amounts[index] ?? 0) : price)
+  const rate = { rateId: null, name: "Tax", rate: null, compound: false, priority: 0 }
+  const taxTotal = amounts.reduce((left, right) => left + right, 0)
+  const tax: Tax = { lineTaxes, taxTotal, rates: [{ rate, bases, amounts }] }
   return tax
 })
 
 const flat = (rateBps: number, request: TaxRequest): Tax =>
-  byRates([{ country: "", state: null, rateBps, appliesToShipping: true }], request, { included: request.taxIncluded })
+  byRate(percentOfBps(rateBps), request, { included: request.taxIncluded })
 
 /**
  * Without a valid answer the configured flat rate applies; without one the checkout is refused, because the shop would
@@ -59,14 +66,16 @@ export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
     const { from, shippingByDefaultClass } = settings
 
     /**
-     * Tax by classes, else by the rates of the address, else by the adapter, else none. Fails if the adapter gives no
+     * Tax by the rates and classes of the store, else by the adapter, else none. Fails if the adapter gives no
      * tax and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
      */
     const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable) {
       const [actor, { adapter }] = [yield* CurrentActor, settings]
       const { organizationId } = actor
       const included = settings.pricesIncludeTax(organizationId)
-      const own = taxByRules(yield* rules.value, taxable, { included, shippingByDefaultClass })
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const shippingClass = settings.shippingClass(organizationId)
+      const own = taxByRules(yield* rules.value, taxable, { included, now, shippingByDefaultClass, shippingClass })
       if (own !== undefined) return { ...own, included, provider: null }
       const costs = taxable.shippingTotal > 0 || taxable.lines.some(({ amount }) => amount > 0)
       if (adapter === undefined || !costs) return { ...untaxed(taxable), included, provider: null }

@@ -18,8 +18,8 @@ export const TaxClassesGroup = guarded(
     NewTaxClass,
     TaxClass,
     "Create a tax class",
-    "Entities and variants name it as their taxClass. As the default it takes the place of the one before. As soon " +
-      "as a store has an active class, the rates of regions are not asked any more. 409 when its name is taken."
+    "Entities and variants name it as their taxClass, by its slug or id. Its rate is for places without a tax rate. As " +
+      "the default it takes the place of the one before. 409 when its name is taken."
   ),
   reads("read", `${classes}/:id`, TaxClass, "Read a tax class"),
   changes(
@@ -28,17 +28,17 @@ export const TaxClassesGroup = guarded(
     TaxClassChange,
     TaxClass,
     "Change a tax class",
-    "Orders that were placed keep their tax."
+    "What names the class keeps it under a new name. Orders that were placed keep their tax."
   ),
   removes(
     "remove",
     `${classes}/:id`,
     "Delete a tax class",
-    "What names it is taxed like the default class from then on."
+    "409 with the number of uses while entities, variants, tax rates or shipping rates name it."
   )
 ).annotateEndpoints(Access, managing).annotateEndpoints(StrictBody, true)
 
-/** Taxes of regions (contract §3.5, §3.8). */
+/** Taxes by class and region (contract-commerce §5). */
 export const TaxRatesGroup = guarded(
   "taxRates",
   lists("list", rates, TaxRate, "List tax rates by priority"),
@@ -47,9 +47,10 @@ export const TaxRatesGroup = guarded(
     rates,
     NewTaxRate,
     TaxRate,
-    "Create a tax rate of a country or of a state",
-    "Rates of the shipping address's state beat those of its country; all rates of that level are added up. 409 when " +
-      "the region has one of this name."
+    "Create a tax rate of a class, a place or both",
+    "The most specific rates apply: of class and place, of the place, of the class, the rest. Of a place, the narrower " +
+      "postal code beats the wider, this one the state, and the state the country; rates that are equally specific are " +
+      "added up. 409 when place, class and time have one of this name."
   ),
   reads("read", `${rates}/:id`, TaxRate, "Read a tax rate"),
   changes(
@@ -58,7 +59,7 @@ export const TaxRatesGroup = guarded(
     TaxRateChange,
     TaxRate,
     "Change a tax rate",
-    "A null state makes it the country's. Placed orders keep their tax."
+    "Null takes the class, the place or the end away. Placed orders keep their tax."
   ),
   removes("remove", `${rates}/:id`, "Delete a tax rate")
 ).annotateEndpoints(Access, managing).annotateEndpoints(StrictBody, true)

@@ -123,6 +123,7 @@ const taxesOf = ({ tax }: Deployment, { missing, refuse }: Problems): TaxOptions
     ...tax,
     adapter: tax.adapter,
     pricesIncludeTax: (organizationId) => organizations.get(organizationId)?.pricesIncludeTax ?? tax.pricesIncludeTax,
+    shippingClass: (organizationId) => organizations.get(organizationId)?.shippingClassId ?? tax.shippingClassId,
     fallbackRateBps: tax.onFailure === "refuse" ? undefined : tax.fallbackRateBps,
     from: tax.defaultFromAddress ?? null
   }

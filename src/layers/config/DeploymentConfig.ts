@@ -162,10 +162,12 @@ export const deploymentSettings = group({
     pricesIncludeTax: setting(is.flag, false),
     /** The same for single organizations, by id; it wins over the above. */
     organizations: setting(
-      is.code<Readonly<Record<string, { readonly pricesIncludeTax?: boolean }>>>(),
+      is.code<Readonly<Record<string, { readonly pricesIncludeTax?: boolean; readonly shippingClassId?: string }>>>(),
       {}
     ),
-    /** With tax classes: whether shipping is taxed like the default class. Default false: it is not taxed. */
+    /** Tax class of shipping, by id or slug; `taxClassId` of a shipping rate wins over it. */
+    shippingClassId: option(is.text),
+    /** Without a class of shipping: whether it is taxed like the default class. Default false: by rates of regions only. */
     shippingByDefaultClass: setting(is.flag, defaultTaxOptions.shippingByDefaultClass),
     /** External tax service, called if an organization's own rules do not cover an order. */
     adapter: option(is.code<TaxAdapter>()),

@@ -114,6 +114,7 @@ const entityOf = (product: DemoProduct, organizationId: string, at: Date): Catal
   status: "active",
   isVisible: true,
   taxClass: null,
+  taxClassId: null,
   manageInventory: true,
   metadata: { sku: product.sku, weightGrams: product.weightGrams },
   createdAt: at,

@@ -152,4 +152,10 @@ const tables: ReadonlyArray<string> = [
   `create index entity_field_values_reference on entity_field_values (reference_id) where reference_id is not null`
 ]
 
+/** A class makes a key only where there is one: snapshots without it stay as they are. */
+export const snapshotWithTaxClass = snapshotFunction(
+  fieldsByName("e.id"),
+  " || jsonb_strip_nulls(jsonb_build_object('taxClassId', e.tax_class_id))"
+)
+
 export const fieldTables: ReadonlyArray<string> = [...tables, snapshotFunction(fieldsByName("e.id"))]

@@ -9,6 +9,8 @@ export class RevisionNotFound
 
 export const Snapshot = Schema.Struct({
   ...Struct.pick(CatalogEntity.fields, ["slug", "status", "isVisible", "taxClass", "metadata"]),
+  /** Absent, in older ones: `taxClass` names the class. */
+  taxClassId: Schema.optionalKey(CatalogEntity.fields.taxClassId),
   customFields: Schema.Record(Schema.String, Schema.Unknown),
   attributes: Schema.Record(
     Schema.String,

@@ -92,14 +92,14 @@ const table = `create table entity_revisions (
 const superseded = `create index entity_revisions_superseded on entity_revisions (superseded_at)
     where superseded_at is not null`
 
-export const snapshotFunction = (customFields: string) =>
+export const snapshotFunction = (customFields: string, more = "") =>
   `create or replace function entity_snapshot(entity uuid) returns jsonb language sql stable as $$
   select jsonb_build_object('slug', e.slug, 'status', e.status, 'isVisible', e.is_visible, 'taxClass', e.tax_class,
       'metadata', e.metadata, 'customFields', ${customFields},
       'attributes', (select coalesce(jsonb_object_agg(a.locale, jsonb_build_object('title', a.title,
           'subtitle', a.subtitle, 'description', a.description, 'richDescription', a.rich_description,
           'seoTitle', a.seo_title, 'seoDescription', a.seo_description)), '{}')
-        from entity_attributes a where a.entity_id = e.id))
+        from entity_attributes a where a.entity_id = e.id))${more}
     from catalog_entities e where e.id = entity $$`
 
 /**

@@ -47,8 +47,8 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
      */
     const restore = Effect.fn("Revisions.restore")(function*(id: EntityId, number: number) {
       const { snapshot } = yield* repo.find(id, number)
-      const { customFields, metadata, slug, taxClass } = snapshot
-      const { change, old } = yield* changes.beforeUpdate(id, { slug, taxClass, metadata, customFields })
+      const { customFields, metadata, slug, taxClass, taxClassId } = snapshot
+      const { change, old } = yield* changes.beforeUpdate(id, { slug, taxClass, taxClassId, metadata, customFields })
       const entity = yield* transaction.run(Effect.gen(function*() {
         const written = yield* changes.write(id, { ...change, replacesFields: true })
         yield* restoreAttributes(id, snapshot.attributes)

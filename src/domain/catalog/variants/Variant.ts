@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
 import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../platform/ids/Id.ts"
 import { keyText, ShortText } from "../../platform/text/Storable.ts"
-import { ManageInventory, TaxClass } from "../Entity.ts"
+import { ManageInventory, ShownTaxClassId, taxClassInput } from "../Entity.ts"
 
 /** One choice of an option type (contract §1.1); `displayValue` starts as the value. */
 export const OptionValue = Schema.Struct({
@@ -49,6 +49,7 @@ export const Variant = Schema.Struct({
   sku: Schema.NullOr(Schema.String),
   barcode: Schema.NullOr(Schema.String),
   taxClass: Schema.NullOr(Schema.String),
+  taxClassId: ShownTaxClassId,
   manageInventory: VariantInventory,
   status: Schema.Literals(["active", "discontinued"]),
   sortOrder: Schema.Int,
@@ -64,7 +65,7 @@ export const NewVariant = Schema.Struct({
   options: Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(100)),
   sku: Code,
   barcode: Code,
-  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  ...taxClassInput,
   manageInventory: Schema.optional(VariantInventory)
 })
 export type NewVariant = typeof NewVariant.Type

@@ -8,7 +8,7 @@ import { refusedBy } from "../../platform/records/Constraints.ts"
 import { decoding } from "../../platform/records/Rows.ts"
 import { jsonOf, Table } from "../../platform/records/Table.ts"
 import { storedOptionTypes, storedOptionValues, variantOptions, variants } from "../CatalogTables.ts"
-import { EntityNotFound } from "../Entity.ts"
+import { EntityNotFound, namedTaxClass, taxClassRefusals } from "../Entity.ts"
 import {
   Axis,
   type Combination,
@@ -26,12 +26,14 @@ class OptionValueTaken extends conflict("OptionValue", "This option already has 
 class SkuTaken extends conflict("Sku", "A variant with this sku already exists.") {}
 class CombinationTaken extends conflict("Combination", "This entity already has a variant with these options.") {}
 
-const orTaken = refusedBy({
+const refusals = {
   option_types_entity_id_name_key: () => new OptionNameTaken(),
   option_values_option_type_id_value_key: () => new OptionValueTaken(),
   variants_organization_id_sku_key: () => new SkuTaken(),
   variants_entity_id_combination_key: () => new CombinationTaken()
-})
+}
+const orTaken = refusedBy(refusals)
+const orRefused = (input: NewVariant) => refusedBy({ ...refusals, ...taxClassRefusals(input) })
 
 const firstValues = storedOptionValues.insertion({
   id: "(v->>'id')::uuid",
@@ -158,7 +160,7 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
           ...ofEntity,
           sku: sql`${input.sku}`,
           barcode: sql`${input.barcode}`,
-          taxClass: sql`${input.taxClass}`,
+          taxClassId: sql`tax_class_named(e.organization_id, ${namedTaxClass(input)})`,
           manageInventory: sql`${input.manageInventory}::boolean`,
           sortOrder: "(select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id)",
           combination: sql`${combinationKey(combination)}`
@@ -171,7 +173,7 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
         select ${payload} as variant from made x`
       return rows[0]?.variant ?? (yield* new EntityNotFound())
     },
-    Effect.catchTag("SqlError", orTaken)
+    (effect, _entity, _combination, input) => Effect.catchTag(effect, "SqlError", orRefused(input))
   )
 
   const createMissing = Effect.fn("VariantRepo.createMissing")(

@@ -16,6 +16,7 @@ import {
   EntityId,
   FieldDefinitionId,
   OptionValueId,
+  TaxClassId,
   Uuid,
   VariantId
 } from "../../platform/ids/Id.ts"
@@ -39,6 +40,8 @@ const Named = Schema.Struct({ id: Uuid, slug: Schema.String })
 export type Named = typeof Named.Type
 
 const Id = Schema.Struct({ id: Uuid })
+
+const ClassNamed = Schema.Struct({ reference: Schema.String, id: TaxClassId, slug: Schema.String })
 
 export const productTables = {
   entities: new Table("catalog_entities", CatalogEntity),
@@ -155,10 +158,19 @@ export const productReads = Effect.gen(function*() {
           entity_id as id, coalesce((select slug from catalog_entities e
             where e.id = v.entity_id and e.organization_id = v.organization_id), '') as slug
         from variants v where organization_id = ${organization} and sku = any(${skus}::text[])`
+    const taxed = [...records, ...records.flatMap(({ variants = [] }) => variants)]
+    const classes = [...new Set(taxed.flatMap(({ taxClass }) => taxClass ?? []))]
+    const taxClasses = classes.length === 0
+      ? []
+      : yield* decoding(sql, ClassNamed, "unprepared")`select distinct on (reference) reference, c.id, c.slug
+          from unnest(${classes}::text[]) reference join tax_classes_read c on c.organization_id = ${organization}
+            and (c.id::text = lower(reference) or c.slug = lower(reference) or c.name = reference)
+          order by reference, c.id::text = lower(reference) desc, c.slug = lower(reference) desc`
     const assets = yield* rows.find(new Table("media_assets", Id), "id", media.map(({ id }) => id), "key share")
     return {
       products: new Map(stored.map((product) => [product.entity.slug, product])),
       ...named,
+      taxClasses: new Map(taxClasses.map((one) => [one.reference, one])),
       skus: new Map<string, Named>(owners.map((owner) => [owner.sku, owner])),
       assets: new Set(assets.map(({ id }) => id))
     }

@@ -18,6 +18,7 @@ import { blankBrand, blankCategory } from "./GroupImport.ts"
 import { planFields } from "./ProductFields.ts"
 import { mediaIssues, planMedia } from "./ProductMedia.ts"
 import type { ProductRecord, ProductTexts } from "./ProductRecord.ts"
+import { planTaxClass } from "./ProductTax.ts"
 import { planVariants } from "./ProductVariants.ts"
 
 type Typed = Pick<CatalogSettings["Service"], "types">
@@ -86,6 +87,7 @@ const blank = (
   status: "draft",
   isVisible: false,
   taxClass: null,
+  taxClassId: null,
   manageInventory: policyOf(types, type).manageInventory,
   metadata: {},
   createdAt: now,
@@ -94,11 +96,16 @@ const blank = (
 })
 
 /** Activation also makes the entity visible and published, as in the API. */
-const entityAfter = (before: CatalogEntity, record: ProductRecord, now: Date): CatalogEntity => {
-  const { isVisible, manageInventory, metadata, status, taxClass, type } = record
+const entityAfter = (
+  before: CatalogEntity,
+  record: Omit<ProductRecord, "taxClass">,
+  taxed: Partial<CatalogEntity>,
+  now: Date
+): CatalogEntity => {
+  const { isVisible, manageInventory, metadata, status, type } = record
   const activated = status === "active" && before.status !== "active"
   const base = activated ? { ...before, isVisible: true, publishedAt: now } : before
-  const after = withSent(base, { isVisible, manageInventory, metadata, status, taxClass, type })
+  const after = withSent(base, { isVisible, manageInventory, metadata, status, type, ...taxed })
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
 }
 
@@ -138,13 +145,15 @@ const planProduct = (
   Result.gen(function*() {
     if (stored === undefined && record.type === undefined) return yield* refused("type", "is required for a new record")
     const old = stored?.entity
-    const changed = entityAfter(old ?? blank(record, state), record, state.now)
+    const before = old ?? blank(record, state)
+    const taxed = yield* planTaxClass("taxClass", record.taxClass, before, state)
+    const changed = entityAfter(before, record, taxed, state.now)
     const texts = yield* planTexts(changed.id, stored?.attributes ?? [], record.attributes ?? [])
     const fields = yield* planFields(changed, stored, record, state)
     const isTouched = texts.changed.length > 0 || fields.isChanged
     const entity = isTouched ? { ...changed, updatedAt: state.now } : changed
     const variants = new RowBatch()
-    const findVariant = yield* planVariants(entity, stored, record, state.skus, variants)
+    const findVariant = yield* planVariants(entity, stored, record, state, variants)
     if (entity !== old) {
       const of = { entityType: "catalog_entity", entityId: entity.id } as const
       const payload = shown(entity, texts.changed, fields.after)

@@ -7,9 +7,10 @@ import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { type EntityId, newId, type OptionTypeId, OptionValueId } from "../../platform/ids/Id.ts"
 import { withSent } from "../../platform/resources/RecordService.ts"
 import { refused } from "../Upsert.ts"
-import type { Named, StoredOption, StoredProduct, StoredVariant } from "./CatalogImportRepo.ts"
+import type { ProductState, StoredOption, StoredProduct, StoredVariant } from "./CatalogImportRepo.ts"
 import { productTables as tables } from "./CatalogImportRepo.ts"
 import type { ProductRecord } from "./ProductRecord.ts"
+import { planTaxClass } from "./ProductTax.ts"
 
 type Options = Readonly<Record<string, string>>
 
@@ -100,6 +101,7 @@ const blankVariant = (entityId: EntityId, sortOrder: number, combination: string
   sku: null,
   barcode: null,
   taxClass: null,
+  taxClassId: null,
   manageInventory: null,
   status: "active",
   sortOrder,
@@ -129,7 +131,7 @@ export const planVariants = (
   entity: CatalogEntity,
   stored: StoredProduct | undefined,
   record: ProductRecord,
-  skus: Map<string, Named>,
+  { skus, taxClasses }: Pick<ProductState, "skus" | "taxClasses">,
   draft: RowBatch
 ): Result.Result<FindVariant, ReadonlyArray<Issue>> => {
   const options = new ProductOptions(entity.id, stored?.options ?? [])
@@ -146,7 +148,7 @@ export const planVariants = (
   }
   const seen = new Set<string>()
   const claimed: Array<string> = []
-  for (const [index, { options: named, ...sent }] of (record.variants ?? []).entries()) {
+  for (const [index, { options: named, taxClass, ...sent }] of (record.variants ?? []).entries()) {
     const path = `variants.${index}`
     const combination = combinationKey(Object.entries(named ?? {}).map(([name, value]) => options.idOf(name, value)))
     const before = find(sent.sku, combination)
@@ -156,7 +158,10 @@ export const planVariants = (
     if (before !== undefined && seen.has(before.id)) {
       return refused(`${path}.sku`, "names a variant of this record again.")
     }
-    const after = withSent(before ?? blankVariant(entity.id, nextAfter(variants.values()), combination), sent)
+    const base = before ?? blankVariant(entity.id, nextAfter(variants.values()), combination)
+    const taxed = planTaxClass(`${path}.taxClass`, taxClass, base, { taxClasses })
+    if (Result.isFailure(taxed)) return Result.fail(taxed.failure)
+    const after = withSent(base, { ...sent, ...taxed.success })
     seen.add(after.id)
     if (Equal.equals(after, before)) continue
     const owner = after.sku === null ? undefined : skus.get(after.sku)

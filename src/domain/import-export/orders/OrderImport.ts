@@ -28,6 +28,7 @@ export const importedOrders = new Table(
       "lineItems",
       "paymentIntentId",
       "paymentMethodId",
+      "taxes",
       "tenders"
     ]),
     importedAt: Schema.NullOr(Time),
@@ -132,11 +133,22 @@ const newOrder = (
       options: Object.entries(options ?? {}).map(([name, value]) => ({ name, value })),
       slug,
       image: null,
-      isCustomPrice: false
+      isCustomPrice: false,
+      taxes: []
     }
   })
   const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }
-  const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }
+  const order = {
+    ...content,
+    id,
+    organizationId,
+    customerId,
+    ...unpaid,
+    importedAt: now,
+    updatedAt: now,
+    taxes: [],
+    lineItems
+  }
   return withTenders(order, noPayment)
 }
 

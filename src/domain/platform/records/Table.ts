@@ -41,6 +41,8 @@ interface TableOptions<A extends object, Unset extends keyof A> {
   /** Types to read fields as: `float8` makes a `numeric` a number. */
   readonly casts?: { readonly [Field in keyof A]?: string }
   readonly computed?: { readonly [Field in Unset]?: string }
+  /** What reads a stored field. */
+  readonly reads?: { readonly [Field in keyof A]?: string }
   /** Have a default, or stay empty, in new rows. */
   readonly unset?: ReadonlyArray<Unset>
 }
@@ -57,21 +59,23 @@ export class Table<A extends object, Unset extends keyof A = never> {
   readonly names: string
 
   readonly #inserted: ReadonlyArray<string>
+  readonly #stored: ReadonlySet<string>
   readonly #decode: (rows: unknown) => ReadonlyArray<A>
 
   constructor(
     name: string,
     schema: RecordSchema<A>,
-    { casts = {}, computed = {}, unset = [] }: TableOptions<A, Unset> = {}
+    { casts = {}, computed = {}, reads = {}, unset = [] }: TableOptions<A, Unset> = {}
   ) {
     this.name = name
     this.schema = schema
-    this.computed = computed
+    this.computed = { ...reads, ...computed }
     this.casts = casts
     this.#decode = decoderOf(schema)
     const stored = Object.keys(schema.fields).filter((field) => !(field in computed))
     const isUnset = new Set<PropertyKey>(unset)
     this.#inserted = stored.filter((field) => !isUnset.has(field))
+    this.#stored = new Set(stored)
     this.names = stored.map(String.camelToSnake).join(", ")
   }
 
@@ -122,7 +126,11 @@ export class Table<A extends object, Unset extends keyof A = never> {
   /** A `select` of these records with one parameter for any number. */
   values(sql: SqlClient.SqlClient, records: ReadonlyArray<A>): Statement.Fragment {
     const rows = records.map((record) =>
-      Object.fromEntries(Object.entries(record).map(([field, value]) => [String.camelToSnake(field), value]))
+      Object.fromEntries(
+        Object.entries(record).flatMap(([field, value]) =>
+          this.#stored.has(field) ? [[String.camelToSnake(field), value]] : []
+        )
+      )
     )
     return sql`select ${sql.literal(this.names)}
       from jsonb_populate_recordset(null::${sql(this.name)}, ${JSON.stringify(rows)}::jsonb)`
