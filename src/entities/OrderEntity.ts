@@ -21,6 +21,8 @@ export const OrderEntity = Entity.make("Order", [
       from: OrderStatus,
       to: OrderStatus,
       reason: Schema.NullOr(Schema.String),
+      /** Only before any capture. */
+      unpaid: Schema.optional(Schema.Boolean),
       until: Schema.Number
     },
     /** `refundId`: a refund that a durable workflow has to settle. */
@@ -34,9 +36,9 @@ export const orderEntityLayer = OrderEntity.toLayer(
     const statuses = yield* OrderStatusRepo
     const { entityId } = yield* Entity.CurrentAddress
     return OrderEntity.of({
-      changeStatus: ({ payload: { actor, from, reason, to, until } }) =>
+      changeStatus: ({ payload: { actor, from, reason, to, unpaid, until } }) =>
         unlessPast(until).pipe(
-          Effect.andThen(statuses.transition({ orderId: OrderId.make(String(entityId)), from, to, reason })),
+          Effect.andThen(statuses.transition({ orderId: OrderId.make(String(entityId)), from, to, reason, unpaid })),
           Effect.provideService(CurrentActor, actor),
           orUnavailable
         )

@@ -10,7 +10,7 @@ import { CatalogGroup, VariantsGroup } from "./catalog/CatalogApi.ts"
 import { BrandsGroup, CategoriesGroup, CategoryTreeGroup } from "./catalog/CategoriesApi.ts"
 import { DraftsGroup, RevisionsGroup, SchedulesGroup } from "./catalog/EntityVersionsApi.ts"
 import { FieldDefinitionsGroup } from "./catalog/FieldDefinitionsApi.ts"
-import { CapturesGroup, CheckoutGroup } from "./checkout/CheckoutApi.ts"
+import { CapturesGroup, CheckoutGroup, OrderPaymentsGroup } from "./checkout/CheckoutApi.ts"
 import {
   CustomerGroupsGroup,
   CustomerRecordsGroup,
@@ -74,6 +74,7 @@ export const Api = HttpApi.make("stoa")
   .add(InvoicesGroup)
   .add(PaymentsGroup)
   .add(CapturesGroup)
+  .add(OrderPaymentsGroup)
   .add(RefundsGroup)
   .add(CompensationsGroup)
   .add(MeGroup)

@@ -82,10 +82,10 @@ withSharedApp("customers at checkout", (it) => {
         assert.deepStrictEqual((yield* readOrder(key, undefined, cart.headers)).at("data"), order)
         for (const as of [asAdmin, asStaff]) assert.strictEqual((yield* readOrder(key, as)).status, 200)
         assert.strictEqual((yield* readOrder(mine, asCustomer("reader"))).status, 200)
-        refused(yield* readOrder(key, undefined, other.headers), 403, "FORBIDDEN")
+        refused(yield* readOrder(key, undefined, other.headers), 404, "NOT_FOUND")
         for (const id of [key, mine]) {
-          refused(yield* readOrder(id), 403, "FORBIDDEN")
-          refused(yield* readOrder(id, asCustomer("curious")), 403, "FORBIDDEN")
+          refused(yield* readOrder(id), 404, "NOT_FOUND")
+          refused(yield* readOrder(id, asCustomer("curious")), 404, "NOT_FOUND")
           refused(yield* readOrder(id, elsewhere), 404, "NOT_FOUND")
         }
       }

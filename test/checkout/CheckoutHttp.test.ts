@@ -59,7 +59,9 @@ withSharedApp("checkout over HTTP", (it) => {
           fulfillmentStatus: "unfulfilled",
           metadata: {},
           notes: null,
-          priceSteps: []
+          priceSteps: [],
+          fulfillable: 0,
+          refundable: 3
         }
         assert.deepStrictEqual([made.status, made.at("data")], [201, {
           id,
@@ -76,6 +78,8 @@ withSharedApp("checkout over HTTP", (it) => {
             { method: "test", label: "test", amount: 3_750, captured: 3_750, refunded: 0, status: "captured" }
           ],
           amountDue: 0,
+          allowedTransitions: ["confirmed", "cancelled"],
+          payment: { status: "paid", provider: "test", clientSecret: null, nextAction: null, expiresAt: null },
           paymentIntentId,
           paymentMethodId: "test",
           idempotencyKey: null,

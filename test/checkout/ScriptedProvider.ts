@@ -96,6 +96,10 @@ export const scriptedProvider = (webhookSecret?: string, providerId = "scripted"
         return Effect.succeed(answer(payment))
       })
     },
+    find: (intentId) => {
+      const payment = payments.get(intentId)
+      return payment === undefined ? declined("PAYMENT_INTENT_CREATE_FAILED") : Effect.succeed(answer(payment))
+    },
     capture: (intentId, amount, key) =>
       Effect.flatMap(
         Effect.tapErrorTag(

@@ -134,6 +134,8 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/orders/:id/refunds": ["refunds.create"],
   "POST /api/orders/:id/refunds/:rid/undo": ["refunds.undo"],
   "POST /api/orders/:id/capture": ["orders.statusChange", "payments.capture"],
+  "POST /api/orders/:id/payments": ["payments.authorize"],
+  "POST /api/orders/:id/cancel": ["orders.statusChange", "refunds.create"],
   "POST /api/admin/compensation-failures/:id/retry": ["refunds.retry"],
   "POST /api/admin/compensation-failures/:id/resolve": ["compensations.resolve"],
   // The first request issues the invoice.

@@ -170,9 +170,9 @@ withInvoices("invoices", (it) => {
       const week = new Date(Date.now() - 8 * 86_400_000)
       const orders = [
         [yield* given({ cartSecret: "own" }), "own", 200],
-        [yield* given({ cartSecret: "own" }), "another", 403],
-        [yield* given({ cartSecret: "own", customerId: newId() }), "own", 403],
-        [yield* given({ cartSecret: "own", placedAt: week }), "own", 403]
+        [yield* given({ cartSecret: "own" }), "another", 404],
+        [yield* given({ cartSecret: "own", customerId: newId() }), "own", 404],
+        [yield* given({ cartSecret: "own", placedAt: week }), "own", 404]
       ] as const
       for (const path of ["invoice.pdf", "invoice.html", "receipt.html"]) {
         for (const [{ id }, secret, status] of orders) {

@@ -26,7 +26,7 @@ withSharedApp("notes about an order", (it) => {
       assert.deepStrictEqual(mine.list("data").map((one) => at(one, "text")), ["Comes on Monday."])
       assert.notProperty(mine.at("data.0"), "authorName")
       const others = api("GET", `/api/me/orders/${order.text("data.id")}/notes`, { as: asCustomer("else") })
-      refused(yield* others, 403, "FORBIDDEN")
+      refused(yield* others, 404, "NOT_FOUND")
       const other = (yield* anOrder(entityId)).text("data.id")
       const one = `${path}/${internal.text("data.id")}`
       refused(yield* api("DELETE", one.replace(order.text("data.id"), other), { as: asStaff }), 404, "NOT_FOUND")

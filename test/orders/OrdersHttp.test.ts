@@ -103,12 +103,12 @@ withSharedApp("orders over HTTP", (it) => {
         const withSecret = (secret: string) => ({ headers: { "x-cart-secret": secret } })
         const rows: ReadonlyArray<readonly [order: BuiltOrder, call: object, status: number]> = [
           [owned, { as: asCustomer("owner-1") }, 200],
-          [owned, { as: asCustomer("another") }, 403],
+          [owned, { as: asCustomer("another") }, 404],
           [owned, { as: asAnonymous }, 403],
           [order, withSecret("s3cret"), 200],
-          [order, withSecret("wrong"), 403],
-          [order, {}, 403],
-          [old, withSecret("s3cret"), 403]
+          [order, withSecret("wrong"), 404],
+          [order, {}, 404],
+          [old, withSecret("s3cret"), 404]
         ]
         for (const [{ id }, call, status] of rows) {
           for (const path of [`/api/orders/${id}`, `/api/orders/${id}/fulfillments`]) {

@@ -5,6 +5,7 @@ import { defaultRates, rateLimitValues, windowEnd } from "../../src/domain/platf
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { newEmail } from "../auth/Visitors.ts"
 import { refused } from "../checkout/CheckoutFixtures.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asCustomer, type Call, testAppLayer } from "../support/TestApp.ts"
 
 /** The limits of production, behind a proxy that says where each request comes from. */
@@ -125,6 +126,30 @@ inProduction("limits of requests", (it) => {
         const said = (reset ?? 0) - wait
         assert.isTrue(said >= Math.floor(before / 1_000) - 1 && said <= Math.ceil(after / 1_000) + 1, String(said))
         assert.strictEqual((yield* api("GET", "/api/nothing", from(newAddress()))).status, 404, "others are not")
+      }))
+
+    it.effect("may try 5 payments of an order in a minute, from any address, and others as many of theirs", () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct()
+        const unpaid = Effect.gen(function*() {
+          const cart = yield* aCartWith(entityId)
+          const body = { paymentMethodId: "test_requires_action" }
+          const made = yield* checkOut(cart, body, { "x-forwarded-for": newAddress() })
+          return { id: made.text("data.id"), headers: cart.headers }
+        })
+        const pay = ({ headers, id }: Effect.Success<typeof unpaid>, method = "test_decline") =>
+          api("POST", `/api/orders/${id}/payments`, from(newAddress(), { headers, body: { paymentMethodId: method } }))
+        let order = yield* unpaid
+        while (windowEnd(`payment:${order.id}`, 60_000, Date.now()) - Date.now() < 30_000) order = yield* unpaid
+        // Who may not pay it uses nothing up.
+        for (const _ of Array.from({ length: 6 })) yield* pay({ ...order, headers: { "x-cart-secret": "wrong" } })
+        for (const _ of Array.from({ length: 5 })) refused(yield* pay(order), 422, "CHECKOUT_FAILED")
+        const last = yield* pay(order, "test")
+        refused(last, 429, "TOO_MANY_REQUESTS")
+        assert.isAtLeast(Number(last.headers.get("retry-after")), 1)
+        const read = yield* api("GET", `/api/orders/${order.id}`, from(newAddress(), { headers: order.headers }))
+        assert.strictEqual(read.at("data.payment.status"), "failed")
+        assert.strictEqual((yield* pay(yield* unpaid, "test")).status, 200)
       }))
 
     it.effect("is refused on every route but those of operators, before any work is done", () =>

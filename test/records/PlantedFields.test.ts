@@ -90,6 +90,14 @@ it.layer(layer, { excludeTestServices: true })("every field of a record", (it) =
       }
     }))
 
+  /** Without what is derived from the rest. */
+  const stored = (
+    { allowedTransitions: _, amountDue: __, lineItems, payment: ___, taxes: ____, tenders: _____, ...order }: Order
+  ) => ({
+    ...order,
+    lineItems: lineItems.map(({ fulfillable: _, refundable: __, ...line }) => line)
+  })
+
   it.effect("of an order, its lines and its payments comes back after the checkout that created it", () =>
     Effect.gen(function*() {
       const made = yield* aPendingOrder()
@@ -113,11 +121,8 @@ it.layer(layer, { excludeTestServices: true })("every field of a record", (it) =
       assert.strictEqual(created, "created")
       const found = yield* OrderRepo.use((repo) => repo.find(id))
       assert.deepStrictEqual<unknown>(found?.payments, [payment])
-      // The payments decide two of them, the lines the taxes.
-      const { amountDue: _, taxes: _taxes, tenders: __, ...written } = order
-      const { amountDue: ___, taxes, tenders: ____, ...read } = { ...found?.order }
-      assert.deepStrictEqual(taxes, orderTaxes([line]))
-      assert.deepStrictEqual<unknown>(read, written)
+      assert.deepStrictEqual(found?.order.taxes, orderTaxes([line]))
+      assert.deepStrictEqual<unknown>(found?.order && stored(found.order), stored(order))
     }).pipe(inStore))
 
   it.effect("of a cart and its lines comes back from the database", () =>

@@ -31,7 +31,9 @@ const differences: Readonly<Record<string, Difference>> = {
       "capture_refusals",
       "cart_secret_hash",
       "idempotency_key",
+      "payment_claim_id",
       "payment_due_at",
+      "payment_id",
       "request_hash"
     ]
   },
@@ -55,7 +57,9 @@ const differences: Readonly<Record<string, Difference>> = {
       "capture_refusals",
       "cart_secret_hash",
       "idempotency_key",
+      "payment_claim_id",
       "payment_due_at",
+      "payment_id",
       "payment_intent_id",
       "payment_method_id",
       "payment_provider",

@@ -238,6 +238,8 @@ export const writes: ReadonlyArray<Probe> = [
   probe("DELETE", "/api/orders/{draft}/line-items/{draftLine}"),
   probe("POST", "/api/orders/{draft}/notes", { text: "Again." }),
   probe("DELETE", "/api/orders/{draft}/notes/{note}"),
+  probe("POST", "/api/orders/{draft}/payments", { paymentMethodId: "test_requires_action" }),
+  probe("POST", "/api/orders/{draft}/cancel"),
   probe("POST", "/api/promotions/{promotion}/deactivate"),
   probe("DELETE", "/api/pricing/modifiers/{modifier}"),
   probe("DELETE", "/api/shipping/rates/{rate}"),

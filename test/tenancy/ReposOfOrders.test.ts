@@ -125,7 +125,13 @@ const questions: ReadonlyArray<Question<Effect.Success<typeof someOrders>, Layer
     ({ pending }) => OrderStatusRepo.use((repo) => repo.transition({ orderId: pending, ...confirmation })),
     "Conflict/OrderStatus"
   ],
-  ["a wait", ({ pending }) => UnpaidOrderRepo.use((repo) => repo.awaitPayment(pending, 300)), undefined, undefined]
+  [
+    "a wait",
+    ({ pending }) =>
+      Effect.map(UnpaidOrderRepo.use((repo) => repo.awaitPayment(pending, 300)), (dueAt) => dueAt !== null),
+    false,
+    true
+  ]
 ]
 
 /** Once the payment is awaited. */

@@ -67,6 +67,21 @@ export const CheckoutRequest = Schema.Struct({
 })
 export type CheckoutRequest = typeof CheckoutRequest.Type
 
+/** Body of `POST /orders/{id}/payments` (contract-commerce §10). */
+export const OrderPaymentRequest = Schema.Struct({
+  paymentMethodId: Text.annotate({
+    description: "As in a checkout: a provider, or an instrument of the default provider.",
+    examples: ["stripe"]
+  }),
+  paymentMethodToken: Schema.optional(
+    FreeText.check(Schema.isMinLength(3), Schema.isMaxLength(255)).annotate({
+      description: "The instrument, as the provider names it.",
+      examples: ["pm_card"]
+    })
+  )
+}).annotate({ identifier: "OrderPaymentRequest" })
+export type OrderPaymentRequest = typeof OrderPaymentRequest.Type
+
 export const CheckoutAnswer = Schema.Struct({
   data: Schema.Struct({ ...Order.fields, paymentClientSecret: Schema.optional(Schema.String) }),
   meta: Schema.optional(Schema.Struct({

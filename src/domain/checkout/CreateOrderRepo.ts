@@ -13,7 +13,7 @@ import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
 import type { InTables } from "../platform/hooks/EntityTables.ts"
-import type { OrderId } from "../platform/ids/Id.ts"
+import type { OrderId, PaymentId } from "../platform/ids/Id.ts"
 import { refusedBy } from "../platform/records/Constraints.ts"
 import { usageReturned } from "../promotions/UsageStatements.ts"
 import { RunLost, type RunOwner } from "./CheckoutRunRepo.ts"
@@ -102,20 +102,42 @@ const makeSettling = Effect.fnUntraced(function*(
     id: OrderId,
     intent: string,
     { parts, total }: Captured,
-    { inTables, run }: { readonly inTables?: InTables; readonly run?: Settlement["run"] } = {}
+    { inTables, payment = null, run }: {
+      readonly inTables?: InTables
+      readonly payment?: PaymentId | null
+      readonly run?: Settlement["run"]
+    } = {}
   ) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     const isPlain = projections.ignore(inTables)
-    return yield* settling({ id, organization, intent, captured: total, parts, actor, isPlain, ...(run && { run }) })
+    return yield* settling({
+      id,
+      organization,
+      intent,
+      payment,
+      captured: total,
+      parts,
+      actor,
+      isPlain,
+      ...(run && { run })
+    })
   }, Effect.orDie)
 
   /**
-   * Records a payment and its captured amount (minor units) once. Undefined when the order was cancelled meanwhile: the
-   * caller must then undo the payments.
+   * Records a payment and its captured amount (minor units) once. Undefined when the order was cancelled or another
+   * payment has replaced this one: the caller must then undo the payments.
    */
-  const settle = Effect.fn("CreateOrderRepo.settle")((id: OrderId, intent: string, captured: Captured) =>
-    Effect.map(settleBy(id, intent, captured), (outcome) => outcome === "lost" ? undefined : outcome.settled)
+  const settle = Effect.fn("CreateOrderRepo.settle")((
+    id: OrderId,
+    intent: string,
+    captured: Captured,
+    payment: PaymentId | null = null
+  ) =>
+    Effect.map(
+      settleBy(id, intent, captured, { payment }),
+      (outcome) => outcome === "lost" ? undefined : outcome.settled
+    )
   )
 
   const settleCheckout = Effect.fn("CreateOrderRepo.settleCheckout")(

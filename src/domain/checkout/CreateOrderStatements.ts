@@ -8,7 +8,7 @@ import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
 import type { StatementParts } from "../platform/database/DatabaseRepo.ts"
 import { byOrigin, changeLog, originOf } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
-import { type CartId, newId, type OrderId } from "../platform/ids/Id.ts"
+import { type CartId, newId, type OrderId, type PaymentId } from "../platform/ids/Id.ts"
 import { usage } from "../promotions/UsageStatements.ts"
 import type { RunToken } from "./CheckoutRunRepo.ts"
 import type { PricedCart } from "./PricedCart.ts"
@@ -199,6 +199,8 @@ export interface Settlement {
   readonly id: OrderId
   readonly organization: string
   readonly intent: string
+  /** Null: the payment of the checkout. */
+  readonly payment?: PaymentId | null
   readonly captured: number
   readonly parts: ReadonlyArray<CapturedPart>
   readonly actor: Actor
@@ -231,7 +233,7 @@ const partsCaptured = (sql: SqlClient.SqlClient) =>
 const entitiesOfOrder = "array(select l.entity_id from order_lines l where l.order_id = o.id)"
 
 /**
- * Records captured amounts once each, skips cancelled orders, and deletes the runs that end. A run that is not the
+ * Records captured amounts once each, skips cancelled orders and replaced payments, and deletes the runs that end. A run that is not the
  * owner records nothing; orders of `projections` are skipped. Locks runs by id, orders by id.
  */
 export const settleStatement = (
@@ -244,7 +246,7 @@ export const settleStatement = (
   return sql<SettledRow>`with
     input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
-        as i(n int, id uuid, organization text, intent text, captured bigint, parts jsonb, owner uuid, ends boolean,
+        as i(n int, id uuid, organization text, intent text, payment uuid, captured bigint, parts jsonb, owner uuid, ends boolean,
         entry uuid, origin jsonb)),
     ${ownedRuns(sql, locking)},
     locked as materialized (
@@ -259,6 +261,7 @@ export const settleStatement = (
       from locked join input i on i.n = locked.n
       where o.id = any(array(select id from locked)) and o.id = i.id
         and (o.status <> 'cancelled' or o.amount_captured is not null)
+        and o.payment_claim_id is null and o.payment_id is not distinct from i.payment
       returning i.n, o.status, o.amount_captured, o.updated_at)${
     settlements.some(({ parts }) => parts.length > 0) ? partsCaptured(sql) : sql.literal("")
   },

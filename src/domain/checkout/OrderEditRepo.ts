@@ -4,7 +4,7 @@ import { catalogOf } from "../carts/ItemStatements.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { HoldChange } from "../inventory/StockRules.ts"
 import { MediaAddress } from "../media/MediaAsset.ts"
-import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
+import { type Order, orderLines, StoredLine } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { orders } from "../orders/OrderTable.ts"
 import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
@@ -32,7 +32,7 @@ const edits = {
   // Everything that an edit may change; shipments and refunds write the other columns meanwhile.
   line: orderLines.sets(
     "excluded",
-    Struct.keys(Struct.omit(OrderLine.fields, ["id", "orderId", "refundedQuantity", "fulfillmentStatus"]))
+    Struct.keys(Struct.omit(StoredLine.fields, ["id", "orderId", "refundedQuantity", "fulfillmentStatus"]))
   )
 }
 
@@ -52,7 +52,8 @@ export const orderUpdated = (
       update orders t set ${sql.literal(edits.order)}, tax_provider = ${taxProvider}::text, revision = t.revision + 1
       from input, ${sql.literal(orders.row("o"))} r
       where t.id = ${order.id}::uuid and t.organization_id = ${actor.organizationId} and t.revision = ${revision}
-        and t.status = 'pending' and t.payment_intent_id is null and t.amount_captured is null
+        and t.status = 'pending' and t.payment_intent_id is null and t.payment_claim_id is null
+        and t.amount_captured is null
       returning t.id, t.organization_id),
     wanted as materialized (
       select (l->>'id')::uuid as id, l || jsonb_build_object('orderId', edited.id) as l from edited, input, jsonb_array_elements(o->'lineItems') l),

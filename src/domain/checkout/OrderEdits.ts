@@ -3,8 +3,10 @@ import { ShippingAddress } from "../carts/Contact.ts"
 import { chosenMetadata, isSameLine, itemLabel, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
-import { type Order, type OrderLine, OrderNotFound, orderTaxes, type StoredOrder } from "../orders/Order.ts"
+import { type Order, type OrderLine, OrderNotFound, type StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
+import { shownOrder } from "../orders/ShownOrder.ts"
+import { noPayment } from "../orders/Tender.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"
@@ -180,14 +182,15 @@ const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
 const addressOf = ({ shippingAddress }: Order): ShippingAddress | null =>
   Option.getOrNull(decodeAddress(shippingAddress))
 
-const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order => ({
-  ...order,
-  ...totalsOf(pricedCart),
-  metadata: { ...order.metadata, appliedPromotions: appliedIn(pricedCart), ...shippedBy(pricedCart) },
-  updatedAt,
-  taxes: orderTaxes(pricedCart.lines),
-  lineItems: pricedCart.lines.map((line) => orderLineOf(order.id, line))
-})
+const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order =>
+  // An order whose payment has begun cannot be edited.
+  shownOrder({
+    ...order,
+    ...totalsOf(pricedCart),
+    metadata: { ...order.metadata, appliedPromotions: appliedIn(pricedCart), ...shippedBy(pricedCart) },
+    updatedAt,
+    lineItems: pricedCart.lines.map((line) => orderLineOf(order.id, line))
+  }, noPayment)
 
 const maxAttempts = 8
 
@@ -275,7 +278,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
   static readonly layer = Layer.effect(OrderEdits, OrderEdits.make)
 }
 
-const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {
+const editable = ({ order, paymentClaimId }: StoredOrder): Effect.Effect<void, Conflict> => {
   if (order.status !== "pending") {
     return Effect.fail(new OrderNotPending(order.status))
   }
@@ -283,7 +286,7 @@ const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {
   if (order.importedAt !== undefined) {
     return Effect.fail(new OrderImported())
   }
-  return order.paymentIntentId === null && order.amountCaptured === null
+  return order.paymentIntentId === null && paymentClaimId === null && order.amountCaptured === null
     ? Effect.void
     : Effect.fail(new PaymentBegun())
 }

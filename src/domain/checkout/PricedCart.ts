@@ -1,7 +1,8 @@
 import { Effect, Schema, Struct } from "effect"
 import { ChosenLine, chosenMetadata, Line, ShownItem } from "../carts/Line.ts"
-import { type Order, OrderLine, orderTaxes } from "../orders/Order.ts"
-import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
+import { type Order, StoredLine } from "../orders/Order.ts"
+import { shownOrder } from "../orders/ShownOrder.ts"
+import { noPayment, type PaymentColumns } from "../orders/Tender.ts"
 import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
 import {
   type CartId,
@@ -98,7 +99,7 @@ export const PricedCartLine = Schema.Struct({
   discountAmount: Minor,
   taxAmount: Minor,
   /** Absent in older values. */
-  taxes: Schema.optional(OrderLine.fields.taxes),
+  taxes: Schema.optional(StoredLine.fields.taxes),
   /** Absent, in older values: true. */
   counted: Schema.optional(Schema.Boolean),
   /** Money and not goods (`catalog.types`). Absent: false. */
@@ -244,7 +245,7 @@ export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
 export const orderLineOf = (
   orderId: OrderId,
   { addedSteps = [], basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine
-): OrderLine => ({
+): StoredLine => ({
   ...line,
   orderId,
   taxes: line.taxes ?? [],
@@ -261,34 +262,30 @@ export const pendingOrder = (
   { promotionCodes, shippingAddress }: Pick<PricingRequest, "promotionCodes" | "shippingAddress">,
   { isDraft, metadata, ...head }: OrderHead,
   payment: PaymentColumns = noPayment
-): Order => ({
-  ...head,
-  customerId: pricedCart.customerId,
-  currency: pricedCart.currency,
-  ...withTenders({
+): Order =>
+  shownOrder({
+    ...head,
+    customerId: pricedCart.customerId,
+    currency: pricedCart.currency,
     ...totalsOf(pricedCart),
     status: "pending",
     amountCaptured: null,
     refundedTotal: 0,
-    paymentIntentId: head.paymentIntentId,
-    paymentMethodId: head.paymentMethodId
-  }, payment),
-  shippingAddress: shippingAddress ?? null,
-  metadata: {
-    ...pricedCart.metadata,
-    ...metadata,
-    promotionCodes: promotionCodes ?? [],
-    appliedPromotions: appliedIn(pricedCart),
-    ...shippedBy(pricedCart),
-    ...(shippingAddress ? { shippingAddress } : {})
-  },
-  ...(isDraft === true ? { isDraft } : {}),
-  updatedAt: head.placedAt,
-  fulfilledAt: null,
-  cancelledAt: null,
-  taxes: orderTaxes(pricedCart.lines),
-  lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
-})
+    shippingAddress: shippingAddress ?? null,
+    metadata: {
+      ...pricedCart.metadata,
+      ...metadata,
+      promotionCodes: promotionCodes ?? [],
+      appliedPromotions: appliedIn(pricedCart),
+      ...shippedBy(pricedCart),
+      ...(shippingAddress ? { shippingAddress } : {})
+    },
+    ...(isDraft === true ? { isDraft } : {}),
+    updatedAt: head.placedAt,
+    fulfilledAt: null,
+    cancelledAt: null,
+    lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
+  }, payment)
 
 /** The part of the total that stored value may pay: all but stored value (contract-commerce §2). Minor units. */
 export const payableByStoredValue = ({ grandTotal, lines }: PricedCart): number =>

@@ -35,7 +35,7 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
       yield* Effect.forEach(made, (one) => hooks.after("fulfillment.afterCreate", one), { discard: true })
       const delivered = new Set(made.flatMap(({ lineItems }) => lineItems.map(({ id }) => id)))
       const lineItems = order.lineItems.map((line) =>
-        delivered.has(line.id) ? { ...line, fulfillmentStatus: "fulfilled" as const } : line
+        delivered.has(line.id) ? { ...line, fulfillmentStatus: "fulfilled" as const, fulfillable: 0 } : line
       )
       return { ...order, lineItems }
     })
@@ -59,7 +59,7 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
           (defect) => isTransient(defect) ? Effect.die(defect) : later(order, defect)
         )
       ),
-      /** Lists shipments with links of downloads. 404; 403 for another customer's order. */
+      /** Adds the links of downloads. 404. */
       ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         const order = yield* admitReader(yield* orders.find(orderId))
         const found = yield* repo.ofOrder(order.id, page)

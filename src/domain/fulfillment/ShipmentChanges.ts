@@ -1,9 +1,10 @@
 import { Result } from "effect"
 import type { StockAllocation } from "../inventory/StockRules.ts"
+import { sendable } from "../orders/OrderStatus.ts"
 import { InvalidTransition } from "../platform/errors/ApiErrors.ts"
 import { over } from "../platform/text/Fields.ts"
 import { type Fulfillment, type FulfillmentStatus, present, type ShipmentChange } from "./Fulfillment.ts"
-import { type CoveredLine, lineStatus, type OrderGoods, sendable } from "./ShipmentRules.ts"
+import { type CoveredLine, lineStatus, type OrderGoods } from "./ShipmentRules.ts"
 
 export interface StoredShipment {
   readonly record: Fulfillment

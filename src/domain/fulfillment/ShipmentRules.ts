@@ -1,7 +1,8 @@
 import { Result, Schema, Struct } from "effect"
 import type { StockDemand } from "../inventory/StockRules.ts"
 import { OrderLine } from "../orders/Order.ts"
-import { OrderStatus } from "../orders/OrderStatus.ts"
+import { OrderStatus, sendable } from "../orders/OrderStatus.ts"
+import { openUnits } from "../orders/ShownOrder.ts"
 import { InvalidTransition, type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { CustomerId, newId, OrderId } from "../platform/ids/Id.ts"
 import { type Fulfillment, type NewShipment, present } from "./Fulfillment.ts"
@@ -32,10 +33,6 @@ export const OrderGoods = Schema.Struct({
 })
 export type OrderGoods = typeof OrderGoods.Type
 
-/** Neither covered nor refunded units (contract §5). */
-const openUnits = ({ covered, fulfillmentStatus, quantity, refundedQuantity }: FulfillableLine): number =>
-  fulfillmentStatus === "fulfilled" ? 0 : Math.max(0, quantity - refundedQuantity - covered)
-
 export const lineStatus = (
   { quantity, refundedQuantity }: FulfillableLine,
   covered: number
@@ -54,9 +51,6 @@ export interface ShipmentPlan {
   readonly demand: ReadonlyArray<StockDemand>
   readonly path: ReadonlyArray<OrderStatus>
 }
-
-/** A fulfilled order has open units after one of its shipments was cancelled. */
-export const sendable: ReadonlyArray<OrderStatus> = ["confirmed", "processing", "partially_fulfilled", "fulfilled"]
 
 interface AllocatedLine {
   readonly line: FulfillableLine

@@ -5,7 +5,7 @@ import { Unauthorized } from "../platform/errors/ApiErrors.ts"
 import { Hooks } from "../platform/hooks/Hooks.ts"
 import type { CustomerId } from "../platform/ids/Id.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
-import { customerTotals, ForeignOrder, OrderNotFound } from "./Order.ts"
+import { customerTotals, foreignOrder, OrderNotFound } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
 /** Orders by their owner (spec §4 `/me/orders`, contract, platform §7, §8). */
@@ -28,14 +28,15 @@ export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/doma
       return found
     })
 
-    /** By id or number: 404 for none, 403 for another customer's order. */
+    /** By id or number: 404 for none and for another customer's order; staff get 403. */
     const findOwn = Effect.fn("CustomerOrders.findOwn")(function*(idOrNumber: string) {
-      const { type, userId } = yield* CurrentActor
+      const actor = yield* CurrentActor
+      const { type, userId } = actor
       const found = yield* orders.find(idOrNumber)
       if (found === undefined) return yield* new OrderNotFound()
       return type === "user" && userId !== null && found.ownerUserId === userId
         ? found.order
-        : yield* new ForeignOrder()
+        : yield* foreignOrder(actor)
     })
 
     /** The same, and runs `orders.afterGet`. */

@@ -1,14 +1,24 @@
 import { Effect, Schema } from "effect"
 import { Line } from "../carts/Line.ts"
+import { type Actor, actsForShop } from "../platform/access/Actor.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
-import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, OrderNoteId, TaxRateId } from "../platform/ids/Id.ts"
+import {
+  type CartId,
+  CustomerId,
+  isUuid,
+  OrderId,
+  OrderLineId,
+  OrderNoteId,
+  type PaymentId,
+  TaxRateId
+} from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { keyText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
 import { OrderStatus } from "./OrderStatus.ts"
-import { type OrderPayment, Tender } from "./Tender.ts"
+import { type OrderPayment, PaymentState, Tender } from "./Tender.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -51,7 +61,7 @@ export const orderTaxes = (
  * sku and title as they were at the purchase. The lines' totals, discounts and taxes add up to the order's (contract
  * §4, §3.3).
  */
-export const OrderLine = Schema.Struct({
+export const StoredLine = Schema.Struct({
   id: OrderLineId,
   orderId: OrderId,
   ...Line.fields,
@@ -64,10 +74,20 @@ export const OrderLine = Schema.Struct({
   refundedQuantity: Schema.Int,
   fulfillmentStatus: LineFulfillment,
   priceSteps: PriceSteps.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+export type StoredLine = typeof StoredLine.Type
+
+export const orderLines = new Table("order_lines", StoredLine)
+
+const units = (description: string) =>
+  Schema.Int.annotate({ description, examples: [2] }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
+
+export const OrderLine = Schema.Struct({
+  ...StoredLine.fields,
+  fulfillable: units("Units that a fulfillment can take now: 0 until the order is confirmed and paid."),
+  refundable: units("Units that a refund can name now: 0 until the payment is captured.")
 }).annotate({ identifier: "OrderLine" })
 export type OrderLine = typeof OrderLine.Type
-
-export const orderLines = new Table("order_lines", OrderLine)
 
 export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -92,10 +112,14 @@ export const Order = Schema.Struct({
   grandTotal: Amount,
   amountCaptured: Schema.NullOr(Amount),
   refundedTotal: Amount,
+  payment: PaymentState,
   tenders: Schema.Array(Tender).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   amountDue: Amount.annotate({
     description: "What the shopper still has to pay: the total without what is captured or set aside for it."
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
+  allowedTransitions: Schema.Array(OrderStatus).annotate({
+    description: "The statuses that `PATCH /api/orders/{id}/status` can set now."
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   paymentIntentId: Schema.NullOr(Schema.String),
   paymentMethodId: Schema.NullOr(Schema.String),
   idempotencyKey: Schema.NullOr(Schema.String),
@@ -115,7 +139,11 @@ export type Order = typeof Order.Type
 
 export class OrderNotFound extends notFound("Order", "Order not found.") {}
 
-export class ForeignOrder extends forbidden("Order", "This order belongs to somebody else.") {}
+export class ForeignOrder extends forbidden("Order", "This order belongs to another customer.") {}
+
+/** 403 would tell visitors and shoppers which order numbers exist. */
+export const foreignOrder = (actor: Actor): ForeignOrder | OrderNotFound =>
+  actsForShop(actor) ? new ForeignOrder() : new OrderNotFound()
 
 export const isRefundedInFull = ({ amountCaptured, refundedTotal }: Order): boolean =>
   refundedTotal > 0 && refundedTotal === amountCaptured
@@ -135,6 +163,10 @@ export interface StoredOrder {
   /** SHA-256 of the secret of that cart. */
   readonly cartSecretHash: string | null
   readonly payments: ReadonlyArray<OrderPayment>
+  /** Null: the payment of the checkout. */
+  readonly paymentId: PaymentId | null
+  /** Another payment is being made, which replaces this one. */
+  readonly paymentClaimId: PaymentId | null
   /** Null if the store's rules taxed the order. */
   readonly taxProvider: string | null
 }

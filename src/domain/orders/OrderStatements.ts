@@ -1,35 +1,44 @@
 import { Effect, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { OrderId } from "../platform/ids/Id.ts"
+import type { OrderId, PaymentId } from "../platform/ids/Id.ts"
 import { nextCursorOf, pageParts } from "../platform/paging/CursorRepo.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { orderedJsonOf } from "../platform/records/Table.ts"
-import { type Order, orderLines, orderTaxes, type StoredOrder } from "./Order.ts"
+import { type Order, StoredLine, type StoredOrder } from "./Order.ts"
 import { orders, storedOrder } from "./OrderTable.ts"
-import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
+import { shownOrder, type UnshownOrder } from "./ShownOrder.ts"
+import { type PaymentColumns, paymentsOf, storedPayments } from "./Tender.ts"
 
+// Only a line that is sent in part needs the sum of its fulfillments.
+const covered = `case when l.fulfillment_status = 'partial' then (select sum(fl.quantity)::int4
+  from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
+  where f.order_id = l.order_id and f.organization_id = l.organization_id and f.status <> 'cancelled'
+    and fl.order_line_id = l.id) else 0 end`
 const shown = [...Struct.keys(storedOrder), "importedAt"] as const
 const columns = `${
   orders.columns("o", shown)
 }, nullif(o.is_draft, false) as "isDraft", o.payment_provider as "paymentProvider",
-    o.payment_due_at is not null as "awaitsShopper", ${storedPayments} as "storedPayments", coalesce((select json_agg(${
-  orderLines.json("l", orderedJsonOf)
+    o.payment_due_at is not null as "awaitsShopper", o.payment_due_at as "paymentDueAt", o.payment_id as "paymentId",
+    o.payment_claim_id as "paymentClaimId", ${storedPayments} as "storedPayments", coalesce((select json_agg(${
+  orderedJsonOf({ ...StoredLine.fields, covered: null }, "l", { covered })
 }
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 
-interface OrderRow extends Omit<Order, "amountDue" | "importedAt" | "isDraft" | "taxes" | "tenders">, PaymentColumns {
+interface OrderRow extends Omit<UnshownOrder, "importedAt" | "isDraft">, PaymentColumns {
   readonly isDraft: true | null
   readonly importedAt: Date | null
+  readonly paymentId: PaymentId | null
+  readonly paymentClaimId: PaymentId | null
 }
 
 const toOrder = (row: OrderRow): Order => {
-  const { awaitsShopper, importedAt, isDraft, paymentProvider, storedPayments, ...order } = row
-  return {
-    ...withTenders(order, row),
-    taxes: orderTaxes(order.lineItems),
+  const { importedAt, isDraft, ...columns } = row
+  const { awaitsShopper, paymentClaimId, paymentDueAt, paymentId, paymentProvider, storedPayments, ...order } = columns
+  return shownOrder({
+    ...order,
     ...(isDraft === null ? {} : { isDraft }),
     ...(importedAt === null ? {} : { importedAt })
-  }
+  }, row)
 }
 
 /** Reads orders with their lines, each in one statement. */
@@ -59,7 +68,9 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
           cartId,
           cartSecretHash,
           taxProvider,
-          payments: paymentsOf(order, order)
+          payments: paymentsOf(order, order),
+          paymentId: order.paymentId,
+          paymentClaimId: order.paymentClaimId
         }
       }
     ),

@@ -79,6 +79,17 @@ export const effectsOf: { readonly [S in OrderStatus]: ReadonlyArray<TransitionE
 /** Refused (422) while a line has refunded units (contract 4.2). */
 export const refusedWithRefundedUnits: ReadonlyArray<OrderStatus> = ["fulfilled"]
 
+/** A fulfilled order has open units after one of its shipments was cancelled. */
+export const sendable: ReadonlyArray<OrderStatus> = ["confirmed", "processing", "partially_fulfilled", "fulfilled"]
+
+/** Lists the statuses that a request can set. */
+export const allowedTransitions = (status: OrderStatus, hasRefundedUnits: boolean): ReadonlyArray<OrderStatus> =>
+  transitions.flatMap(({ by, from, to }) =>
+    from === status && by.includes("request") && !(hasRefundedUnits && refusedWithRefundedUnits.includes(to))
+      ? [to]
+      : []
+  )
+
 export class UndoCreateOrder extends Context.Service<UndoCreateOrder, {
   /**
    * Returns the promotion usage, and the cart if nothing was captured (contract §3.6). Call it in the transaction that

@@ -6,7 +6,7 @@ import { type Conflict, InvalidTransition } from "../platform/errors/ApiErrors.t
 import { conflict } from "../platform/errors/ErrorKinds.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
-import { newId, type OrderId, RefundId } from "../platform/ids/Id.ts"
+import { newId, type OrderId, type PaymentId, RefundId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import type { Order } from "./Order.ts"
 import { orderProjections, updateProjections } from "./OrderProjections.ts"
@@ -30,6 +30,8 @@ export interface OrderTransition {
   readonly authorizationEnded?: boolean | undefined
   /** Apply the change only before any capture; otherwise refuse it like a change of an order that has left `from`. */
   readonly unpaid?: boolean | undefined
+  /** Apply the change only while the order has this payment and no other is being made (null: the checkout's). */
+  readonly payment?: { readonly id: PaymentId | null } | undefined
   /** Fulfillments already record the handed-over units: the change deducts no more stock. */
   readonly covered?: boolean | undefined
 }
@@ -46,6 +48,8 @@ const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTran
       amount_captured = coalesce(${change.amountCaptured ?? null}::bigint, amount_captured)
     where id = ${change.orderId}::uuid and organization_id = ${actor.organizationId} and status = ${change.from}
       and (amount_captured is null or not ${change.unpaid ?? false}::boolean)
+      and (not ${change.payment !== undefined}::boolean
+        or payment_claim_id is null and payment_id is not distinct from ${change.payment?.id ?? null}::uuid)
     returning exists (select 1 from order_lines l where l.order_id = o.id and l.refunded_quantity > 0) as refunded_units`
 
 /**

@@ -1,12 +1,21 @@
 import { Schema, Struct } from "effect"
-import { CartId, OrderId, Uuid } from "../platform/ids/Id.ts"
+import { CartId, OrderId, PaymentId, Uuid } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 import { Order } from "./Order.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
-const derived = ["amountDue", "importedAt", "isDraft", "lineItems", "taxes", "tenders"] as const
+const derived = [
+  "allowedTransitions",
+  "amountDue",
+  "importedAt",
+  "isDraft",
+  "lineItems",
+  "payment",
+  "taxes",
+  "tenders"
+] as const
 
 export const storedOrder = Struct.omit(Order.fields, derived)
 
@@ -20,6 +29,8 @@ const OrderRow = Schema.Struct({
   taxProvider: Schema.NullOr(Schema.String),
   paymentProvider: Schema.NullOr(Schema.String),
   paymentDueAt: Schema.NullOr(Time),
+  paymentId: Schema.NullOr(PaymentId),
+  paymentClaimId: Schema.NullOr(PaymentId),
   refundedShipping: Amount,
   captureAmount: Schema.NullOr(Amount),
   captureRefusals: Schema.Int,
@@ -44,7 +55,9 @@ export const orders = new Table("orders", OrderRow, {
     "captureAmount",
     "captureDueAt",
     "captureRefusals",
+    "paymentClaimId",
     "paymentDueAt",
+    "paymentId",
     "refundedShipping",
     "requestHash",
     "revision"

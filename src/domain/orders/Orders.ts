@@ -6,7 +6,7 @@ import type { Conflict, InvalidTransition } from "../platform/errors/ApiErrors.t
 import { Hooks } from "../platform/hooks/Hooks.ts"
 import type { OrderId } from "../platform/ids/Id.ts"
 import type { StatusChange } from "./Order.ts"
-import { ForeignOrder, type Order, OrderNotFound, type StoredOrder } from "./Order.ts"
+import { foreignOrder, type Order, OrderNotFound, type StoredOrder } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 import { type OrderStatus, transition, type TransitionSource } from "./OrderStatus.ts"
 import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
@@ -24,20 +24,25 @@ const isItsGuest = (actor: Actor, { cartSecretHash, order }: StoredOrder, now: D
   now.getTime() - order.placedAt.getTime() <= Duration.toMillis(guestAccess) &&
   sameText(hashCartSecret(actor.cartSecret), cartSecretHash)
 
+/** Whether the actor is the order's customer, or its guest within seven days. */
+export const isHolder = (stored: StoredOrder) =>
+  Effect.map(
+    Effect.all([CurrentActor, DateTime.nowAsDate]),
+    ([actor, now]) => isOwner(actor, stored) || isItsGuest(actor, stored, now)
+  )
+
 /**
- * Admits callers with `orders:read`, the customer, or a guest with the cart secret within seven days (contract §4). 404
- * if there is none, 403 if it belongs to someone else.
+ * Admits callers with `orders:read`, the customer, or a guest with the cart secret within seven days (contract §4).
+ * Others get 404, also when the order exists; staff get 403.
  */
 export const admitReader = Effect.fnUntraced(function*(stored: StoredOrder | undefined) {
   if (stored === undefined) return yield* new OrderNotFound()
-  const [actor, now] = [yield* CurrentActor, DateTime.toDateUtc(yield* DateTime.now)]
-  return holds(actor, "orders:read") || isOwner(actor, stored) || isItsGuest(actor, stored, now)
-    ? stored.order
-    : yield* new ForeignOrder()
+  const actor = yield* CurrentActor
+  return holds(actor, "orders:read") || (yield* isHolder(stored)) ? stored.order : yield* foreignOrder(actor)
 })
 
 export interface StatusRequest
-  extends Pick<OrderTransition, "amountCaptured" | "authorizationEnded" | "reason" | "unpaid">
+  extends Pick<OrderTransition, "amountCaptured" | "authorizationEnded" | "payment" | "reason" | "unpaid">
 {
   readonly status: string
   readonly source: TransitionSource
@@ -91,8 +96,8 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
       const to = yield* Effect.fromResult(transition(from, request.status, request.source))
       const asked = { orderId: found.order.id, fromStatus: from, newStatus: to, reason: request.reason }
       const { reason } = yield* hooks.before("orders.beforeStatusChange", asked)
-      const { amountCaptured, authorizationEnded, unpaid } = request
-      const change = { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded, unpaid }
+      const { amountCaptured, authorizationEnded, payment, unpaid } = request
+      const change = { orderId: found.order.id, from, to, reason, amountCaptured, authorizationEnded, payment, unpaid }
       return { change, asked: { ...asked, reason } }
     })
 

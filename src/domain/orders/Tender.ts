@@ -1,6 +1,8 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import type { PaymentId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { orderedJsonOf, Table } from "../platform/records/Table.ts"
+import { Time } from "../platform/text/Time.ts"
 import type { OrderStatus } from "./OrderStatus.ts"
 
 /**
@@ -45,10 +47,54 @@ export type OrderPayment = typeof OrderPayment.Type
 
 export const orderTenders = new Table("order_tenders", OrderPayment)
 
+export const PaymentStatus = Schema.Literals([
+  "unpaid",
+  "requires_action",
+  "processing",
+  "authorized",
+  "paid",
+  "partially_refunded",
+  "refunded",
+  "failed",
+  "cancelled"
+]).annotate({
+  description:
+    "`requires_action`: the shopper has to confirm the payment. `failed`: it was refused, and the order can " +
+    "be paid another way. `processing`: that is under way. `authorized`: set aside, and not captured.",
+  examples: ["requires_action"]
+})
+
+export const NextAction = Schema.Struct({
+  type: Schema.Literals(["confirm", "redirect"]).annotate({
+    description: "`confirm`: give `clientSecret` to the provider's library. `redirect`: send the shopper to `url`."
+  }),
+  url: Schema.NullOr(Schema.String).annotate({ description: "The page of the bank; null for `confirm`." })
+}).annotate({ identifier: "PaymentAction", examples: [{ type: "confirm", url: null }] })
+
+/** How an order is paid, over all its tenders. */
+export const PaymentState = Schema.Struct({
+  status: PaymentStatus,
+  provider: Schema.NullOr(Schema.String).annotate({
+    description: "Of the last payment; null without one.",
+    examples: ["stripe"]
+  }),
+  clientSecret: Schema.NullOr(Schema.String).annotate({
+    description: "For the order's holder only, while the status is `requires_action`.",
+    examples: ["pi_3Qx_secret_9fK"]
+  }),
+  nextAction: Schema.NullOr(NextAction).annotate({ description: "For the order's holder only, as `clientSecret`." }),
+  expiresAt: Schema.NullOr(Time).annotate({ description: "The order is cancelled then unless it is paid." })
+}).annotate({ identifier: "PaymentState" }).pipe(
+  Schema.withDecodingDefaultKey(
+    Effect.succeed({ status: "unpaid" as const, provider: null, clientSecret: null, nextAction: null, expiresAt: null })
+  )
+)
+export type PaymentState = typeof PaymentState.Type
+
 export const storedPayments = `(select json_agg(${orderTenders.json("t", orderedJsonOf)} order by t.position)
   from order_tenders t where t.order_id = o.id)`
 
-/** The first payment has the key of the order itself. */
+/** The first payment has the key itself: the order's id, or the id of the payment that replaced the checkout's. */
 export const keyAt = (key: string, position: number): string => position === 0 ? key : `${key}:${position}`
 
 /** 0: the payment is voided. Minor units. */
@@ -90,6 +136,11 @@ export interface PaymentColumns {
   readonly awaitsShopper: boolean
   /** Several payments, or stored value; null for a single payment, whose columns are those of the order. */
   readonly storedPayments: ReadonlyArray<OrderPayment> | null
+  /** An unpaid order is cancelled then. */
+  readonly paymentDueAt?: Date | null
+  /** The payment that replaced the checkout's, and the one that is being made. */
+  readonly paymentId?: PaymentId | null
+  readonly paymentClaimId?: PaymentId | null
 }
 
 export const paymentsOf = (
@@ -112,41 +163,5 @@ export const paymentsOf = (
     needsShopper: awaitsShopper
   }]
 }
-
-const statusOf = ({ captured, needsShopper }: OrderPayment, status: OrderStatus, awaitsShopper: boolean) => {
-  if (captured !== null && captured > 0) return "captured"
-  if (captured === 0 || status === "cancelled") return "voided"
-  return needsShopper && awaitsShopper ? "pending" : "authorized"
-}
-
-const dueOf = ({ grandTotal, status }: PaidOrder, tenders: ReadonlyArray<Tender>): number => {
-  if (status === "cancelled" || status === "refunded") return 0
-  const paid = tenders.map(({ amount, captured, status }) =>
-    status === "captured" ? captured : status === "authorized" ? amount : 0
-  )
-  return Math.max(0, grandTotal - paid.reduce((sum, one) => sum + one, 0))
-}
-
-export const withTenders = <A extends PaidOrder>(order: A, columns: PaymentColumns) => {
-  // A free order has nothing to pay.
-  const payments = paymentsOf(order, columns).filter(({ amount }) => amount > 0)
-  const tenders = payments.map((payment): Tender => ({
-    method: payment.provider,
-    label: payment.label,
-    amount: payment.amount,
-    captured: payment.captured ?? 0,
-    refunded: payment.refunded,
-    status: statusOf(payment, order.status, columns.awaitsShopper)
-  }))
-  return { ...order, tenders, amountDue: dueOf(order, tenders) }
-}
-
-export const paidInFull = <A extends { readonly tenders: ReadonlyArray<Tender>; readonly amountDue: number }>(
-  order: A
-): A => ({
-  ...order,
-  tenders: order.tenders.map((tender): Tender => ({ ...tender, captured: tender.amount, status: "captured" })),
-  amountDue: 0
-})
 
 export const noPayment: PaymentColumns = { paymentProvider: null, awaitsShopper: false, storedPayments: null }

@@ -1,24 +1,30 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../platform/access/Actor.ts"
-import { type CustomerId, OrderId } from "../platform/ids/Id.ts"
+import { type CustomerId, OrderId, type PaymentId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
+import { Time } from "../platform/text/Time.ts"
 
 const UnpaidOrder = Schema.Struct({ orderId: OrderId, organizationId: Schema.String })
 export type UnpaidOrder = typeof UnpaidOrder.Type
 
 const UnconfirmedOrder = Schema.Struct({ ...UnpaidOrder.fields, paid: Schema.Boolean })
 
+const Deadline = Schema.Struct({ dueAt: Time })
+
 /** Pending orders that wait for their payment or its confirmation (contract §3.7, §4.4). */
 export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/domain/orders/UnpaidOrderRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    /** Repeating it does not extend the deadline. Does nothing for a paid order. */
+    /** Repeating it does not extend the deadline. Null, and no deadline, for a paid order. */
     const awaitPayment = Effect.fn("UnpaidOrderRepo.awaitPayment")(
       function*(orderId: OrderId, seconds: number) {
         const organization = yield* currentOrganization
-        yield* sql`update orders set payment_due_at = now() + make_interval(secs => ${seconds})
+        const [row] = yield* decoding(sql, Deadline)`update orders
+          set payment_due_at = coalesce(payment_due_at, now() + make_interval(secs => ${seconds}))
           where id = ${orderId}::uuid and organization_id = ${organization} and status = 'pending'
-            and amount_captured is null and payment_due_at is null`
+            and amount_captured is null
+          returning payment_due_at as "dueAt"`
+        return row?.dueAt ?? null
       },
       Effect.orDie
     )
@@ -40,9 +46,10 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
     }, Effect.orDie)
 
     const confirmed = Effect.fn("UnpaidOrderRepo.confirmed")(
-      function*(orderId: OrderId, organizationId: string) {
+      function*(orderId: OrderId, organizationId: string, paymentId: PaymentId | null = null) {
         yield* sql`update orders set payment_due_at = null
-          where id = ${orderId}::uuid and organization_id = ${organizationId} and payment_due_at is not null`
+          where id = ${orderId}::uuid and organization_id = ${organizationId} and payment_due_at is not null
+            and payment_claim_id is null and payment_id is not distinct from ${paymentId}::uuid`
       },
       Effect.orDie
     )

@@ -80,7 +80,9 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
           where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} and o.amount_captured is null
             and o.status not in ('cancelled', 'refunded') and o.payment_intent_id is not null
             and o.payment_provider is not null and o.payment_due_at is null
-            and ${wanted} between greatest(1, ${sql.literal(capturedParts)}) and o.grand_total
+            and o.payment_claim_id is null and ${wanted} between greatest(1, ${
+          sql.literal(capturedParts)
+        }) and o.grand_total
             and (o.capture_amount is null or o.capture_amount = ${wanted})
           returning o.capture_amount as amount, o.capture_refusals as refusals)${
           idempotencyRecord(sql, actor, "claimed")

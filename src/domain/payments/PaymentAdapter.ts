@@ -27,6 +27,8 @@ export interface PaymentIntent {
   readonly amount: number
   readonly currency: string
   readonly clientSecret: string | null
+  /** Where the shopper confirms, if it is a page of the bank. */
+  readonly redirectUrl?: string | null
   readonly amountCaptured: number
 }
 
@@ -85,6 +87,8 @@ export interface PaymentAdapter {
    */
   readonly conceal?: (token: string) => string
   readonly authorize: (request: PaymentRequest) => Call<PaymentIntent>
+  /** Reads a payment, for a shopper who comes back to confirm it. Absent: its secret is shown by the checkout only. */
+  readonly find?: (intentId: string) => Call<PaymentIntent>
   readonly capture: (intentId: string, amount: number, idempotencyKey: string) => Call<PaymentIntent>
   /** Voids an authorization; a captured payment is refunded in full instead. Repeating it is harmless. */
   readonly cancel: (intentId: string, idempotencyKey: string) => Call<void>

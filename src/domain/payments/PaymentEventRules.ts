@@ -24,9 +24,11 @@ export const needsAPerson = ({ event }: VerifiedEvent): boolean =>
 
 export const paymentIn = (
   { adapter, event }: VerifiedEvent,
-  { order, payments }: StoredOrder
+  { order, paymentClaimId, payments }: StoredOrder
 ): OrderPayment | undefined =>
-  event.currency === null || event.currency.toUpperCase() === order.currency.toUpperCase()
+  // The payment that another one replaces is being voided.
+  paymentClaimId === null &&
+    (event.currency === null || event.currency.toUpperCase() === order.currency.toUpperCase())
     ? payments.find(({ intentId, provider }) => intentId === event.intentId && provider === adapter.providerId)
     : undefined
 

@@ -4,7 +4,7 @@ import { Orders, type StatusRequest } from "../orders/Orders.ts"
 import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
 import { Conflict, InvalidTransition } from "../platform/errors/ApiErrors.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
-import { isUuid, type OrderId, type RefundId } from "../platform/ids/Id.ts"
+import { isUuid, type OrderId, type PaymentId, type RefundId } from "../platform/ids/Id.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import { PaymentAdapters, refusalOf, type WebhookRejected, WebhookUnconfigured } from "./PaymentAdapter.ts"
 import { PaymentEventRepo, type ReceivedEvent } from "./PaymentEventRepo.ts"
@@ -36,7 +36,7 @@ export interface EventReceipt {
 }
 
 /** The order is still being created, its checkout was refused, or it belongs to another system. */
-export interface AbsentOrder extends PendingCapture {
+export interface AbsentOrder extends Omit<PendingCapture, "paymentId"> {
   readonly provider: string
   readonly intentId: string
   /** Minor units; null if the event has no amount. */
@@ -48,6 +48,7 @@ export interface AbsentOrder extends PendingCapture {
 export interface PendingCapture {
   readonly orderId: OrderId
   readonly organizationId: string
+  readonly paymentId: PaymentId | null
 }
 
 export class OrderBusy
@@ -111,6 +112,7 @@ const applier = ({ events, orders, refunds }: Parts) => {
 
   return Effect.fnUntraced(function*(of: OrderEvent, request: StatusRequest) {
     const { event, stored } = of
+    const payment = { id: stored.paymentId }
     const { id, organizationId } = stored.order
     const claim = claimOf(of, id)
     const proceeds = isRefundEvent(of) ? noteRefund(of, id) : Effect.succeed(true)
@@ -135,8 +137,8 @@ const applier = ({ events, orders, refunds }: Parts) => {
       id,
       isShared(of)
         // The other payments still have to be voided, and their capture is recorded where all of them are captured.
-        ? { ...request, authorizationEnded: false }
-        : { ...request, amountCaptured },
+        ? { ...request, payment, authorizationEnded: false }
+        : { ...request, payment, amountCaptured },
       (change, transition) =>
         events.once(
           claim,
@@ -165,9 +167,11 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
      * have died before capturing.
      */
     const note = Effect.fnUntraced(function*(of: OrderEvent) {
-      const { order } = of.stored
+      const { order, paymentId } = of.stored
       const first = yield* events.once(claimOf(of, order.id), Effect.succeed(true))
-      const capture = canBeCaptured(of) ? { orderId: order.id, organizationId: order.organizationId } : null
+      const capture = canBeCaptured(of)
+        ? { orderId: order.id, organizationId: order.organizationId, paymentId }
+        : null
       return { ...received, duplicate: first === undefined, capture }
     })
 

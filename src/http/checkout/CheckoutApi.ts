@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { PriceChanged } from "../../domain/checkout/CartTotals.ts"
-import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
+import { CheckoutAnswer, CheckoutRequest, OrderPaymentRequest } from "../../domain/checkout/Checkout.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentAdapter.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { OrderId } from "../../domain/platform/ids/Id.ts"
-import { guarded } from "../endpoint/Resource.ts"
+import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody } from "../envelope/Envelope.ts"
 import { OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
 import { IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
@@ -36,6 +36,33 @@ const CaptureRequest = Schema.Struct({
     })
   )
 }).annotate({ identifier: "CaptureRequest" })
+
+const anOrder = { params: { id: OrderId }, success: Data(Order) }
+
+/** Unpaid orders and their holders (contract-commerce §10). */
+export const OrderPaymentsGroup = guarded(
+  "orderPayments",
+  HttpApiEndpoint.post("pay", "/api/orders/:id/payments", { ...anOrder, payload: OrderPaymentRequest })
+    .annotate(RouteRate, "checkout")
+    .annotateMerge(
+      summary(
+        "Pay an unpaid order another way",
+        "The earlier payment is voided first. 409 when the order is paid, ended, split into several payments, or " +
+          "being paid; 422 when the payment is refused, after which the order still waits to be paid, or when it " +
+          "cannot be captured, after which the order is cancelled; 429 after five attempts in a minute."
+      )
+    ),
+  HttpApiEndpoint.post("cancel", "/api/orders/:id/cancel", anOrder)
+    .annotateMerge(
+      summary(
+        "Cancel an unpaid order of one's own",
+        "Its payment is voided, and stock and promotion codes come back. 409 when it is paid, authorized or ended."
+      )
+    )
+)
+  .annotateEndpoints(Access, anyOf("orders:read:own", "orders:update"))
+  .annotateEndpoints(IdempotentChange, true)
+  .annotateEndpoints(OpensWithCartSecret, true)
 
 /** Captures of authorized payments (contract §4.4). */
 export const CapturesGroup = guarded(

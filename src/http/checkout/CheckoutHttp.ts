@@ -5,8 +5,11 @@ import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { Captures } from "../../workflows/checkout/Captures.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import type { CheckoutResult } from "../../workflows/checkout/CheckoutWorkflow.ts"
+import { OrderPayments, withAction } from "../../workflows/checkout/OrderPayments.ts"
 import { fingerprint, keyScope, sentKey, type Shown } from "../middleware/IdempotentExecution.ts"
-import { CapturesGroup, CheckoutGroup } from "./CheckoutApi.ts"
+import { RateLimiting } from "../server/RateLimiting.ts"
+import { CurrentRequest } from "../server/RequestId.ts"
+import { CapturesGroup, CheckoutGroup, OrderPaymentsGroup } from "./CheckoutApi.ts"
 
 /** From the header, else the body (contract §3.1). */
 export const checkoutKey = Effect.fnUntraced(function*(shown: Shown, payload: CheckoutRequest, actor: Actor) {
@@ -14,13 +17,16 @@ export const checkoutKey = Effect.fnUntraced(function*(shown: Shown, payload: Ch
   return key === undefined ? null : { key, scope: keyScope(actor, shown) }
 })
 
-export const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: CheckoutResult) => {
+export const answerOf = ({ clientSecret, hookErrors, order, redirectUrl, rejectedCodes }: CheckoutResult) => {
   const meta = {
     ...(hookErrors.length > 0 ? { hookErrors } : {}),
     ...(rejectedCodes.length > 0 ? { rejectedPromotionCodes: rejectedCodes } : {})
   }
   return {
-    data: { ...order, ...(clientSecret === null ? {} : { paymentClientSecret: clientSecret }) },
+    data: {
+      ...withAction(order, { clientSecret, redirectUrl }),
+      ...(clientSecret === null ? {} : { paymentClientSecret: clientSecret })
+    },
     ...(Object.keys(meta).length > 0 ? { meta } : {})
   }
 }
@@ -48,6 +54,22 @@ export const capturesHttp = HttpApiBuilder.group(
     const captures = yield* Captures
     return handlers.handleAll({
       capture: ({ params, payload }) => captures.capture(params.id, payload?.amount)
+    })
+  })
+)
+
+export const orderPaymentsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(OrderPaymentsGroup),
+  "orderPayments",
+  Effect.fnUntraced(function*(handlers) {
+    const payments = yield* OrderPayments
+    const limiting = yield* RateLimiting
+    return handlers.handleAll({
+      pay: Effect.fnUntraced(function*({ params: { id }, payload }) {
+        const facts = (yield* CurrentRequest) ?? {}
+        return yield* payments.pay(id, payload, limiting.payment(facts, id))
+      }),
+      cancel: ({ params }) => payments.cancel(params.id)
     })
   })
 )

@@ -8,6 +8,7 @@ import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
+import { OrderPayments } from "../../workflows/checkout/OrderPayments.ts"
 import { PrivacyRequests } from "../../workflows/customers/PrivacyRequests.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CustomerGroupsGroup, CustomerRecordsGroup, CustomersGroup, MeGroup, MyOrdersGroup } from "./CustomersApi.ts"
@@ -96,9 +97,10 @@ export const myOrdersHttp = HttpApiBuilder.group(
     const fulfillments = yield* Fulfillments
     const downloads = yield* Downloads
     const reorders = yield* Reorders
+    const payments = yield* OrderPayments
     return handlers.handleAll({
       list: ({ query }) => orders.listOwn(query.status, pageOf(query)),
-      read: ({ params }) => orders.getOwn(params.idOrNumber),
+      read: ({ params }) => Effect.flatMap(orders.getOwn(params.idOrNumber), payments.shownToHolder),
       tracking: ({ params, query }) => fulfillments.trackingOfOwn(params.idOrNumber, pageOf(query)),
       downloads: ({ params, query }) => downloads.ofOwn(params.orderId, pageOf(query)),
       reorder: ({ params }) => reorders.reorder(params.orderId)

@@ -11,6 +11,7 @@ import { InvoiceMails } from "../../domain/mail/OrderMails.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { pageOf } from "../../domain/platform/paging/Paging.ts"
+import { OrderPayments } from "../../workflows/checkout/OrderPayments.ts"
 import { ManualOrders } from "../../workflows/orders/ManualOrders.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { deleted } from "../envelope/Envelope.ts"
@@ -30,9 +31,10 @@ export const ordersHttp = HttpApiBuilder.group(
     const orders = yield* Orders
     const fulfillments = yield* Fulfillments
     const changes = yield* StatusChanges
+    const payments = yield* OrderPayments
     return handlers.handleAll({
       list: ({ query }) => orders.list({ status: query.status }, pageOf(query)),
-      read: ({ params }) => orders.get(params.idOrNumber),
+      read: ({ params }) => payments.get(params.idOrNumber),
       changeStatus: ({ params, payload }) => changes.change(params.id, payload),
       fulfillments: ({ params, query }) => fulfillments.ofOrder(params.id, pageOf(query))
     })

@@ -125,6 +125,9 @@ export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/ser
       /** A password of the account with this e-mail address is tried. */
       signIn: (facts: RequestFacts, email: string) =>
         admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail)),
+      /** Another means is tried for an order, by whomever and from wherever: cards are tested so. */
+      payment: (facts: RequestFacts, orderId: string) =>
+        orRefuse(admit(facts, limitOf("payment", orderId, rates.checkout))),
       /** A request wants to send a mail of a kind to this address. False: do not send it, and do not reveal that. */
       mail: (kind: string, email: string) =>
         Effect.map(

@@ -4,16 +4,19 @@ import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { CheckoutRunRepo } from "../../domain/checkout/CheckoutRunRepo.ts"
 import { createOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
 import { migrations } from "../../domain/checkout/migrations.ts"
+import { OrderPaymentRepo } from "../../domain/checkout/OrderPaymentRepo.ts"
 import { Quotes } from "../../domain/checkout/Quotes.ts"
 import { CaptureRepo } from "../../domain/payments/CaptureRepo.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { cartsHttp } from "../../http/carts/CartsHttp.ts"
-import { capturesHttp, checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
+import { capturesHttp, checkoutHttp, orderPaymentsHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { shippingQuotesHttp } from "../../http/shipping/ShippingHttp.ts"
 import { CartTotals } from "../../workflows/carts/CartTotals.ts"
 import { captureOrderLayer, Captures, lateCaptureLayer } from "../../workflows/checkout/Captures.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
+import { OrderPayments } from "../../workflows/checkout/OrderPayments.ts"
+import { payOrderLayer } from "../../workflows/checkout/PayOrder.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
 import { carts } from "./carts.ts"
 import { fulfillment } from "./fulfillment.ts"
@@ -31,7 +34,7 @@ export const checkout = defineModule({
   requires: [carts, pricing, promotions, shipping, tax, inventory, orders, fulfillment, payments],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations,
-  services: Layer.mergeAll(Checkouts.layer, Quotes.layer).pipe(
+  services: Layer.mergeAll(Checkouts.layer, OrderPayments.layer, Quotes.layer).pipe(
     Layer.provideMerge(CartTotals.layer),
     Layer.provideMerge(
       Layer.mergeAll(
@@ -39,10 +42,11 @@ export const checkout = defineModule({
         CheckoutRunRepo.layer,
         basketRepoLayer,
         createOrderRepoLayer,
+        OrderPaymentRepo.layer,
         Layer.provideMerge(Captures.layer, CaptureRepo.layer)
       )
     )
   ),
-  actors: Layer.mergeAll(checkoutLayer, captureOrderLayer, lateCaptureLayer, voidPaymentLayer),
-  routes: Layer.mergeAll(cartsHttp, checkoutHttp, shippingQuotesHttp, capturesHttp)
+  actors: Layer.mergeAll(checkoutLayer, captureOrderLayer, lateCaptureLayer, payOrderLayer, voidPaymentLayer),
+  routes: Layer.mergeAll(cartsHttp, checkoutHttp, shippingQuotesHttp, capturesHttp, orderPaymentsHttp)
 })

@@ -45,6 +45,7 @@ export const intentOf = (intent: Stripe.PaymentIntent): PaymentIntent => ({
   amount: fromStripe(intent.amount, intent.currency),
   currency: intent.currency.toUpperCase(),
   clientSecret: intent.client_secret,
+  redirectUrl: intent.next_action?.redirect_to_url?.url ?? null,
   amountCaptured: fromStripe(intent.amount_received, intent.currency)
 })
 

@@ -198,6 +198,8 @@ export const stripeProvider = (account: StripeAccount) => {
     providerId: account.id,
     authorize: (request: PaymentRequest) =>
       Effect.tap(authorize(request), (intent) => Effect.sync(() => currencies.note(intent))),
+    find: (intentId: string) =>
+      client.retrieve(intentId).pipe(Effect.map(intentOf), Effect.catch(refusalOf("PAYMENT_INTENT_CREATE_FAILED"))),
     capture: capturer(client, currencies),
     cancel: canceller(client),
     refund: refunder(client, currencies),

@@ -14,17 +14,19 @@ import {
 export const testMethods: ReadonlyMap<string, string> = new Map([
   ["test", "test"],
   ["test_decline", "test"],
-  ["test_capture_fail", "test"]
+  ["test_capture_fail", "test"],
+  ["test_requires_action", "test"]
 ])
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24)
 
 /** The id contains the payment: every process answers the same, and nothing is stored. */
-const intentPattern = /^pi_test_(ok|nocapture)_([a-z]{3})_(\d{1,16})_[0-9a-f]{24}$/
+const intentPattern = /^pi_test_(ok|nocapture|asks)_([a-z]{3})_(\d{1,16})_[0-9a-f]{24}$/
 
 interface TestIntent {
   readonly id: string
   readonly captures: boolean
+  readonly asks: boolean
   readonly currency: string
   readonly amount: number
 }
@@ -33,7 +35,13 @@ const readIntent = (id: string): TestIntent | undefined => {
   const [, kind, currency, amount] = intentPattern.exec(id) ?? []
   return kind === undefined || currency === undefined
     ? undefined
-    : { id, captures: kind === "ok", currency: currency.toUpperCase(), amount: Number(amount) }
+    : {
+      id,
+      captures: kind !== "nocapture",
+      asks: kind === "asks",
+      currency: currency.toUpperCase(),
+      amount: Number(amount)
+    }
 }
 
 const answer = (intent: TestIntent, status: IntentStatus, amountCaptured: number): PaymentIntent => ({
@@ -47,14 +55,26 @@ const answer = (intent: TestIntent, status: IntentStatus, amountCaptured: number
 
 const decline = (code: PaymentDeclined["code"], message: string) => Effect.fail(new PaymentDeclined({ code, message }))
 
+/** Nothing is stored: only the service knows whether the shopper has confirmed. */
+const authorized = (intent: TestIntent) => answer(intent, intent.asks ? "requires_action" : "requires_capture", 0)
+
+const kinds = new Map([["test_capture_fail", "nocapture"], ["test_requires_action", "asks"]])
+
 const authorize = ({ amount, currency, idempotencyKey, paymentMethodToken }: PaymentRequest) => {
   if (paymentMethodToken === "test_decline") return decline("PAYMENT_INTENT_CREATE_FAILED", "The card was declined.")
-  const kind = paymentMethodToken === "test_capture_fail" ? "nocapture" : "ok"
+  const kind = kinds.get(paymentMethodToken ?? "") ?? "ok"
   const id = `pi_test_${kind}_${currency.toLowerCase()}_${amount}_${digest(idempotencyKey)}`
   const intent = readIntent(id)
   return intent === undefined
     ? decline("PAYMENT_INTENT_CREATE_FAILED", `The amount ${amount} ${currency} cannot be paid.`)
-    : Effect.succeed(answer(intent, "requires_capture", 0))
+    : Effect.succeed(authorized(intent))
+}
+
+const find = (intentId: string) => {
+  const intent = readIntent(intentId)
+  return intent === undefined
+    ? decline("PAYMENT_INTENT_CREATE_FAILED", "No such payment.")
+    : Effect.succeed(authorized(intent))
 }
 
 const capture = (intentId: string, amount: number, _idempotencyKey: string) => {
@@ -136,12 +156,13 @@ const verifyWebhook = (secret: string) =>
   )
 
 /**
- * The provider `test` pays always, except for the failing methods (contract §3.1), and never requires action. Empty
- * `webhookSecret`: no events are accepted.
+ * The provider `test` pays always, except for the failing methods (contract §3.1); `test_requires_action` waits for the
+ * event `payment_intent.amount_capturable_updated`. Empty `webhookSecret`: no events are accepted.
  */
 export const testProvider = (options: { readonly webhookSecret: string }) => ({
   providerId: "test",
   authorize,
+  find,
   capture,
   cancel,
   refund,

@@ -11,7 +11,7 @@ import { CaptureRepo, type DueCapture } from "../../domain/payments/CaptureRepo.
 import { type PaymentAdapter, PaymentCaptureFailed, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { Actor, CurrentActor, requireAnyOf, systemActor } from "../../domain/platform/access/Actor.ts"
 import { conflict } from "../../domain/platform/errors/ErrorKinds.ts"
-import { OrderId } from "../../domain/platform/ids/Id.ts"
+import { OrderId, PaymentId } from "../../domain/platform/ids/Id.ts"
 import { adapterOf, untilAnswered } from "../payments/ProviderCalls.ts"
 import { cancelOrder, captureKey, isCaptured, tellFailure, voidPayments } from "./CheckoutPayment.ts"
 import { passing } from "./CheckoutWorkflow.ts"
@@ -43,9 +43,14 @@ export const CaptureOrder = Workflow.make("CaptureOrder", {
  * checkout's own capture key, so that only one of the two can capture.
  */
 export const LateCapture = Workflow.make("LateCapture", {
-  payload: { orderId: OrderId, organizationId: Schema.String },
+  payload: {
+    orderId: OrderId,
+    organizationId: Schema.String,
+    /** The payment that replaced the checkout's. */
+    paymentId: Schema.optional(Schema.NullOr(PaymentId))
+  },
   success: Schema.Literals(["captured", "cancelled", "nothing-to-capture"]),
-  idempotencyKey: ({ orderId }) => orderId,
+  idempotencyKey: ({ orderId, paymentId }) => paymentId ?? orderId,
   annotations
 })
 
@@ -73,7 +78,7 @@ const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: s
   )
 
 const paymentRequestOf = (
-  { cartId, order }: StoredOrder,
+  { cartId, order, paymentId }: StoredOrder,
   position: number,
   amount: number
 ): PaymentRequest => ({
@@ -82,8 +87,13 @@ const paymentRequestOf = (
   orderId: order.id,
   customerId: order.customerId,
   paymentMethodToken: null,
-  metadata: { orderId: order.id, organizationId: order.organizationId, checkoutId: order.id, cartId: cartId ?? "" },
-  idempotencyKey: keyAt(order.id, position)
+  metadata: {
+    orderId: order.id,
+    organizationId: order.organizationId,
+    checkoutId: paymentId ?? order.id,
+    cartId: cartId ?? ""
+  },
+  idempotencyKey: keyAt(paymentId ?? order.id, position)
 })
 
 const askedFor = (stored: StoredOrder, shares: ReadonlyArray<CaptureShare>) =>
@@ -166,7 +176,12 @@ const captureOrder = Effect.fnUntraced(function*(payload: Payload) {
   const { captured, refusal } = yield* captureShared(asked, payload.refusals)
   // A provider captures a payment at most once, even with another key, so a later request can safely try again.
   if (refusal !== undefined) return yield* refused(payload, refusal, captured)
-  const settled = yield* (yield* CreateOrderRepo).settle(payload.orderId, intentId, recordOf(captured))
+  const settled = yield* (yield* CreateOrderRepo).settle(
+    payload.orderId,
+    intentId,
+    recordOf(captured),
+    stored.paymentId
+  )
   if (settled !== undefined) return yield* finish({ ...stored.order, ...settled })
   // The concurrent cancellation saw no captured amount to refund.
   yield* voidAll(asked)
@@ -178,16 +193,19 @@ export const captureOrderLayer = CaptureOrder.toLayer(({ actor: { executionId: _
   Effect.provideService(captureOrder(payload), CurrentActor, actor)
 )
 
-const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
+const lateCapture = Effect.fnUntraced(function*(orderId: OrderId, paymentId: PaymentId | null) {
   const stored = yield* (yield* OrderRepo).find(orderId)
   if (stored === undefined || stored.payments.length === 0 || stored.order.paymentIntentId === null) {
     return "nothing-to-capture" as const
   }
+  // Replacing a payment voids it.
+  if (stored.paymentId !== paymentId || stored.paymentClaimId !== null) return "nothing-to-capture" as const
   const { order } = stored
-  // A run that captured may have died before it delivered. Its provider reports one payment, not the order's.
-  const finish = order.tenders.length > 1 ? conclude : deliver
-  if (order.amountCaptured !== null) return yield* Effect.as(finish(order), "captured" as const)
   const asked = yield* askedFor(stored, captureShares(stored.payments, order.grandTotal))
+  // A run that captured may have died before it delivered. A provider reports one payment, not the order's, or none.
+  const confirms = asked.length > 1 || asked.every(({ adapter }) => adapter.verifyWebhook === undefined)
+  const finish = confirms ? conclude : deliver
+  if (order.amountCaptured !== null) return yield* Effect.as(finish(order), "captured" as const)
   const undoPayment = voidAll(asked)
   if (order.status === "cancelled") {
     // An earlier run may have died before it informed the plugins and voided the payments.
@@ -199,19 +217,19 @@ const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
   if (refusal === undefined) {
     yield* passing("captured")
     const record = recordOf(captured)
-    const settled = yield* (yield* CreateOrderRepo).settle(orderId, stored.order.paymentIntentId, record)
+    const settled = yield* (yield* CreateOrderRepo).settle(orderId, stored.order.paymentIntentId, record, paymentId)
     yield* passing("settled")
     if (settled !== undefined) return yield* Effect.as(finish(order), "captured" as const)
     yield* undoPayment
     return "cancelled" as const
   }
   yield* Effect.logWarning(`order ${orderId} is cancelled: ${refusal}`)
-  const paid = yield* Effect.catchTag(cancelOrder(orderId, undoPayment), "RunLost", Effect.die)
+  const paid = yield* Effect.catchTag(cancelOrder(orderId, undoPayment, undefined, paymentId), "RunLost", Effect.die)
   return paid === undefined ? "cancelled" as const : yield* Effect.as(deliver(paid), "captured" as const)
 })
 
-export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId }) =>
-  Effect.provideService(lateCapture(orderId), CurrentActor, systemActor(organizationId))
+export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId, paymentId = null }) =>
+  Effect.provideService(lateCapture(orderId, paymentId), CurrentActor, systemActor(organizationId))
 )
 
 const timeout = "5 seconds"

@@ -32,13 +32,12 @@ import { type CheckoutResult, type CheckoutRun, CheckoutWorkflow, encodePayload,
 const finish = Effect.fnUntraced(function*(
   run: CheckoutRun,
   { ended, order }: Finished,
-  { clientSecret, hookErrors, rejectedCodes }: Omit<CheckoutResult, "order">
+  { hookErrors, ...answer }: Omit<CheckoutResult, "order">
 ) {
   const result: CheckoutResult = {
+    ...answer,
     order,
-    clientSecret,
-    hookErrors: [...hookErrors, ...yield* afterCheckout(order)],
-    rejectedCodes
+    hookErrors: [...hookErrors, ...yield* afterCheckout(order)]
   }
   if (!ended) yield* (yield* CheckoutRunRepo).end(run)
   return result
@@ -55,7 +54,8 @@ const storedOrder = Effect.fnUntraced(function*(run: CheckoutRun) {
     tenders: priced?.tenders
   })
   const undoPayment = voidPayments(payments, stored.payments.map(({ intentId }) => intentId))
-  return { order: stored.order, payments, priced, rejectedCodes: priced?.rejectedCodes ?? [], undoPayment }
+  const isReplaced = stored.paymentId !== null || stored.paymentClaimId !== null
+  return { order: stored.order, isReplaced, payments, priced, rejectedCodes: priced?.rejectedCodes ?? [], undoPayment }
 })
 
 const captureFailed = CheckoutFailed.of("Payment capture failed.")
@@ -69,12 +69,12 @@ const isConcluded = (order: Order) =>
 const replay = Effect.fn("Checkout.replay")(function*(run: CheckoutRun) {
   // Look before reading the order: once its run has ended, the order is final.
   if (yield* (yield* CheckoutRunRepo).isOpen(run.checkoutId)) return yield* StillRunning.of()
-  const { order, payments, rejectedCodes } = yield* storedOrder(run)
+  const { isReplaced, order, payments, rejectedCodes } = yield* storedOrder(run)
   if (order.status === "cancelled" && order.amountCaptured === null) return yield* captureFailed
-  if (!(yield* isConcluded(order))) return yield* new RunLost()
+  if (!isReplaced && !(yield* isConcluded(order))) return yield* new RunLost()
   const result: CheckoutResult = {
     order,
-    clientSecret: yield* clientSecretOf(payments),
+    clientSecret: isReplaced ? null : yield* clientSecretOf(payments),
     hookErrors: [],
     rejectedCodes
   }
@@ -149,8 +149,8 @@ const purchase = Effect.fn("Checkout.purchase")(function*(run: CheckoutRun, cart
   yield* (yield* CheckoutExtensions).created(order, pricedCart.extensions)
   const hookErrors = yield* afterOrder(order)
   const paid = yield* pay(run, order, payments, intents)
-  const { clientSecret } = main
-  return yield* finish(run, paid, { clientSecret, hookErrors, rejectedCodes: pricedCart.rejectedCodes })
+  const { clientSecret, redirectUrl } = main
+  return yield* finish(run, paid, { clientSecret, redirectUrl, hookErrors, rejectedCodes: pricedCart.rejectedCodes })
 })
 
 const checkouts = Metric.counter("stoa_checkouts_total", {

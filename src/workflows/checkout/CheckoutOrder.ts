@@ -6,7 +6,8 @@ import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
-import { type OrderPayment, paidInFull } from "../../domain/orders/Tender.ts"
+import { paidInFull } from "../../domain/orders/ShownOrder.ts"
+import type { OrderPayment } from "../../domain/orders/Tender.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { CurrentActor, systemActor } from "../../domain/platform/access/Actor.ts"
@@ -126,8 +127,8 @@ export const pay = Effect.fn("Checkout.pay")(function*(
   const settings = yield* StoreSettings
   const { asksShopper, capturable } = mainIntent(intents)
   if (asksShopper) {
-    yield* (yield* UnpaidOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
-    return { order, ended: false } satisfies Finished
+    const expiresAt = yield* (yield* UnpaidOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
+    return { order: { ...order, payment: { ...order.payment, expiresAt } }, ended: false } satisfies Finished
   }
   if (capturable && leavesCapture(settings.capture, order)) return { order, ended: false } satisfies Finished
   return yield* captureAndSettle(run, order, payments, intents.map(({ id }) => id))

@@ -6,7 +6,7 @@ import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/StockRules.ts"
-import type { Order } from "../../domain/orders/Order.ts"
+import type { StoredOrder } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { type OrderStatus, transition } from "../../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
@@ -19,7 +19,7 @@ import {
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
-import type { OrderId } from "../../domain/platform/ids/Id.ts"
+import type { OrderId, PaymentId } from "../../domain/platform/ids/Id.ts"
 import { askProvider } from "../payments/ProviderCalls.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
 import { type CheckoutTender, paymentsOf } from "./CheckoutTenders.ts"
@@ -74,6 +74,7 @@ export const mainIntent = (intents: ReadonlyArray<PaymentIntent>) => {
   return {
     id: main?.id ?? "",
     clientSecret: (intents.find(asksShopper) ?? main)?.clientSecret ?? null,
+    redirectUrl: intents.find(asksShopper)?.redirectUrl ?? null,
     asksShopper: intents.some(asksShopper),
     capturable: intents.every(({ status }) => status === "requires_capture")
   }
@@ -190,9 +191,13 @@ const maxAttempts = 5
 
 /**
  * Hooks run after the cancellation and cannot refuse it, because the order has no money. Returns the order if it was
- * paid meanwhile.
+ * paid meanwhile, and leaves one whose payment another one replaces.
  */
-const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: OrderId, run: RunOwner | undefined) {
+const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(
+  orderId: OrderId,
+  run: RunOwner | undefined,
+  paymentId: PaymentId | null
+) {
   const runs = yield* CheckoutRunRepo
   let from: OrderStatus = "pending"
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -202,7 +207,8 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: Order
       to: "cancelled",
       reason: "payment_failed",
       authorizationEnded: true,
-      unpaid: true
+      unpaid: true,
+      payment: { id: paymentId }
     })
     const cancelled = yield* Effect.result(run === undefined ? cancellation : runs.owning(run, cancellation))
     if (Result.isFailure(cancelled) && cancelled.failure._tag === "RunLost") return yield* cancelled.failure
@@ -211,8 +217,10 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: Order
       yield* (yield* Hooks).after("orders.afterStatusChange", cancelled.success.order, change)
       return undefined
     }
-    const order: Order | undefined = (yield* (yield* OrderRepo).find(orderId))?.order
-    if (order === undefined || order.status === "cancelled") return undefined
+    const stored: StoredOrder | undefined = yield* (yield* OrderRepo).find(orderId)
+    if (stored === undefined || stored.order.status === "cancelled") return undefined
+    if (stored.paymentClaimId !== null || stored.paymentId !== paymentId) return "replaced" as const
+    const { order } = stored
     if (order.amountCaptured !== null) return order
     if (Result.isFailure(transition(order.status, "cancelled", "request"))) {
       yield* Effect.logError(`order ${orderId} is ${order.status} and was never paid`)
@@ -230,14 +238,15 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: Order
 export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
   orderId: OrderId,
   undoPayment: Effect.Effect<void, never, R>,
-  run?: RunOwner
+  run?: RunOwner,
+  paymentId: PaymentId | null = null
 ) {
-  const paid = yield* cancelUnpaid(orderId, run)
-  if (paid !== undefined) return paid
+  const kept = yield* cancelUnpaid(orderId, run, paymentId)
+  if (kept !== undefined && kept !== "replaced") return kept
   yield* passing("undone")
   yield* undoPayment
   yield* passing("undone")
-  yield* tellFailure(orderId)
+  if (kept === undefined) yield* tellFailure(orderId)
   if (run !== undefined) yield* (yield* CheckoutRunRepo).end(run)
   return undefined
 })

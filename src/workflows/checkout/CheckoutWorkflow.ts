@@ -61,6 +61,7 @@ export interface CheckoutRun extends CheckoutPayload, RunOwner {
 export const CheckoutResult = Schema.Struct({
   order: Order,
   clientSecret: Schema.NullOr(Schema.String),
+  redirectUrl: Schema.optional(Schema.NullOr(Schema.String)),
   hookErrors: Schema.Array(Schema.Struct({ hookName: Schema.String, message: Schema.String })),
   rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
 })

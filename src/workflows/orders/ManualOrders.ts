@@ -8,6 +8,7 @@ import { Customers } from "../../domain/customers/Customers.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
+import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { actsForShop, CurrentActor, isAnonymous } from "../../domain/platform/access/Actor.ts"
 import { CheckoutFailed, Unauthorized, Unavailable } from "../../domain/platform/errors/ApiErrors.ts"
@@ -26,6 +27,7 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
       | Hooks
       | OrderRecords
       | OrderNumbers
+      | OrderRepo
       | CreateOrderRepo
       | StockClient
       | StoreSettings
@@ -62,7 +64,8 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
           () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
         )
         yield* afterOrder(order)
-        return order
+        // A shopper's order has a deadline, which the database sets.
+        return forShop ? order : (yield* (yield* OrderRepo).find(orderId))?.order ?? order
       },
       Effect.provideContext(services)
     )

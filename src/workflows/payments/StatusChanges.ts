@@ -4,7 +4,7 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { PaymentEvents, type PendingCapture } from "../../domain/payments/PaymentEvents.ts"
-import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { call, deadline } from "../../entities/EntityCall.ts"
@@ -16,6 +16,8 @@ import { RefundSettlement } from "./RefundSettlement.ts"
 interface StatusRequest {
   readonly status: string
   readonly reason?: string | null | undefined
+  /** Only before any capture. */
+  readonly unpaid?: boolean | undefined
 }
 
 /** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
@@ -36,9 +38,9 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
      * response can show the new `refundedTotal`.
      */
     const change = Effect.fn("StatusChanges.change")(
-      function*(orderId: OrderId, { reason = null, status }: StatusRequest) {
+      function*(orderId: OrderId, { reason = null, status, unpaid }: StatusRequest) {
         const actor = yield* CurrentActor
-        const request = { status, reason, source: "request" } as const
+        const request = { status, reason, source: "request", unpaid } as const
         const { order, refundId } = yield* statuses.changeStatus(
           orderId,
           request,
@@ -56,7 +58,7 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
     /** Where an operator captures, the order only stops to wait for its shopper. */
     const startCapture = (capture: PendingCapture) =>
       settings.capture === "manual" ?
-        unconfirmed.confirmed(capture.orderId, capture.organizationId) :
+        unconfirmed.confirmed(capture.orderId, capture.organizationId, capture.paymentId) :
         LateCapture.execute(capture, { discard: true }).pipe(
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
         )
@@ -75,7 +77,16 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
       }
     )
 
-    return { change, receive }
+    /** For the order's holder, who needs no permission for it. */
+    const cancelUnpaid = Effect.fn("StatusChanges.cancelUnpaid")((orderId: OrderId) =>
+      Effect.updateService(
+        change(orderId, { status: "cancelled", reason: "cancelled_by_customer", unpaid: true }),
+        CurrentActor,
+        (actor): Actor => ({ ...actor, permissions: [...actor.permissions, "orders:update"] })
+      )
+    )
+
+    return { change, cancelUnpaid, receive }
   })
 }) {
   static readonly layer = Layer.effect(StatusChanges, StatusChanges.make)

@@ -1,8 +1,9 @@
 import { Array, Effect, Result, Schema, Struct } from "effect"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
-import { Order, OrderLine, orderNumber } from "../../orders/Order.ts"
+import { Order, orderNumber, StoredLine } from "../../orders/Order.ts"
 import { StatusChange } from "../../orders/OrderTable.ts"
-import { noPayment, withTenders } from "../../orders/Tender.ts"
+import { shownOrder } from "../../orders/ShownOrder.ts"
+import { noPayment } from "../../orders/Tender.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundCalculation.ts"
 import { CurrentActor } from "../../platform/access/Actor.ts"
 import { linkTable, RowTable } from "../../platform/batching/RowBatch.ts"
@@ -21,11 +22,13 @@ export const importedOrders = new Table(
   "orders",
   Schema.Struct({
     ...Struct.omit(Order.fields, [
+      "allowedTransitions",
       "amountDue",
       "idempotencyKey",
       "importedAt",
       "isDraft",
       "lineItems",
+      "payment",
       "paymentIntentId",
       "paymentMethodId",
       "taxes",
@@ -39,7 +42,7 @@ export const importedOrders = new Table(
 
 export const importedLines = new Table(
   "order_lines",
-  Schema.Struct({ ...OrderLine.fields, position: Schema.Int, refundedValue: Amount })
+  Schema.Struct({ ...StoredLine.fields, position: Schema.Int, refundedValue: Amount })
 )
 
 const orderHistory = linkTable(
@@ -118,7 +121,7 @@ const newOrder = (
   { now, organizationId }: BatchContext
 ): Order => {
   const id = newId<OrderId>()
-  const lineItems = content.lineItems.map((line, index): OrderLine => {
+  const lineItems = content.lineItems.map((line, index): StoredLine => {
     const product = products[index]
     const { entityId, variantId }: Sellable = typeof product === "object"
       ? product
@@ -138,18 +141,8 @@ const newOrder = (
     }
   })
   const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }
-  const order = {
-    ...content,
-    id,
-    organizationId,
-    customerId,
-    ...unpaid,
-    importedAt: now,
-    updatedAt: now,
-    taxes: [],
-    lineItems
-  }
-  return withTenders(order, noPayment)
+  const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }
+  return shownOrder(order, noPayment)
 }
 
 /** Refunds made elsewhere: the next refund here takes only what remains. */

@@ -61,7 +61,7 @@ export type AuditedType =
   | `options.${"create" | "createValue"}`
   | `orders.${"addLine" | "addNote" | "changeLine" | "claim" | "import" | "removeLine" | "removeNote"}`
   | `organizations.${"create" | "delete" | "update"}`
-  | "payments.capture"
+  | `payments.${"authorize" | "capture" | "fail"}`
   | `refunds.${"complete" | "create" | "fail" | "retry" | "undo"}`
   | `sessions.${"create" | "delete" | "update"}`
   | `shippingRates.${"create" | "delete" | "update"}`

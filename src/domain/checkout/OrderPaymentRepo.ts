@@ -1,0 +1,136 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor } from "../platform/access/Actor.ts"
+import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
+import { CartId, CustomerId, type OrderId, type PaymentId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
+import { decoding } from "../platform/records/Rows.ts"
+
+/** What is to be paid, and the payment that has to be voided first. */
+export const ClaimedPayment = Schema.Struct({
+  amount: Amount,
+  currency: Schema.String,
+  customerId: Schema.NullOr(CustomerId),
+  cartId: Schema.NullOr(CartId),
+  provider: Schema.NullOr(Schema.String),
+  intentId: Schema.NullOr(Schema.String),
+  /** The idempotency key of that payment. */
+  key: Schema.String
+})
+
+export type ClaimedPayment = typeof ClaimedPayment.Type
+
+const Attached = Schema.Struct({ attached: Schema.Boolean })
+
+export interface NewPayment {
+  readonly orderId: OrderId
+  readonly paymentId: PaymentId
+  readonly provider: string
+}
+
+export interface AuthorizedPayment extends NewPayment {
+  readonly methodId: string
+  readonly intentId: string
+  /** The payment before it. */
+  readonly replaced: Pick<ClaimedPayment, "intentId" | "provider">
+  readonly asksShopper: boolean
+  /** The deadline of an order that has none yet. */
+  readonly seconds: number
+}
+
+const claiming = (sql: SqlClient.SqlClient) => {
+  /**
+   * Undefined unless the order is pending, unpaid, not being captured, and waits for its shopper or has no payment.
+   * Repeating a claim returns it again.
+   */
+  const claim = Effect.fn("OrderPaymentRepo.claim")(function*(orderId: OrderId, paymentId: PaymentId) {
+    const actor = yield* CurrentActor
+    const [claimed] = yield* decoding(sql, ClaimedPayment)`with before as materialized (
+        select id, payment_claim_id from orders where id = ${orderId}::uuid
+          and organization_id = ${actor.organizationId} for update),
+      claimed as (
+        update orders o set payment_claim_id = ${paymentId}::uuid, updated_at = now() from before
+        where o.id = before.id and o.status = 'pending' and o.amount_captured is null and o.capture_amount is null
+          and o.grand_total > 0 and not o.is_draft and o.imported_at is null
+          and (o.payment_claim_id is null or o.payment_claim_id = ${paymentId}::uuid)
+          and (o.payment_intent_id is null or o.payment_due_at is not null)
+          and not exists (select 1 from order_tenders t where t.order_id = o.id)
+          -- The checkout may still be at work on its payment.
+          and not exists (select 1 from checkout_runs r where r.id = o.id)
+        returning o.*, before.payment_claim_id is null as is_new),
+      added as (select 1 from claimed where is_new)${idempotencyRecord(sql, actor, "added")}
+      select grand_total as amount, currency, customer_id as "customerId", cart_id as "cartId",
+        payment_provider as provider, payment_intent_id as "intentId", coalesce(payment_id, id)::text as key
+      from claimed`
+    return claimed
+  }, Effect.orDie)
+
+  return { claim }
+}
+
+const ending = (sql: SqlClient.SqlClient) => {
+  /** False when the order left `pending` meanwhile: the caller must void the payment. Repeating it is harmless. */
+  const attach = Effect.fn("OrderPaymentRepo.attach")(function*(payment: AuthorizedPayment) {
+    const { asksShopper, intentId, methodId, orderId, paymentId, provider, replaced, seconds } = payment
+    const actor = yield* CurrentActor
+    const change = {
+      type: "payments.authorize",
+      entityType: "order",
+      entityId: orderId,
+      payload: { orderId, provider, paymentIntentId: intentId },
+      before: { orderId, provider: replaced.provider, paymentIntentId: replaced.intentId }
+    } as const
+    const [row] = yield* decoding(sql, Attached)`with attached as (
+        update orders set payment_intent_id = ${intentId}, payment_provider = ${provider},
+          payment_method_id = ${methodId}, payment_id = payment_claim_id, payment_claim_id = null, updated_at = now(),
+          payment_due_at = case when ${asksShopper}::boolean
+            then coalesce(payment_due_at, now() + make_interval(secs => ${seconds})) end
+        where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'pending'
+          and payment_claim_id = ${paymentId}::uuid and amount_captured is null
+        returning id),
+      entry as (${changeLogInsert(sql, actor, [change], "attached")})
+      select exists (select 1 from attached) or exists (select 1 from orders where id = ${orderId}::uuid
+        and organization_id = ${actor.organizationId} and payment_id = ${paymentId}::uuid) as attached`
+    return row?.attached ?? false
+  }, Effect.orDie)
+
+  /**
+   * Leaves the order without a payment until the next one, or until it expires. An order that has ended or was paid
+   * meanwhile keeps the one before it, which its refunds name.
+   */
+  const fail = Effect.fn("OrderPaymentRepo.fail")(function*({ orderId, paymentId, provider }: NewPayment) {
+    const actor = yield* CurrentActor
+    const change = {
+      type: "payments.fail",
+      entityType: "order",
+      entityId: orderId,
+      payload: { orderId, provider, paymentStatus: "failed" },
+      before: { orderId, provider, paymentStatus: "processing" }
+    } as const
+    const kept = (column: string) =>
+      sql.literal(`case when status = 'cancelled' or amount_captured is not null then ${column} end`)
+    yield* sql`with failed as (
+        update orders set payment_intent_id = ${kept("payment_intent_id")},
+          payment_provider = ${
+      kept("payment_provider")
+    }, payment_id = payment_claim_id, payment_claim_id = null, updated_at = now()
+        where id = ${orderId}::uuid and organization_id = ${actor.organizationId}
+          and payment_claim_id = ${paymentId}::uuid
+        returning id),
+      entry as (${changeLogInsert(sql, actor, [change], "failed")})
+      select 1`
+  }, Effect.orDie)
+
+  return { attach, fail }
+}
+
+/**
+ * Another payment of an unpaid order. From its claim to its end nothing settles or cancels the order for the payment
+ * before it.
+ */
+export class OrderPaymentRepo extends Context.Service<OrderPaymentRepo>()("stoa/domain/checkout/OrderPaymentRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...claiming(sql), ...ending(sql) }))
+}) {
+  static readonly layer = Layer.effect(OrderPaymentRepo, OrderPaymentRepo.make)
+}
