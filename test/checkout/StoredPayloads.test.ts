@@ -6,6 +6,7 @@ import { decodePricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { WorkerLoop } from "../../src/layers/jobs/WorkerLoop.ts"
 import { CaptureOrder, LateCapture } from "../../src/workflows/checkout/Captures.ts"
 import { CheckoutWorkflow } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
+import { PayOrder } from "../../src/workflows/checkout/PayOrder.ts"
 import { SettleRefund } from "../../src/workflows/payments/SettleRefund.ts"
 import { VoidPayment } from "../../src/workflows/payments/VoidPayment.ts"
 import { at } from "../support/TestApp.ts"
@@ -27,6 +28,10 @@ const lateCapture = `{"orderId":"${id}","organizationId":"org_default"}`
 const capture = `{"orderId":"${id}","amount":700,"refusals":0,"actor":{"type":"user","userId":"u","email":null,
   "name":"Staff","vendorId":null,"organizationId":"org_default","role":"staff","permissions":["orders:update"],
   "cartSecret":null,"requestId":"r-1"}}`
+const payment =
+  `{"orderId":"${id}","paymentId":"${id}","provider":"test","methodId":"test","token":null,"actor":{"type":"user",
+  "userId":"u","email":null,"name":"Staff","vendorId":null,"organizationId":"org_default","role":"staff",
+  "permissions":["orders:update"],"cartSecret":null,"requestId":"r-1"}}`
 const voiding = `{"providerId":"test","request":{"amount":100,"currency":"USD","orderId":"${id}","customerId":null,
   "paymentMethodToken":null,"metadata":{},"idempotencyKey":"${id}"},"intentId":null}`
 
@@ -62,6 +67,7 @@ describe("a payload that version 1 stored", () => {
       CheckoutWorkflow._tag,
       WorkerLoop._tag,
       LateCapture._tag,
+      PayOrder._tag,
       SettleRefund._tag,
       VoidPayment._tag
     ]))
@@ -73,6 +79,7 @@ describe("a payload that version 1 stored", () => {
     ["a finished checkout", CheckoutWorkflow.successSchema, result, "order.lineItems.0.totalPrice", 1000],
     ["a refund", SettleRefund.payloadSchema, refund, "refundId", id],
     ["a late capture", LateCapture.payloadSchema, lateCapture, "orderId", id],
+    ["another payment", PayOrder.payloadSchema, payment, "paymentId", id],
     ["a capture by staff", CaptureOrder.payloadSchema, capture, "amount", 700],
     ["a worker loop", WorkerLoop.payloadSchema, `{"queue":"default","slot":0,"sequence":7}`, "sequence", 7],
     ["a payment to void", VoidPayment.payloadSchema, voiding, "request.amount", 100]

@@ -39,6 +39,17 @@ export const billIn = (
 export const quotedBill = (data: unknown): Bill =>
   billIn(data, { promotions: listAt(data, "appliedPromotions"), rejected: listAt(data, "rejectedPromotionCodes") })
 
+/** The bill that the totals of a cart are. */
+export const cartBill = (totals: unknown): Bill => ({
+  ...quotedBill(totals),
+  lines: listAt(totals, "lines").map((line) => ({
+    unitPrice: numberAt(line, "unitPrice"),
+    totalPrice: numberAt(line, "subtotal"),
+    discountAmount: numberAt(line, "discount"),
+    taxAmount: numberAt(line, "tax")
+  }))
+})
+
 /** The bill of an order as it is stored; what of the codes was refused, only the answer of its checkout says. */
 export const orderedBill = (data: unknown, rejected: unknown): Bill =>
   billIn(data, {

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, api, at } from "../support/TestApp.ts"
-import { assertBalanced, assertSame, orderedBill, quotedBill } from "./Agreement.ts"
+import { assertBalanced, assertSame, cartBill, orderedBill, quotedBill } from "./Agreement.ts"
 import { type Bill, billOf, unpriced, unserved } from "./Bill.ts"
 import type { countedPayments } from "./CountedPayments.ts"
 import { addressOf } from "./Decided.ts"
@@ -59,8 +59,23 @@ const offeredFirst = Effect.fnUntraced(
   }
 )
 
+/** The totals of the cart are the bill: of one that chooses it all for a try, and of one that keeps it. */
+const totalled = Effect.fnUntraced(
+  function*(open: OpenShop, wish: Wish, cartId: string, bill: Bill | typeof unserved, about: string) {
+    const as = buyerOf(open, wish)
+    const body = { promotionCodes: wish.codes, shippingAddress: addressOf(wish), shippingRateId: wish.rateId }
+    const tried = yield* api("POST", `/api/carts/${cartId}/quote`, { as, body })
+    const kept = yield* api("PATCH", `/api/carts/${cartId}`, { as, body })
+    for (const answer of [tried, kept]) {
+      assert.strictEqual(answer.status, 200, `${about} ${JSON.stringify(answer.body)}`)
+      if (bill === unserved) assert.strictEqual(answer.at("data.totals.warnings.0.code"), "shipping_unavailable", about)
+      else assertSame(cartBill(answer.at("data.totals")), bill, `the totals of the cart of ${about}`)
+    }
+  }
+)
+
 /**
- * Buys a wish over HTTP. Cart view, quote of the cart, quote of the same lines without a cart, offered shipping, checkout,
+ * Buys a wish over HTTP. Totals of the cart, quote of the cart, quote of the same lines without a cart, offered shipping, checkout,
  * the order as it is read afterwards and what the provider took are one and the same bill, computed without the service.
  * Undefined if it cannot be shipped: then quote and checkout are refused alike.
  */
@@ -77,11 +92,14 @@ export const buy = Effect.fnUntraced(
       shippingRateId: wish.rateId
     }
     if (bill !== unserved) yield* offeredFirst(open, wish, cartId, bill, about)
+    yield* totalled(open, wish, cartId, bill, about)
     const quoted = (body: object) => api("POST", "/api/orders/quote", { as: open.as, body: { ...asked, ...body } })
     const quote = yield* quoted({ cartId })
     const customerGroupIds = wish.groups.map((group) => groupIn(open.shop.groups, group))
     const unbound = yield* quoted({ lineItems: lines, customerGroupIds })
-    const order = yield* api("POST", "/api/checkout", { as, body: { ...asked, cartId, paymentMethodId: "counted" } })
+    const expected = bill === unserved ? {} : { expectedTotal: bill.grandTotal }
+    const body = { ...asked, ...expected, cartId, paymentMethodId: "counted" }
+    const order = yield* api("POST", "/api/checkout", { as, body })
     if (bill === unserved) {
       for (const answer of [quote, unbound, order]) refusedForShipping(answer, about)
       return undefined

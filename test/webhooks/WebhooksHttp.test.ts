@@ -167,7 +167,10 @@ withSharedApp("webhook endpoints", (it) => {
     Effect.gen(function*() {
       const id = yield* registered()
       const before = yield* read(id)
-      const sent = { id: randomUUID(), organizationId: "org_other", secret: "s".repeat(20) }
+      for (const body of [{ id: randomUUID() }, { organizationId: "org_other" }, { secret: "s".repeat(20) }]) {
+        assert.strictEqual((yield* change(id, { ...body, isActive: false })).status, 422, JSON.stringify(body))
+      }
+      assert.deepStrictEqual((yield* read(id)).body, before.body)
       for (
         const body of [
           { url: `${target}/2` },
@@ -176,7 +179,7 @@ withSharedApp("webhook endpoints", (it) => {
           {}
         ]
       ) {
-        assert.strictEqual((yield* change(id, { ...sent, ...body })).status, 200, JSON.stringify(body))
+        assert.strictEqual((yield* change(id, body)).status, 200, JSON.stringify(body))
       }
       const after = yield* read(id)
       assert.deepStrictEqual({ ...Object(after.at("data")), updatedAt: null }, {

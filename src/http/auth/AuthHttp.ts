@@ -10,7 +10,7 @@ import { fieldHandling } from "../middleware/FieldHandling.ts"
 import { AccountsGroup } from "./AccountsApi.ts"
 import { sentBody } from "./AuthBody.ts"
 import { AuthCaller } from "./AuthRecords.ts"
-import { exchange, forbidden } from "./AuthRequest.ts"
+import { exchange, forbidden, foreignTest } from "./AuthRequest.ts"
 import { ApiKeysGroup, OrganizationsGroup } from "./OrganizationsApi.ts"
 import { SessionsGroup, TwoFactorGroup } from "./SessionsApi.ts"
 import { verification } from "./VerificationPages.ts"
@@ -34,7 +34,7 @@ const isOurs = (error: unknown): error is Conflict | StillRunning | ValidationFa
 
 export const authCallerLayer = Layer.effect(
   AuthCaller,
-  Effect.map(Actors, (actors) =>
+  Effect.map(Effect.all([Actors, foreignTest]), ([actors, isForeign]) =>
     AuthCaller.of((handler, { endpoint }) => {
       const handling = fieldHandling(endpoint, sentBody)
       return Effect.gen(function*() {
@@ -43,8 +43,9 @@ export const authCallerLayer = Layer.effect(
         const headers = request.method === "GET" ? Headers.empty : request.headers
         const caller = yield* actors.fromSession(headers)
         if (caller.renewedCookie !== undefined) yield* sendCookie(caller.renewedCookie)
-        const answer = handling(Effect.provideService(handler, CurrentActor, actorOf(caller, request)))
-        return yield* Effect.catch(answer, (error) =>
+        const handled = Effect.provideService(handler, CurrentActor, actorOf(caller, request))
+        // The handler refuses foreign origins before it reads anything.
+        return yield* Effect.catch(isForeign(request) ? handled : handling(handled), (error) =>
           isOurs(error)
             ? inBothForms(error)
             : HttpApiError.HttpApiSchemaError.is(error) && error.kind === "Query"

@@ -169,6 +169,13 @@ const emailOf = (body: Option.Option<unknown>): string | undefined =>
 const shown = ({ headers }: HttpServerRequest.HttpServerRequest): Credential =>
   withoutNonce(headers["cookie"]) !== undefined ? "cookie" : headers["authorization"] === undefined ? "none" : "bearer"
 
+/** Tests a request for a change from an origin that may not make it. */
+export const foreignTest = Effect.map(
+  TrustedOrigins,
+  ({ isTrusted, production }) => (request: HttpServerRequest.HttpServerRequest): boolean =>
+    !urlOf(request).pathname.startsWith(fromProviders) && isCrossSite(request, shown(request), isTrusted, production)
+)
+
 const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpServerRequest) =>
   origin === "null" || (origin ?? referer) === undefined
     ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" })
@@ -192,7 +199,7 @@ export interface Asked {
 }
 
 /** Requests without a cookie need an allowed origin too: a sign-out's response removes the visitor's cookie. */
-export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, publicUrl }) => {
+export const guard = Effect.map(Effect.all([TrustedOrigins, foreignTest]), ([{ isTrusted, publicUrl }, isForeign]) => {
   const mayLeadTo = (origin: string) => origin === publicUrl || isTrusted(origin)
   const bodies = new Map<DeclaredBody, ReturnType<typeof declaredBody>>()
   const bodyOf = (endpoint: DeclaredBody) => {
@@ -208,8 +215,7 @@ export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, public
       const request = yield* HttpServerRequest.HttpServerRequest
       const url = urlOf(request)
       if (!isPlain(url, request.url)) return refusal(404)
-      const guarded = !url.pathname.startsWith(fromProviders)
-      if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
+      if (isForeign(request)) return foreignOrigin(request)
       const body = yield* bodyOf(endpoint)(request)
       const refused = unusableAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
       if (refused !== undefined) return refusal(403, refused)
