@@ -71,7 +71,7 @@ withApp("usage limits of promotions", (it) => {
 
   it.effect("usage limits of promotions give back what cancelled orders used while ten times as many buy, and not one use more", () =>
     Effect.gen(function*() {
-      const limit = 5
+      const limit = 3
       const { code, id } = yield* aPromotion({ usageLimitTotal: limit, usageLimitPerCustomer: limit })
       const product = yield* aProduct({ stock: 1_000 })
       const body = { promotionCodes: [code] }
