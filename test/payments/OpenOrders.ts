@@ -12,6 +12,15 @@ export const provider = scriptedProvider("scripted")
 export const concealing = scriptedProvider("concealing", "concealing")
 export const vouchers = scriptedProvider("vouchers", "vouchers")
 
+const { verifyWebhook: _, ...silent } = concealing.adapter
+
+/** Says of an instrument of this name that its payment is void. */
+const voidedAtOnce: typeof silent.authorize = (request) =>
+  Effect.map(silent.authorize(request), (intent) =>
+    request.paymentMethodToken?.startsWith("ok_concealed_void") === true
+      ? { ...intent, status: "canceled" as const }
+      : intent)
+
 let orders = 0
 
 /** Where the run of a payment dies, once, by the id of its request. */
@@ -63,7 +72,7 @@ export const store = testAppLayer({
   payments: {
     adapters: [
       provider.adapter,
-      { ...concealing.adapter, conceal: (token) => `ok_concealed_${token}` },
+      { ...silent, conceal: (token) => `ok_concealed_${token}`, authorize: voidedAtOnce },
       { ...vouchers.adapter, isStoredValue: true }
     ]
   }

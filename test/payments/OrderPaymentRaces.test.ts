@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Struct } from "effect"
+import type { SqlClient } from "effect/sql"
 import { CheckoutExtensions } from "../../src/domain/checkout/CheckoutExtension.ts"
 import { CreateOrderRepo } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -8,9 +9,10 @@ import { newId, OrderId, type PaymentId } from "../../src/domain/platform/ids/Id
 import { LateCapture } from "../../src/workflows/checkout/Captures.ts"
 import { UnpaidOrders } from "../../src/workflows/payments/UnpaidOrders.ts"
 import { onDatabase, stockOf } from "../checkout/CheckoutFixtures.ts"
+import { inOneMoment } from "../orders/OrderFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
-import { live, type TestApp } from "../support/TestApp.ts"
-import { anOpenOrder, cancel, deaths, event, gate, type OpenOrder, pay, provider, store } from "./OpenOrders.ts"
+import { type Answer, live, type TestApp } from "../support/TestApp.ts"
+import { anOpenOrder, cancel, deaths, event, gate, type OpenOrder, pay, provider, read, store } from "./OpenOrders.ts"
 
 layer(store, live)("several changes at once of an order that waits for its shopper", (it) => {
   /** What may happen to an order that waits for its shopper, each with what the bank does then. */
@@ -148,6 +150,37 @@ layer(store, live)("several changes at once of an order that waits for its shopp
       const ended = yield* failing(cancelOutside)
       const replaced = yield* failing((order) => pay(order, `ok_${order.token}`))
       assert.deepStrictEqual([informed.includes(ended), informed.includes(replaced)], [true, false])
+    }))
+
+  const atThatMoment = (order: OpenOrder, assignment: string, change: Effect.Effect<Answer, never, TestApp>) =>
+    Effect.gen(function*() {
+      const set = (sql: SqlClient.SqlClient) =>
+        sql`update orders set ${sql.literal(assignment)} where id = ${order.id}::uuid`
+      const [answer] = yield* inOneMoment(set, [change])
+      return [answer?.status, (yield* read(order)).at("data.status")]
+    })
+
+  it.effect("leave an order that is paid in the moment of its holder's cancellation", () =>
+    Effect.gen(function*() {
+      const order = yield* anOpenOrder
+      assert.deepStrictEqual(yield* atThatMoment(order, "amount_captured = 1000", cancel(order)), [409, "pending"])
+    }))
+
+  it.effect("leave an order that is claimed in the moment of an event of the payment before it", () =>
+    Effect.gen(function*() {
+      const order = yield* anOpenOrder
+      const claim = "payment_claim_id = gen_random_uuid()"
+      assert.deepStrictEqual(yield* atThatMoment(order, claim, happenings.failure(order)), [200, "pending"])
+    }))
+
+  it.effect("capture nothing for a payment that was replaced before its capture began", () =>
+    Effect.gen(function*() {
+      const [order, token] = [yield* anOpenOrder, "asks_replacing"]
+      yield* pay(order, token)
+      provider.confirm(token)
+      const capture = { orderId: OrderId.make(order.id), organizationId: "org_default", paymentId: null }
+      assert.strictEqual(yield* LateCapture.execute(capture), "nothing-to-capture")
+      assert.deepInclude(provider.paymentOf(token), { status: "requires_capture", captured: 0 })
     }))
 
   it.effect("settle and cancel nothing by the payment before the order's", () =>

@@ -5,7 +5,7 @@ import { newId, OrderId } from "../../src/domain/platform/ids/Id.ts"
 import { OrderPayments } from "../../src/workflows/checkout/OrderPayments.ts"
 import { onDatabase, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { silence } from "../checkout/ScriptedProvider.ts"
-import { write } from "../orders/OrderFixtures.ts"
+import { inOneMoment, write } from "../orders/OrderFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { orderInApp } from "../support/OrderBuilder.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
@@ -81,7 +81,11 @@ layer(store, live)("the payment of an order", (it) => {
       const [order, token] = [yield* anOpenOrder, "asks_again"]
       const asked = yield* pay(order, token)
       const { id } = provider.paymentOf(token) ?? {}
-      assert.deepInclude(Object(asked.at("data.payment")), { status: "requires_action", clientSecret: `secret_${id}` })
+      assert.deepInclude(Object(asked.at("data.payment")), {
+        status: "requires_action",
+        clientSecret: `secret_${id}`,
+        expiresAt: order.answer.at("data.payment.expiresAt")
+      })
       provider.confirm(token)
       assert.strictEqual((yield* event(order.id, id, "amount_capturable_updated")).status, 200)
       yield* eventually("the capture", Effect.map(read(order), (one) => one.at("data.payment.status") === "paid"))
@@ -93,6 +97,7 @@ layer(store, live)("the payment of an order", (it) => {
       const order = yield* anOpenOrder
       const answer = yield* pay(order, `declined_${order.token}`)
       refused(answer, 422, "CHECKOUT_FAILED")
+      refused(yield* payBy(order.id, "void", "concealing"), 422, "CHECKOUT_FAILED")
       assert.deepInclude(Object((yield* read(order)).at("data.payment")), { status: "failed", provider: null })
       assert.strictEqual((yield* read(order)).at("data.amountDue"), 1_000)
       assert.strictEqual((yield* pay(order, `ok_${order.token}`)).at("data.payment.status"), "paid")
@@ -121,7 +126,7 @@ layer(store, live)("the payment of an order", (it) => {
       const order = yield* anOpenOrder
       const body = another(`card_${order.token}`, "concealing")
       const paid = yield* api("POST", `/api/orders/${order.id}/payments`, { as: asStaff, body })
-      assert.strictEqual(paid.at("data.payment.status"), "paid")
+      assert.deepInclude(Object(paid.at("data")), { status: "confirmed", amountDue: 0 }, "its provider sends no events")
       assert.strictEqual(concealing.callsOf(`ok_concealed_card_${order.token}`, "authorize"), 1)
     }))
 
@@ -250,6 +255,30 @@ layer(store, live)("the payment of an order", (it) => {
       assert.isUndefined(provider.paymentOf("of_others"))
     }))
 
+  it.effect("is not taken back by the holder once it is authorized", () =>
+    Effect.gen(function*() {
+      const order = yield* orderInApp({ captured: null, cartSecret: "authorized" })
+      const headers = { "x-cart-secret": "authorized" }
+      refused(yield* api("POST", `/api/orders/${order.id}/cancel`, { headers }), 409, "CONFLICT")
+      assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { headers })).at("data.status"), "pending")
+    }))
+
+  it.effect("is of what the order says: it cannot be edited from the claim on", () =>
+    Effect.gen(function*() {
+      const order = yield* write({ lineItems: [{ entityId: yield* aProduct(), quantity: 1 }] })
+      const [id, line] = [order.text("data.id"), order.text("data.lineItems.0.id")]
+      const edit = api("PATCH", `/api/orders/${id}/line-items/${line}`, { as: asStaff, body: { quantity: 2 } })
+      const [atThatMoment] = yield* inOneMoment(
+        (sql) => sql`update orders set payment_claim_id = gen_random_uuid() where id = ${id}::uuid`,
+        [edit]
+      )
+      for (const answer of [atThatMoment, yield* edit]) {
+        assert.strictEqual(answer?.status, 409)
+        assert.include(answer?.text("error.message"), "The payment of the order has begun")
+      }
+      assert.strictEqual((yield* api("GET", `/api/orders/${id}`, { as: asStaff })).at("data.grandTotal"), 1_000)
+    }))
+
   it.effect("is over when the holder cancels: stock and cart come back, and the payment is void", () =>
     Effect.gen(function*() {
       const order = yield* anOpenOrder
@@ -284,7 +313,8 @@ layer(store, live)("the payment of an order", (it) => {
       const first = yield* Effect.forkChild(pay(order, token))
       yield* eventually("the claim", Effect.map(read(order), (one) => one.at("data.payment.status") === "processing"))
       refused(yield* pay(order, "meanwhile"), 409, "CONFLICT")
-      yield* event(order.id, provider.paymentOf(order.token)?.id, "payment_failed")
+      const late = yield* event(order.id, provider.paymentOf(order.token)?.id, "payment_failed")
+      assert.strictEqual(late.status, 200)
       yield* eventually("the capture", Effect.map(read(order), (one) => one.at("data.payment.status") === "paid"))
       assert.deepStrictEqual([ledgerOf(order.token), ledgerOf(token)], [nothing, taken])
       assert.isDefined(first)
