@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import type { RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
-import { pendingOrder, type PricedCart } from "../../src/domain/checkout/PricedCart.ts"
+import { pendingOrder } from "../../src/domain/checkout/PendingOrder.ts"
+import type { PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import {
   type CartId,

@@ -22,7 +22,8 @@ export const ManageInventory = Schema.Boolean.annotate({
 
 /** The class by id; `taxClass` shows its slug. */
 export const ShownTaxClassId = Schema.NullOr(TaxClassId).annotate({
-  description: "The tax class, which its renaming does not change; null: that of its entity, else the store's default."
+  description:
+    "Id of the tax class; a new name of the class does not change it. Null: the class of the entity, else the default class."
 })
 
 /** An item of the catalog (spec §2, contract §1.1). `type` is free text. */

@@ -1,3 +1,5 @@
+import { snapshotWithTaxClass } from "./fields/EntityFieldRepo.ts"
+
 /**
  * Functions over `tax_classes_read`, which the tax module makes later: their bodies are resolved when they run.
  * - `tax_class_named` finds a class by id, slug or name. An unknown one is refused as the constraint `tax class <it>`,
@@ -6,7 +8,7 @@
  * - `tax_class_kept` keeps `tax_class` the slug of `tax_class_id`. The previous version writes names alone: it fills in
  *   the id.
  */
-export const taxClassFunctions: ReadonlyArray<string> = [
+const functions: ReadonlyArray<string> = [
   `create function tax_class_named(organization text, reference text, kept text default null) returns uuid language plpgsql stable as $$
   declare
     found_id uuid;
@@ -37,6 +39,24 @@ export const taxClassFunctions: ReadonlyArray<string> = [
     end if;
     return new;
   end $$`
+]
+
+/** Statements that give goods a class by id. */
+export const taxClassIds: ReadonlyArray<string> = [
+  "alter table catalog_entities add column tax_class_id uuid",
+  "alter table variants add column tax_class_id uuid",
+  ...functions,
+  snapshotWithTaxClass,
+  `create or replace view catalog_entities_read as select id, organization_id, source_store_id, type, slug, status,
+    is_visible, coalesce(tax_class_name(tax_class_id), tax_class) as tax_class, metadata, created_at, updated_at,
+    published_at, manage_inventory, tax_class_id from catalog_entities`,
+  `create or replace view variants_read as select id, organization_id, entity_id, source_store_id, sku, barcode,
+    coalesce(tax_class_name(tax_class_id), tax_class) as tax_class, status, sort_order, metadata, manage_inventory,
+    tax_class_id from variants`,
+  `create or replace view plugin_entities as select id, organization_id, type, slug, status, is_visible, tax_class,
+    metadata, created_at, updated_at, published_at, manage_inventory, tax_class_id from catalog_entities`,
+  `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
+    sort_order, metadata, manage_inventory, tax_class_id from variants`
 ]
 
 export const taxClassTriggers = (table: string): ReadonlyArray<string> => [

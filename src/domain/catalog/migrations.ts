@@ -1,45 +1,9 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
-import { fieldTables, snapshotWithTaxClass } from "./fields/EntityFieldRepo.ts"
+import { categoryGuard } from "./categories/CategoryGuard.ts"
+import { fieldTables } from "./fields/EntityFieldRepo.ts"
 import { revisionTables } from "./revisions/RevisionRepo.ts"
-import { taxClassFunctions } from "./TaxClassNaming.ts"
-
-/**
- * Refuses cycles and parents of another organization. Runs after the statement, so that its rows see one another, and
- * under the lock of the tree, so that the second of two moves sees the first. A new row has no children and needs no
- * lock.
- * Lock order: first `categories:<organization>`, then rows, parents before siblings, siblings by id. A statement that
- * locks rows before this lock can deadlock.
- */
-const guard = `create function categories_guard() returns trigger language plpgsql as $$
-  declare
-    above uuid := new.parent_id;
-    steps int := 0;
-  begin
-    if tg_op = 'UPDATE' then
-      perform pg_advisory_xact_lock(hashtextextended('categories:' || new.organization_id, 0));
-    end if;
-    while above is not null loop
-      if above = new.id or steps > 10000 then
-        raise exception 'category % cannot lie below itself', new.id
-          using errcode = 'check_violation', constraint = 'categories_no_circle', table = 'categories';
-      end if;
-      select parent_id into above from categories where id = above and organization_id = new.organization_id;
-      if not found and steps = 0 then
-        raise exception 'category % has a parent outside of its organization', new.id
-          using errcode = 'check_violation', constraint = 'categories_own_parent', table = 'categories';
-      end if;
-      steps := steps + 1;
-    end loop;
-    return null;
-  end $$`
-
-const categoryGuard: ReadonlyArray<string> = [
-  guard,
-  `create trigger categories_guard after insert or update of parent_id on categories for each row
-    when (new.parent_id is not null) execute function categories_guard()`,
-  `create index categories_siblings on categories (organization_id, parent_id, sort_order, slug)`
-]
+import { taxClassIds } from "./TaxClassNaming.ts"
 
 const totalsTrigger = (operation: string, rows: string, tables: string): ReadonlyArray<string> => [
   `create function catalog_totals_on_${operation}() returns trigger language plpgsql as $$
@@ -298,21 +262,5 @@ export const migrations = {
     `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
       sort_order, metadata, manage_inventory from variants`
   ),
-  // `TaxClassNaming.ts` says what the functions are for.
-  "0006_tax_class_id": statements(
-    "alter table catalog_entities add column tax_class_id uuid",
-    "alter table variants add column tax_class_id uuid",
-    ...taxClassFunctions,
-    snapshotWithTaxClass,
-    `create or replace view catalog_entities_read as select id, organization_id, source_store_id, type, slug, status,
-      is_visible, coalesce(tax_class_name(tax_class_id), tax_class) as tax_class, metadata, created_at, updated_at,
-      published_at, manage_inventory, tax_class_id from catalog_entities`,
-    `create or replace view variants_read as select id, organization_id, entity_id, source_store_id, sku, barcode,
-      coalesce(tax_class_name(tax_class_id), tax_class) as tax_class, status, sort_order, metadata, manage_inventory,
-      tax_class_id from variants`,
-    `create or replace view plugin_entities as select id, organization_id, type, slug, status, is_visible, tax_class,
-      metadata, created_at, updated_at, published_at, manage_inventory, tax_class_id from catalog_entities`,
-    `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
-      sort_order, metadata, manage_inventory, tax_class_id from variants`
-  )
+  "0006_tax_class_id": statements(...taxClassIds)
 }

@@ -1,7 +1,6 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
-import { catalogOf } from "../carts/ItemStatements.ts"
 import type { ChosenLine } from "../carts/Line.ts"
 import { MediaAddress } from "../media/MediaAsset.ts"
 import { currentOrganization, holds, servesGuests } from "../platform/access/Actor.ts"
@@ -23,10 +22,10 @@ import {
   type Claim,
   type ClaimedCart,
   claimStatement,
-  sellableSnapshot,
   shownBasket
 } from "./ClaimStatements.ts"
 import { buyerOf, ClaimedLine } from "./PricedCart.ts"
+import { catalogOf, sellableSnapshot } from "./SellableStatements.ts"
 
 const SellableSnapshot = Schema.Struct({
   ...ClaimedLine.fields,

@@ -1,113 +1,22 @@
-import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
+import { Context, Effect, Layer, Result, Struct } from "effect"
 import { Line } from "../carts/Line.ts"
-import { Customers } from "../customers/Customers.ts"
-import { isDigital } from "../fulfillment/Fulfillment.ts"
-import { CustomerOrders } from "../orders/CustomerOrders.ts"
-import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
 import { type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
-import { StoreSettings } from "../platform/settings/StoreSettings.ts"
-import { Prices } from "../pricing/Prices.ts"
 import { taxableAmount } from "../pricing/PriceSteps.ts"
 import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "../pricing/Totals.ts"
-import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
-import { customerLimit, inCurrency, type PromotionRow, type PromotionUsage } from "../promotions/PromotionRules.ts"
-import { Promotions } from "../promotions/Promotions.ts"
+import type { AppliedPromotions } from "../promotions/AppliedPromotions.ts"
+import { customerLimit } from "../promotions/PromotionRules.ts"
 import { choiceOf, nothingToShip, type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { lineTaxShares } from "../tax/TaxAmounts.ts"
-import { type OrderTax, Taxes } from "../tax/Taxes.ts"
+import { type DecidedTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
 import type { Warning } from "./CartTotals.ts"
+import { type Discounted, discounting, type PriceFactors } from "./CheckoutDiscounts.ts"
 import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
-import {
-  type Basket,
-  type BasketLine,
-  buyerOf,
-  type PricedCart,
-  type PricingCandidates,
-  type PricingRequest
-} from "./PricedCart.ts"
-import {
-  addedStepsOf,
-  agreedTotal,
-  type Buyer,
-  linePrices,
-  type OnUnsold,
-  type PricedLine,
-  refused
-} from "./PricedLines.ts"
-
-type PriceFactors = Omit<PricingRequest, "metadata">
-
-const candidates = Effect.map(
-  Effect.all([Prices, Promotions]),
-  ([prices, promotions]) => (cart: Basket, request: PriceFactors, { customerId }: Buyer, now: Date) =>
-    Effect.all(
-      {
-        prices: prices.candidates(cart.lines, cart.currency, now),
-        promotions: promotions.candidates(request.promotionCodes ?? [], customerId, cart.email)
-      },
-      { concurrency: "unbounded" }
-    )
-)
-
-const discounting = Effect.gen(function*() {
-  const [findCandidates, priced] = yield* Effect.all([candidates, linePrices])
-  const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
-
-  const findBuyer = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, visitor: CustomerId | null) {
-    const actor = yield* CurrentActor
-    const { named: sent, own } = buyerOf(actor, request.customerId, visitor)
-    const named = sent === null
-      ? null
-      : yield* Effect.mapError(customers.mustExist(sent), () => CheckoutFailed.of(`Unknown customer ${sent}.`))
-    const customerId = named ?? cart.customerId ?? own
-    const groups = mayNameCustomers(actor) && request.customerGroupIds !== undefined
-      ? request.customerGroupIds
-      : customerId === null || customerId === cart.customerId
-      ? cart.customerGroupIds
-      : yield* customers.groupsOf(customerId)
-    return { customerId, groups } satisfies Buyer
-  })
-
-  const discounted = Effect.fnUntraced(function*(
-    cart: Basket,
-    request: PriceFactors,
-    own: CustomerId | null,
-    onUnsold: OnUnsold = refused
-  ) {
-    const now = DateTime.toDateUtc(yield* DateTime.now)
-    const buyer = yield* findBuyer(cart, request, own)
-    const found = cart.candidates ?? (yield* findCandidates(cart, request, buyer, now))
-    const lines = yield* priced(cart, buyer, found.prices, now, onUnsold)
-    const orderCount = found.promotions.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
-      ? (yield* history.countOf(buyer.customerId)) - (cart.used === undefined ? 0 : 1)
-      : 0
-    const isKnown = buyer.customerId !== null || (cart.email ?? "").trim() !== ""
-    const places = lines.flatMap((line, index) => line.storedValue ? [] : [index])
-    const goods = lines.filter((line) => !line.storedValue)
-    const subtotal = goods.reduce((sum, line) => sum + agreedTotal(line), 0)
-    const applied = atPlaces(places)(applyPromotions({
-      promotions: found.promotions.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
-      codes: request.promotionCodes ?? [],
-      lines: goods.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
-      subtotal,
-      currency: cart.currency,
-      customer: { isKnown, groupIds: buyer.groups, orderCount },
-      usage: new Map(
-        found.promotions.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])
-      ),
-      now
-    }))
-    const shipment = shipmentOf(cart, request, lines, subtotal, applied)
-    return { buyer, lines, found, applied, shipment }
-  })
-
-  return discounted
-})
-
-type Discounted = Effect.Success<ReturnType<Effect.Success<typeof discounting>>>
+import type { Basket, BasketLine, PricedCart, PricingCandidates, PricingRequest } from "./PricedCart.ts"
+import { addedStepsOf, agreedTotal, type Buyer, type PricedLine } from "./PricedLines.ts"
 
 /** Totals of discounted lines; shipping and tax may ask outside services. */
 const totalling = Effect.map(Taxes, (taxes) =>
@@ -194,39 +103,6 @@ const totalsInput = (
   shippingTotal: total
 })
 
-/** Promotions of some lines, by the places of these among all lines. */
-const atPlaces = (places: ReadonlyArray<number>) => ({ applied, ...rest }: AppliedPromotions): AppliedPromotions => ({
-  ...rest,
-  applied: applied.map(({ eligibleLines, ...one }) => ({
-    ...one,
-    eligibleLines: eligibleLines && eligibleLines.flatMap((index) => places[index] ?? [])
-  }))
-})
-
-/** The usage of a promotion without that of the edited order. */
-const byOthers = (usage: PromotionUsage, { id }: PromotionRow, { used }: Basket): PromotionUsage =>
-  used?.includes(id) === true ? { total: usage.total - 1, byCustomer: usage.byCustomer - 1 } : usage
-
-/** Stored value is not shipped. */
-const weightOf = ({ quantity, storedValue, weightGrams }: PricedLine): number =>
-  storedValue ? 0 : Math.max(0, weightGrams) * quantity
-
-const shipmentOf = (
-  cart: Basket,
-  request: PriceFactors,
-  lines: ReadonlyArray<PricedLine>,
-  subtotal: number,
-  applied: AppliedPromotions
-): Shipment => ({
-  currency: cart.currency,
-  address: request.shippingAddress ?? null,
-  subtotalAfterDiscount: subtotal - applied.discountTotal,
-  weightGrams: lines.reduce((grams, line) => grams + weightOf(line), 0),
-  digitalOnly: lines.every((line) => line.storedValue || isDigital(line.entityType)),
-  freeByPromotion: applied.freeShipping,
-  rateId: request.shippingRateId ?? null
-})
-
 const taxableOf = (
   { currency, lines, shippingTotal }: OrderTotals<LineWithKey>,
   { shippingAddress = null }: PricingRequest,
@@ -269,7 +145,7 @@ const assemble = (
   applied: AppliedPromotions,
   { promotions }: PricingCandidates,
   shipped: ShippingPrice,
-  tax: OrderTax
+  tax: DecidedTax
 ): PricedCart => {
   const { provider } = tax
   const taxes = lineTaxShares(tax, order.lines.map(({ taxAmount }) => taxAmount))

@@ -1,14 +1,13 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CartChoices } from "../carts/CartChoices.ts"
-import { catalogOf, isCounted, shownItem } from "../carts/ItemStatements.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
 import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
-import { jsonOf } from "../platform/records/Table.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
 import { promotionsSql } from "../promotions/CandidateStatements.ts"
 import { checkoutRuns, type RunToken } from "./CheckoutRunRepo.ts"
-import { type Basket, ClaimedLine } from "./PricedCart.ts"
+import type { Basket } from "./PricedCart.ts"
+import { catalogOf, sellableSnapshot, shownLine } from "./SellableStatements.ts"
 
 /** A cart as its totals need it. */
 export interface PricedBasket extends Basket {
@@ -26,22 +25,6 @@ export interface ClaimedCart extends PricedBasket {
   readonly ordered: boolean
   readonly inTables?: InTables
 }
-
-/** `address` begins the addresses of media. */
-export const sellableSnapshot = (address: string) =>
-  jsonOf(ClaimedLine.fields, "l", {
-    ...shownItem(address),
-    entityType: "e.type",
-    available:
-      "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
-    taxClass: "coalesce(v.tax_class, e.tax_class)",
-    taxClassId: "coalesce(v.tax_class_id, case when v.tax_class is null then e.tax_class_id end)",
-    counted: isCounted,
-    weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
-    then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
-    categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
-    join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
-  })
 
 export const groupsOfCustomer = `coalesce((select group_ids from customers_read u where u.id = c.customer_id), '{}')`
 
@@ -180,15 +163,6 @@ export interface BasketQuery {
 }
 
 export interface BasketRow extends Omit<PricedBasket, "candidates">, CandidatesRow {}
-
-/** What a cart shows of a line beside what prices it; units in warehouses that are active. */
-const shownLine = (address: string) =>
-  `${sellableSnapshot(address)} || (
-    select jsonb_build_object('shown', jsonb_build_object('id', l.id, 'units', coalesce(sum(s.on_hand - s.reserved), 0),
-      'isLow', coalesce(bool_or(s.on_hand - s.reserved <= s.reorder_threshold), false)))
-    from stock_levels_read s join warehouses_read w on w.id = s.warehouse_id and w.is_active
-    where s.organization_id = c.organization_id and s.entity_id = l.entity_id
-      and s.variant_id is not distinct from l.variant_id)`
 
 export const shownBasket = (address: string) => basketOf(shownLine(address))
 

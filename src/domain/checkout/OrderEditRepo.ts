@@ -1,6 +1,5 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
-import { catalogOf } from "../carts/ItemStatements.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { HoldChange } from "../inventory/StockRules.ts"
 import { MediaAddress } from "../media/MediaAsset.ts"
@@ -14,9 +13,10 @@ import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo
 import { type OrderId, PromotionId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { usage, usageReturned } from "../promotions/UsageStatements.ts"
-import { groupsOfCustomer, sellableSnapshot } from "./ClaimStatements.ts"
+import { groupsOfCustomer } from "./ClaimStatements.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
 import { ClaimedLine, type PricedCart } from "./PricedCart.ts"
+import { catalogOf, sellableSnapshot } from "./SellableStatements.ts"
 
 const edits = {
   order: orders.sets("r", [

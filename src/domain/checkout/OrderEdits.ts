@@ -14,12 +14,12 @@ import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import { type LineChange, type LineRequest, maxOrderLines } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type EditedOrder, type OrderEdit, OrderEditRepo } from "./OrderEditRepo.ts"
+import { orderLineOf } from "./PendingOrder.ts"
 import {
   type Agreement,
   appliedIn,
   type BasketLine,
   type ClaimedLine,
-  orderLineOf,
   type PricedCart,
   shippedBy,
   totalsOf
@@ -279,9 +279,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
 }
 
 const editable = ({ order, paymentClaimId }: StoredOrder): Effect.Effect<void, Conflict> => {
-  if (order.status !== "pending") {
-    return Effect.fail(new OrderNotPending(order.status))
-  }
+  if (order.status !== "pending") return Effect.fail(new OrderNotPending(order.status))
   // The system that sold an imported order owns its prices and stock.
   if (order.importedAt !== undefined) {
     return Effect.fail(new OrderImported())

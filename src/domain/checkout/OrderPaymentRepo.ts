@@ -7,7 +7,7 @@ import { CartId, CustomerId, type OrderId, type PaymentId } from "../platform/id
 import { Amount } from "../platform/money/Money.ts"
 import { decoding } from "../platform/records/Rows.ts"
 
-/** What is to be paid, and the payment that has to be voided first. */
+/** Names the amount, and the payment to void first. */
 export const ClaimedPayment = Schema.Struct({
   amount: Amount,
   currency: Schema.String,
@@ -97,7 +97,7 @@ const ending = (sql: SqlClient.SqlClient) => {
 
   /**
    * Leaves the order without a payment until the next one, or until it expires. An order that has ended or was paid
-   * meanwhile keeps the one before it, which its refunds name.
+   * meanwhile keeps its earlier payment, because its refunds name it.
    */
   const fail = Effect.fn("OrderPaymentRepo.fail")(function*({ orderId, paymentId, provider }: NewPayment) {
     const actor = yield* CurrentActor

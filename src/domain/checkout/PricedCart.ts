@@ -1,8 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
-import { ChosenLine, chosenMetadata, Line, ShownItem } from "../carts/Line.ts"
-import { type Order, StoredLine } from "../orders/Order.ts"
-import { shownOrder } from "../orders/ShownOrder.ts"
-import { noPayment, type PaymentColumns } from "../orders/Tender.ts"
+import { ChosenLine, Line, ShownItem } from "../carts/Line.ts"
+import { StoredLine } from "../orders/Order.ts"
 import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
 import {
   type CartId,
@@ -224,68 +222,10 @@ export interface CheckoutData {
   readonly paymentClientSecret?: string | null
 }
 
-export type OrderHead = Pick<
-  Order,
-  | "id"
-  | "organizationId"
-  | "orderNumber"
-  | "paymentIntentId"
-  | "paymentMethodId"
-  | "idempotencyKey"
-  | "placedAt"
-  | "isDraft"
-  | "metadata"
->
-
 export const appliedIn = ({ promotions }: PricedCart) => promotions.map(({ perCustomer: _, ...applied }) => applied)
 
 export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
   shippingRateId ? { shippingMethod, shippingRateId } : {}
-
-export const orderLineOf = (
-  orderId: OrderId,
-  { addedSteps = [], basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine
-): StoredLine => ({
-  ...line,
-  orderId,
-  taxes: line.taxes ?? [],
-  isCustomPrice,
-  priceSteps: addedSteps,
-  refundedQuantity: 0,
-  fulfillmentStatus: "unfulfilled",
-  metadata: { ...chosenMetadata(line), ...(manualDiscount === undefined ? {} : { manualDiscount }) }
-})
-
-/** The pending, unpaid order of a priced cart (contract §4). */
-export const pendingOrder = (
-  pricedCart: PricedCart,
-  { promotionCodes, shippingAddress }: Pick<PricingRequest, "promotionCodes" | "shippingAddress">,
-  { isDraft, metadata, ...head }: OrderHead,
-  payment: PaymentColumns = noPayment
-): Order =>
-  shownOrder({
-    ...head,
-    customerId: pricedCart.customerId,
-    currency: pricedCart.currency,
-    ...totalsOf(pricedCart),
-    status: "pending",
-    amountCaptured: null,
-    refundedTotal: 0,
-    shippingAddress: shippingAddress ?? null,
-    metadata: {
-      ...pricedCart.metadata,
-      ...metadata,
-      promotionCodes: promotionCodes ?? [],
-      appliedPromotions: appliedIn(pricedCart),
-      ...shippedBy(pricedCart),
-      ...(shippingAddress ? { shippingAddress } : {})
-    },
-    ...(isDraft === true ? { isDraft } : {}),
-    updatedAt: head.placedAt,
-    fulfilledAt: null,
-    cancelledAt: null,
-    lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
-  }, payment)
 
 /** The part of the total that stored value may pay: all but stored value (contract-commerce §2). Minor units. */
 export const payableByStoredValue = ({ grandTotal, lines }: PricedCart): number =>

@@ -38,7 +38,7 @@ export type OnUnsold = (line: BasketLine, reason: CheckoutFailed) => Effect.Effe
 
 export const refused: OnUnsold = (_, reason) => Effect.fail(reason)
 
-/** Prices lines by the catalog and the steps of plugins, without those that cannot be sold. */
+/** Prices lines by the catalog and the steps of plugins; leaves out lines that cannot be sold. */
 export const linePrices = Effect.map(
   Effect.all([linePricings, CatalogSettings]),
   ([linePricing, { types }]) =>

@@ -9,7 +9,7 @@ export interface InvoiceOptions {
   readonly taxNumber: string | null
   readonly notes: ReadonlyArray<string>
   readonly locale: string
-  /** Of its dates; default: the store's. */
+  /** Dates are local to it. Default: the store's. */
   readonly timeZone: string
   readonly words: Readonly<Record<string, Partial<InvoiceWords>>>
   /** TrueType files for PDF, for languages whose letters the built-in font lacks. */

@@ -24,7 +24,7 @@ const isItsGuest = (actor: Actor, { cartSecretHash, order }: StoredOrder, now: D
   now.getTime() - order.placedAt.getTime() <= Duration.toMillis(guestAccess) &&
   sameText(hashCartSecret(actor.cartSecret), cartSecretHash)
 
-/** Whether the actor is the order's customer, or its guest within seven days. */
+/** Tests whether the actor is the order's customer, or its guest within seven days. */
 export const isHolder = (stored: StoredOrder) =>
   Effect.map(
     Effect.all([CurrentActor, DateTime.nowAsDate]),

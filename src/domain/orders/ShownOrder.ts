@@ -14,7 +14,7 @@ export interface CoveredLine extends StoredLine {
   readonly covered?: number | undefined
 }
 
-/** What an order stores, without what is derived from it. */
+/** A stored order, without the fields that are derived from it. */
 export interface UnshownOrder
   extends Omit<Order, "allowedTransitions" | "amountDue" | "lineItems" | "payment" | "taxes" | "tenders">
 {

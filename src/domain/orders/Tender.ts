@@ -138,7 +138,7 @@ export interface PaymentColumns {
   readonly storedPayments: ReadonlyArray<OrderPayment> | null
   /** An unpaid order is cancelled then. */
   readonly paymentDueAt?: Date | null
-  /** The payment that replaced the checkout's, and the one that is being made. */
+  /** `paymentId` has replaced the checkout's payment; `paymentClaimId` is under way. */
   readonly paymentId?: PaymentId | null
   readonly paymentClaimId?: PaymentId | null
 }

@@ -239,6 +239,6 @@ export const migrations = {
     `create trigger order_lines_taxes before update of tax_amount on order_lines for each row
       when (new.tax_amount <> old.tax_amount and new.taxes = old.taxes) execute function order_line_taxes()`
   ),
-  // The payment that replaced the checkout's, and the one that is being made.
+  // `payment_id` has replaced the checkout's payment; `payment_claim_id` is under way.
   "0011_payment_attempts": statements("alter table orders add column payment_id uuid, add column payment_claim_id uuid")
 }

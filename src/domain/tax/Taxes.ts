@@ -51,7 +51,7 @@ const outsideTax = (
   )
 
 /** Amounts in minor units. */
-export interface OrderTax extends Tax {
+export interface DecidedTax extends Tax {
   /** The prices contain the tax. */
   readonly included: boolean
   /** The adapter that needs a report of the order; null if the organization's rules gave the tax. */

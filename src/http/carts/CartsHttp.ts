@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Carts } from "../../domain/carts/Carts.ts"
-import { CartTotals } from "../../workflows/carts/CartTotals.ts"
+import { TotalledCarts } from "../../workflows/carts/TotalledCarts.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CartsGroup } from "./CartsApi.ts"
 
@@ -9,7 +9,7 @@ export const cartsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CartsGroup),
   "carts",
   Effect.fnUntraced(function*(handlers) {
-    const [carts, totals] = [yield* Carts, yield* CartTotals]
+    const [carts, totals] = [yield* Carts, yield* TotalledCarts]
     return handlers.handleAll({
       create: ({ payload }) => totals.create(payload),
       read: ({ params }) => totals.read(params.id),

@@ -12,7 +12,7 @@ import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { Events, EventTailer } from "../../domain/platform/events/Events.ts"
 import { FailedJobs, Jobs } from "../../domain/platform/jobs/Jobs.ts"
 import { type PageOf, pageOf, type PageRequest, pageSize } from "../../domain/platform/paging/Paging.ts"
-import { CartTotals } from "../../workflows/carts/CartTotals.ts"
+import { TotalledCarts } from "../../workflows/carts/TotalledCarts.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { BeforeDelivery, deliverAfter } from "../access/StreamAccess.ts"
@@ -85,10 +85,10 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "inventory.createWarehouse": (warehouse) => Inventory.use((inventory) => inventory.createWarehouse(warehouse)),
   "inventory.warehouses": (page) => Inventory.use((inventory) => inventory.warehouses(pageOf(page))),
 
-  "carts.create": (cart) => CartTotals.use((carts) => carts.create(cart)),
-  "carts.read": ({ id }) => CartTotals.use((carts) => carts.read(id)),
-  "carts.change": ({ change, id }) => CartTotals.use((carts) => carts.change(id, change)),
-  "carts.quote": ({ change, id }) => CartTotals.use((carts) => carts.quote(id, change)),
+  "carts.create": (cart) => TotalledCarts.use((carts) => carts.create(cart)),
+  "carts.read": ({ id }) => TotalledCarts.use((carts) => carts.read(id)),
+  "carts.change": ({ change, id }) => TotalledCarts.use((carts) => carts.change(id, change)),
+  "carts.quote": ({ change, id }) => TotalledCarts.use((carts) => carts.quote(id, change)),
   "carts.addItem": ({ cartId, item }) => Carts.use((carts) => carts.addItem(cartId, item)),
   "carts.setQuantity": ({ cartId, itemId, notes, quantity }) =>
     Carts.use((carts) => carts.changeItem(cartId, itemId, { notes, quantity })),

@@ -11,7 +11,7 @@ import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { cartsHttp } from "../../http/carts/CartsHttp.ts"
 import { capturesHttp, checkoutHttp, orderPaymentsHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { shippingQuotesHttp } from "../../http/shipping/ShippingHttp.ts"
-import { CartTotals } from "../../workflows/carts/CartTotals.ts"
+import { TotalledCarts } from "../../workflows/carts/TotalledCarts.ts"
 import { captureOrderLayer, Captures, lateCaptureLayer } from "../../workflows/checkout/Captures.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
@@ -35,7 +35,7 @@ export const checkout = defineModule({
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations,
   services: Layer.mergeAll(Checkouts.layer, OrderPayments.layer, Quotes.layer).pipe(
-    Layer.provideMerge(CartTotals.layer),
+    Layer.provideMerge(TotalledCarts.layer),
     Layer.provideMerge(
       Layer.mergeAll(
         CheckoutPricing.layer,

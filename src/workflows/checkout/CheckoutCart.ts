@@ -12,7 +12,7 @@ import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiEr
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
 import { type Requirement, StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { StockClient } from "../../entities/StockEntity.ts"
-import { CartTotals } from "../carts/CartTotals.ts"
+import { TotalledCarts } from "../carts/TotalledCarts.ts"
 import { beforePayment } from "./CheckoutHooks.ts"
 import { providerOf, splitTotal } from "./CheckoutTenders.ts"
 import { type CheckoutRun, encodePayload } from "./CheckoutWorkflow.ts"
@@ -87,7 +87,7 @@ const agreed = Effect.fnUntraced(function*({ request }: CheckoutRun, cart: Claim
   }
   if (request.expectedTotal === undefined || request.expectedTotal === priced.grandTotal) return
   const asked = Struct.pick(request, ["email", "promotionCodes", "shippingAddress", "shippingRateId"])
-  return yield* PriceChanged.of(yield* (yield* CartTotals).of(request.cartId, asked))
+  return yield* PriceChanged.of(yield* (yield* TotalledCarts).of(request.cartId, asked))
 })
 
 export const reservationExpired = CheckoutFailed.of("The reservation of the items has run out. Try again.")

@@ -1,6 +1,7 @@
 import { DateTime, Effect, Result } from "effect"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
-import { pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
+import type { PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { isDigital } from "../../domain/fulfillment/Fulfillment.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import type { Order } from "../../domain/orders/Order.ts"

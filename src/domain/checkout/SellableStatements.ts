@@ -1,3 +1,6 @@
+import { jsonOf } from "../platform/records/Table.ts"
+import { ClaimedLine } from "./PricedCart.ts"
+
 /**
  * The catalog of a line: `line` has `entity_id` and `variant_id`, `owner` the organization. Names the entity `e` and
  * the variant `v`.
@@ -21,8 +24,8 @@ const image = (address: string) =>
       and p.role in ('primary', 'gallery', 'thumbnail') and m.content_type like 'image/%'
     order by p.variant_id is null, p.role <> 'primary', p.sort_order, p.attached_at, p.media_asset_id limit 1)`
 
-/** SQL for each field of `ShownItem`, beside `catalogOf`. `address` begins the addresses of media. */
-export const shownItem = (address: string) => ({
+/** SQL for each field of `ShownItem`, beside `catalogOf`. */
+const shownItem = (address: string) => ({
   title: `coalesce((select a.title from entity_attributes_read a where a.entity_id = e.id
     order by a.locale <> 'en', a.locale limit 1), e.slug)`,
   variantTitle: ofOptions((order) => `string_agg(w.display_value, ' / ' ${order})`),
@@ -34,5 +37,30 @@ export const shownItem = (address: string) => ({
   image: image(address)
 })
 
-/** Whether units are counted: by the variant, else by the entity. */
-export const isCounted = "coalesce(v.manage_inventory, e.manage_inventory, true)"
+/** The variant decides, else the entity. */
+const isCounted = "coalesce(v.manage_inventory, e.manage_inventory, true)"
+
+/** `address` begins the addresses of media. */
+export const sellableSnapshot = (address: string) =>
+  jsonOf(ClaimedLine.fields, "l", {
+    ...shownItem(address),
+    entityType: "e.type",
+    available:
+      "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
+    taxClass: "coalesce(v.tax_class, e.tax_class)",
+    taxClassId: "coalesce(v.tax_class_id, case when v.tax_class is null then e.tax_class_id end)",
+    counted: isCounted,
+    weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
+    then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
+    categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
+    join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
+  })
+
+/** Adds the units in active warehouses, and whether few are left. */
+export const shownLine = (address: string) =>
+  `${sellableSnapshot(address)} || (
+    select jsonb_build_object('shown', jsonb_build_object('id', l.id, 'units', coalesce(sum(s.on_hand - s.reserved), 0),
+      'isLow', coalesce(bool_or(s.on_hand - s.reserved <= s.reorder_threshold), false)))
+    from stock_levels_read s join warehouses_read w on w.id = s.warehouse_id and w.is_active
+    where s.organization_id = c.organization_id and s.entity_id = l.entity_id
+      and s.variant_id is not distinct from l.variant_id)`

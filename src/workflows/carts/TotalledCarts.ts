@@ -154,7 +154,7 @@ const makeTotals = Effect.gen(function*() {
   })
 
   /** Totals a cart with the named choices in place of those it has. Callers admit the visitor. */
-  const of = Effect.fn("CartTotals.of")(function*(cartId: CartId, asked: Partial<CartChange>) {
+  const of = Effect.fn("TotalledCarts.of")(function*(cartId: CartId, asked: Partial<CartChange>) {
     const chosen = yield* Effect.fromResult(chosenBy(adapters, asked))
     const basket = yield* basketOf(cartId, asked)
     const metadata = asked.metadata ?? basket.metadata
@@ -176,11 +176,11 @@ const makeTotals = Effect.gen(function*() {
 })
 
 /** Totals of carts, and changes that need a price or a payment provider (contract-commerce §3). */
-export class CartTotals extends Context.Service<CartTotals>()("stoa/workflows/carts/CartTotals", {
+export class TotalledCarts extends Context.Service<TotalledCarts>()("stoa/workflows/carts/TotalledCarts", {
   make: Effect.gen(function*() {
     const [carts, adapters, { of, pricesIn, stored }] = [yield* Carts, yield* PaymentAdapters, yield* makeTotals]
 
-    const read = Effect.fn("CartTotals.read")(function*(cartId: CartId) {
+    const read = Effect.fn("TotalledCarts.read")(function*(cartId: CartId) {
       const cart = toCart(yield* carts.get(cartId))
       const { basket, totals } = yield* stored(cart.id)
       return { ...cart, lineItems: shownLines(cart.lineItems, basket.lines, totals), totals }
@@ -196,7 +196,7 @@ export class CartTotals extends Context.Service<CartTotals>()("stoa/workflows/ca
           (choices) => carts.create(input, { ...noChoices, ...choices })
         ),
       /** Changes a cart and answers it as a read does. 404, 409 while it is checked out, 422 when it has ended. */
-      change: Effect.fn("CartTotals.change")(function*(cartId: CartId, { currency, ...change }: CartChange) {
+      change: Effect.fn("TotalledCarts.change")(function*(cartId: CartId, { currency, ...change }: CartChange) {
         yield* carts.change(
           cartId,
           (cart) =>
@@ -212,12 +212,12 @@ export class CartTotals extends Context.Service<CartTotals>()("stoa/workflows/ca
         return yield* read(cartId)
       }),
       /** Totals for values that are not stored. Writes and reserves nothing. */
-      quote: Effect.fn("CartTotals.quote")(function*(cartId: CartId, asked: CartChange) {
+      quote: Effect.fn("TotalledCarts.quote")(function*(cartId: CartId, asked: CartChange) {
         yield* carts.get(cartId)
         return { totals: yield* of(cartId, asked) }
       })
     }
   })
 }) {
-  static readonly layer = Layer.effect(CartTotals, CartTotals.make)
+  static readonly layer = Layer.effect(TotalledCarts, TotalledCarts.make)
 }
