@@ -13,6 +13,8 @@ const refusedQuantity = 13
 const brokenQuantity = 14
 const changedQuantity = 15
 const throwingQuantity = 17
+const lateQuantity = 18
+let meanwhile: Effect.Effect<void> = Effect.void
 
 const before = (key: string): Hook => ({
   key,
@@ -22,6 +24,7 @@ const before = (key: string): Hook => ({
       const quantity = at(data, "quantity")
       if (quantity === throwingQuantity) throw new TypeError("secret of the plugin")
       if (quantity === refusedQuantity) return Effect.fail(new HookRefusal("Not thirteen."))
+      if (quantity === lateQuantity) return Effect.as(meanwhile, data)
       return Effect.succeed(quantity === changedQuantity ? { ...data, quantity: 16 } : data)
     })
 })
@@ -53,6 +56,22 @@ const quantities = (cart: GuestCart) =>
   )
 
 withHooks("hooks of the cart", (it) => {
+  it.effect("do not let a line into a cart whose currency changes before it: its price is in the old one", () =>
+    Effect.gen(function*() {
+      const cart = yield* aGuestCart()
+      const context = yield* Effect.context<Effect.Services<ReturnType<typeof api>>>()
+      const path = `/api/carts/${cart.id}`
+      const { headers } = cart
+      meanwhile = api("PATCH", path, { headers, body: { currency: "EUR" } }).pipe(
+        Effect.tap(({ status }) => Effect.sync(() => assert.strictEqual(status, 200))),
+        Effect.asVoid,
+        Effect.provide(context)
+      )
+      refused(yield* addTo(cart, yield* aProduct(), lateQuantity), 409, "CONFLICT")
+      const read = yield* api("GET", path, { headers })
+      assert.deepStrictEqual([read.at("data.currency"), read.at("data.lineItems")], ["EUR", []])
+    }))
+
   it.effect("get the input before a change and the line after it", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()

@@ -279,6 +279,18 @@ layer(store, live)("the payment of an order", (it) => {
       assert.strictEqual((yield* api("GET", `/api/orders/${id}`, { as: asStaff })).at("data.grandTotal"), 1_000)
     }))
 
+  it.effect("is over when staff cancels, and the history does not blame the customer", () =>
+    Effect.gen(function*() {
+      const [mine, theirs] = [yield* anOpenOrder, yield* anOpenOrder]
+      yield* cancel(mine)
+      assert.strictEqual((yield* api("POST", `/api/orders/${theirs.id}/cancel`, { as: asStaff })).status, 200)
+      const rows = yield* onDatabase((sql) =>
+        sql`select order_id as id, reason from order_status_history where to_status = 'cancelled'`
+      )
+      const reasons = new Map(rows.map(({ id, reason }) => [id, reason]))
+      assert.deepStrictEqual([reasons.get(mine.id), reasons.get(theirs.id)], ["cancelled_by_customer", null])
+    }))
+
   it.effect("is over when the holder cancels: stock and cart come back, and the payment is void", () =>
     Effect.gen(function*() {
       const order = yield* anOpenOrder

@@ -10,7 +10,7 @@ import {
   refused
 } from "../checkout/CheckoutFixtures.ts"
 import { aRate, aZone, noZones } from "../shipping/Zones.ts"
-import { aGuestCart, checkOut } from "../support/Purchase.ts"
+import { aGuestCart, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, withApp } from "../support/TestApp.ts"
 import { aTaxClass, aTaxedProduct, aTaxRate, buying, lineTaxesOf, to, totalsOf, withoutRules } from "./TaxedShop.ts"
 
@@ -215,12 +215,19 @@ withApp("a checkout is taxed", (it) => {
       yield* withoutRules
       const gst = yield* aTaxRate({ name: "GST", country: "CA", state: "QC", rateBps: 500 })
       yield* aTaxRate({ name: "QST", country: "CA", state: "QC", rateBps: 997.5 })
-      const { order } = yield* buying([yield* aTaxedProduct(10_000), yield* aTaxedProduct(999)], to("CA", "QC"))
+      const products = [yield* aTaxedProduct(10_000), yield* aTaxedProduct(999)]
+      const { order } = yield* buying(products, to("CA", "QC"))
       const taxes = [
         { name: "GST", rate: "5", base: 10_999, amount: 550 },
         { name: "QST", rate: "9.975", base: 10_999, amount: 1_097 }
       ]
       assert.deepStrictEqual(order.at("data.taxes"), taxes)
+      const cart = yield* aGuestCart()
+      for (const entityId of products) yield* putInto(cart, entityId)
+      const { headers, id } = cart
+      const body = to("CA", "QC")
+      const shown = yield* api("PATCH", `/api/carts/${id}`, { headers, body })
+      assert.deepStrictEqual(shown.at("data.totals.taxes"), taxes)
       assert.strictEqual(order.at("data.lineItems.0.taxes.0.rateId"), gst.at("data.id"))
       yield* api("PATCH", `/api/tax/rates/${gst.text("data.id")}`, { as: asAdmin, body: { rate: "6" } })
       const read = yield* api("GET", `/api/orders/${order.text("data.id")}`, { as: asAdmin })

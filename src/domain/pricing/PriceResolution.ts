@@ -89,7 +89,7 @@ export type BreakdownStep = typeof BreakdownStep.Type
 export interface ResolvedPrice {
   readonly baseAmount: Minor
   readonly finalAmount: Minor
-  /** What the price is compared at, else the price before modifiers and groups; never below `finalAmount`. */
+  /** The price to compare with, else the price before modifiers and groups. */
   readonly listAmount: number
   readonly currency: string
   readonly basePriceId: string | null
@@ -223,7 +223,7 @@ export const resolvePrice = (
     return Result.map(applyModifiers(baseAmount, rows), (steps) => ({
       baseAmount,
       finalAmount: steps.finalAmount,
-      listAmount: Math.max(steps.finalAmount, listAmountOf(base, question)),
+      listAmount: listAmountOf(base, question),
       currency: question.currency,
       basePriceId: base.priceId,
       appliedModifiers: steps.applied,

@@ -88,6 +88,16 @@ const showing = (orders: OrderRepo["Service"], adapters: PaymentAdapters["Servic
     Effect.provideService(PaymentAdapters, adapters)
   )
 
+/** Cancels an unpaid order: stock, promotion codes and cart come back. 404; 409 if it is paid or ended. */
+const cancelling = (orders: OrderRepo["Service"], statuses: StatusChanges["Service"]) =>
+  Effect.fn("OrderPayments.cancel")(function*(orderId: OrderId) {
+    const stored = yield* heldOrder(orders, orderId)
+    const { order } = stored
+    if (order.status !== "pending") return yield* new OrderEnded(order.status)
+    if (order.amountCaptured !== null || order.payment.status === "authorized") return yield* new OrderPaid()
+    return yield* statuses.cancelUnpaid(order.id, (yield* isHolder(stored)) ? "cancelled_by_customer" : null)
+  })
+
 /** Payments of unpaid orders by their holders (contract-commerce §10). */
 export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workflows/checkout/OrderPayments", {
   make: Effect.gen(function*() {
@@ -158,20 +168,12 @@ export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workfl
       return yield* after(orderId, outcome?._tag === "Busy" || outcome?._tag === "Ended")
     })
 
-    /** Cancels an unpaid order: stock, promotion codes and cart come back. 404; 409 if it is paid or ended. */
-    const cancel = Effect.fn("OrderPayments.cancel")(function*(orderId: OrderId) {
-      const { order } = yield* heldOrder(orders, orderId)
-      if (order.status !== "pending") return yield* new OrderEnded(order.status)
-      if (order.amountCaptured !== null || order.payment.status === "authorized") return yield* new OrderPaid()
-      return yield* statuses.cancelUnpaid(order.id)
-    })
-
     return {
       /** Runs `orders.afterGet`. 404, 403. */
       get: (idOrNumber: string) => Effect.flatMap(access.get(idOrNumber), shownToHolder),
       shownToHolder,
       pay,
-      cancel
+      cancel: cancelling(orders, statuses)
     }
   })
 }) {

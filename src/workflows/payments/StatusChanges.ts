@@ -78,9 +78,9 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
     )
 
     /** For the order's holder, who needs no permission for it. */
-    const cancelUnpaid = Effect.fn("StatusChanges.cancelUnpaid")((orderId: OrderId) =>
+    const cancelUnpaid = Effect.fn("StatusChanges.cancelUnpaid")((orderId: OrderId, reason: string | null) =>
       Effect.updateService(
-        change(orderId, { status: "cancelled", reason: "cancelled_by_customer", unpaid: true }),
+        change(orderId, { status: "cancelled", reason, unpaid: true }),
         CurrentActor,
         (actor): Actor => ({ ...actor, permissions: [...actor.permissions, "orders:update"] })
       )
