@@ -32,7 +32,7 @@ const [regional, classed] = [newId(), newId()]
 
 it.live("a store's taxes stay through the upgrade, and goods keep the class that they named", () =>
   Effect.scoped(Effect.gen(function*() {
-    const { app, url } = yield* upgraded((sql) =>
+    const { app } = yield* upgraded((sql) =>
       Effect.gen(function*() {
         for (const id of [store, "regions"]) {
           yield* sql`insert into organizations (id, slug, name) values (${id}, ${id}, 'Store') on conflict do nothing`
@@ -80,7 +80,6 @@ it.live("a store's taxes stay through the upgrade, and goods keep the class that
       })
       assert.deepStrictEqual([kept.status, kept.at("data.taxClass")], [200, "PC040100"])
     }).pipe(Effect.provide(app))
-    assert.isNotEmpty(url)
   })))
 
 it.live("a process of the version before writes classes, rates and goods beside this one", () =>

@@ -14,9 +14,10 @@ export const lastDayOf = (end: Date, timeZone: DateTime.TimeZone): string =>
   businessDate(new Date(end.getTime() - 1), timeZone)
 
 /** Today in the local time zone. */
-export const today: Effect.Effect<string> = Effect.gen(function*() {
-  return businessDate(yield* DateTime.nowAsDate, yield* LocalTimeZone)
-})
+export const today: Effect.Effect<string> = Effect.flatMap(
+  LocalTimeZone,
+  (zone) => Effect.map(DateTime.nowAsDate, (now) => businessDate(now, zone))
+)
 
 /** Local time: `04:00` counts the hours after midnight as the evening before. */
 export const DayStart = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
