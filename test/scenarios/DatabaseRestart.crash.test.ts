@@ -16,9 +16,12 @@ const refusesPolitely = ({ at, headers, status }: Answer) => {
   assert.isTrue(headers.has("retry-after"))
 }
 
-/** Repeats a checkout until it succeeds. */
+/** Repeats a checkout until it succeeds, under one key: a repeat without it would find the cart already sold. */
 const worksAgain = (cart: GuestCart) =>
-  eventually("a checkout to succeed", Effect.map(checkOut(cart), ({ status }) => status === 201))
+  eventually(
+    "a checkout to succeed",
+    Effect.map(checkOut(cart, {}, { "idempotency-key": `again-${cart.id}` }), ({ status }) => status === 201)
+  )
 
 /** Waits for this status of readiness, for the reason that is given. */
 const readyWith = (status: number, reason?: string) =>

@@ -41,6 +41,22 @@ const runOnce = send(asAdmin, "POST /payouts/run", {})
 
 const openPayouts = onDatabase((sql) => sql`select 1 from marketplace_vendor_payouts where status <> 'completed'`)
 
+/** Schedules of the marketplace whose statements would be taken for steps of a run, if they came due in it. */
+const scheduled = [
+  "settle-payouts",
+  "dispute-deadlines",
+  "return-deadlines",
+  "release-holdback",
+  "run-payouts",
+  "score-vendors"
+]
+
+const withoutSchedules = onDatabase((sql) =>
+  sql`insert into scheduler_ticks (task_slug, tick)
+    select 'marketplace/' || name, '9999-12-31' from unnest(${scheduled}::text[]) as task(name)
+    on conflict (task_slug) do update set tick = excluded.tick`
+)
+
 /** A deployment of one process that dies again and again, each time another one takes its place. */
 const mortal = Effect.gen(function*() {
   const { url } = yield* freshDatabase
@@ -62,6 +78,7 @@ const mortal = Effect.gen(function*() {
   })
   const inShop = <A>(work: Effect.Effect<A, never, TestApp | Scope.Scope>) =>
     Effect.suspend(() => Effect.provide(work, talkingTo(place.service(), url)))
+  yield* inShop(withoutSchedules)
   return { bank, inShop, line, runUnder }
 })
 
