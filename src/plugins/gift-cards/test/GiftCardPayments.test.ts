@@ -113,8 +113,7 @@ describe("a gift card in a checkout", () => {
     assert.strictEqual(await shop.balance(id), 1_000)
     await shop.run("deliver")
     // The schedule may have sent the first card before it was disabled.
-    const replacements = () =>
-      shop.mails.filter(({ data, to }) => to === "ann@example.com" && data["amount"] !== 3_000)
+    const replacements = () => shop.mails.filter(({ data, to }) => to === "ann@example.com" && data["amount"] !== 3_000)
     await waitFor("two mails", () => replacements().length === 2)
     const again = await shop.buy(400, [String(replacements().at(-1)?.data["displayCode"])])
     assert.strictEqual(again.status, 201, JSON.stringify(again.body))
