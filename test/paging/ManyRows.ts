@@ -47,7 +47,7 @@ export const growing: Growing = {
   order_notes: { of: "visibility = 'customer'", columns: few("order_id") },
   orders: { of: "customer_id is not null", columns: { ...few("customer_id"), status: "'confirmed'" } },
   outbox_events: {
-    // The order of the requests is the one that was bought.
+    // Repeats the entry of the order that was bought, because the requests ask for its history.
     of: "type = 'orders.create' and entity_id in (select id::text from orders where cart_id is not null)",
     columns: {
       position: "1000000 + n",

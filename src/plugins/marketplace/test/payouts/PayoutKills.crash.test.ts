@@ -41,20 +41,12 @@ const runOnce = send(asAdmin, "POST /payouts/run", {})
 
 const openPayouts = onDatabase((sql) => sql`select 1 from marketplace_vendor_payouts where status <> 'completed'`)
 
-/** Schedules of the marketplace whose statements would be taken for steps of a run, if they came due in it. */
-const scheduled = [
-  "settle-payouts",
-  "dispute-deadlines",
-  "return-deadlines",
-  "release-holdback",
-  "run-payouts",
-  "score-vendors"
-]
-
+/** Lets no schedule come due: the statements of its task would be taken for steps of a run. */
 const withoutSchedules = onDatabase((sql) =>
-  sql`insert into scheduler_ticks (task_slug, tick)
-    select 'marketplace/' || name, '9999-12-31' from unnest(${scheduled}::text[]) as task(name)
-    on conflict (task_slug) do update set tick = excluded.tick`
+  Effect.andThen(
+    sql`create function no_tick() returns trigger language plpgsql as 'begin return null; end'`,
+    sql`create trigger no_tick before insert on scheduler_ticks for each row execute function no_tick()`
+  )
 )
 
 /** A deployment of one process that dies again and again, each time another one takes its place. */
