@@ -20,7 +20,7 @@ const purchase = Effect.fn(function*(slug: string) {
   const asItsOwner = withRequestHeaders({ "x-cart-secret": cart.secret })
 
   return yield* Effect.gen(function*() {
-    yield* stoa.carts.addItem({ params: { id: cart.id }, payload: { entityId: product.id, quantity: 2 } })
+    yield* stoa.carts.addItem({ params: { id: cart.id }, query: {}, payload: { entityId: product.id, quantity: 2 } })
     const { data: order } = yield* stoa.checkout.checkout({
       payload: { cartId: cart.id, currency, paymentMethodId: "test" }
     }).pipe(

@@ -77,11 +77,13 @@ layer(testAppLayer(), app)("the client", (it) => {
       const cart = yield* stoa.carts.create({ payload: { currency: usd } })
       const add = stoa.carts.addItem({
         params: { id: cart.id },
+        query: { include: "totals" },
         payload: { entityId: EntityId.make(entityId), quantity: 1 }
       })
       assert.strictEqual((yield* Effect.flip(add))._tag, "NotFound")
       const line = yield* add.pipe(withRequestHeaders({ "x-cart-secret": cart.secret }))
       assert.strictEqual(line.entityId, entityId)
+      assert.strictEqual("totals" in line ? line.totals.grandTotal : undefined, 1_000)
     }))
 
   it.effect("makes a change once if the caller repeats it with the same key", () =>

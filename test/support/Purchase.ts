@@ -59,8 +59,8 @@ export const aGuestCart = Effect.fnUntraced(function*(currency = "USD", email?: 
 export type GuestCart = Effect.Success<ReturnType<typeof aGuestCart>>
 
 /** Puts a product into a guest's cart, for tests of what is answered. */
-export const addTo = (cart: GuestCart, entityId: string, quantity = 1) =>
-  api("POST", `/api/carts/${cart.id}/items`, { headers: cart.headers, body: { entityId, quantity } })
+export const addTo = (cart: GuestCart, entityId: string, quantity = 1, query = "") =>
+  api("POST", `/api/carts/${cart.id}/items${query}`, { headers: cart.headers, body: { entityId, quantity } })
 
 /** Checks a guest's cart out; by the test method that always succeeds. */
 export const checkOut = (cart: GuestCart, body: object = {}, headers: Readonly<Record<string, string>> = {}) =>

@@ -159,15 +159,9 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       return { ...cart, ...shownChoices(choices), secret }
     })
 
-    const admitted = Effect.fnUntraced(
-      function*(cart: StoredCart | undefined, permission: "cart:read" | "cart:update") {
-        return yield* Effect.fromResult(admit(cart, yield* visitor, permission))
-      }
-    )
-
     /** 404 also for visitors who may not read it. */
-    const get = Effect.fn("Carts.get")(function*(cartId: CartId) {
-      const cart = yield* admitted(yield* repo.find(cartId), "cart:read")
+    const get = Effect.fn("Carts.get")(function*(cartId: CartId, known?: CartVisitor) {
+      const cart = yield* Effect.fromResult(admit(yield* repo.find(cartId), known ?? (yield* visitor), "cart:read"))
       const now = DateTime.toDateUtc(yield* DateTime.now)
       return cart.cart.status === "active" && cart.cart.expiresAt <= now
         ? { ...cart, cart: { ...cart.cart, status: "abandoned" as const } }
@@ -175,8 +169,8 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
     })
 
     /** 404 for visitors who may not change it, 422 when it is not active or has expired. */
-    const toChange = Effect.fn("Carts.toChange")(function*(cartId: CartId, lineId: CartLineId) {
-      const cart = yield* admitted(yield* repo.findWithLine(cartId, lineId), "cart:update")
+    const toChange = Effect.fn("Carts.toChange")(function*(sender: CartVisitor, cartId: CartId, lineId: CartLineId) {
+      const cart = yield* Effect.fromResult(admit(yield* repo.findWithLine(cartId, lineId), sender, "cart:update"))
       return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
     })
 
@@ -200,14 +194,14 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
 /** Reads and hooks come before the actor's turn, which is one rule and one statement. */
 const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   visitor: Effect.Effect<CartVisitor, E, R>,
-  toChange: (cartId: CartId, lineId: CartLineId) => Effect.Effect<StoredCart, E2, R2>
+  toChange: (sender: CartVisitor, cartId: CartId, lineId: CartLineId) => Effect.Effect<StoredCart, E2, R2>
 ) {
   const [cartActor, hooks, repo] = yield* Effect.all([CartActor, Hooks, CartRepo])
   const priceOf = yield* unitPrices
 
   /** Invented ids must not start entities. */
-  const findLine = Effect.fnUntraced(function*(cartId: CartId, itemId: CartLineId) {
-    const { lines: [line], ...seen } = yield* toChange(cartId, itemId)
+  const findLine = Effect.fnUntraced(function*(sender: CartVisitor, cartId: CartId, itemId: CartLineId) {
+    const { lines: [line], ...seen } = yield* toChange(sender, cartId, itemId)
     return line === undefined ? yield* new LineNotFound() : { line, seen }
   })
 
@@ -222,8 +216,8 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
 
   return {
     /** Adds a line at the current price for the cart's customer; 404 for an entity that this actor cannot buy. */
-    addItem: Effect.fn("Carts.addItem")(function*(cartId: CartId, sent: NewCartLine) {
-      const sender = yield* visitor
+    addItem: Effect.fn("Carts.addItem")(function*(cartId: CartId, sent: NewCartLine, known?: CartVisitor) {
+      const sender = known ?? (yield* visitor)
       const addedAt = DateTime.toDateUtc(yield* DateTime.now)
       const wanted = chosenLine(sent)
       const first = yield* offerOf(cartId, wanted, addedAt)
@@ -250,20 +244,27 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       return line
     }),
     /** Sets a line's quantity, 1 to 9999, its notes or both. */
-    changeItem: Effect.fn("Carts.changeItem")(function*(cartId: CartId, itemId: CartLineId, sent: CartLineChange) {
-      const { line: before, seen } = yield* findLine(cartId, itemId)
+    changeItem: Effect.fn("Carts.changeItem")(function*(
+      cartId: CartId,
+      itemId: CartLineId,
+      sent: CartLineChange,
+      known?: CartVisitor
+    ) {
+      const sender = known ?? (yield* visitor)
+      const { line: before, seen } = yield* findLine(sender, cartId, itemId)
       const wanted = { cartId, itemId, quantity: sent.quantity ?? before.quantity }
       const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", wanted)
       // A change of the notes alone must not undo an add that happens meanwhile.
       const change = quantity === before.quantity ? sent : { ...sent, ...yield* requantified(before, quantity, seen) }
-      const line = yield* cartActor.changeLine(cartId, yield* visitor, seen, itemId, change)
+      const line = yield* cartActor.changeLine(cartId, sender, seen, itemId, change)
       yield* hooks.after("cart.afterUpdateQuantity", line, before)
       return line
     }),
-    removeItem: Effect.fn("Carts.removeItem")(function*(cartId: CartId, itemId: CartLineId) {
-      const { line: before, seen } = yield* findLine(cartId, itemId)
+    removeItem: Effect.fn("Carts.removeItem")(function*(cartId: CartId, itemId: CartLineId, known?: CartVisitor) {
+      const sender = known ?? (yield* visitor)
+      const { line: before, seen } = yield* findLine(sender, cartId, itemId)
       yield* hooks.before("cart.beforeRemoveItem", before)
-      const line = yield* cartActor.removeLine(cartId, yield* visitor, seen, itemId)
+      const line = yield* cartActor.removeLine(cartId, sender, seen, itemId)
       yield* hooks.after("cart.afterRemoveItem", line, before)
     })
   }

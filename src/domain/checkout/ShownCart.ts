@@ -7,7 +7,7 @@ import type { BasketLine } from "./PricedCart.ts"
 /** `backorder`: some of the units will come later. */
 const StockWarning = Schema.Literals(["insufficient_stock", "backorder", "low"])
 
-const ShownCartLine = Schema.Struct({
+export const ShownCartLine = Schema.Struct({
   ...CartLine.fields,
   ...ShownItem.fields,
   title: Schema.NullOr(ShownItem.fields.title).annotate({ description: "Null for an item that was deleted." }),
@@ -35,21 +35,20 @@ export const TotalledCart = Schema.Struct({
   totals: CartTotals
 }).annotate({ identifier: "TotalledCart" })
 
+/** A line after a change; with the totals of its cart, where they are asked for, it is as a read shows it. */
+export const ChangedLine = Schema.Union([Schema.Struct({ ...ShownCartLine.fields, totals: CartTotals }), CartLine])
+export type ChangedLine = typeof ChangedLine.Type
+
 const sellableOf = ({ entityId, variantId }: Pick<CartLine, "entityId" | "variantId">) => variantId ?? entityId
 
 const nothingShown = { title: null, variantTitle: null, options: [], sku: null, slug: null, image: null }
 
-/** Shows the lines of a cart; a checkout takes stock for all lines of an item together. */
-export const shownLines = (
-  lines: ReadonlyArray<CartLine>,
-  basket: ReadonlyArray<BasketLine>,
-  totals: CartTotals
-): ReadonlyArray<ShownCartLine> => {
+const showing = (basket: ReadonlyArray<BasketLine>, totals: CartTotals) => {
   const wanted = new Map<string, number>()
-  for (const line of lines) wanted.set(sellableOf(line), (wanted.get(sellableOf(line)) ?? 0) + line.quantity)
+  for (const line of basket) wanted.set(sellableOf(line), (wanted.get(sellableOf(line)) ?? 0) + line.quantity)
   const items = new Map(basket.map((line) => [line.shown?.id, line]))
   const prices = new Map(totals.lines.map((line) => [line.id, line]))
-  return lines.map((line) => {
+  return (line: CartLine): ShownCartLine => {
     const [item, price] = [items.get(line.id), prices.get(line.id)]
     const unitPrice = price?.unitPrice ?? null
     const available = item?.counted === true ? item.shown?.units ?? 0 : null
@@ -64,5 +63,12 @@ export const shownLines = (
       available,
       stockWarning: isShort ? "insufficient_stock" : isLow ? "low" : null
     }
-  })
+  }
 }
+
+/** Shows a line of a cart, whose lines are all in the basket. */
+export const shownLine = (line: CartLine, ...cart: Parameters<typeof showing>): ShownCartLine => showing(...cart)(line)
+
+/** Shows the lines of a cart; a checkout takes stock for all lines of an item together. */
+export const shownLines = (lines: ReadonlyArray<CartLine>, ...cart: Parameters<typeof showing>) =>
+  lines.map(showing(...cart))

@@ -1,17 +1,56 @@
+import { Schema, SchemaGetter, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import { CartChange } from "../../domain/carts/CartChoices.ts"
-import { QuotedCart } from "../../domain/checkout/CartTotals.ts"
-import { TotalledCart } from "../../domain/checkout/ShownCart.ts"
+import { CartTotals, QuotedCart } from "../../domain/checkout/CartTotals.ts"
+import { ChangedLine, ShownCartLine, TotalledCart } from "../../domain/checkout/ShownCart.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { CartId, CartLineId } from "../../domain/platform/ids/Id.ts"
+import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { guarded } from "../endpoint/Resource.ts"
-import { Data, Deleted } from "../envelope/Envelope.ts"
+import { Data } from "../envelope/Envelope.ts"
 import { OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
+import { listing } from "../middleware/UnknownFields.ts"
 
 const cart = { id: CartId }
 const item = { id: CartId, itemId: CartLineId }
+
+const query = {
+  include: Schema.optional(FreeText.annotate({
+    description: "totals: the answer has the cart's totals in meta.totals, and the line as a read shows it.",
+    examples: ["totals"],
+    ...listing(["totals"])
+  }))
+}
+
+export const wantsTotals = ({ include = "" }: { readonly include?: string | undefined }): boolean =>
+  include.split(",").some((name) => name.trim() === "totals")
+
+const meta = Schema.optionalKey(Schema.Struct({ totals: CartTotals }))
+
+const LineAnswer = Schema.Struct({ data: Schema.Union([ShownCartLine, CartLine]), meta }).pipe(
+  Schema.decodeTo(Schema.toType(ChangedLine), {
+    decode: SchemaGetter.transform(({ data, meta }): ChangedLine => ({ ...data, ...meta })),
+    encode: SchemaGetter.transform((line: ChangedLine) => {
+      if (!("totals" in line)) return { data: line }
+      const { totals, ...data } = line
+      return { data, meta: { totals } }
+    })
+  })
+)
+
+const RemovedLine = Schema.Struct({ deleted: Schema.Literal(true), totals: Schema.optionalKey(CartTotals) })
+
+const RemovedAnswer = Schema.Struct({ data: RemovedLine.mapFields(Struct.omit(["totals"])), meta }).pipe(
+  Schema.decodeTo(Schema.toType(RemovedLine), {
+    decode: SchemaGetter.transform(({ data, meta }) => ({ ...data, ...meta })),
+    encode: SchemaGetter.transform(({ deleted, totals }: typeof RemovedLine.Type) => ({
+      data: { deleted },
+      ...(totals === undefined ? {} : { meta: { totals } })
+    }))
+  })
+)
 
 /** Carts (spec §4, contract §2). A guest sends the cart's `secret` in `x-cart-secret`. */
 export const CartsGroup = guarded(
@@ -55,8 +94,9 @@ export const CartsGroup = guarded(
     ),
   HttpApiEndpoint.post("addItem", "/api/carts/:id/items", {
     params: cart,
+    query,
     payload: NewCartLine,
-    success: Data(CartLine).pipe(HttpApiSchema.status(201))
+    success: LineAnswer.pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
@@ -68,14 +108,19 @@ export const CartsGroup = guarded(
     ),
   HttpApiEndpoint.patch("setQuantity", "/api/carts/:id/items/:itemId", {
     params: item,
+    query,
     payload: CartLineChange,
-    success: Data(CartLine)
+    success: LineAnswer
   })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Set the quantity or the notes of a line" })),
-  HttpApiEndpoint.delete("removeItem", "/api/carts/:id/items/:itemId", { params: item, success: Deleted })
+  HttpApiEndpoint.delete("removeItem", "/api/carts/:id/items/:itemId", {
+    params: item,
+    query,
+    success: RemovedAnswer
+  })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
     .annotate(IdempotentChange, true)

@@ -16,6 +16,7 @@ import { TotalledCarts } from "../../workflows/carts/TotalledCarts.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { BeforeDelivery, deliverAfter } from "../access/StreamAccess.ts"
+import { wantsTotals } from "../carts/CartsApi.ts"
 import { answerOf, checkoutKey } from "../checkout/CheckoutHttp.ts"
 import { fingerprint } from "../middleware/IdempotentExecution.ts"
 import { PagePace, RpcConnection } from "./RpcSockets.ts"
@@ -89,9 +90,10 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "carts.read": ({ id }) => TotalledCarts.use((carts) => carts.read(id)),
   "carts.change": ({ change, id }) => TotalledCarts.use((carts) => carts.change(id, change)),
   "carts.quote": ({ change, id }) => TotalledCarts.use((carts) => carts.quote(id, change)),
-  "carts.addItem": ({ cartId, item }) => Carts.use((carts) => carts.addItem(cartId, item)),
-  "carts.setQuantity": ({ cartId, itemId, notes, quantity }) =>
-    Carts.use((carts) => carts.changeItem(cartId, itemId, { notes, quantity })),
+  "carts.addItem": ({ cartId, item, ...query }) =>
+    TotalledCarts.use((carts) => carts.addItem(cartId, item, wantsTotals(query))),
+  "carts.setQuantity": ({ cartId, itemId, notes, quantity, ...query }) =>
+    TotalledCarts.use((carts) => carts.changeItem(cartId, itemId, { notes, quantity }, wantsTotals(query))),
   "carts.removeItem": ({ cartId, itemId }) => Carts.use((carts) => carts.removeItem(cartId, itemId)),
   // The HTTP fingerprint: a repeat finds its order either way.
   "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {

@@ -1,6 +1,6 @@
 import { Context, Schema, SchemaGetter, Struct } from "effect"
 import { Rpc, RpcGroup, RpcMiddleware } from "effect/rpc"
-import { CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
+import { CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import { CartChange } from "../../domain/carts/CartChoices.ts"
 import {
   Attributes,
@@ -13,7 +13,7 @@ import {
 import { EntityView } from "../../domain/catalog/EntityView.ts"
 import { PriceChanged, QuotedCart } from "../../domain/checkout/CartTotals.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
-import { TotalledCart } from "../../domain/checkout/ShownCart.ts"
+import { ChangedLine, TotalledCart } from "../../domain/checkout/ShownCart.ts"
 import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
 import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
 import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
@@ -156,8 +156,17 @@ const carts = RpcGroup.make(
   Rpc.make("read", { payload: { id: CartId }, success: TotalledCart, ...totalled }),
   Rpc.make("change", { payload: { id: CartId, change: CartChange }, success: TotalledCart, ...totalled }),
   Rpc.make("quote", { payload: { id: CartId, change: CartChange }, success: QuotedCart, ...totalled }),
-  call("addItem", { cartId: CartId, item: NewCartLine }, CartLine),
-  call("setQuantity", { ...line, ...CartLineChange.fields }, CartLine),
+  // `include: "totals"`: the line as a read shows it, with the cart's totals.
+  Rpc.make("addItem", {
+    payload: { cartId: CartId, item: NewCartLine, ...include },
+    success: ChangedLine,
+    ...totalled
+  }),
+  Rpc.make("setQuantity", {
+    payload: { ...line, ...CartLineChange.fields, ...include },
+    success: ChangedLine,
+    ...totalled
+  }),
   call("removeItem", line, Schema.Void),
   Rpc.make("checkout", {
     payload: CheckoutRequest,

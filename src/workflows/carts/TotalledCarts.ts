@@ -1,5 +1,13 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
-import { type NewCart, type StoredCart, toCart } from "../../domain/carts/Cart.ts"
+import {
+  type CartLine,
+  type CartLineChange,
+  type CartVisitor,
+  type NewCart,
+  type NewCartLine,
+  type StoredCart,
+  toCart
+} from "../../domain/carts/Cart.ts"
 import { type CartChange, type CartChoices, noChoices, readChoices } from "../../domain/carts/CartChoices.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
@@ -9,12 +17,12 @@ import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
 import { buyerOf, payableByStoredValue, type PricedCart } from "../../domain/checkout/PricedCart.ts"
-import { shownLines } from "../../domain/checkout/ShownCart.ts"
+import { type ChangedLine, shownLine, shownLines } from "../../domain/checkout/ShownCart.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
-import { type CartId, newId, type OrderId } from "../../domain/platform/ids/Id.ts"
+import { type CartId, type CartLineId, newId, type OrderId } from "../../domain/platform/ids/Id.ts"
 import { CurrencyCode } from "../../domain/platform/money/Money.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { normalizeCodes } from "../../domain/promotions/PromotionRules.ts"
@@ -94,12 +102,16 @@ const paidBy = Effect.fnUntraced(function*(
 const makePreview = Effect.gen(function*() {
   const [pricing, { from }, { requires }] = yield* Effect.all([CheckoutPricing, TaxSettings, StoreSettings])
   const extensions = yield* CheckoutExtensions
-  const [carts, adapters] = [yield* Carts, yield* PaymentAdapters]
+  const adapters = yield* PaymentAdapters
 
-  return Effect.fnUntraced(function*(cartId: CartId, basket: PricedBasket, choices: CartChoices) {
+  return Effect.fnUntraced(function*(
+    { customerId }: CartVisitor,
+    cartId: CartId,
+    basket: PricedBasket,
+    choices: CartChoices
+  ) {
     const { billingAddress, giftCards, promotionCodes, shippingRateId } = choices
     const shippingAddress = choices.shippingAddress ?? from
-    const { customerId } = yield* carts.visitor
     const { metadata } = basket
     const request = { promotionCodes, shippingAddress, shippingRateId, metadata }
     const decide = extensions.decide({
@@ -133,8 +145,11 @@ const makeTotals = Effect.gen(function*() {
   const adapters = yield* PaymentAdapters
 
   const basketOf = Effect.fnUntraced(
-    function*(cart: CartId, { currency, email, promotionCodes }: Partial<CartChange>) {
-      const { actor, customerId } = yield* carts.visitor
+    function*(
+      { actor, customerId }: CartVisitor,
+      cart: CartId,
+      { currency, email, promotionCodes }: Partial<CartChange>
+    ) {
       const basket = yield* baskets.priced({
         cart,
         currency: currency ?? null,
@@ -148,23 +163,26 @@ const makeTotals = Effect.gen(function*() {
     }
   )
 
-  const stored = Effect.fnUntraced(function*(cartId: CartId) {
-    const basket = yield* basketOf(cartId, {})
-    return { basket, totals: yield* preview(cartId, basket, readChoices(basket.choices)) }
+  /** Callers admit the visitor. */
+  const stored = Effect.fnUntraced(function*(visitor: CartVisitor, cartId: CartId) {
+    const basket = yield* basketOf(visitor, cartId, {})
+    return { basket, totals: yield* preview(visitor, cartId, basket, readChoices(basket.choices)) }
   })
 
   /** Totals a cart with the named choices in place of those it has. Callers admit the visitor. */
   const of = Effect.fn("TotalledCarts.of")(function*(cartId: CartId, asked: Partial<CartChange>) {
     const chosen = yield* Effect.fromResult(chosenBy(adapters, asked))
-    const basket = yield* basketOf(cartId, asked)
+    const visitor = yield* carts.visitor
+    const basket = yield* basketOf(visitor, cartId, asked)
     const metadata = asked.metadata ?? basket.metadata
-    return yield* preview(cartId, { ...basket, metadata }, { ...readChoices(basket.choices), ...chosen })
+    return yield* preview(visitor, cartId, { ...basket, metadata }, { ...readChoices(basket.choices), ...chosen })
   })
 
   /** Prices of all lines in another currency; 422 names those without one. */
   const pricesIn = Effect.fnUntraced(function*({ cart, lines }: StoredCart, currency: CartChange["currency"]) {
     if (currency === undefined || currency === cart.currency) return {}
-    const totals = yield* preview(cart.id, yield* basketOf(cart.id, { currency }), noChoices)
+    const visitor = yield* carts.visitor
+    const totals = yield* preview(visitor, cart.id, yield* basketOf(visitor, cart.id, { currency }), noChoices)
     const prices = Object.fromEntries(totals.lines.map(({ id, unitPrice }) => [id, unitPrice]))
     const missing = lines.filter(({ id }) => !(id in prices))
     return missing.length === 0
@@ -175,14 +193,45 @@ const makeTotals = Effect.gen(function*() {
   return { stored, of, pricesIn }
 })
 
+/** Changes of lines; with totals they cost one statement more, and show the line as a read does. */
+const lineChanges = (carts: Carts["Service"], stored: Effect.Success<typeof makeTotals>["stored"]) => {
+  const answered = Effect.fnUntraced(function*<E, R>(
+    cartId: CartId,
+    withTotals: boolean,
+    change: (visitor: CartVisitor) => Effect.Effect<CartLine, E, R>
+  ) {
+    const visitor = yield* carts.visitor
+    const line = yield* change(visitor)
+    if (!withTotals) return line
+    const { basket, totals } = yield* stored(visitor, cartId)
+    return { ...shownLine(line, basket.lines, totals), totals } satisfies ChangedLine
+  })
+
+  return {
+    addItem: (cartId: CartId, sent: NewCartLine, withTotals: boolean) =>
+      answered(cartId, withTotals, (visitor) => carts.addItem(cartId, sent, visitor)),
+    changeItem: (cartId: CartId, itemId: CartLineId, sent: CartLineChange, withTotals: boolean) =>
+      answered(cartId, withTotals, (visitor) => carts.changeItem(cartId, itemId, sent, visitor)),
+    /** The totals, where they are asked for. */
+    removeItem: Effect.fn("TotalledCarts.removeItem")(
+      function*(cartId: CartId, itemId: CartLineId, withTotals: boolean) {
+        const visitor = yield* carts.visitor
+        yield* carts.removeItem(cartId, itemId, visitor)
+        return withTotals ? { totals: (yield* stored(visitor, cartId)).totals } : {}
+      }
+    )
+  }
+}
+
 /** Totals of carts, and changes that need a price or a payment provider (contract-commerce §3). */
 export class TotalledCarts extends Context.Service<TotalledCarts>()("stoa/workflows/carts/TotalledCarts", {
   make: Effect.gen(function*() {
     const [carts, adapters, { of, pricesIn, stored }] = [yield* Carts, yield* PaymentAdapters, yield* makeTotals]
 
     const read = Effect.fn("TotalledCarts.read")(function*(cartId: CartId) {
-      const cart = toCart(yield* carts.get(cartId))
-      const { basket, totals } = yield* stored(cart.id)
+      const visitor = yield* carts.visitor
+      const cart = toCart(yield* carts.get(cartId, visitor))
+      const { basket, totals } = yield* stored(visitor, cart.id)
       return { ...cart, lineItems: shownLines(cart.lineItems, basket.lines, totals), totals }
     })
 
@@ -190,6 +239,7 @@ export class TotalledCarts extends Context.Service<TotalledCarts>()("stoa/workfl
       of,
       /** A cart with its totals; 404 also for visitors who may not read it. */
       read,
+      ...lineChanges(carts, stored),
       create: (input: NewCart) =>
         Effect.flatMap(
           Effect.fromResult(chosenBy(adapters, input)),
