@@ -5,7 +5,7 @@ import type { CartLine, CartState } from "../../src/domain/carts/Cart.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
-import { type CartLineId, EntityId, newId } from "../../src/domain/platform/ids/Id.ts"
+import { type CartLineId, CustomerId, EntityId, newId } from "../../src/domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -63,6 +63,22 @@ const layer = CartRepo.layer.pipe(
 it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) => {
   const asSystem = <A, E, R>(body: Effect.Effect<A, E, R>) =>
     Effect.provideService(body, CurrentActor, systemActor("org_default"))
+
+  it.effect("claims nothing once a line was added to one of the two carts since they were read", () =>
+    Effect.gen(function*() {
+      const [carts, claimed, other] = [yield* CartRepo, yield* aState, yield* aState]
+      const both = Effect.all([carts.find(claimed.cart.id), carts.find(other.cart.id)])
+      const [cart, merged] = yield* both
+      if (cart === undefined || merged === undefined) return assert.fail("The carts were not made.")
+      yield* carts.addLine(other, aLine(other))
+      const customer = CustomerId.make(newId())
+      assert.strictEqual(yield* carts.claim(cart, merged, customer), "stale")
+      const [unclaimed, full] = yield* both
+      assert.deepStrictEqual([unclaimed?.cart.customerId, full?.cart.status], [null, "active"])
+      assert.strictEqual(yield* carts.claim(cart, full, customer), "claimed")
+      const [owned, empty] = yield* both
+      assert.deepStrictEqual([owned?.lines.length, owned?.cart.customerId, empty?.cart.status], [1, customer, "merged"])
+    }).pipe(asSystem))
 
   it.effect("writes a line, the cart's new version and the event together, and nothing for an older version", () =>
     Effect.gen(function*() {

@@ -70,6 +70,8 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
     const carts = CartRepo.of({
       find: () => unused,
       findWithLine: () => unused,
+      activeOf: () => Effect.never,
+      claim: () => Effect.never,
       ofCustomer: () => unused,
       state: () => Effect.succeed(state),
       offer: () => unused,

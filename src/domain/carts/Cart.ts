@@ -46,6 +46,11 @@ export const Cart = Schema.Struct({ ...fields, ...ShownChoices.fields, lineItems
   .annotate({ identifier: "Cart" })
 export type Cart = typeof Cart.Type
 
+/** The new secret of a cart; the one before opens it no more. */
+export const ReplacedSecret = Schema.Struct({ id: CartId, secret: Schema.String }).annotate({
+  identifier: "ReplacedSecret"
+})
+
 /** A new cart. Only this response has the secret, which a guest sends in `x-cart-secret`. */
 export const CreatedCart = Schema.Struct({ ...fields, ...ShownChoices.fields, secret: Schema.String })
   .annotate({ identifier: "CreatedCart" })
@@ -118,6 +123,7 @@ export const toCart = ({ cart, choices, lines }: StoredCart): Cart => ({
 export const CartWrite = Schema.Struct({
   ...Struct.map(Struct.pick(fields, ["currency", "email", "metadata"]), Schema.optionalKey),
   choices: ChangedChoices,
+  secretHash: Schema.optionalKey(Schema.String),
   /** Unit prices of all lines in a new currency, by the ids of the lines. */
   prices: Schema.optionalKey(Schema.Record(Schema.String, Amount))
 })

@@ -18,6 +18,7 @@ import {
   toCart
 } from "./Cart.ts"
 import { type CartChoices, noChoices } from "./CartChoices.ts"
+import { claimCartStatement } from "./CartClaimStatements.ts"
 import {
   type AddedLine,
   type AddRow,
@@ -67,6 +68,13 @@ export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/Car
       change: Effect.fn("CartRepo.change")(function*(from: CartState, write: CartWrite) {
         return yield* changeCartStatement(sql, yield* CurrentActor, from, write)
       }, Effect.orDie),
+      /** `stale` when one of the carts has changed meanwhile. */
+      claim: Effect.fn("CartRepo.claim")(
+        function*(cart: StoredCart, other: StoredCart | undefined, customer: CustomerId) {
+          return yield* claimCartStatement(sql, yield* CurrentActor, cart, other, customer)
+        },
+        Effect.orDie
+      ),
       ...jobs(sql)
     }
   })
@@ -106,6 +114,16 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
           order by c.created_at desc, c.id desc limit ${limit}`
       )
       return found.map(toCart)
+    }, Effect.orDie),
+    /** The latest cart of a customer that is active, in a currency. */
+    activeOf: Effect.fn("CartRepo.activeOf")(function*(customerId: CustomerId, currency: string, now: Date) {
+      const [cart] = yield* cartsWithLines(
+        sql,
+        sql`c.organization_id = ${yield* currentOrganization} and c.customer_id = ${customerId}::uuid
+          and c.status = 'active' and c.expires_at > ${now} and c.currency = ${currency}
+          order by c.created_at desc, c.id desc limit 1`
+      )
+      return cart
     }, Effect.orDie),
     /**
      * A cart, whether an item can be added to it and its price, in one statement for all waiting adds. Show it only to

@@ -217,12 +217,12 @@ export const changeLineStatement = (
     select exists (select 1 from previous) as exists, (select ${sql.literal(lineOf.line)} from line) as line`
 
 /** Without codes of gift cards, also as hashes. */
-const logged = (row: string) =>
+export const loggedCart = (row: string) =>
   `(${jsonOf(Struct.omit(CartState.fields.cart.fields, ["updatedAt"]), row)} || (${row}.choices - 'giftCards'))`
 
 const set = (
   sql: SqlClient.SqlClient,
-  column: "currency" | "email" | "metadata",
+  column: "currency" | "email" | "metadata" | "secret_hash",
   type: "text" | "jsonb",
   sent: unknown
 ) =>
@@ -235,15 +235,15 @@ export const changeCartStatement = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   { cart, version }: CartState,
-  { choices, currency, email, metadata, prices = {} }: CartWrite
+  { choices, currency, email, metadata, prices = {}, secretHash }: CartWrite
 ) => {
   const priced = Object.entries(prices).map(([id, price]) => ({ id, price }))
   const entry = changeLogRows(sql, actor, {
     type: "cart.update",
     entityType: "cart",
     entityId: "x.id::text",
-    payload: logged("x"),
-    before: `(select ${logged("f")} from previous f)`,
+    payload: loggedCart("x"),
+    before: `(select ${loggedCart("f")} from previous f)`,
     from: "changed x"
   })
   const isPriced = currency === undefined ? sql.literal("") : sql`and not exists (select 1 from cart_lines l
@@ -254,7 +254,9 @@ export const changeCartStatement = (
     repriced as materialized (
       select p.* from jsonb_to_recordset(${JSON.stringify(priced)}::jsonb) as p(id uuid, price bigint)),
     changed as (update carts set ${set(sql, "email", "text", email)} ${set(sql, "currency", "text", currency)}
-        ${set(sql, "metadata", "jsonb", metadata)} choices = choices || ${JSON.stringify(choices)}::jsonb,
+        ${set(sql, "metadata", "jsonb", metadata)} ${
+      set(sql, "secret_hash", "text", secretHash)
+    } choices = choices || ${JSON.stringify(choices)}::jsonb,
         version = version + 1, updated_at = now()
       where id = ${cart.id}::uuid and organization_id = ${cart.organizationId} and version = ${version}
         and status = 'active' and expires_at > now() ${isPriced} returning *),

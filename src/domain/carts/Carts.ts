@@ -28,6 +28,7 @@ import {
   toState
 } from "./Cart.ts"
 import { type CartChoices, noChoices, shownChoices } from "./CartChoices.ts"
+import { claiming } from "./CartClaims.ts"
 import { CartRepo } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
 import { type ChosenLine, chosenLine, isBoundedMetadata, isSameLine } from "./Line.ts"
@@ -185,7 +186,15 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       yield* actor.change(cartId, sender, Struct.pick(seen, ["cart", "secretHash", "version"]), yield* decide(seen))
     })
 
-    return { create, get, visitor, change, ...yield* changes(visitor, toChange) }
+    /** Replaces the secret, whose holders before lose the cart; 404, 409 and 422 as a change. */
+    const replaceSecret = Effect.fn("Carts.replaceSecret")(function*(id: CartId) {
+      const secret = newCartSecret()
+      yield* change(id, () => Effect.succeed({ choices: {}, secretHash: hashCartSecret(secret) }))
+      return { id, secret }
+    })
+
+    const claim = yield* claiming
+    return { create, get, visitor, change, claim, replaceSecret, ...yield* changes(visitor, toChange) }
   })
 }) {
   static readonly layer = Layer.effect(Carts, Carts.make)

@@ -1,6 +1,6 @@
 import { Schema, SchemaGetter, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
-import { CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
+import { CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine, ReplacedSecret } from "../../domain/carts/Cart.ts"
 import { CartChange } from "../../domain/carts/CartChoices.ts"
 import { CartTotals, QuotedCart } from "../../domain/checkout/CartTotals.ts"
 import { ChangedLine, ShownCartLine, TotalledCart } from "../../domain/checkout/ShownCart.ts"
@@ -92,6 +92,24 @@ export const CartsGroup = guarded(
     .annotateMerge(
       OpenApi.annotations({ summary: "Show what the cart would cost with other choices; changes nothing" })
     ),
+  HttpApiEndpoint.post("claim", "/api/carts/:id/claim", { params: cart, success: Data(TotalledCart) })
+    .annotate(Access, anyOf("cart:update"))
+    .annotate(OpensWithCartSecret, true)
+    .annotate(IdempotentChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Make a guest's cart that of the customer who has signed in",
+      description: "Needs a session and the cart's secret. The customer's latest active cart in the same currency is " +
+        "merged into it: quantities add, prices are set again, and that cart is `merged`. It stays as it is where " +
+        "there would be too many lines. 401 without a profile; 409 for a cart of another customer, or one that is " +
+        "being checked out."
+    })),
+  HttpApiEndpoint.post("replaceSecret", "/api/carts/:id/secret", { params: cart, success: Data(ReplacedSecret) })
+    .annotate(Access, anyOf("cart:update"))
+    .annotate(OpensWithCartSecret, true)
+    .annotate(IdempotentChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Replace a cart's secret; the one before opens it no more"
+    })),
   HttpApiEndpoint.post("addItem", "/api/carts/:id/items", {
     params: cart,
     query,

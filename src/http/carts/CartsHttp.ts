@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { Carts } from "../../domain/carts/Carts.ts"
 import { TotalledCarts } from "../../workflows/carts/TotalledCarts.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CartsGroup, wantsTotals } from "./CartsApi.ts"
@@ -8,12 +9,14 @@ export const cartsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CartsGroup),
   "carts",
   Effect.fnUntraced(function*(handlers) {
-    const totals = yield* TotalledCarts
+    const [carts, totals] = [yield* Carts, yield* TotalledCarts]
     return handlers.handleAll({
       create: ({ payload }) => totals.create(payload),
       read: ({ params }) => totals.read(params.id),
       change: ({ params, payload }) => totals.change(params.id, payload),
       quote: ({ params, payload }) => totals.quote(params.id, payload),
+      claim: ({ params }) => totals.claim(params.id),
+      replaceSecret: ({ params }) => carts.replaceSecret(params.id),
       addItem: ({ params, payload, query }) => totals.addItem(params.id, payload, wantsTotals(query)),
       setQuantity: ({ params, payload, query }) =>
         totals.changeItem(params.id, params.itemId, payload, wantsTotals(query)),

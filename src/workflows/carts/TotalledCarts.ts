@@ -235,8 +235,23 @@ export class TotalledCarts extends Context.Service<TotalledCarts>()("stoa/workfl
       return { ...cart, lineItems: shownLines(cart.lineItems, basket.lines, totals), totals }
     })
 
+    /** A crash before it leaves old snapshots, which no checkout charges. */
+    const reprice = Effect.fnUntraced(function*(cartId: CartId) {
+      const { totals } = yield* stored(yield* carts.visitor, cartId)
+      const prices = Object.fromEntries(totals.lines.map(({ id, unitPrice }) => [id, unitPrice]))
+      yield* carts.change(cartId, () => Effect.succeed({ choices: {}, prices }))
+    })
+
     return {
       of,
+      /** Gives a guest's cart to its buyer, and sets its prices again when another one was merged into it. */
+      claim: Effect.fn("TotalledCarts.claim")(function*(cartId: CartId) {
+        if ((yield* carts.claim(cartId)) === "merged") {
+          // The claim has written the idempotency record, and stands also when a checkout takes the cart now.
+          yield* Effect.ignore(Effect.updateService(reprice(cartId), CurrentActor, Struct.omit(["executionId"])))
+        }
+        return yield* read(cartId)
+      }),
       /** A cart with its totals; 404 also for visitors who may not read it. */
       read,
       ...lineChanges(carts, stored),
