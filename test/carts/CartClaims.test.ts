@@ -54,8 +54,11 @@ withSharedApp("a claimed cart", (it) => {
         as: { ...asCustomer("pricing"), permissions: ["*:*"] },
         body: { entityId, currency: "USD", amount: 800, minQuantity: 10 }
       })
-      const { at } = yield* claim(as, yield* aCartWith(entityId, 4))
-      assert.deepInclude(at("data.lineItems.0"), { quantity: 10, unitPriceSnapshot: 800, priceChanged: false })
+      const guest = yield* aCartWith(entityId, 4)
+      const headers = { ...guest.headers, "idempotency-key": `claim-${guest.id}` }
+      const claimed = yield* claim(as, { ...guest, headers })
+      assert.deepStrictEqual((yield* claim(as, { ...guest, headers })).body, claimed.body)
+      assert.deepInclude(claimed.at("data.lineItems.0"), { quantity: 10, unitPriceSnapshot: 800, priceChanged: false })
     }))
 
   it.effect("keeps each unit once when it is claimed by many requests at once", () =>
