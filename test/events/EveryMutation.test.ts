@@ -113,6 +113,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/carts": ["cart.create"],
   "PATCH /api/carts/:id": ["cart.update"],
   "POST /api/carts/:id/quote": [],
+  "POST /api/carts/:id/secret": [],
   "POST /api/carts/:id/items": ["cart.afterAddItem"],
   "PATCH /api/carts/:id/items/:itemId": ["cart.updateQuantity"],
   "DELETE /api/carts/:id/items/:itemId": ["cart.removeItem"],
@@ -334,9 +335,16 @@ withApp("the change log", (it) => {
           }
         }
         assert.deepStrictEqual(wrong, [])
-        for (const elsewhere of ["media/upload", "payments/webhook", "admin/staff", "admin/staff/invitations"]) {
-          asked.add(`POST /api/${elsewhere}`)
-        }
+        for (
+          const elsewhere of [
+            "media/upload",
+            "payments/webhook",
+            "admin/staff",
+            "admin/staff/invitations",
+            // A buyer claims a cart of a guest, with its secret: `test/carts/CartClaims.test.ts`.
+            "carts/:id/claim"
+          ]
+        ) asked.add(`POST /api/${elsewhere}`)
         asked.add("DELETE /api/me")
         assert.sameMembers([...asked], unsafe().map(({ method, path }) => `${method} ${path}`))
       })

@@ -216,6 +216,7 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/carts", { currency: "USD", customerId: "{customer}" }),
   probe("PATCH", "/api/carts/{cart}", { note: "Ring twice" }),
   probe("POST", "/api/carts/{cart}/quote", { note: "Ring twice" }),
+  probe("POST", "/api/carts/{cart}/secret"),
   probe("PATCH", "/api/carts/{cart}/items/{item}", { quantity: 4 }),
   probe("DELETE", "/api/carts/{cart}/items/{item}"),
   probe("POST", "/api/carts/{cart}/items", { ...item, quantity: 1 }),
@@ -292,6 +293,8 @@ export const nameless: ReadonlySet<string> = new Set([
   // About the caller: ErasureHttp.test.ts.
   "GET /api/me/export",
   "DELETE /api/me",
+  // The secret of a guest's cart: CartClaims.test.ts.
+  "POST /api/carts/:id/claim",
   // The signature names the file: DownloadsHttp.test.ts.
   "GET /api/downloads/:id",
   // FilesHttp.test.ts.
