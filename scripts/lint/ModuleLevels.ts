@@ -16,7 +16,7 @@ const levels: ReadonlyArray<string> = [
   "pricing inventory search",
   "carts",
   "orders",
-  "promotions fulfillment tax invoices privacy",
+  "promotions fulfillment tax invoices privacy returns",
   "checkout payments mail",
   "import-export"
 ]

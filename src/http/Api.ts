@@ -35,6 +35,7 @@ import {
 import { CompensationsGroup, PaymentsGroup, RefundsGroup } from "./payments/PaymentsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"
 import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
+import { MyReturnsGroup, ReturnsGroup } from "./returns/ReturnsApi.ts"
 import { SearchGroup } from "./search/SearchApi.ts"
 import { ShippingGroup, ShippingQuotesGroup } from "./shipping/ShippingApi.ts"
 import { StaffGroup } from "./staff/StaffApi.ts"
@@ -77,8 +78,10 @@ export const Api = HttpApi.make("stoa")
   .add(OrderPaymentsGroup)
   .add(RefundsGroup)
   .add(CompensationsGroup)
+  .add(ReturnsGroup)
   .add(MeGroup)
   .add(MyOrdersGroup)
+  .add(MyReturnsGroup)
   .add(DownloadsGroup)
   .add(CustomersGroup)
   .add(CustomerGroupsGroup)

@@ -19,7 +19,8 @@ const permissions = {
     "orders:create",
     "orders:create:on-behalf",
     "orders:update",
-    "orders:manage"
+    "orders:manage",
+    "returns:manage"
   ],
   customer: ["catalog:read", "cart:create", "cart:read", "orders:read:own"],
   noperm: []

@@ -2,7 +2,7 @@ import { Context, type Duration, Effect, Layer, Schedule, Stream } from "effect"
 import { FetchHttpClient, Headers } from "effect/http"
 import { RpcClient, type RpcClientError, RpcMiddleware, RpcSerialization } from "effect/rpc"
 import { Socket } from "effect/socket"
-import type { EventType, StoreEvent } from "../../domain/platform/events/Event.ts"
+import type { EmittedType, StoreEvent } from "../../domain/platform/events/Event.ts"
 import { type Refusal, RpcAccess, StoaRpcs } from "../../http/rpc/StoaRpcs.ts"
 import { type Connection, credentialHeaders } from "../Credentials.ts"
 
@@ -46,7 +46,7 @@ export class StoaRpc
 
 export interface Followed {
   readonly after?: number
-  readonly type?: EventType
+  readonly type?: EmittedType
 }
 
 const again = "500 millis"

@@ -22,7 +22,7 @@ import { Order } from "../../domain/orders/Order.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import * as Errors from "../../domain/platform/errors/ApiErrors.ts"
-import { eventTypes, StoreEvent } from "../../domain/platform/events/Event.ts"
+import { emittedTypes, StoreEvent } from "../../domain/platform/events/Event.ts"
 import { CartId, CartLineId, CustomerId, EntityId, JobId, OrderId, WarehouseId } from "../../domain/platform/ids/Id.ts"
 import { Job } from "../../domain/platform/jobs/Job.ts"
 import { pageQuery, Pagination } from "../../domain/platform/paging/Paging.ts"
@@ -218,7 +218,7 @@ const jobs = RpcGroup.make(
 const eventFilters = {
   /** The sequence to start after. Default 0, the beginning. */
   after: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  type: Schema.optional(Schema.Literals(eventTypes))
+  type: Schema.optional(Schema.Literals(emittedTypes))
 }
 
 /** Like `GET /api/events`. */

@@ -230,6 +230,7 @@ export const storeSettings = ({ access, auth, deployment }: AppSettings): Settin
   ...deployment.checkout,
   capture: deployment.payments.capture,
   staleOrderHours: deployment.orders.staleHours,
+  returnDays: deployment.returns.days,
   roles: access.roles,
   keyScopes: access.keyScopes,
   keysEnabled: auth.apiKeys.enabled,

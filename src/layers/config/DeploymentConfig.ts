@@ -109,6 +109,10 @@ export const deploymentSettings = group({
     /** Hours after which an unpaid pending order is cancelled; drafts are not. 0: never. Default 48. */
     staleHours: setting(is.whole(0, 87_600, " of hours (0: never)"), defaultSettings.staleOrderHours)
   }),
+  returns: group({
+    /** Days after the delivery, else after the order, in which shoppers can ask for a return. 0: never. Default 30. */
+    days: setting(is.whole(0, 36_500, " of days (0: never)"), defaultSettings.returnDays)
+  }),
   /** How long ended records stay in the database; scheduled jobs delete them then. */
   retention: group({
     /** Days that abandoned and checked-out carts stay. Default 30. */

@@ -25,6 +25,7 @@ import { payments } from "./payments.ts"
 import { pricing } from "./pricing.ts"
 import { promotions } from "./promotions.ts"
 import { ratelimits } from "./ratelimits.ts"
+import { returns } from "./returns.ts"
 import { search } from "./search.ts"
 import { shipping } from "./shipping.ts"
 import { tax } from "./tax.ts"
@@ -52,6 +53,7 @@ export const modules = [
   tax,
   fulfillment,
   payments,
+  returns,
   invoices,
   checkout,
   adminOrders,

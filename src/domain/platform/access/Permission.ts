@@ -43,6 +43,7 @@ export const defaultRoles: Roles = {
     "orders:create",
     "orders:read",
     "orders:update",
+    "returns:manage",
     "customers:read",
     "cart:create",
     "cart:update"

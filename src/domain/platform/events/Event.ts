@@ -21,6 +21,10 @@ export const eventTypes = [
 
 export type EventType = typeof eventTypes[number]
 
+/** With the further events of contract-commerce §10. */
+export const emittedTypes = [...eventTypes, "returns.create", "returns.update"] as const
+export type EmittedType = typeof emittedTypes[number]
+
 export const EventName = Schema.Union([Schema.Literals(eventTypes), Schema.String])
 export type EventName = EventType | (string & {})
 
@@ -79,7 +83,7 @@ export type AuditedType =
 /** `<plugin>/<table>.create`, or an event that a plugin declares. */
 export type PluginType = `${string}/${string}`
 
-export type ChangeType = EventType | AuditedType | PluginType
+export type ChangeType = EmittedType | AuditedType | PluginType
 
 export type Subject =
   | PluginType
@@ -101,6 +105,7 @@ export type Subject =
   | "variant"
   | "warehouse"
   | "refund"
+  | "return"
   | "compensation_failure"
   | "shipping_rate"
   | "shipping_zone"

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { type EventName, eventTypes, StoreEvent } from "./Event.ts"
+import { emittedTypes, type EventName, StoreEvent } from "./Event.ts"
 
 export interface EventNotice {
   readonly organizationId: string
@@ -50,11 +50,11 @@ export class DeclaredEvents extends Context.Service<DeclaredEvents, {
 }>()("stoa/domain/platform/events/DeclaredEvents") {
   static readonly layerOf = (plugins: ReadonlyArray<{ readonly events: ReadonlyArray<string> }>) =>
     Layer.succeed(DeclaredEvents, {
-      names: new Set<string>([...eventTypes, ...plugins.flatMap(({ events }) => events)])
+      names: new Set<string>([...emittedTypes, ...plugins.flatMap(({ events }) => events)])
     })
 }
 
 export const announcedNames: Effect.Effect<ReadonlySet<string>> = Effect.map(
   Effect.serviceOption(DeclaredEvents),
-  Option.match({ onNone: (): ReadonlySet<string> => new Set(eventTypes), onSome: ({ names }) => names })
+  Option.match({ onNone: (): ReadonlySet<string> => new Set(emittedTypes), onSome: ({ names }) => names })
 )

@@ -26,6 +26,8 @@ export interface Settings {
   readonly capture: "automatic" | "manual"
   /** 0: never. */
   readonly staleOrderHours: number
+  /** Days after the delivery in which shoppers can ask for a return. */
+  readonly returnDays: number
   readonly roles: Roles
   readonly keyScopes: KeyScopes
   readonly keysEnabled: boolean
@@ -44,6 +46,7 @@ export const defaultSettings: Settings = {
   confirmationMinutes: 60,
   capture: "automatic",
   staleOrderHours: 48,
+  returnDays: 30,
   roles: defaultRoles,
   keyScopes: mergedScopes(),
   keysEnabled: false,

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Roles } from "../../../domain/platform/access/Permission.ts"
-import { eventTypes } from "../../../domain/platform/events/Event.ts"
+import { emittedTypes } from "../../../domain/platform/events/Event.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import { modules } from "../../../layers/modules/Modules.ts"
 import type { Plugin } from "../Plugin.ts"
@@ -12,7 +12,7 @@ export const checkPlugins = (plugins: ReadonlyArray<Plugin>, roles: Roles) => {
     roles: Object.keys(roles),
     modules: modules.map(({ id }) => id),
     permissions: modules.flatMap(({ permissions }) => permissions.map(({ scope }) => scope)),
-    events: eventTypes
+    events: emittedTypes
   })
   return flaw === undefined ? Effect.void : Effect.fail(new InvalidSetting({ message: flaw }))
 }

@@ -1,0 +1,19 @@
+import { Layer } from "effect"
+import { defineModule } from "../../domain/platform/modules/Module.ts"
+import { migrations } from "../../domain/returns/migrations.ts"
+import { ReturnRepo } from "../../domain/returns/ReturnRepo.ts"
+import { Returns } from "../../domain/returns/Returns.ts"
+import { myReturnsHttp, returnsHttp } from "../../http/returns/ReturnsHttp.ts"
+import { inventory } from "./inventory.ts"
+import { orders } from "./orders.ts"
+import { payments } from "./payments.ts"
+
+/** Goods that come back (docs/orders.md). Needs the services of orders and payments. */
+export const returns = defineModule({
+  id: "returns",
+  requires: [inventory, orders, payments],
+  permissions: [{ scope: "returns:manage", description: "Read and decide returns, receive and refund their goods" }],
+  migrations,
+  services: Layer.provideMerge(Returns.layer, ReturnRepo.layer),
+  routes: Layer.merge(returnsHttp, myReturnsHttp)
+})
