@@ -62,6 +62,8 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
     "orders",
     "order_lines",
     "order_notes",
+    "order_return_lines",
+    "order_returns",
     "order_status_history",
     "refunds"
   ]

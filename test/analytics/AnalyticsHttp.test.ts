@@ -346,7 +346,7 @@ withSharedApp("analytics", (it) => {
       const meta = yield* api("GET", "/api/analytics/meta", { as: asAdmin })
       assert.strictEqual(meta.status, 200)
       const models = meta.list("data.models").map((model) => Object(model))
-      const names = ["Orders", "OrderLineItems", "Tenders", "Inventory", "StockMovements", "Customers"]
+      const names = ["Orders", "OrderLineItems", "Tenders", "Returns", "Inventory", "StockMovements", "Customers"]
       assert.sameMembers(models.map(({ name }) => name), names)
       assert.isTrue(models.every(({ source }) => source === "builtin"))
       for (const kind of ["measures", "dimensions", "segments"]) {

@@ -43,7 +43,7 @@ withModels("who asks", (it) => {
       for (const person of [...roles, holding("analytics:read"), { ...holding("analytics:*"), role: "manager" }]) {
         const asker = inOrganization(as.organizationId, person)
         assert.deepStrictEqual(yield* rowsOf(count, asker), [{ "Orders.count": 1 }])
-        assert.strictEqual(namesIn(yield* api("GET", "/api/analytics/meta", { as: asker })).length, 7)
+        assert.strictEqual(namesIn(yield* api("GET", "/api/analytics/meta", { as: asker })).length, 8)
       }
     }))
 
@@ -76,7 +76,7 @@ withModels("who asks", (it) => {
         refused(yield* ask({ measures: [measure] }, asCustomer("ann")), 403, "FORBIDDEN")
       }
       const meta = yield* api("GET", "/api/analytics/meta", { as: asCustomer("ann") })
-      assert.sameMembers(namesIn(meta), ["Orders", "OrderLineItems", "Tenders", "Customers"])
+      assert.sameMembers(namesIn(meta), ["Orders", "OrderLineItems", "Tenders", "Returns", "Customers"])
       assert.notMatch(JSON.stringify(meta.body), /Inventory|Shelves/)
       // A refusal does not list models that the customer may not see.
       const unknown = yield* ask({ measures: ["Orders.none"] }, asCustomer("ann"))

@@ -23,6 +23,7 @@ const differences: Readonly<Record<string, Difference>> = {
   fulfillments_read: { without: ["taken"] },
   media_assets_read: { without: ["confidence", "derived_from_asset_id", "digest", "origin"] },
   order_lines_read: { without: ["taxes"], beside: ["organization_id"] },
+  order_return_lines_read: { without: ["received"], beside: ["order_id", "requested_at", "status"] },
   order_tenders_read: { without: ["needs_shopper"], beside: ["order_id", "organization_id"] },
   orders_read: {
     without: [
@@ -75,6 +76,7 @@ const differences: Readonly<Record<string, Difference>> = {
       "attempts",
       "failure",
       "given",
+      "given_outside",
       "next_attempt_at",
       "provider_reference",
       "refusals",
@@ -91,7 +93,9 @@ const differences: Readonly<Record<string, Difference>> = {
   },
   plugin_variants: { of: "variants", without: ["combination", "source_store_id"] },
   plugin_warehouses: { of: "warehouses", without: ["address"] },
-  refunds_read: { without: ["attempts", "given", "next_attempt_at", "refusals", "restarts", "sent_at", "undone_by"] },
+  refunds_read: {
+    without: ["attempts", "given", "given_outside", "next_attempt_at", "refusals", "restarts", "sent_at", "undone_by"]
+  },
   stock_levels_read: { without: ["average_cost", "sellable_id"] },
   variants_read: { without: ["combination"] }
 }

@@ -3,6 +3,7 @@ import { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderId, RefundId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
+import { ShortText, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
 /**
@@ -10,6 +11,15 @@ import { Time } from "../platform/text/Time.ts"
  * provider.
  */
 export const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
+
+/** How money went back that no provider moved (contract-commerce §12). */
+export const GivenOutside = Schema.Struct({
+  means: Text.annotate({ description: "How the money was given back.", examples: ["Bank transfer"] }),
+  reference: Schema.optional(
+    ShortText.annotate({ description: "How it is found again.", examples: ["SEPA 2026-0042"] })
+  )
+}).annotate({ identifier: "GivenOutside" })
+export type GivenOutside = typeof GivenOutside.Type
 
 /** Amounts in minor units. */
 export const StoredRefund = Schema.Struct({
@@ -35,7 +45,8 @@ export const StoredRefund = Schema.Struct({
   nextAttemptAt: Time,
   createdAt: Time,
   updatedAt: Time,
-  given: Amount
+  given: Amount,
+  givenOutside: Schema.NullOr(GivenOutside)
 })
 
 /** Orders decide refunds and payments settle them, so both write this table. */
@@ -56,6 +67,7 @@ export const refunds = new Table("refunds", StoredRefund, {
     "nextAttemptAt",
     "createdAt",
     "updatedAt",
-    "given"
+    "given",
+    "givenOutside"
   ]
 })

@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { StoredRefund } from "../orders/RefundTable.ts"
+import { GivenOutside, StoredRefund } from "../orders/RefundTable.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
 import { OrderId, OrderLineId, RefundId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
@@ -37,6 +37,7 @@ export const RefundRecord = Schema.Struct({
     "status",
     "failure",
     "providerReference",
+    "givenOutside",
     "performedBy",
     "undoneAt",
     "undoneBy",
@@ -64,9 +65,16 @@ const Positive = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number
 
 const Reason = FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "Why; it is passed to the provider." })
 
+const outside = Schema.optional(
+  GivenOutside.annotate({
+    description: "The money was given back another way: it is recorded, and no provider is asked."
+  })
+)
+
 export const AmountRefund = Schema.Struct({
   amount: Schema.optional(Positive.annotate({ description: "Minor units. Default: everything that is left." })),
-  reason: Schema.optional(Reason)
+  reason: Schema.optional(Reason),
+  givenOutside: outside
 }).annotate({ identifier: "AmountRefund" })
 
 const RequestedLine = Schema.Struct({
@@ -86,6 +94,7 @@ export const RefundRequest = Schema.Struct({
     Positive.annotate({ description: "Minor units. Beside lines or shipping: at most what they are worth." })
   ),
   reason: Schema.optional(Reason),
+  givenOutside: outside,
   restock: Schema.optional(
     Schema.Boolean.annotate({ description: "Units that were handed over go back into stock. Default false." })
   )

@@ -11,6 +11,8 @@ const RefundableLine = Schema.Struct({
   sellable: Uuid,
   quantity: Schema.Int,
   refundedQuantity: Schema.Int,
+  /** Units that came back and wait for the refund of their return. */
+  returned: Schema.optional(Schema.Int),
   refundedValue: Amount,
   totalPrice: Amount,
   discountAmount: Amount,
@@ -121,7 +123,7 @@ const calculateLines = (
       const line = known.get(asked.lineItemId)
       if (line === undefined) return yield* refuse(`lines.${index}.lineItemId`, "is no line of this order")
       known.delete(line.id)
-      const left = line.quantity - line.refundedQuantity
+      const left = line.quantity - line.refundedQuantity - (line.returned ?? 0)
       if (asked.quantity > left) {
         return yield* refuse(`lines.${index}.quantity`, `is more than the ${left} units that can be refunded`)
       }

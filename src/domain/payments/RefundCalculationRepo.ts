@@ -5,10 +5,10 @@ import type { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { refundNoted } from "../orders/RefundEntryStatements.ts"
-import { refunds } from "../orders/RefundTable.ts"
+import { type GivenOutside, refunds } from "../orders/RefundTable.ts"
 import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
-import { newId, type OrderId, type RefundId } from "../platform/ids/Id.ts"
+import { newId, type OrderId, type RefundId, type ReturnId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import {
   type CalculatedLine,
@@ -19,7 +19,13 @@ import {
 } from "./RefundCalculation.ts"
 import { refundLines } from "./RefundTables.ts"
 
-export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
+/** Counts units of received returns as taken, except those of `returnId`. */
+export const readRefundable = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  orderId: OrderId,
+  returnId: ReturnId | null = null
+) =>
   decoding(sql, RefundableOrder)`select o.currency, coalesce(o.amount_captured, 0) as captured,
       o.refunded_total as refunded, o.shipping_total as "shippingTotal",
       o.payment_intent_id is not null and o.amount_captured is null as uncaptured,
@@ -27,7 +33,10 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
       coalesce((select sum(r.outstanding) from refunds r where r.order_id = ${orderId}::uuid and r.status = 'pending'), 0)::int8
         as pending,
       coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'sellable', coalesce(l.variant_id, l.entity_id),
-          'quantity', l.quantity, 'refundedQuantity', l.refunded_quantity, 'refundedValue', l.refunded_value,
+          'quantity', l.quantity, 'refundedQuantity', l.refunded_quantity,
+          'returned', coalesce((select sum(x.received_quantity) from order_return_lines_read x
+            where x.order_line_id = l.id and x.status = 'received'
+              and x.return_id is distinct from ${returnId}::uuid), 0), 'refundedValue', l.refunded_value,
           'totalPrice', l.total_price, 'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
           'unsent', case when l.fulfillment_status = 'fulfilled' then 0
             else greatest(0, l.quantity - l.refunded_quantity - coalesce(sent.quantity, 0)) end) order by l.position)
@@ -65,7 +74,14 @@ const restocked = (
   })
 }
 
+interface RefundOrigin {
+  readonly givenOutside?: GivenOutside | undefined
+  /** The return whose goods are refunded. */
+  readonly returnId?: ReturnId | undefined
+}
+
 interface Writing {
+  readonly origin: RefundOrigin
   readonly refundId: RefundId
   readonly orderId: OrderId
   readonly reason: string
@@ -75,7 +91,9 @@ interface Writing {
 }
 
 const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
-  const { decided, lines, orderId, reason, refundId, released } = writing
+  const { decided, lines, orderId, origin, reason, refundId, released } = writing
+  const { givenOutside = null, returnId } = origin
+  const given = givenOutside === null ? 0 : decided.amount
   const recorded = lines.map(Struct.pick(["lineItemId", "quantity", "amount", "restocked"]))
   return sql`with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb)
@@ -86,12 +104,15 @@ const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
       id: sql`${refundId}::uuid`,
       organizationId: sql`${actor.organizationId}`,
       orderId: sql`${orderId}::uuid`,
-      kind: sql`${lines.some(({ restock }) => restock) ? "return" : "refund"}`,
+      kind: sql`${returnId !== undefined || lines.some(({ restock }) => restock) ? "return" : "refund"}`,
       amount: sql`${decided.amount}::bigint`,
       shippingAmount: sql`${decided.shippingAmount}::bigint`,
       shippingValue: sql`${decided.shippingValue}::bigint`,
       reason: sql`${reason}`,
-      status: sql`${decided.amount === 0 ? "completed" : "pending"}`,
+      status: sql`${given === decided.amount ? "completed" : "pending"}`,
+      given: sql`${given}::bigint`,
+      givenOutside: sql`${givenOutside === null ? null : JSON.stringify(givenOutside)}::jsonb`,
+      providerReference: sql`${givenOutside?.reference ?? null}::text`,
       performedBy: sql`${actor.userId ?? actor.keyId ?? null}::text`,
       releasedStock: sql`${JSON.stringify(released)}::jsonb`
     })
@@ -114,7 +135,8 @@ const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
         refunded_value = l.refunded_value + i.value
       from input i where l.id = i."lineItemId" and l.order_id = ${orderId}::uuid),
     shipping as (
-      update orders set refunded_shipping = refunded_shipping + ${decided.shippingValue}::bigint, updated_at = now()
+      update orders set refunded_shipping = refunded_shipping + ${decided.shippingValue}::bigint,
+        refunded_total = refunded_total + ${given}::bigint, updated_at = now()
       where id = ${orderId}::uuid),
     entry as (${refundNoted(sql, actor, "refunds.create", "made", recorded)})${idempotencyRecord(sql, actor)}
     select 1`
@@ -135,11 +157,12 @@ export class RefundCalculationRepo
         function*(
           orderId: OrderId,
           reason: string,
-          decide: (order: RefundableOrder) => Result.Result<CalculatedRefund, RefundRefused>
+          decide: (order: RefundableOrder) => Result.Result<CalculatedRefund, RefundRefused>,
+          origin: RefundOrigin = {}
         ) {
           const actor = yield* CurrentActor
           yield* lockMoney(sql, actor.organizationId, orderId)
-          const order = yield* readRefundable(sql, actor.organizationId, orderId)
+          const order = yield* readRefundable(sql, actor.organizationId, orderId, origin.returnId)
           if (order === undefined) return yield* new OrderNotFound()
           const decided = yield* Effect.fromResult(decide(order))
           const isAll = decided.amount > 0 && decided.amount === capOf(order)
@@ -156,7 +179,7 @@ export class RefundCalculationRepo
           )
           const refundId = newId<RefundId>()
           const lines = restocked(decided.lines, back)
-          yield* insert(sql, actor, { refundId, orderId, reason, decided, lines, released })
+          yield* insert(sql, actor, { refundId, orderId, origin, reason, decided, lines, released })
           yield* updateProjections(projections, orderId)
           return { refundId, settled: decided.amount === 0 }
         },

@@ -209,7 +209,8 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
       yield* lockMoney(sql, actor.organizationId, orderId)
       const rows = yield* decoding(sql, Schema.Struct({ amount: Schema.Int }))`with paid as materialized (
           select o.id, t.position, coalesce(t.captured, o.amount_captured, 0) as captured,
-            case when t.position is null then o.refunded_total + coalesce((select sum(outstanding) from refunds r
+            case when t.position is null then o.refunded_total - coalesce((select sum(r.given) from refunds r
+                where r.order_id = o.id and r.given_outside is not null), 0)::bigint + coalesce((select sum(outstanding) from refunds r
                 where r.order_id = o.id and r.status = 'pending'), 0)::bigint
               else t.refunded + ${sql.literal(pendingParts)} end as known
           from orders o left join order_tenders t on t.order_id = o.id and t.intent_id = ${intentId}

@@ -36,7 +36,7 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
       request: Effect.fn("Refunds.request")(function*(orderId: OrderId, request: RefundRequest) {
         yield* permitted
         const reason = request.reason ?? unexplained
-        return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request))
+        return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request), request)
       }),
       /** The newest first; 404 for an unknown order. */
       ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
@@ -68,11 +68,12 @@ const leftOf = (order: RefundableOrder): Omit<RefundCap, "orderId"> => {
     pending,
     cap: capOf(order),
     shipping: Math.max(0, shares.shipping - refundedShipping),
-    lines: lines.filter(({ quantity, refundedQuantity }) => quantity > refundedQuantity).map((line) => ({
-      lineItemId: line.id,
-      quantity: line.quantity - line.refundedQuantity,
-      amount: nextValue(line, shares.lines.get(line.id) ?? 0, line.quantity - line.refundedQuantity)
-    }))
+    lines: lines.flatMap((line) => {
+      const quantity = line.quantity - line.refundedQuantity - (line.returned ?? 0)
+      return quantity > 0
+        ? [{ lineItemId: line.id, quantity, amount: nextValue(line, shares.lines.get(line.id) ?? 0, quantity) }]
+        : []
+    })
   }
 }
 

@@ -149,5 +149,7 @@ export const migrations = {
   ),
   "0005_counted": statements(
     ...countedBy({ table: "compensation_failures", part: (row) => `${row}.status` })
-  )
+  ),
+  // Money that went back without the provider: by bank transfer, or in cash.
+  "0006_given_outside": statements("alter table refunds add column given_outside jsonb")
 }

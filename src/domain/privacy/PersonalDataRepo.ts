@@ -134,6 +134,7 @@ const recordsOf = Effect.fnUntraced(
       sql`select ${entityType}::text as "entityType", array_agg(id::text order by id) as ids from ${sql(table)}
         where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId} having count(*) > 0`
     return yield* decoding(sql, Record)`${of("refund", "refunds")} union all ${of("fulfillment", "fulfillments")}
+      union all ${of("return", "order_returns")}
       union all ${of("compensation_failure", "compensation_failures")}`
   }
 )
@@ -147,6 +148,10 @@ const anonymizeRecords = Effect.fnUntraced(
     yield* sql`update refunds set reason = reason_anonymous(reason) where ${theirs}`
     yield* sql`update order_status_history set reason = reason_anonymous(reason) where ${theirs} and reason is not null`
     yield* sql`update compensation_failures set note = null where ${theirs} and note is not null`
+    yield* sql`update order_returns set photos = '[]', rejection_reason = null, instructions = null, label_url = null
+      where ${theirs}`
+    yield* sql`update order_return_lines set reason = null
+      where return_id = any(array(select id from order_returns where ${theirs})) and reason is not null`
     yield* sql`update fulfillments set tracking_number = null, tracking_url = null, details = null where ${theirs}`
     yield* sql`update fulfillment_events set description = null
       where fulfillment_id = any(array(select id from fulfillments where ${theirs})) and description is not null`

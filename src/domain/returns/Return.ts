@@ -1,6 +1,7 @@
 import { Result, Schema, Struct } from "effect"
 import { ShownItem } from "../carts/Line.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
+import { GivenOutside } from "../orders/RefundTable.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { EntityId, OrderId, OrderLineId, RefundId, ReturnId, VariantId, WarehouseId } from "../platform/ids/Id.ts"
 import { Units } from "../platform/text/Fields.ts"
@@ -113,6 +114,13 @@ export const Receipt = Schema.Struct({
   })
 }).annotate({ identifier: "ReturnReceipt" })
 export type Receipt = typeof Receipt.Type
+
+export const ReturnRefund = Schema.Struct({
+  givenOutside: Schema.optional(
+    GivenOutside.annotate({ description: "The money was given back another way: no provider is asked." })
+  )
+}).annotate({ identifier: "ReturnRefund" })
+export type ReturnRefund = typeof ReturnRefund.Type
 
 /** Where each step begins and ends (contract-commerce §12). */
 const steps = {

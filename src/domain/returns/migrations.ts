@@ -62,13 +62,9 @@ export const migrations = {
   ),
   // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
-    `create view order_returns_read as
-      select r.id, r.organization_id, r.order_id, r.number, r.status, r.photos, r.rejection_reason, r.instructions,
-        r.label_url, r.refund_id, r.replacement_order_id, r.received_at, r.created_at, r.updated_at
-      from order_returns r`,
     `create view order_return_lines_read as
       select x.organization_id, x.return_id, r.order_id, r.status, x.order_line_id, x.quantity, x.reason,
-        x.received_quantity
+        x.received_quantity, r.created_at as requested_at
       from order_return_lines x join order_returns r on r.id = x.return_id`
   )
 }

@@ -3,7 +3,15 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { Access, anyOf, signedIn } from "../../domain/platform/access/AccessRule.ts"
 import { OrderId, ReturnId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
-import { Approval, NewReturn, Receipt, Rejection, Return, ReturnStatus } from "../../domain/returns/Return.ts"
+import {
+  Approval,
+  NewReturn,
+  Receipt,
+  Rejection,
+  Return,
+  ReturnRefund,
+  ReturnStatus
+} from "../../domain/returns/Return.ts"
 import { Created, creates, guarded, lists, paramsOf, reads, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
@@ -50,6 +58,14 @@ export const ReturnsGroup = guarded(
       summary(
         "Record which goods of a return came back",
         "Units with `restock` are in stock again with the answer. 409 unless it is approved."
+      )
+    ),
+  HttpApiEndpoint.post("refund", `${returns}/:rid/refund`, { ...one, payload: OptionalBody(ReturnRefund) })
+    .annotate(IdempotentChange, true)
+    .annotateMerge(
+      summary(
+        "Refund the goods of a return that were received",
+        "To the payments of the order, as refunds of lines do, or noted with `givenOutside`. 409 unless it is received."
       )
     )
 ).annotateEndpoints(Access, anyOf("returns:manage"))

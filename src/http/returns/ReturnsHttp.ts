@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { Returns } from "../../domain/returns/Returns.ts"
+import { ReturnRefunds } from "../../workflows/orders/ReturnRefunds.ts"
 import { MyReturnsGroup, ReturnsGroup } from "./ReturnsApi.ts"
 
 export const returnsHttp = HttpApiBuilder.group(
@@ -9,6 +10,7 @@ export const returnsHttp = HttpApiBuilder.group(
   "returns",
   Effect.fnUntraced(function*(handlers) {
     const returns = yield* Returns
+    const refunds = yield* ReturnRefunds
     return handlers.handleAll({
       list: ({ query }) => returns.list(query, pageOf(query)),
       ofOrder: ({ params, query }) => returns.ofOrder(params.id, pageOf(query)),
@@ -17,6 +19,7 @@ export const returnsHttp = HttpApiBuilder.group(
       approve: ({ params, payload }) => returns.approve(params.id, params.rid, payload ?? {}),
       reject: ({ params, payload }) => returns.reject(params.id, params.rid, payload.reason),
       cancel: ({ params }) => returns.cancel(params.id, params.rid),
+      refund: ({ params, payload }) => refunds.refund(params.id, params.rid, payload ?? {}),
       receive: ({ params, payload }) => returns.receive(params.id, params.rid, payload)
     })
   })

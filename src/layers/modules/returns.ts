@@ -1,9 +1,11 @@
 import { Layer } from "effect"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
+import { analyticsModels } from "../../domain/returns/analytics.ts"
 import { migrations } from "../../domain/returns/migrations.ts"
 import { ReturnRepo } from "../../domain/returns/ReturnRepo.ts"
 import { Returns } from "../../domain/returns/Returns.ts"
 import { myReturnsHttp, returnsHttp } from "../../http/returns/ReturnsHttp.ts"
+import { ReturnRefunds } from "../../workflows/orders/ReturnRefunds.ts"
 import { inventory } from "./inventory.ts"
 import { orders } from "./orders.ts"
 import { payments } from "./payments.ts"
@@ -14,6 +16,7 @@ export const returns = defineModule({
   requires: [inventory, orders, payments],
   permissions: [{ scope: "returns:manage", description: "Read and decide returns, receive and refund their goods" }],
   migrations,
-  services: Layer.provideMerge(Returns.layer, ReturnRepo.layer),
+  analyticsModels,
+  services: Layer.provideMerge(Layer.merge(Returns.layer, ReturnRefunds.layer), ReturnRepo.layer),
   routes: Layer.merge(returnsHttp, myReturnsHttp)
 })

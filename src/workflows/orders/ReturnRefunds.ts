@@ -1,0 +1,48 @@
+import { Context, Effect, Layer } from "effect"
+import { calculateRefund } from "../../domain/payments/RefundCalculation.ts"
+import { RefundCalculationRepo } from "../../domain/payments/RefundCalculationRepo.ts"
+import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
+import type { OrderId, ReturnId } from "../../domain/platform/ids/Id.ts"
+import type { Return, ReturnRefund } from "../../domain/returns/Return.ts"
+import { ReturnRepo } from "../../domain/returns/ReturnRepo.ts"
+import { stepped } from "../../domain/returns/Returns.ts"
+import { RefundSettlement } from "../payments/RefundSettlement.ts"
+
+/** The return writes the record of the request's Idempotency-Key. */
+const withoutRecord = ({ executionId: _, ...actor }: Actor): Actor => actor
+
+/** Money for goods that came back (contract-commerce §12). */
+export class ReturnRefunds extends Context.Service<ReturnRefunds>()("stoa/workflows/orders/ReturnRefunds", {
+  make: Effect.gen(function*() {
+    const [returns, calculations, settlement] = yield* Effect.all([ReturnRepo, RefundCalculationRepo, RefundSettlement])
+
+    const written = Effect.fnUntraced(function*(before: Return, { givenOutside }: ReturnRefund) {
+      const refunded = yield* stepped(before, "refund")
+      const lines = before.lines.flatMap(({ lineItemId, receivedQuantity: quantity }) =>
+        quantity > 0 ? [{ lineItemId, quantity }] : []
+      )
+      const { refundId } = yield* calculations.write(
+        before.orderId,
+        `return ${before.number}`,
+        (order) => calculateRefund(order, { lines }),
+        { returnId: before.id, givenOutside }
+      )
+      return { ...refunded, refundId }
+    }, Effect.updateService(CurrentActor, withoutRecord))
+
+    /**
+     * Refunds what was received. The step and its refund are one transaction, and the refund settles by itself: a crash
+     * in between leaves both or neither. 404, 409; 422 for more than is left of the payment.
+     */
+    const refund = Effect.fn("ReturnRefunds.refund")(function*(orderId: OrderId, id: ReturnId, request: ReturnRefund) {
+      const { organizationId } = yield* CurrentActor
+      const refunded = yield* returns.change(orderId, id, (before) => written(before, request))
+      if (refunded.refundId !== null) yield* settlement.settle({ refundId: refunded.refundId, organizationId })
+      return refunded
+    })
+
+    return { refund }
+  })
+}) {
+  static readonly layer = Layer.effect(ReturnRefunds, ReturnRefunds.make)
+}
