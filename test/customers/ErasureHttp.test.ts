@@ -65,6 +65,15 @@ const orderKnown = Effect.fnUntraced(function*(orderId: string) {
     metadata: { left: `with ${firstName}` }
   })
   yield* as(asAdmin, "POST", `/api/orders/${orderId}/refund`, { amount: 100, reason: `${lastName} complained` })
+  yield* as(asAdmin, "POST", `/api/orders/${orderId}/refund`, {
+    amount: 1,
+    givenOutside: { means: "Bank transfer", reference: memory }
+  })
+  const back = yield* as(asAdmin, "POST", `/api/orders/${orderId}/returns`, {
+    lines: [{ lineItemId: order.at("data.lineItems.0.id"), quantity: 1, reason: memory }],
+    photos: [`https://pictures.test/${memory}`]
+  })
+  yield* as(asAdmin, "POST", `/api/orders/${orderId}/returns/${back.at("data.id")}/reject`, { reason: memory })
   yield* as(asAdmin, "GET", `/api/orders/${orderId}/invoice.html`)
   yield* onDatabase((sql) =>
     sql`insert into compensation_failures (id, organization_id, kind, status, order_id, amount, message, note)
@@ -110,6 +119,7 @@ withApp("the export of personal data", (it) => {
         "notes",
         "refunds",
         "fulfillments",
+        "returns",
         "invoices"
       ])
       assert.deepInclude(all.at("data.profile"), { id: known.id, email, phone, firstName, groupIds: [known.group] })
@@ -132,8 +142,14 @@ withApp("records about a customer's orders", (it) => {
       const shown = yield* as(who, "GET", "/api/me/export")
       assert.deepInclude(shown.at("data.notes.0"), { orderId: known.order, text: `${firstName} ${memory}` })
       assert.notProperty(shown.at("data.notes.0"), "authorName")
-      assert.deepInclude(shown.at("data.refunds.0"), { amount: 100, reason: `${lastName} complained` })
+      assert.deepInclude(shown.at("data.refunds.1"), { amount: 100, reason: `${lastName} complained` })
       assert.deepInclude(shown.at("data.fulfillments.0"), { id: parcel, trackingNumber: memory, carrier: "post" })
+      assert.deepInclude(shown.at("data.returns.0"), {
+        orderId: known.order,
+        status: "rejected",
+        rejectionReason: memory,
+        photos: [`https://pictures.test/${memory}`]
+      })
       assert.include(JSON.stringify(shown.at("data.invoices.0.content")), street)
       const invoice = `/api/orders/${known.order}/invoice.html`
       const issued = yield* as(asAdmin, "GET", invoice)
@@ -146,7 +162,7 @@ withApp("records about a customer's orders", (it) => {
       assert.deepStrictEqual((yield* namingTables).filter((table) => !passing.includes(table)), ["invoices"])
       assert.strictEqual((yield* as(asAdmin, "GET", invoice)).body, issued.body)
       const refund = yield* as(asAdmin, "GET", `/api/orders/${known.order}/refunds`)
-      assert.deepInclude(refund.at("data.0"), { amount: 100, reason: "erased" })
+      assert.deepInclude(refund.at("data.1"), { amount: 100, reason: "erased" })
       const timeline = yield* as(asAdmin, "GET", `/api/orders/${known.order}/timeline?limit=100`)
       const reasons = timeline.list("data").map((one) => at(one, "data.reason")).filter((one) =>
         typeof one === "string"

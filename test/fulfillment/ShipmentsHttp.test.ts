@@ -317,4 +317,19 @@ withSharedApp("fulfillments by hand", (it) => {
       assert.strictEqual((yield* change(order, made, { status: "delivered" })).status, 200)
       assert.deepStrictEqual(yield* shelf(order), [19, 0])
     }))
+
+  it.effect("refuses to cancel a fulfillment of which units came back with a return", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ quantity: 2 }] })
+      const made = yield* send(order, [2])
+      const lineItemId = order.lines[0]?.id
+      const asked = { as: asAdmin, body: { lines: [{ lineItemId, quantity: 1 }] } }
+      const back = yield* api("POST", `/api/orders/${order.id}/returns`, asked)
+      const path = `/api/orders/${order.id}/returns/${back.text("data.id")}`
+      yield* api("POST", `${path}/approve`, { as: asAdmin })
+      const lines = [{ lineItemId, quantity: 1, disposition: "scrap" }]
+      assert.strictEqual((yield* api("POST", `${path}/receive`, { as: asAdmin, body: { lines } })).status, 200)
+      refused(yield* cancel(order, made), 422, "INVALID_TRANSITION")
+      assert.deepStrictEqual(yield* shelf(order), [18, 0])
+    }))
 })

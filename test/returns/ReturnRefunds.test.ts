@@ -59,7 +59,7 @@ withSharedApp("the refund of a return", (it) => {
         amount: 1_000,
         status: "completed",
         givenOutside,
-        providerReference: "SEPA 42"
+        providerReference: null
       })
       const cap = yield* api("GET", `/api/orders/refunds/cap?orderId=${order.id}`, { as: asStaff })
       assert.deepInclude(cap.at("data"), { refunded: 1_000, pending: 0, cap: 1_000 })

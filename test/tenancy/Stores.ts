@@ -144,6 +144,43 @@ const moneyOf = Effect.fnUntraced(function*(organizationId: string) {
   return { refundable: paid.id, refundableLine, refund, authorized: authorized.id, failure, otherFailure }
 })
 
+/** Returns of an order that was handed over, one before each step, and one that its customer asked for. */
+const returnsOf = Effect.fnUntraced(function*(
+  organizationId: string,
+  as: typeof asAdmin,
+  own: { readonly buyer: typeof asAdmin; readonly order: string; readonly orderLine: string }
+) {
+  const sent = yield* onDatabase((sql) =>
+    Effect.provideService(
+      buildOrder({
+        organizationId,
+        orderNumber: "ORD-2020-900003",
+        status: "fulfilled",
+        lines: [{ quantity: 9, fulfillmentStatus: "fulfilled" }]
+      }),
+      SqlClient.SqlClient,
+      sql
+    )
+  )
+  const sentLine = sent.lines[0]?.id ?? ""
+  const asked = (sender: typeof asAdmin, path: string, lineItemId: string) =>
+    Effect.map(make(sender, path, { lines: [{ lineItemId, quantity: 1 }] }), (answer) => answer.text("data.id"))
+  const path = `/api/orders/${sent.id}/returns`
+  const take = (id: string, verb: string, body: object) => make(as, `${path}/${id}/${verb}`, body)
+  const [askedBack, worn, withdrawn, onItsWay, cameBack] = yield* Effect.all([
+    asked(as, path, sentLine),
+    asked(as, path, sentLine),
+    asked(as, path, sentLine),
+    asked(as, path, sentLine),
+    asked(as, path, sentLine)
+  ])
+  yield* take(onItsWay, "approve", {})
+  yield* take(cameBack, "approve", {})
+  yield* take(cameBack, "receive", { lines: [{ lineItemId: sentLine, quantity: 1, disposition: "scrap" }] })
+  const ownReturn = yield* asked(own.buyer, `/api/me/orders/${own.order}/returns`, own.orderLine)
+  return { sent: sent.id, sentLine, askedBack, worn, withdrawn, onItsWay, cameBack, ownReturn }
+})
+
 /**
  * Fills an organization with one record of each kind and gives their ids. `as` is its administrator, `buyer` its customer
  * with a paid order. The cart has no customer, so that staff may change it; nothing is priced in `emptyZone`; the draft is
@@ -223,6 +260,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string, buyer = 
     item: line.text("data.id"),
     ...(yield* anEndpoint(as, organization)),
     ...(yield* moneyOf(organization)),
+    ...(yield* returnsOf(organization, as, { buyer: shopper, ...bought })),
     job: failed?.id ?? "",
     apiKey: yield* anApiKey(organization),
     upload: yield* anUpload(organization),

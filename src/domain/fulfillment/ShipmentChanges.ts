@@ -64,9 +64,9 @@ const kept = (goods: OrderGoods, { record }: StoredShipment): string | undefined
     return `The order is ${goods.status}: what comes back of it is a return, and its shipments stay as they are.`
   }
   const covered = new Set(record.lineItems.map(({ id }) => id))
-  // Refunded units may be those of this shipment, and would return to stock twice.
-  return goods.lines.some((line) => covered.has(line.id) && line.refundedQuantity > 0)
-    ? "Units of these lines were refunded: what comes back of them is a return."
+  // Units that were refunded or came back may be those of this shipment, and would return to stock twice.
+  return goods.lines.some((line) => covered.has(line.id) && line.refundedQuantity + line.returned > 0)
+    ? "Units of these lines were refunded or came back: what comes back of them is a return."
     : undefined
 }
 

@@ -25,7 +25,8 @@ const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: Orde
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'entityType', l.entity_type,
             'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'variantTitle', l.variant_title, 'quantity', l.quantity,
             'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
-            'covered', coalesce(c.units, 0)) order by l.position)
+            'covered', coalesce(c.units, 0), 'returned', coalesce((select sum(x.received_quantity)
+              from order_return_lines_read x where x.order_line_id = l.id), 0)) order by l.position)
           from order_lines_read l left join (select fl.order_line_id, sum(fl.quantity)::int4 as units
             from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
             where f.order_id = ${orderId}::uuid and f.organization_id = ${organization} and f.status <> 'cancelled'

@@ -20,7 +20,9 @@ const FulfillableLine = Schema.Struct({
     "refundedQuantity",
     "fulfillmentStatus"
   ]),
-  covered: Schema.Int
+  covered: Schema.Int,
+  /** Units that came back with a return. */
+  returned: Schema.Int
 })
 type FulfillableLine = typeof FulfillableLine.Type
 

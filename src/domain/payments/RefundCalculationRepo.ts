@@ -112,7 +112,6 @@ const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
       status: sql`${given === decided.amount ? "completed" : "pending"}`,
       given: sql`${given}::bigint`,
       givenOutside: sql`${givenOutside === null ? null : JSON.stringify(givenOutside)}::jsonb`,
-      providerReference: sql`${givenOutside?.reference ?? null}::text`,
       performedBy: sql`${actor.userId ?? actor.keyId ?? null}::text`,
       releasedStock: sql`${JSON.stringify(released)}::jsonb`
     })

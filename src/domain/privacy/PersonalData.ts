@@ -4,7 +4,7 @@ import { Address, Customer } from "../customers/Customer.ts"
 import { Interaction } from "../customers/Interaction.ts"
 import { Order } from "../orders/Order.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
-import { FulfillmentId, OrderId, OrderNoteId, RefundId } from "../platform/ids/Id.ts"
+import { FulfillmentId, OrderId, OrderLineId, OrderNoteId, RefundId, ReturnId } from "../platform/ids/Id.ts"
 import { Time } from "../platform/text/Time.ts"
 
 const text = Schema.NullOr(Schema.String)
@@ -39,6 +39,19 @@ export const HandedOver = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "HandedOver" })
 
+/** Goods that were asked back. */
+export const AskedBack = Schema.Struct({
+  id: ReturnId,
+  orderId: OrderId,
+  number: Schema.String,
+  status: Schema.String,
+  lines: Schema.Array(Schema.Struct({ lineItemId: OrderLineId, quantity: Schema.Int, reason: text })),
+  photos: Schema.Array(Schema.String),
+  rejectionReason: text,
+  instructions: text,
+  createdAt: Time
+}).annotate({ identifier: "AskedBack" })
+
 export const IssuedDocument = Schema.Struct({
   orderId: OrderId,
   number: Schema.Int,
@@ -50,6 +63,7 @@ const OrderRecords = Schema.Struct({
   notes: Schema.Array(WrittenNote),
   refunds: Schema.Array(GivenBack),
   fulfillments: Schema.Array(HandedOver),
+  returns: Schema.Array(AskedBack),
   invoices: Schema.Array(IssuedDocument)
 })
 

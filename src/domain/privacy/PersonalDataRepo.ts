@@ -11,12 +11,12 @@ import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo
 import { CartId, type CustomerId, OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { columnOf, columnsOf } from "../platform/records/Table.ts"
-import { GivenBack, HandedOver, IssuedDocument, OrdersOpen, WrittenNote } from "./PersonalData.ts"
+import { AskedBack, GivenBack, HandedOver, IssuedDocument, OrdersOpen, WrittenNote } from "./PersonalData.ts"
 import { personalRecords } from "./PersonalRecords.ts"
 
 export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/domain/privacy/PersonalDataRepo", {
   make: Effect.map(Effect.all([SqlClient.SqlClient, personalRecords]), ([sql, records]) => {
-    /** The records of a customer's orders: four statements for any number of orders; the newest `limit` of each kind. */
+    /** The records of a customer's orders: five statements for any number of orders; the newest `limit` of each kind. */
     const orderRecords = Effect.fn("PersonalDataRepo.orderRecords")(function*(customerId: CustomerId, limit: number) {
       const organization = yield* currentOrganization
       const newest = <A>(
@@ -32,6 +32,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
         notes: yield* newest("order_notes_read", WrittenNote, "x.created_at desc, x.id desc"),
         refunds: yield* newest("refunds_read", GivenBack, "x.created_at desc, x.id desc"),
         fulfillments: yield* newest("fulfillments_read", HandedOver, "x.created_at desc, x.id desc"),
+        returns: yield* newest("order_returns_read", AskedBack, "x.created_at desc, x.id desc"),
         invoices: yield* newest("invoices_read", IssuedDocument, "x.issued_at desc, x.number desc")
       }
     }, Effect.orDie)
@@ -145,7 +146,8 @@ const recordsOf = Effect.fnUntraced(
 const anonymizeRecords = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<OrderId>) {
     const theirs = sql`order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}`
-    yield* sql`update refunds set reason = reason_anonymous(reason) where ${theirs}`
+    yield* sql`update refunds set reason = reason_anonymous(reason), given_outside = given_outside - 'reference'
+      where ${theirs}`
     yield* sql`update order_status_history set reason = reason_anonymous(reason) where ${theirs} and reason is not null`
     yield* sql`update compensation_failures set note = null where ${theirs} and note is not null`
     yield* sql`update order_returns set photos = '[]', rejection_reason = null, instructions = null, label_url = null

@@ -64,15 +64,12 @@ const readSold = (sql: SqlClient.SqlClient, organization: string, orderId: Order
     ([sold]) => sold
   )
 
-/** An erasure could not take these out of the change log, which only grows. */
-const recorded = ({ instructions: _, labelUrl: __, photos: ___, rejectionReason: ____, ...record }: Return) => record
-
 const eventOf = (record: Return, before?: Return) => ({
   type: before === undefined ? "returns.create" as const : "returns.update" as const,
   entityType: "return" as const,
   entityId: record.id,
-  payload: recorded(record),
-  ...(before === undefined ? {} : { before: recorded(before) })
+  payload: record,
+  ...(before === undefined ? {} : { before })
 })
 
 const storedLine = ({ id, organizationId }: Return) => ({ lineItemId, ...line }: ReturnLine) => ({

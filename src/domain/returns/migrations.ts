@@ -62,6 +62,11 @@ export const migrations = {
   ),
   // Joined by other modules: columns keep name and meaning.
   "0002_read_views": statements(
+    `create view order_returns_read as
+      select r.organization_id, r.id, r.order_id, r.number, r.status, r.photos, r.rejection_reason, r.instructions,
+        r.created_at, (select coalesce(jsonb_agg(jsonb_build_object('lineItemId', x.order_line_id, 'quantity', x.quantity,
+          'reason', x.reason) order by x.order_line_id), '[]') from order_return_lines x where x.return_id = r.id) as lines
+      from order_returns r`,
     `create view order_return_lines_read as
       select x.organization_id, x.return_id, r.order_id, r.status, x.order_line_id, x.quantity, x.reason,
         x.received_quantity, r.created_at as requested_at

@@ -131,6 +131,9 @@ const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
       from outbox_events where position is null and organization_id = ${organizationId}`
 }
 
+/** Keys that become null, beside those that `outbox_anonymous` knows. */
+const personalKeys = ["givenOutside", "instructions", "labelUrl", "photos", "rejectionReason"]
+
 /**
  * Removes a person from the change log, within the transaction that erases them; returns the number of entries. Waits
  * for the relay, which locks the cursor.
@@ -145,8 +148,10 @@ export const redactChangeLog = Effect.fnUntraced(function*(sql: SqlClient.SqlCli
     entriesOf(sql, redaction)
   }) x group by id),
     redacted as materialized (
-      select e.id, case when mine.about then outbox_anonymous(e.payload) else e.payload end as payload,
-        case when mine.about then outbox_anonymous(e.before) else e.before end as before
+      select e.id, case when mine.about then outbox_blanked(outbox_anonymous(e.payload), ${personalKeys}::text[])
+          else e.payload end as payload,
+        case when mine.about then outbox_blanked(outbox_anonymous(e.before), ${personalKeys}::text[])
+          else e.before end as before
       from mine join outbox_events e on e.id = mine.id
       where mine.about or e.actor_id = ${actorId})
     update outbox_events e set payload = n.payload, before = n.before, ip = null, user_agent = null
