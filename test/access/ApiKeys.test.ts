@@ -74,7 +74,9 @@ withApp("API keys", (it) => {
   it.effect("API keys are revoked over HTTP at once, with an audit entry, by an actor who may grant their role", () =>
     Effect.gen(function*() {
       const [staff, admin] = [yield* aKey({ role: "staff" }), yield* aKey({ role: "admin" })]
-      const manager = { ...holding("staff:manage", "catalog:*", "inventory:*", "orders:*", "customers:*", "cart:*") }
+      const manager = {
+        ...holding("staff:manage", "catalog:*", "inventory:*", "orders:*", "customers:*", "cart:*", "returns:*")
+      }
       assert.deepStrictEqual([yield* status(staff.key), yield* status(admin.key)], [200, 200])
       const outranked = yield* api("DELETE", `/api/admin/api-keys/${admin.id}`, { as: manager })
       refused(outranked, 403, "FORBIDDEN", "the key of an administrator")

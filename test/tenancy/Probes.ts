@@ -101,7 +101,7 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders/refunds/cap?orderId={refundable}"),
   probe("GET", "/api/returns"),
   probe("GET", "/api/returns?status=requested"),
-  probe("GET", "/api/orders/{sent}/returns"),
+  probe("GET", "/api/orders/{order}/returns"),
   probe("GET", "/api/orders/{sent}/returns/{askedBack}"),
   mine("GET", "/api/me/orders/{order}/returns"),
   probe("GET", "/api/admin/compensation-failures"),

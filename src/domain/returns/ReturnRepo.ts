@@ -12,9 +12,9 @@ import { Table } from "../platform/records/Table.ts"
 import { Return, ReturnLine, ReturnNotFound, type ReturnStatus, SoldOrder } from "./Return.ts"
 
 const lines =
-  `(select jsonb_agg(jsonb_build_object('lineItemId', l.id, 'title', l.title, 'variantTitle', l.variant_title,
+  `(select coalesce(jsonb_agg(jsonb_build_object('lineItemId', l.id, 'title', l.title, 'variantTitle', l.variant_title,
     'sku', l.sku, 'quantity', x.quantity, 'reason', x.reason, 'receivedQuantity', x.received_quantity,
-    'received', x.received) order by l.position)
+    'received', x.received) order by l.position), '[]')
   from order_return_lines x join order_lines_read l on l.id = x.order_line_id where x.return_id = order_returns.id)`
 
 export const orderReturns = new Table("order_returns", Return, { computed: { lines }, unset: ["lines"] })
