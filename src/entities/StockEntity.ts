@@ -36,7 +36,9 @@ export const ReserveStock = Schema.Struct({
     sellableId: Uuid,
     entityId: EntityId,
     quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })),
-    title: Schema.String
+    title: Schema.String,
+    /** Units of the sellable that may wait for stock, with those that wait already. Absent: none. */
+    backorders: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxUnits })))
   })),
   warehouseId: Schema.optional(WarehouseId),
   ttlSeconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 31_536_000 })),
@@ -84,7 +86,7 @@ const toStockRequest = ([{ payload }]: Group): StockRequest => ({
   pricing: payload.pricing,
   ttlSeconds: payload.ttlSeconds,
   warehouseId: payload.warehouseId,
-  lines: payload.lines.map(({ entityId, quantity, sellableId }) => ({ sellable: sellableId, entityId, quantity }))
+  lines: payload.lines.map(({ sellableId, title: _, ...line }) => ({ ...line, sellable: sellableId }))
 })
 
 const answerTo = (
@@ -156,8 +158,9 @@ const serveNext = Effect.fnUntraced(function*(serve: Serve, replier: Replier, re
   if (groups.length === 0) return
   yield* Metric.update(batches, groups.length)
   const outcome = yield* Effect.tap(serve(groups), recordMetrics)
-  if (Exit.isSuccess(outcome) || groups.length === 1) return yield* replyTo(replier, groups, outcome)
+  if (Exit.isSuccess(outcome)) return yield* replyTo(replier, groups, outcome)
   yield* Effect.logWarning(`The stock entity failed to write ${groups.length} requests at once`, outcome.cause)
+  if (groups.length === 1) return yield* replyTo(replier, groups, outcome)
   return yield* oneByOne(serve, replier, groups, outcome)
 })
 

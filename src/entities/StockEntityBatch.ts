@@ -3,11 +3,11 @@ import type { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import {
   afterAllocations,
   allocateInTurn,
+  type HeldUnits,
   type PinnedHold,
   type Reservation,
   type ReservationOutcome,
-  type StockAllocation,
-  type StockLevels,
+  type StockDemand,
   type StockShort,
   type StockSnapshot
 } from "../domain/inventory/StockRules.ts"
@@ -58,7 +58,7 @@ const maxAttempts = 12
 
 export interface StockRequest {
   readonly holder: string
-  readonly lines: ReadonlyArray<{ readonly sellable: string; readonly entityId: EntityId; readonly quantity: number }>
+  readonly lines: ReadonlyArray<StockDemand & { readonly entityId: EntityId }>
   readonly warehouseId: WarehouseId | undefined
   readonly ttlSeconds: number
   readonly pricing: string
@@ -79,7 +79,7 @@ const sellablesOf = (requests: Iterable<StockRequest>): ReadonlySet<string> =>
 type Repo = ReservationRepo["Service"]
 
 interface Allocated {
-  readonly granted: ReadonlyMap<string, ReadonlyArray<StockAllocation>>
+  readonly granted: ReadonlyMap<string, ReadonlyArray<HeldUnits>>
   readonly short: ReadonlyMap<string, StockShort>
 }
 
@@ -146,14 +146,22 @@ class StockEntityBatch {
 
   #load = Effect.fnUntraced({ self: this }, function*(this: StockEntityBatch, sellables: ReadonlyArray<string>) {
     const snapshots = yield* this.#repo.load(sellables)
+    const begun = this.#mayWait(sellables.filter((sellable) => !snapshots.has(sellable)))
+    if (begun.length > 0) yield* this.#repo.begin(begun)
     for (const sellable of sellables) {
       const snapshot = snapshots.get(sellable)
       this.#confirmed.add(sellable)
-      this.#stock.set(sellable, snapshot ?? { sellable, version: null, levels: [] })
+      const version = begun.includes(sellable) ? 0 : null
+      this.#stock.set(sellable, snapshot ?? { sellable, version, backordered: 0, levels: [] })
       if (snapshot === undefined) this.#cache.forget(sellable)
       else this.#cache.put(snapshot)
     }
   })
+
+  #mayWait(sellables: ReadonlyArray<string>): ReadonlyArray<string> {
+    const lines = this.waiting.flatMap((request) => request.lines)
+    return sellables.filter((id) => lines.some(({ backorders = 0, sellable }) => sellable === id && backorders > 0))
+  }
 
   /** Checks refusals against the table, because no fence corrects a wrong refusal. True when it read anything. */
   #confirmRefusals = Effect.fnUntraced({ self: this }, function*(this: StockEntityBatch, { short }: Allocated) {
@@ -170,10 +178,9 @@ class StockEntityBatch {
   })
 
   #allocate(): Allocated {
-    const levels: StockLevels = { get: (sellable) => this.#stock.get(sellable)?.levels }
     const waiting = this.waiting
-    const outcomes = allocateInTurn(waiting, levels)
-    const granted = new Map<string, ReadonlyArray<StockAllocation>>()
+    const outcomes = allocateInTurn(waiting, this.#stock)
+    const granted = new Map<string, ReadonlyArray<HeldUnits>>()
     const short = new Map<string, StockShort>()
     waiting.forEach(({ holder }, index) => {
       const outcome = outcomes[index]
@@ -208,9 +215,8 @@ class StockEntityBatch {
 
   #grant(granted: Allocated["granted"], { existing, fresh }: ReservationOutcome): void {
     const reserved = [...granted].flatMap(([holder, allocations]) => (fresh.has(holder) ? allocations : []))
-    const remaining = afterAllocations({ get: (sellable) => this.#stock.get(sellable)?.levels }, reserved)
-    for (const [sellable, levels] of remaining) {
-      const snapshot = { sellable, version: (this.#stock.get(sellable)?.version ?? 0) + 1, levels }
+    for (const [sellable, left] of afterAllocations(this.#stock, reserved)) {
+      const snapshot = { ...left, sellable, version: (this.#stock.get(sellable)?.version ?? 0) + 1 }
       this.#stock.set(sellable, snapshot)
       this.#cache.put(snapshot)
     }

@@ -5,19 +5,27 @@ import { randomUUID } from "node:crypto"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { type ManualHold, ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
-import { allocateStock, manualHolder, type WarehouseStock } from "../../src/domain/inventory/StockRules.ts"
+import { allocateStock, isAllocated, manualHolder, type WarehouseStock } from "../../src/domain/inventory/StockRules.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { ValidationFailed } from "../../src/domain/platform/errors/ApiErrors.ts"
 import { type EntityId, newId, type OrderId, type WarehouseId } from "../../src/domain/platform/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { addWarehouse, heldUnits, inStock, organization, stockUp, unitsOf } from "./StockRows.ts"
+import {
+  addWarehouse,
+  heldUnits,
+  inStock,
+  organization,
+  restockBehindTheEntity,
+  stockUp,
+  unitsOf
+} from "./StockRows.ts"
 
 const Rows = Layer.mergeAll(HoldRepo.layer, ManualHoldRepo.layer, ReservationRepo.layer).pipe(
   Layer.provideMerge(TestDatabase),
   Layer.provideMerge(Layer.succeed(CurrentActor, systemActor(organization)))
 )
 
-type Taken = readonly [sellable: EntityId, warehouse: WarehouseId, quantity: number]
+type Taken = readonly [sellable: EntityId, warehouse: WarehouseId | null, quantity: number]
 
 /** A hold as the stock entity writes one. */
 const hold = Effect.fnUntraced(function*(holder: string, taken: ReadonlyArray<Taken>, ttlSeconds: number) {
@@ -85,10 +93,10 @@ const byHand = (
 })
 
 const allocate = ({ quantity, sellable }: ManualHold) => (levels: ReadonlyArray<WarehouseStock>) =>
-  Result.mapError(
-    allocateStock([{ sellable, quantity }], new Map([[sellable, levels]])),
-    ({ available }) => ValidationFailed.of("", `Available: ${available}`)
-  )
+  Result.mapBoth(allocateStock([{ sellable, quantity }], new Map([[sellable, { levels, backordered: 0 }]])), {
+    onSuccess: (units) => units.filter(isAllocated),
+    onFailure: ({ available }) => ValidationFailed.of("", `Available: ${available}`)
+  })
 
 const reserveByHand = (wanted: ManualHold) =>
   Effect.flatMap(ManualHoldRepo, (repo) => repo.reserve(wanted, allocate(wanted)))
@@ -153,6 +161,27 @@ it.layer(Rows)("holds", (it) => {
   })
 
   describe("expiry", () => {
+    it.effect("expiry and a release end the wait for units, and give back those that came in meanwhile", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const repo = yield* HoldRepo
+        for (const end of ["expires", "is released"]) {
+          const { sellable, warehouse } = yield* inStock(1)
+          const holder = yield* held([[sellable, warehouse, 1], [sellable, null, 4]])
+          yield* restockBehindTheEntity(sellable, 1)
+          assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 2, reserved: 2 } })
+          if (end === "expires") yield* expireNow(holder)
+          assert.deepStrictEqual(
+            end === "expires" ? yield* repo.expireDue : yield* repo.release(holder),
+            end === "expires" ? 1 : true
+          )
+          assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 2, reserved: 0 } })
+          const waiting = yield* sql`select backordered from stock_items where sellable_id = ${sellable}::uuid
+            union all select quantity from backorders where sellable_id = ${sellable}::uuid`
+          assert.deepStrictEqual(waiting, [{ backordered: 0 }, { backordered: 0 }])
+        }
+      }))
+
     it.effect("expires the holds whose time has run out, and no others", () =>
       Effect.gen(function*() {
         const { sellable, warehouse } = yield* inStock(9)

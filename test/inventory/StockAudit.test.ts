@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { StockAuditRepo } from "../../src/domain/inventory/StockRepo.ts"
+import { StockAuditRepo } from "../../src/domain/inventory/StockAuditRepo.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { addWarehouse, organization, stockUp } from "./StockRows.ts"

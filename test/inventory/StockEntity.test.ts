@@ -65,6 +65,7 @@ const counted = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E,
   const count = <B, E2, R2>(body: Effect.Effect<B, E2, R2>) => Effect.suspend(() => (calls += 1, body))
   const counting = ReservationRepo.of({
     load: (ids) => count(repo.load(ids)),
+    begin: (ids) => count(repo.begin(ids)),
     holds: (ids) => count(repo.holds(ids)),
     reserve: (fences, reservations) => count(repo.reserve(fences, reservations)),
     alone: repo.alone

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StockEntityCache } from "../../src/entities/StockEntityBatch.ts"
 
-const snapshot = (sellable: string) => ({ sellable, version: 1, levels: [] })
+const snapshot = (sellable: string) => ({ sellable, version: 1, backordered: 0, levels: [] })
 
 describe("the cache of a stock entity", () => {
   it("the cache of a stock entity never holds more than its capacity and forgets what was used longest ago", () => {

@@ -6,6 +6,8 @@ import {
   afterAllocations,
   allocateInTurn,
   allocateStock,
+  isAllocated,
+  type SellableStock,
   type WarehouseStock
 } from "../../src/domain/inventory/StockRules.ts"
 import { WarehouseId } from "../../src/domain/platform/ids/Id.ts"
@@ -80,12 +82,8 @@ const warehouse = (id: string, priority: number, available: number): WarehouseSt
 
 describe("stock allocation", () => {
   const levels = new Map([
-    ["shirt", [
-      warehouse("b", 1, 5),
-      warehouse("c", 0, 1),
-      warehouse("a", 1, 5)
-    ]],
-    ["sock", [warehouse("a", 0, 2), warehouse("b", 0, -3)]]
+    ["shirt", { backordered: 0, levels: [warehouse("b", 1, 5), warehouse("c", 0, 1), warehouse("a", 1, 5)] }],
+    ["sock", { backordered: 3, levels: [warehouse("a", 0, 2), warehouse("b", 0, -3)] }]
   ])
 
   it("stock allocation takes warehouses by priority, then id, and splits when one does not suffice", () => {
@@ -108,6 +106,33 @@ describe("stock allocation", () => {
     )
   })
 
+  it("takes what is there and lets the rest wait, up to the limit over all orders", () => {
+    const socks = (quantity: number, backorders: number) => [{ sellable: "sock", quantity, backorders }]
+    assert.deepStrictEqual(
+      allocateStock(socks(4, 5), levels),
+      Result.succeed([
+        { sellable: "sock", warehouseId: WarehouseId.make("a"), quantity: 2 },
+        { sellable: "sock", warehouseId: null, quantity: 2 }
+      ])
+    )
+    assert.deepStrictEqual(
+      allocateStock(socks(5, 5), levels),
+      Result.fail({ sellable: "sock", available: 4, requested: 5 })
+    )
+    assert.deepStrictEqual(
+      allocateStock(socks(3, 2), levels),
+      Result.fail({ sellable: "sock", available: 2, requested: 3 })
+    )
+  })
+
+  it("lets nothing wait for one warehouse", () => {
+    const [outcome] = allocateInTurn(
+      [{ lines: [{ sellable: "sock", quantity: 3, backorders: 50 }], warehouseId: WarehouseId.make("a") }],
+      levels
+    )
+    assert.deepStrictEqual(outcome, Result.fail({ sellable: "sock", available: 2, requested: 3 }))
+  })
+
   it("counts lines of the same sellable together and refuses quantities that are none", () => {
     const twice = [{ sellable: "sock", quantity: 1 }, { sellable: "sock", quantity: 2 }]
     assert.deepStrictEqual(allocateStock(twice, levels), Result.fail({ sellable: "sock", available: 2, requested: 3 }))
@@ -121,7 +146,7 @@ describe("stock allocation", () => {
     const outcomes = allocateInTurn(requests, levels)
     assert.deepStrictEqual(outcomes.map(Result.isSuccess), [true, true, false, true])
     assert.deepStrictEqual(outcomes[2], Result.fail({ sellable: "shirt", available: 4, requested: 9 }))
-    assert.deepStrictEqual(levels.get("shirt")?.map((one) => one.available), [5, 1, 5])
+    assert.deepStrictEqual(levels.get("shirt")?.levels.map((one) => one.available), [5, 1, 5])
   })
 })
 
@@ -130,18 +155,26 @@ const sellables = Schema.Literals(["shirt", "sock"])
 const anyLevels = Schema.Array(
   Schema.Struct({ sellable: sellables, priority: between(0, 2), available: between(-3, 9) })
 )
+const anyLimits = Schema.Struct({ shirt: between(0, 5), sock: between(0, 5) })
 const anyRequests = Schema.Array(Schema.NonEmptyArray(Schema.Struct({ sellable: sellables, quantity: between(1, 6) })))
+
+const sumOf = (units: ReadonlyArray<{ readonly quantity: number }>) =>
+  units.reduce((sum, { quantity }) => sum + quantity, 0)
 
 describe("generated buyers", () => {
   it.prop(
-    "generated buyers never get more than there is, all or nothing",
-    [anyLevels, anyRequests],
-    ([rows, requests]) => {
+    "generated buyers never get more than there is and may wait, all or nothing",
+    [anyLevels, anyLimits, anyRequests],
+    ([rows, limits, generated]) => {
+      const requests = generated.map((lines) => lines.map((line) => ({ ...line, backorders: limits[line.sellable] })))
       const of = (sellable: string) =>
         rows.flatMap((row, index) =>
           row.sellable === sellable ? [warehouse(`w${index}`, row.priority, row.available)] : []
         )
-      const levels = new Map<string, ReadonlyArray<WarehouseStock>>(sellables.literals.map((one) => [one, of(one)]))
+      const levels = new Map<string, SellableStock>(
+        sellables.literals.map((one) => [one, { levels: of(one), backordered: 0 }])
+      )
+      const open = new Map(sellables.literals.map((one) => [one, limits[one]] as const))
       const free = new Map(
         sellables.literals.map((one) =>
           [one, of(one).reduce((sum, row) => sum + Math.max(0, row.available), 0)] as const
@@ -151,22 +184,31 @@ describe("generated buyers", () => {
       for (const [index, outcome] of allocateInTurn(requests.map((lines) => ({ lines })), levels).entries()) {
         const wanted = (sellable: string) =>
           (requests[index] ?? []).reduce((sum, one) => one.sellable === sellable ? sum + one.quantity : sum, 0)
-        const fits = sellables.literals.every((sellable) => wanted(sellable) <= (free.get(sellable) ?? 0))
+        const fits = sellables.literals.every((sellable) =>
+          wanted(sellable) <= (free.get(sellable) ?? 0) + (open.get(sellable) ?? 0)
+        )
         assert.strictEqual(Result.isSuccess(outcome), fits)
         if (Result.isFailure(outcome)) continue
         for (const sellable of sellables.literals) {
-          const given = outcome.success.reduce((sum, one) => one.sellable === sellable ? sum + one.quantity : sum, 0)
-          assert.strictEqual(given, wanted(sellable))
+          const units = outcome.success.filter((one) => one.sellable === sellable)
+          const given = sumOf(units.filter(isAllocated))
+          const waits = sumOf(units) - given
+          assert.strictEqual(given, Math.min(wanted(sellable), free.get(sellable) ?? 0))
+          assert.strictEqual(given + waits, wanted(sellable))
           free.set(sellable, (free.get(sellable) ?? 0) - given)
+          open.set(sellable, (open.get(sellable) ?? 0) - waits)
         }
         left = new Map([...left, ...afterAllocations(left, outcome.success)])
       }
-      for (const row of [...left.values()].flat()) {
+      for (const row of [...left.values()].flatMap(({ levels }) => levels)) {
         assert.isAtLeast(row.available, Math.min(0, rows[Number(row.warehouseId.slice(1))]?.available ?? 0))
       }
       const given = (sellable: string) =>
-        (left.get(sellable) ?? []).reduce((sum, row) => sum + Math.max(0, row.available), 0)
-      for (const sellable of sellables.literals) assert.strictEqual(given(sellable), free.get(sellable))
+        (left.get(sellable)?.levels ?? []).reduce((sum, row) => sum + Math.max(0, row.available), 0)
+      for (const sellable of sellables.literals) {
+        assert.strictEqual(given(sellable), free.get(sellable))
+        assert.strictEqual(left.get(sellable)?.backordered, limits[sellable] - (open.get(sellable) ?? 0))
+      }
     },
     { arbitrary: { runs: 3000 } }
   )

@@ -177,6 +177,7 @@ const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
       ...chosenLine({ entityId: sold.id, variantId: sold.variantId, quantity }),
       entityType: sold.type,
       available: true,
+      backorders: 0,
       title: sold.id,
       variantTitle: null,
       options: [],

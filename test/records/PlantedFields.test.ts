@@ -95,7 +95,7 @@ it.layer(layer, { excludeTestServices: true })("every field of a record", (it) =
     { allowedTransitions: _, amountDue: __, lineItems, payment: ___, taxes: ____, tenders: _____, ...order }: Order
   ) => ({
     ...order,
-    lineItems: lineItems.map(({ fulfillable: _, refundable: __, ...line }) => line)
+    lineItems: lineItems.map(({ backordered: _, fulfillable: __, refundable: ___, ...line }) => line)
   })
 
   it.effect("of an order, its lines and its payments comes back after the checkout that created it", () =>

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs"
 
 /**
  * Tables whose inserts name their columns by hand, and how often: they have no record (`Tables.test.ts`), or a trigger
- * writes them (`entity_revisions`).
+ * writes them (`entity_revisions`; `hold_lines` and `stock_movements` of back-orders).
  */
 const byHand: Readonly<Record<string, number>> = {
   cluster_messages: 1,
@@ -11,6 +11,7 @@ const byHand: Readonly<Record<string, number>> = {
   cluster_runners: 1,
   entity_field_schemas: 1,
   entity_revisions: 2,
+  hold_lines: 1,
   idempotency_keys: 1,
   idempotency_records: 2,
   invoice_counters: 1,
@@ -25,6 +26,7 @@ const byHand: Readonly<Record<string, number>> = {
   search_stale: 1,
   search_vocabulary: 2,
   stock_items: 2,
+  stock_movements: 1,
   worker_slots: 1
 }
 

@@ -44,6 +44,18 @@ const always = (sql: SqlClient.SqlClient) =>
     select 'no more is reserved than there is', l.sellable_id::text from stock_levels l
       where l.reserved > l.on_hand and not l.allow_negative
     union all
+    select 'units that wait are counted', i.sellable_id::text from stock_items i
+      where i.backordered <> coalesce((select sum(b.quantity) from backorders b
+        where b.organization_id = i.organization_id and b.sellable_id = i.sellable_id), 0)
+    union all
+    select 'only live holds wait', b.holder from backorders b join holds d using (organization_id, holder)
+      where b.quantity > 0 and d.state not in ('held', 'sold')
+    union all
+    select 'nothing waits for what is free', l.sellable_id::text from stock_levels l
+      join warehouses w on w.id = l.warehouse_id and w.is_active
+      join stock_items i on i.organization_id = l.organization_id and i.sellable_id = l.sellable_id
+      where i.backordered > 0 and l.on_hand > l.reserved
+    union all
     select 'every order is announced exactly once', o.id::text from orders o
       where (select count(*) from outbox_events e where e.type = 'orders.create' and e.entity_id = o.id::text) <> 1
     union all

@@ -3,11 +3,18 @@ import { Effect } from "effect"
 import { audit, soldOf } from "./Audit.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "./Purchase.ts"
 import { persistently } from "./ServiceCalls.ts"
-import type { Answer, TestApp } from "./TestApp.ts"
+import { type Answer, api, asAdmin, type TestApp } from "./TestApp.ts"
 
-/** A product of which there are few, and a cart with one piece of it for each of many buyers. */
-export const aRush = Effect.fnUntraced(function*(pieces: number, buyers: number) {
+/**
+ * A product of which there are few and some may wait for stock, and a cart with one piece of it for each of many buyers.
+ */
+export const aRush = Effect.fnUntraced(function*(pieces: number, buyers: number, backorderLimit = 0) {
   const product = yield* aProduct({ stock: pieces })
+  if (backorderLimit > 0) {
+    const body = { allowBackorder: true, backorderLimit }
+    const changed = yield* api("PATCH", `/api/catalog/entities/${product}`, { as: asAdmin, body })
+    assert.strictEqual(changed.status, 200)
+  }
   const carts = yield* Effect.forEach(Array.from({ length: buyers }), () => aCartWith(product), { concurrency: 10 })
   return { product, carts }
 })

@@ -6,9 +6,10 @@ import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
+import { StockAuditRepo } from "../../src/domain/inventory/StockAuditRepo.ts"
 import type { StockPosting } from "../../src/domain/inventory/StockPosting.ts"
 import { StockPostingRepo } from "../../src/domain/inventory/StockPostingRepo.ts"
-import { StockAuditRepo, StockRepo } from "../../src/domain/inventory/StockRepo.ts"
+import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
 import { EntityId, newId, nilId, OrderId, type VariantId, WarehouseId } from "../../src/domain/platform/ids/Id.ts"
 import { waiting } from "../support/AtOnce.ts"
@@ -111,7 +112,7 @@ const manual = ({ order, sellable }: Shared, quantity: number) => ({
 })
 
 const edited = ({ order, sellable }: Shared, units: number) =>
-  OrderHoldRepo.use((repo) => repo.change({ orderId: order, entityId: sellable, sellable, units }))
+  OrderHoldRepo.use((repo) => repo.change({ orderId: order, entityId: sellable, sellable, units, backorders: 0 }))
 
 const expire = (organizations: ReadonlyArray<string>, holder: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -269,7 +270,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       const outcome = yield* whileLocked(
         "org_another",
         ReservationRepo.use((repo) =>
-          repo.reserve([{ sellable: shared.sellable, version: 0, levels: [] }], [
+          repo.reserve([{ sellable: shared.sellable, version: 0, backordered: 0, levels: [] }], [
             { holder, ttlSeconds: 900, pricing: "{}", lines }
           ])
         )

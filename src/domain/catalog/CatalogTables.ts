@@ -5,6 +5,7 @@ import { Time } from "../platform/text/Time.ts"
 import { Category } from "./categories/Category.ts"
 import { Attributes, AttributesDraft } from "./Entity.ts"
 import { PublishingSchedule } from "./schedules/Schedule.ts"
+import { stockPolicyFields } from "./StockPolicy.ts"
 import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
 const organizationId = Schema.String
@@ -26,7 +27,7 @@ const StoredVariant = Schema.Struct({
 })
 
 export const variants = new Table("variants", StoredVariant, {
-  unset: ["sourceStoreId", "sku", "barcode", "taxClass", "taxClassId", "manageInventory", "status", "metadata"]
+  unset: ["sourceStoreId", "sku", "barcode", "taxClass", "taxClassId", ...stockPolicyFields, "status", "metadata"]
 })
 
 const VariantOption = Schema.Struct({ organizationId, variantId: VariantId, optionValueId: OptionValueId })

@@ -3,6 +3,7 @@ import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { EntityId, TaxClassId, Uuid } from "../platform/ids/Id.ts"
 import { AnyJson, keyText, StorableObject, Wording } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
+import { stockPolicy, stockPolicyInput } from "./StockPolicy.ts"
 
 export class EntityNotFound extends notFound("CatalogEntity", "Catalog entity not found.") {}
 
@@ -15,10 +16,6 @@ export const SortOrder = Schema.Int.check(Schema.isInt32())
 /** Any status may follow any other (spec §3). Shoppers see `active` and visible entities only. */
 export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"])
 export type EntityStatus = typeof EntityStatus.Type
-
-export const ManageInventory = Schema.Boolean.annotate({
-  description: "Whether its units are counted. What is not counted can always be bought, and has no stock."
-})
 
 /** The class by id; `taxClass` shows its slug. */
 export const ShownTaxClassId = Schema.NullOr(TaxClassId).annotate({
@@ -37,7 +34,7 @@ export const CatalogEntity = Schema.Struct({
   isVisible: Schema.Boolean,
   taxClass: Schema.NullOr(Schema.String),
   taxClassId: ShownTaxClassId,
-  manageInventory: ManageInventory,
+  ...stockPolicy,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
   createdAt: Time,
   updatedAt: Time,
@@ -142,8 +139,8 @@ export const NewEntity = Schema.Struct({
   status: Schema.optional(EntityStatus),
   metadata: Schema.optional(StorableObject),
   ...taxClassInput,
-  /** Default: as its type (`catalog.types`). */
-  manageInventory: Schema.optional(ManageInventory),
+  /** Default of `manageInventory`: as its type (`catalog.types`). */
+  ...stockPolicyInput,
   attributes: Schema.optional(NewAttributes),
   customFields: CustomFields
 })
@@ -159,7 +156,7 @@ export const EntityChange = Schema.Struct({
   metadata: Schema.optional(StorableObject),
   isVisible: Schema.optional(Schema.Boolean),
   ...taxClassInput,
-  manageInventory: Schema.optional(ManageInventory),
+  ...stockPolicyInput,
   customFields: CustomFields
 })
 export type EntityChange = typeof EntityChange.Type

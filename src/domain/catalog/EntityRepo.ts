@@ -15,6 +15,7 @@ import { entities, entityJson, entityPage, entityRead, filterIds } from "./Entit
 import type { EntityQuery, Include } from "./EntityView.ts"
 import type { ExpansionView } from "./ExpansionRepo.ts"
 import { type FieldWrite, fieldWrites } from "./fields/EntityFieldRepo.ts"
+import { stockPolicyFields } from "./StockPolicy.ts"
 
 class EntitySlugTaken extends conflict("EntitySlug", "A catalog entity with this slug already exists.") {}
 
@@ -108,6 +109,9 @@ const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
       case when ${named === undefined}::boolean or (named = tax_class and tax_class_id is not null) then tax_class_id
         else tax_class_named(organization_id, named, tax_class) end as tax_class_id,
       coalesce(${change.manageInventory}::boolean, manage_inventory) as manage_inventory,
+      coalesce(${change.allowBackorder}::boolean, allow_backorder) as allow_backorder,
+      case when ${change.backorderLimit !== undefined}::boolean then ${change.backorderLimit}::int4
+        else backorder_limit end as backorder_limit,
       coalesce(${change.isVisible}::boolean,
         is_visible or (coalesce(${change.status}, status) = 'active' and status <> 'active')) as is_visible,
       case when ${change.publish === true}::boolean or (${change.status}::text = 'active' and status <> 'active')
@@ -123,7 +127,7 @@ const changeable = [
   "metadata",
   "taxClass",
   "taxClassId",
-  "manageInventory",
+  ...stockPolicyFields,
   "isVisible",
   "publishedAt"
 ] as const
@@ -149,6 +153,8 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
         taxClass: "null",
         taxClassId: sql`tax_class_named(${actor.organizationId}, ${namedTaxClass(input)})`,
         manageInventory: sql`${input.manageInventory}::boolean`,
+        allowBackorder: sql`${input.allowBackorder ?? false}::boolean`,
+        backorderLimit: sql`${input.backorderLimit}::int4`,
         metadata: sql`${JSON.stringify(input.metadata ?? {})}::jsonb`,
         publishedAt: sql`case when ${active}::boolean then now() end`
       })
@@ -170,8 +176,10 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
       new as (${newValues(sql, change)}),
       changed as (
         update catalog_entities e set ${sql.literal(entities.sets("n", changeable))},
-          updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.tax_class_id, e.manage_inventory, e.is_visible, e.published_at)
-            is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.tax_class_id, n.manage_inventory, n.is_visible, n.published_at)
+          updated_at = case when (e.slug, e.status, e.metadata, e.tax_class, e.tax_class_id, e.manage_inventory, e.allow_backorder,
+            e.backorder_limit, e.is_visible, e.published_at)
+            is distinct from (n.slug, n.status, n.metadata, n.tax_class, n.tax_class_id, n.manage_inventory, n.allow_backorder,
+            n.backorder_limit, n.is_visible, n.published_at)
             or ${fields !== undefined && !Equal.equals(fields.before, fields.after)}::boolean
             then now() else e.updated_at end
         from new n where e.id = (select id from old) and e.organization_id = ${actor.organizationId} returning e.*),

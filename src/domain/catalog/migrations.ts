@@ -3,6 +3,7 @@ import { countedBy } from "../platform/paging/migrations.ts"
 import { categoryGuard } from "./categories/CategoryGuard.ts"
 import { fieldTables } from "./fields/EntityFieldRepo.ts"
 import { revisionTables } from "./revisions/RevisionRepo.ts"
+import { backorderColumns } from "./StockPolicy.ts"
 import { taxClassIds } from "./TaxClassNaming.ts"
 
 const totalsTrigger = (operation: string, rows: string, tables: string): ReadonlyArray<string> => [
@@ -262,5 +263,6 @@ export const migrations = {
     `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
       sort_order, metadata, manage_inventory from variants`
   ),
-  "0006_tax_class_id": statements(...taxClassIds)
+  "0006_tax_class_id": statements(...taxClassIds),
+  "0007_backorders": statements(...backorderColumns)
 }

@@ -161,6 +161,7 @@ const assemble = (
       ...Struct.pick(line, ["unitPrice", "totalPrice", "discountAmount", "taxAmount", "basePriceId"]),
       taxes: taxes[index] ?? [],
       ...(line.counted ? {} : { counted: false }),
+      ...(line.counted && line.backorders > 0 ? { backorders: line.backorders } : {}),
       ...(line.storedValue ? { storedValue: true } : {}),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
       ...addedStepsOf(line.addedSteps),

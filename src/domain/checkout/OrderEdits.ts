@@ -20,6 +20,7 @@ import {
   appliedIn,
   type BasketLine,
   type ClaimedLine,
+  mayWait,
   type PricedCart,
   shippedBy,
   totalsOf
@@ -75,6 +76,7 @@ const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): Baske
   taxClass: snapshot?.taxClass ?? null,
   taxClassId: snapshot?.taxClassId ?? null,
   counted: snapshot?.counted ?? true,
+  backorders: snapshot?.backorders ?? 0,
   agreed: {
     lineId: line.id,
     unitPrice: line.unitPrice,
@@ -85,11 +87,16 @@ const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): Baske
 })
 
 /** A line that is not counted takes nothing more; what it holds from when it was counted it gives back. */
-const holdOf = (order: Order, { counted, entityId, variantId }: BasketLine, units: number): HoldChange => ({
+const holdOf = (
+  order: Order,
+  { backorders, counted, entityId, variantId }: BasketLine,
+  units: number
+): HoldChange => ({
   orderId: order.id,
   entityId,
   sellable: variantId ?? entityId,
-  units: counted ? units : Math.min(0, units)
+  units: counted ? units : Math.min(0, units),
+  backorders
 })
 
 const withLine = (
@@ -248,7 +255,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
         if (edited === undefined) return order
         const priced = yield* price(order, state, edited)
         const written = yield* Effect.mapError(repo.write(priced), (error) => refusal(error, priced))
-        if (written) return priced.after
+        if (written) return mayWait(priced.pricedCart) ? (yield* read(orderId)).order : priced.after
       }
       return yield* new OrderBusy()
     })

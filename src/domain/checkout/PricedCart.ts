@@ -30,7 +30,9 @@ export const ClaimedLine = Schema.Struct({
   taxClass: Schema.NullOr(Schema.String),
   taxClassId: Schema.NullOr(TaxClassId),
   /** Whether its units are counted, by the variant, else by the entity (contract-commerce §1). */
-  counted: Schema.Boolean
+  counted: Schema.Boolean,
+  /** Units of it that may wait for stock in all orders; 0: none. */
+  backorders: Schema.Int
 })
 export type ClaimedLine = typeof ClaimedLine.Type
 
@@ -47,12 +49,20 @@ export interface Agreement {
   readonly priceSteps?: PriceSteps | undefined
 }
 
+/** The line of the cart, the units that can be sold now, whether few are left, and the units that orders wait for. */
+interface ShownUnits {
+  readonly id: CartLineId
+  readonly units: number
+  readonly isLow: boolean
+  readonly waiting: number
+}
+
 export interface BasketLine extends ClaimedLine {
   /** As its order line has it. */
   readonly listPrice?: number | null
   readonly agreed?: Agreement | undefined
-  /** Set where a cart shows its totals: the line of the cart, the units that can be sold, and whether few are left. */
-  readonly shown?: { readonly id: CartLineId; readonly units: number; readonly isLow: boolean } | undefined
+  /** Set where a cart shows its totals. */
+  readonly shown?: ShownUnits | undefined
 }
 
 export interface PricingCandidates {
@@ -100,6 +110,8 @@ export const PricedCartLine = Schema.Struct({
   taxes: Schema.optional(StoredLine.fields.taxes),
   /** Absent, in older values: true. */
   counted: Schema.optional(Schema.Boolean),
+  /** Absent: no units of it may wait for stock. */
+  backorders: Schema.optional(Schema.Int),
   /** Money and not goods (`catalog.types`). Absent: false. */
   storedValue: Schema.optional(Schema.Boolean),
   /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
@@ -114,6 +126,10 @@ export type PricedCartLine = typeof PricedCartLine.Type
 
 /** Tests a line for stock that it takes. */
 export const isCounted = ({ counted }: Pick<PricedCartLine, "counted">): boolean => counted !== false
+
+/** Whether units of its lines may wait for stock: only the database knows how many do. */
+export const mayWait = ({ lines }: Pick<PricedCart, "lines">): boolean =>
+  lines.some(({ backorders }) => backorders !== undefined)
 
 /** An applied promotion; creating the order checks `perCustomer`, its limit for one customer, again. */
 export const PricedCartPromotion = Schema.Struct({

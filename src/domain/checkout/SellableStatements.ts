@@ -1,3 +1,4 @@
+import { maxUnits } from "../inventory/StockLevel.ts"
 import { jsonOf } from "../platform/records/Table.ts"
 import { ClaimedLine } from "./PricedCart.ts"
 
@@ -40,6 +41,8 @@ const shownItem = (address: string) => ({
 /** The variant decides, else the entity. */
 const isCounted = "coalesce(v.manage_inventory, e.manage_inventory, true)"
 
+const mayWait = "coalesce(v.allow_backorder, e.allow_backorder, false)"
+
 /** `address` begins the addresses of media. */
 export const sellableSnapshot = (address: string) =>
   jsonOf(ClaimedLine.fields, "l", {
@@ -50,17 +53,20 @@ export const sellableSnapshot = (address: string) =>
     taxClass: "coalesce(v.tax_class, e.tax_class)",
     taxClassId: "coalesce(v.tax_class_id, case when v.tax_class is null then e.tax_class_id end)",
     counted: isCounted,
+    backorders: `case when ${mayWait} then coalesce(v.backorder_limit, e.backorder_limit, ${maxUnits}) else 0 end`,
     weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
     then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
     categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
     join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
   })
 
-/** Adds the units in active warehouses, and whether few are left. */
+/** Adds the units in active warehouses, whether few are left, and the units that orders wait for. */
 export const shownLine = (address: string) =>
   `${sellableSnapshot(address)} || (
     select jsonb_build_object('shown', jsonb_build_object('id', l.id, 'units', coalesce(sum(s.on_hand - s.reserved), 0),
-      'isLow', coalesce(bool_or(s.on_hand - s.reserved <= s.reorder_threshold), false)))
+      'isLow', coalesce(bool_or(s.on_hand - s.reserved <= s.reorder_threshold), false),
+      'waiting', case when ${mayWait} then coalesce((select i.backordered from stock_items_read i
+        where i.organization_id = c.organization_id and i.sellable_id = coalesce(l.variant_id, l.entity_id)), 0) else 0 end))
     from stock_levels_read s join warehouses_read w on w.id = s.warehouse_id and w.is_active
     where s.organization_id = c.organization_id and s.entity_id = l.entity_id
       and s.variant_id is not distinct from l.variant_id)`

@@ -4,7 +4,6 @@ import { ListPrice, ShownItem } from "../carts/Line.ts"
 import { CartTotals } from "./CartTotals.ts"
 import type { BasketLine } from "./PricedCart.ts"
 
-/** `backorder`: some of the units will come later. */
 const StockWarning = Schema.Literals(["insufficient_stock", "backorder", "low"])
 
 export const ShownCartLine = Schema.Struct({
@@ -23,7 +22,8 @@ export const ShownCartLine = Schema.Struct({
   }),
   stockWarning: Schema.NullOr(StockWarning).annotate({
     description:
-      "insufficient_stock: a checkout would refuse the quantity, over all lines of the item. low: few are left."
+      "insufficient_stock: a checkout would refuse the quantity, over all lines of the item. backorder: some of its " +
+      "units will come later. low: few are left."
   })
 }).annotate({ identifier: "ShownCartLine" })
 type ShownCartLine = typeof ShownCartLine.Type
@@ -43,6 +43,13 @@ const sellableOf = ({ entityId, variantId }: Pick<CartLine, "entityId" | "varian
 
 const nothingShown = { title: null, variantTitle: null, options: [], sku: null, slug: null, image: null }
 
+const warningOf = (item: BasketLine | undefined, available: number, wanted: number) => {
+  const { isLow = false, waiting = 0 } = item?.shown ?? {}
+  if (wanted <= available) return isLow ? "low" : null
+  const later = Math.max(0, (item?.backorders ?? 0) - waiting)
+  return wanted <= Math.max(0, available) + later ? "backorder" : "insufficient_stock"
+}
+
 const showing = (basket: ReadonlyArray<BasketLine>, totals: CartTotals) => {
   const wanted = new Map<string, number>()
   for (const line of basket) wanted.set(sellableOf(line), (wanted.get(sellableOf(line)) ?? 0) + line.quantity)
@@ -52,8 +59,6 @@ const showing = (basket: ReadonlyArray<BasketLine>, totals: CartTotals) => {
     const [item, price] = [items.get(line.id), prices.get(line.id)]
     const unitPrice = price?.unitPrice ?? null
     const available = item?.counted === true ? item.shown?.units ?? 0 : null
-    const isShort = available !== null && available < (wanted.get(sellableOf(line)) ?? 0)
-    const isLow = available !== null && item?.shown?.isLow === true
     return {
       ...line,
       ...(item === undefined ? nothingShown : Struct.pick(item, Struct.keys(ShownItem.fields))),
@@ -61,7 +66,7 @@ const showing = (basket: ReadonlyArray<BasketLine>, totals: CartTotals) => {
       priceChanged: unitPrice !== null && unitPrice !== line.unitPriceSnapshot,
       listPrice: price?.listPrice ?? null,
       available,
-      stockWarning: isShort ? "insufficient_stock" : isLow ? "low" : null
+      stockWarning: available === null ? null : warningOf(item, available, wanted.get(sellableOf(line)) ?? 0)
     }
   }
 }

@@ -1,9 +1,11 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
+import { waitingUnits } from "../orders/OrderStatements.ts"
 import { Handover } from "../orders/OrderStatus.ts"
+import { withWaiting } from "../orders/ShownOrder.ts"
 import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
@@ -14,15 +16,23 @@ import type { Fulfillment } from "./Fulfillment.ts"
 import { fulfillments, toFulfillment } from "./FulfillmentRepo.ts"
 import { fulfillmentEvents, fulfillmentLines, shipments, type StoredFulfillment } from "./FulfillmentTables.ts"
 import type { ChangePlan, StoredShipment } from "./ShipmentChanges.ts"
-import { type CoveredLine, OrderGoods, planRest, type ShipmentPlan } from "./ShipmentRules.ts"
+import { type CoveredLine, FulfillableLine, OrderGoods, planRest, type ShipmentPlan } from "./ShipmentRules.ts"
 
 class FulfillmentNotFound extends notFound("Fulfillment", "Fulfillment not found.") {}
 
+const StoredGoods = Schema.Struct({
+  ...OrderGoods.fields,
+  lines: Schema.Array(Schema.Struct(Struct.omit(FulfillableLine.fields, ["backordered"]))),
+  waiting: Schema.NullOr(Schema.Record(Schema.String, Schema.Int))
+})
+
 const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   Effect.map(
-    decoding(sql, OrderGoods)`select o.id as "orderId", o.status,
+    decoding(sql, StoredGoods)`select o.id as "orderId", o.status,
         o.amount_captured is not null or o.grand_total = 0 as paid, o.customer_id as "customerId",
-        coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'entityType', l.entity_type,
+        ${
+      sql.literal(waitingUnits)
+    } as waiting, coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'entityType', l.entity_type,
             'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'variantTitle', l.variant_title, 'quantity', l.quantity,
             'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
             'covered', coalesce(c.units, 0), 'returned', coalesce((select sum(x.received_quantity)
@@ -33,7 +43,11 @@ const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: Orde
             group by fl.order_line_id) c on c.order_line_id = l.id
           where l.order_id = o.id and l.organization_id = o.organization_id), '[]') as lines
       from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`,
-    ([goods]) => goods
+    ([found]): OrderGoods | undefined => {
+      if (found === undefined) return undefined
+      const { waiting, ...goods } = found
+      return { ...goods, lines: withWaiting(goods.lines, waiting) }
+    }
   )
 
 const linesMoved = (sql: SqlClient.SqlClient, record: Fulfillment, lines: ReadonlyArray<CoveredLine>) =>
@@ -228,9 +242,10 @@ export const handoverLayer = Layer.effect(
       rest: Effect.fn("Handover.rest")(function*(orderId: OrderId) {
         const actor = yield* CurrentActor
         const goods = yield* readGoods(sql, actor.organizationId, orderId)
-        const plan = goods === undefined ? undefined : planRest(goods, DateTime.toDateUtc(yield* DateTime.now))
+        if (goods === undefined) return
+        const plan = yield* Effect.fromResult(planRest(goods, DateTime.toDateUtc(yield* DateTime.now)))
         if (plan !== undefined) yield* insertShipment(sql, actor, plan, [], false)
-      }, Effect.orDie),
+      }, Effect.catchIf(SqlError.isSqlError, Effect.die)),
       // Fulfilled lines without a shipment: digital goods with stock leave it when their order ends.
       unshelved: Effect.fn("Handover.unshelved")(function*(orderId: OrderId) {
         return yield* decoding(sql, Units)`select coalesce(l.variant_id, l.entity_id) as sellable,

@@ -7,7 +7,7 @@ import { InvalidTransition, type Issue, ValidationFailed } from "../platform/err
 import { CustomerId, newId, OrderId } from "../platform/ids/Id.ts"
 import { type Fulfillment, type NewShipment, present } from "./Fulfillment.ts"
 
-const FulfillableLine = Schema.Struct({
+export const FulfillableLine = Schema.Struct({
   ...Struct.pick(OrderLine.fields, [
     "id",
     "entityId",
@@ -21,10 +21,11 @@ const FulfillableLine = Schema.Struct({
     "fulfillmentStatus"
   ]),
   covered: Schema.Int,
+  backordered: Schema.Int,
   /** Units that came back with a return. */
   returned: Schema.Int
 })
-type FulfillableLine = typeof FulfillableLine.Type
+export type FulfillableLine = typeof FulfillableLine.Type
 
 export const OrderGoods = Schema.Struct({
   orderId: OrderId,
@@ -85,9 +86,13 @@ const issueOf = (
   if (line === undefined) return { path: lineItem, message: "is not a line of this order", code: "unknown_line" }
   if (again) return { path: lineItem, message: "is named twice", code: "duplicate" }
   const open = openUnits(line)
-  return quantity <= open
-    ? undefined
-    : { path: `${path}.quantity`, message: `only ${open} remaining`, code: "over_quantity" }
+  if (quantity > open) return { path: `${path}.quantity`, message: `only ${open} remaining`, code: "over_quantity" }
+  const there = open - line.backordered
+  return quantity <= there ? undefined : {
+    path: `${path}.quantity`,
+    message: `must be at most ${there}: ${line.backordered} more units wait for stock`,
+    code: "backordered"
+  }
 }
 
 const allocationsOf = (
@@ -177,9 +182,10 @@ export const planLines = (
   parcel: Omit<NewShipment, "lineItems">,
   now: Date
 ): Result.Result<ShipmentPlan | undefined, ValidationFailed | InvalidTransition> => {
-  const lineItems = goods.lines.flatMap((line) =>
-    lineIds.includes(line.id) && openUnits(line) > 0 ? [{ orderLineItemId: line.id, quantity: openUnits(line) }] : []
-  )
+  const lineItems = goods.lines.flatMap((line) => {
+    const quantity = openUnits(line) - line.backordered
+    return lineIds.includes(line.id) && quantity > 0 ? [{ orderLineItemId: line.id, quantity }] : []
+  })
   if (lineItems.length === 0) return Result.succeed(undefined)
   if (goods.status !== "pending" || !goods.paid) return planShipment(goods, { ...parcel, lineItems }, now)
   return Result.map(
@@ -191,7 +197,13 @@ export const planLines = (
 export const pathToEnd = (goods: OrderGoods): ReadonlyArray<OrderStatus> =>
   goods.paid && goods.lines.every((line) => openUnits(line) === 0) ? pathOf(goods, []) : []
 
-export const planRest = (goods: OrderGoods, now: Date): ShipmentPlan | undefined => {
+/** All open units. 422 INVALID_TRANSITION while some of them wait for stock. */
+export const planRest = (goods: OrderGoods, now: Date): Result.Result<ShipmentPlan | undefined, InvalidTransition> => {
+  if (goods.lines.some(({ backordered }) => backordered > 0)) {
+    return Result.fail(
+      InvalidTransition.of("Units of the order wait for stock. Hand over the others by a fulfillment.")
+    )
+  }
   const taken = goods.lines.flatMap((line) => (openUnits(line) > 0 ? [{ line, quantity: openUnits(line) }] : []))
-  return taken.length === 0 ? undefined : planOf(goods, taken, { status: "fulfilled" }, now)
+  return Result.succeed(taken.length === 0 ? undefined : planOf(goods, taken, { status: "fulfilled" }, now))
 }

@@ -1,13 +1,15 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import type { OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
+import { withdrawn } from "./BackorderStatements.ts"
 import { StockAllocation, type StockDemand, unitsBySellable } from "./StockRules.ts"
 import {
   allocatedUnits,
   deductedFromHolds,
   lockingHolds,
+  lockWaiting,
   movedVersions,
   newHold,
   notedLines,
@@ -27,14 +29,19 @@ const Holders = Schema.Struct({ organization: Schema.String, holders: Schema.Arr
 
 const Next = Schema.Struct({ ms: Schema.Finite })
 
-const Released = Schema.Struct({ released: Schema.Boolean, settled: Schema.Boolean })
+const Released = Schema.Struct({ released: Schema.Boolean, settled: Schema.Boolean, waits: Schema.Boolean })
 
 /**
  * Ends holds and returns or deducts their stock. Moves versions, so that stock entities notice. Lock order of all stock
  * writers: holds, versions by key, levels.
  */
 export class HoldRepo extends Context.Service<HoldRepo>()("stoa/domain/inventory/HoldRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql), ...makeReturns(sql) }))
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    ...makeReleases(sql),
+    ...makeExpiry(sql),
+    ...makeSold(sql),
+    ...makeReturns(sql)
+  }))
 }) {
   static readonly layer = Layer.effect(HoldRepo, HoldRepo.make)
 }
@@ -72,6 +79,27 @@ const releasedHolds = (sql: SqlClient.SqlClient, organization: string, reason: s
       where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
     ${releaseStock(sql, organization, reason)}`
 
+const ofWaiting = (sql: SqlClient.SqlClient) =>
+  sql`exists (select 1 from backorders b
+    where b.organization_id = holds.organization_id and b.holder = holds.holder and b.quantity > 0)`
+
+/** Ends the wait of holds: only then their lines stay as they are until they are released. */
+const stopWaiting = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  holders: ReadonlyArray<string>,
+  only: Statement.Fragment
+) =>
+  sql.withTransaction(Effect.gen(function*() {
+    const mine = yield* decoding(sql, Schema.Struct({ holder: Schema.String }))`select holder from holds
+      where organization_id = ${organization} and holder = any(${holders}::text[]) and state = 'held'
+        and ${only} and ${ofWaiting(sql)} order by holder for update skip locked`
+    if (mine.length === 0) return
+    const waiting = mine.map(({ holder }) => holder)
+    yield* lockWaiting(sql, organization, waiting)
+    yield* withdrawn(sql, organization, waiting)
+  }))
+
 const makeReleases = (sql: SqlClient.SqlClient) => {
   /**
    * Ends the hold of a failed checkout and leaves a marker: a reservation still on its way is refused. True if stock
@@ -82,7 +110,8 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
     for (let tries = 0; tries < releaseTries; tries++) {
       const [row] = yield* decoding(sql, Released)`with mine as materialized (
           select holder from holds
-          where organization_id = ${organization} and holder = ${holder} and state = 'held' for update),
+          where organization_id = ${organization} and holder = ${holder} and state = 'held'
+            and not ${ofWaiting(sql)} for update),
         mark as (
           ${newHold(sql, organization, holder, "released")}
           where not exists (select 1 from mine) on conflict (organization_id, holder) do nothing returning 1),
@@ -92,23 +121,39 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
           where organization_id = ${organization} and holder = any(array(select holder from mine)))
         select exists (select 1 from mine) as released,
           exists (select 1 from mine) or exists (select 1 from mark)
-            or exists (select 1 from holds where organization_id = ${organization} and holder = ${holder}) as settled`
+            or exists (select 1 from holds where organization_id = ${organization} and holder = ${holder}) as settled,
+          exists (select 1 from holds where organization_id = ${organization} and holder = ${holder}
+            and state = 'held' and ${ofWaiting(sql)}) as waits`
+      if (row?.waits === true) {
+        yield* stopWaiting(sql, organization, [holder], sql`true`)
+        continue
+      }
       // Not settled: the hold was committed after this statement's snapshot and before its insert. The next try sees
       // it.
       if (row?.settled === true) return row.released
     }
     return yield* Effect.die(new Error(`The hold of ${holder} could not be released.`))
   }, Effect.orDie)
-  const expireOf = (organization: string, holders: ReadonlyArray<string>) =>
+  return { release }
+}
+
+const makeExpiry = (sql: SqlClient.SqlClient) => {
+  const expireIdle = (organization: string, holders: ReadonlyArray<string>) =>
     sql`with mine as materialized (
         select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
-          and state = 'held' and expires_at <= now()
+          and state = 'held' and expires_at <= now() and not ${ofWaiting(sql)}
         order by holder for update skip locked),
       ${releasedHolds(sql, organization, "expired")},
       ended as (
         update holds set state = 'expired', updated_at = now()
         where organization_id = ${organization} and holder = any(array(select holder from mine)))
       select 1 from mine`
+  const expireOf = Effect.fnUntraced(function*(organization: string, holders: ReadonlyArray<string>) {
+    const idle = yield* expireIdle(organization, holders)
+    if (idle.length === holders.length) return idle
+    yield* stopWaiting(sql, organization, holders, sql`expires_at <= now()`)
+    return [...idle, ...yield* expireIdle(organization, holders)]
+  })
   const expireDue = Effect.gen(function*() {
     const due = yield* decoding(sql, Holders)`select organization_id as organization, array_agg(holder) as holders
       from (select organization_id, holder from holds where state = 'held' and expires_at <= now()
@@ -126,7 +171,9 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
           and state in ('released', 'expired', 'fulfilled') for update skip locked),
       lines as (
-        delete from hold_lines where organization_id = ${organization} and holder = any(array(select holder from old)))
+        delete from hold_lines where organization_id = ${organization} and holder = any(array(select holder from old))),
+      waits as (
+        delete from backorders where organization_id = ${organization} and holder = any(array(select holder from old)))
       delete from holds where organization_id = ${organization} and holder = any(array(select holder from old))
       returning 1`
   /** Deletes at most 1,000 ended holds per call. The order and the stock movements stay. */
@@ -137,15 +184,15 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
       group by organization_id`
     return yield* eachAlone("delete", ended, deleteEnded)
   }, Effect.orDie)
-  return { release, expireDue, untilNextExpiry, purgeEnded }
+  return { expireDue, untilNextExpiry, purgeEnded }
 }
 
 const makeSold = (sql: SqlClient.SqlClient) => {
   const locking = lockingHolds(sql)
   const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: OrderId) {
-    const [row] = yield* locking(
-      orderId,
-      (organization, holders) =>
+    const [row] = yield* locking(orderId, (organization, holders, waits) =>
+      Effect.andThen(
+        waits ? Effect.asVoid(withdrawn(sql, organization, holders)) : Effect.void,
         decoding(sql, Schema.Struct({ units: Schema.Int }))`with mine as materialized (
           select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
             and state in ('held', 'sold')),
@@ -157,7 +204,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
           update holds set state = 'released', expires_at = null, updated_at = now()
           where organization_id = ${organization} and holder = any(array(select holder from mine)))
         select coalesce(sum(quantity), 0)::int8 as units from lines`
-    )
+      ))
     return row?.units ?? 0
   }, Effect.orDie)
   /**

@@ -20,7 +20,7 @@ import { type StockLevel, withUnitCost } from "./StockLevel.ts"
 import { postingOf, type PostingReference, type StockPostingLine } from "./StockPosting.ts"
 import { StockPostingRepo } from "./StockPostingRepo.ts"
 import { type AdjustableStock, StockRepo, type StockTarget } from "./StockRepo.ts"
-import { allocateStock, type WarehouseStock } from "./StockRules.ts"
+import { allocateStock, isAllocated, type WarehouseStock } from "./StockRules.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
 
 export class StockedEntityNotFound extends notFound("StockedEntity", "No such entity.") {}
@@ -127,10 +127,10 @@ const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouse
 
 const allocate = (body: ManualStock, levels: ReadonlyArray<WarehouseStock>) => {
   const { quantity, sellable } = toHold(body)
-  return Result.mapError(
-    allocateStock([{ sellable, quantity }], new Map<string, typeof levels>([[sellable, levels]])),
-    ({ available, requested }) => new InsufficientStock(available, requested)
-  )
+  return Result.mapBoth(allocateStock([{ sellable, quantity }], { get: () => ({ levels, backordered: 0 }) }), {
+    onSuccess: (units) => units.filter(isAllocated),
+    onFailure: ({ available, requested }) => new InsufficientStock(available, requested)
+  })
 }
 
 const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: ResultingStock): StockLevel => ({
@@ -175,7 +175,10 @@ const makeAdjust = (
     const by = performedBy ?? (yield* CurrentActor).userId
     const movement = { id: newId(), type, delta, reason, referenceId, referenceType, performedBy: by }
     const written = yield* stock.adjust(from, level, movement)
-    return written ? { level, before, after, delta, movementId: movement.id } : undefined
+    if (!written) return undefined
+    // Units that come in may be allocated to orders that wait for them.
+    const shown = from.backordered === 0 ? level : (yield* stock.adjustable(target)).level
+    return { level: shown, before, after, delta, movementId: movement.id }
   })
   return Effect.fnUntraced(function*(body: AdjustStock) {
     const target = { entityId: body.entityId, variantId: body.variantId ?? null, warehouseId: body.warehouseId ?? null }

@@ -1,15 +1,19 @@
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import type { OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
+import { waiting, withdrawn } from "./BackorderStatements.ts"
 import {
   allocateStock,
+  HeldUnits,
   type HoldChange,
+  isAllocated,
   StockAllocation,
   type StockDemand,
   unitsBySellable,
   UnitsShort,
+  waitingUnits,
   WarehouseStock
 } from "./StockRules.ts"
 import {
@@ -18,6 +22,7 @@ import {
   costOf,
   deductedFromHolds,
   lockingHolds,
+  lockVersions,
   movedVersions,
   newHold,
   openUnits,
@@ -35,23 +40,51 @@ import { holdLines, stockMovements } from "./StockTables.ts"
 export class OrderHoldRepo extends Context.Service<OrderHoldRepo>()("stoa/domain/inventory/OrderHoldRepo", {
   make: Effect.map(
     SqlClient.SqlClient,
-    (sql) => ({ change: makeChange(sql), ...makeRefunded(sql), ...makeRestock(sql) })
+    (sql) => ({ change: makeChange(sql), waiting: makeWaiting(sql), ...makeRefunded(sql), ...makeRestock(sql) })
   )
 }) {
   static readonly layer = Layer.effect(OrderHoldRepo, OrderHoldRepo.make)
 }
 
+const Waiting = Schema.Struct({ sellable: Schema.String, quantity: Schema.Int })
+
+/** Units that an order waits for, by sellable. */
+const makeWaiting = (sql: SqlClient.SqlClient) =>
+  Effect.fn("OrderHoldRepo.waiting")(function*(orderId: OrderId) {
+    const rows = yield* decoding(sql, Waiting)`select sellable_id as sellable, quantity from backorders
+      where organization_id = ${yield* currentOrganization} and holder = ${orderId} and quantity > 0`
+    return Object.fromEntries(rows.map(({ quantity, sellable }) => [sellable, quantity]))
+  }, Effect.orDie)
+
+const heldUnits = (sql: SqlClient.SqlClient, statement: Statement.Fragment) => decoding(sql, HeldUnits)`${statement}`
+
 const makeChange = (sql: SqlClient.SqlClient) => {
-  const take = Effect.fnUntraced(function*(organization: string, change: HoldChange, performedBy: string | null) {
-    const { entityId, orderId, sellable, units } = change
+  const item = (organization: string, sellable: string) =>
+    decoding(sql, Schema.Struct({ backordered: Schema.Int }))`select backordered from stock_items
+      where organization_id = ${organization} and sellable_id = ${sellable}::uuid for update`
+
+  const take = Effect.fnUntraced(function*(
+    organization: string,
+    change: HoldChange,
+    backordered: number,
+    performedBy: string | null
+  ) {
+    const { backorders, entityId, orderId, sellable, units } = change
     const levels = yield* decoding(sql, WarehouseStock)`select l.warehouse_id as "warehouseId", w.priority,
         l.on_hand - l.reserved as available
       from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
       where l.organization_id = ${organization} and l.sellable_id = ${sellable}::uuid`
-    const allocated = allocateStock([{ sellable, quantity: units }], new Map([[sellable, levels]]))
-    const allocations = yield* Effect.mapError(Effect.fromResult(allocated), (short) => new UnitsShort(short))
-    const taking = { organization, holder: orderId, orderId, entityId, sellable, performedBy, allocations }
-    yield* sql`with ${allocateUnits(sql, taking)} select 1`
+    const allocated = allocateStock([{ sellable, quantity: units, backorders }], {
+      get: () => ({ levels, backordered })
+    })
+    const held = yield* Effect.mapError(Effect.fromResult(allocated), (short) => new UnitsShort(short))
+    const allocations = held.filter(isAllocated)
+    if (allocations.length > 0) {
+      const taking = { organization, holder: orderId, orderId, entityId, sellable, performedBy, allocations }
+      yield* sql`with ${allocateUnits(sql, taking)} select 1`
+    }
+    const waits = waitingUnits(held)
+    if (waits.size > 0) yield* waiting(sql, organization, orderId, waits)
   })
 
   return Effect.fn("OrderHoldRepo.change")(function*(change: HoldChange) {
@@ -60,10 +93,15 @@ const makeChange = (sql: SqlClient.SqlClient) => {
     if (units === 0) return
     yield* sql`${newHold(sql, organization, orderId, "sold")}
       on conflict (organization_id, holder) do update set updated_at = now()`
-    yield* sql`select 1 from stock_items where organization_id = ${organization}
-      and sellable_id = ${sellable}::uuid for update`
-    if (units > 0) return yield* take(organization, change, userId)
-    const returning = { organization, holder: orderId, sellable, warehouseId: null, quantity: -units }
+    if (change.backorders > 0) yield* lockVersions(sql, organization, [sellable])
+    const [{ backordered } = { backordered: 0 }] = yield* item(organization, sellable)
+    if (units > 0) return yield* take(organization, change, backordered, userId)
+    const freed = backordered === 0
+      ? []
+      : yield* heldUnits(sql, withdrawn(sql, organization, [orderId], new Map([[sellable, -units]])))
+    const quantity = freed.reduce((left, withdrawal) => left - withdrawal.quantity, -units)
+    if (quantity === 0) return
+    const returning = { organization, holder: orderId, sellable, warehouseId: null, quantity }
     yield* sql`with ${returnUnits(sql, { ...returning, reason: "order edited" })} select 1`
   }, Effect.catchTag("SqlError", Effect.die))
 }
@@ -94,32 +132,46 @@ const noted = (
   } from ${sql(from)})
         select sellable_id as sellable, warehouse_id as "warehouseId", quantity from ${sql(from)}`
 
+/** Locks the items of these units and lets the order wait again for those that waited, in its place of before. */
+const waitAgain = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, organization: string, orderId: OrderId, units: ReadonlyArray<HeldUnits>) {
+    const waits = waitingUnits(units)
+    const sellables = [...waits.keys()]
+    yield* lockVersions(sql, organization, units.map(({ sellable }) => sellable))
+    yield* waiting(sql, organization, orderId, waits)
+    yield* sql`select stock_allocate_waiting(${organization}, id) from unnest(${sellables}::uuid[]) id order by id`
+  }
+)
+
 const makeRefunded = (sql: SqlClient.SqlClient) => {
   const locking = lockingHolds(sql)
   const allocations = decoding(sql, StockAllocation)
+  const release = (organization: string, holders: ReadonlyArray<string>, units: ReadonlyMap<string, number>) =>
+    allocations`with ${openUnits(sql, organization, holders, units)},
+      ${releaseStock(sql, organization, "refunded")},
+      ${deductedFromHolds(sql, organization, holders, "released")}
+      select sellable_id as sellable, warehouse_id as "warehouseId", sum(quantity)::int4 as quantity from lines
+      group by sellable_id, warehouse_id`
+
+  /** Releases units that were not handed over: those that wait first. Returns what `holdAgain` takes. */
   const releaseUnits = Effect.fn("OrderHoldRepo.releaseUnits")(
     function*(orderId: OrderId, units: ReadonlyArray<StockDemand>) {
       if (units.length === 0) return []
+      const open = new Map(unitsBySellable(units))
       return yield* locking(
         orderId,
-        (organization, holders) =>
-          allocations`with ${openUnits(sql, organization, holders, unitsBySellable(units))},
-          ${releaseStock(sql, organization, "refunded")},
-          ${deductedFromHolds(sql, organization, holders, "released")}
-          select sellable_id as sellable, warehouse_id as "warehouseId", sum(quantity)::int4 as quantity from lines
-          group by sellable_id, warehouse_id`
+        Effect.fnUntraced(function*(organization, holders, waits) {
+          const freed = waits ? yield* heldUnits(sql, withdrawn(sql, organization, [orderId], open)) : []
+          for (const { quantity, sellable } of freed) open.set(sellable, (open.get(sellable) ?? 0) - quantity)
+          return [...freed, ...yield* release(organization, holders, open)]
+        })
       )
     },
     Effect.orDie
   )
 
-  const holdAgain = Effect.fn("OrderHoldRepo.holdAgain")(
-    function*(orderId: OrderId, released: ReadonlyArray<StockAllocation>) {
-      if (released.length === 0) return []
-      return yield* locking(
-        orderId,
-        (organization) =>
-          allocations`with lines as materialized (select * from ${allocatedUnits(sql, released)}),
+  const holdReleased = (organization: string, orderId: OrderId, released: ReadonlyArray<StockAllocation>) =>
+    allocations`with lines as materialized (select * from ${allocatedUnits(sql, released)}),
         ${movedVersions(sql, organization)},
         taken as (
           update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now()
@@ -133,17 +185,29 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
           on conflict (organization_id, holder) do update set state = 'sold', updated_at = now()),
         kept as (
           insert into hold_lines ${
-            holdLines.insert(sql, {
-              organizationId: sql`${organization}`,
-              holder: sql`${orderId}`,
-              sellableId: "sellable_id",
-              warehouseId: "warehouse_id",
-              quantity: "quantity"
-            })
-          } from taken
+      holdLines.insert(sql, {
+        organizationId: sql`${organization}`,
+        holder: sql`${orderId}`,
+        sellableId: "sellable_id",
+        warehouseId: "warehouse_id",
+        quantity: "quantity"
+      })
+    } from taken
           on conflict (organization_id, holder, sellable_id, warehouse_id)
             do update set quantity = hold_lines.quantity + excluded.quantity),
         ${noted(sql, organization, orderId, "reservation", "refund came to nothing", "taken")}`
+
+  const holdAgain = Effect.fn("OrderHoldRepo.holdAgain")(
+    function*(orderId: OrderId, units: ReadonlyArray<HeldUnits>) {
+      if (units.length === 0) return []
+      const [released, waits] = [units.filter(isAllocated), waitingUnits(units)]
+      return yield* locking(
+        orderId,
+        (organization) =>
+          Effect.andThen(
+            waits.size === 0 ? Effect.void : waitAgain(sql, organization, orderId, units),
+            holdReleased(organization, orderId, released)
+          )
       )
     },
     Effect.orDie

@@ -4,6 +4,7 @@ import { currentOrganization } from "../platform/access/Actor.ts"
 import { newId } from "../platform/ids/Id.ts"
 import { type HoldRow, holdsStatement, reserveStatement, stockStatement } from "./ReservationStatements.ts"
 import type { PinnedHold, Reservation, StockSnapshot, WarehouseStock } from "./StockRules.ts"
+import { lockVersions } from "./StockStatements.ts"
 
 const toHold = (row: HoldRow): PinnedHold => ({ ...row, pricing: row.pricing ?? "null" })
 
@@ -17,14 +18,20 @@ const make = (sql: SqlClient.SqlClient) => {
   const load = Effect.fn("ReservationRepo.load")(function*(sellables: ReadonlyArray<string>) {
     const rows = yield* stockStatement(sql, yield* currentOrganization, sellables)
     const snapshots = new Map<string, StockSnapshot & { readonly levels: Array<WarehouseStock> }>()
-    for (const { available, priority, sellable_id: sellable, version, warehouse_id: warehouseId } of rows) {
-      const snapshot = snapshots.get(sellable) ?? { sellable, version: Number(version), levels: [] }
+    for (
+      const { available, backordered, priority, sellable_id: sellable, version, warehouse_id: warehouseId } of rows
+    ) {
+      const snapshot = snapshots.get(sellable) ?? { sellable, version: Number(version), backordered, levels: [] }
       snapshots.set(sellable, snapshot)
       if (warehouseId !== null) {
         snapshot.levels.push({ warehouseId, priority: priority ?? 0, available: available ?? 0 })
       }
     }
     return snapshots
+  }, Effect.orDie)
+  /** Begins to count the units of sellables that were never stocked. */
+  const begin = Effect.fn("ReservationRepo.begin")(function*(sellables: ReadonlyArray<string>) {
+    yield* lockVersions(sql, yield* currentOrganization, sellables)
   }, Effect.orDie)
   const holds = Effect.fn("ReservationRepo.holds")(function*(holders: ReadonlyArray<string>) {
     return (yield* holdsStatement(sql, yield* currentOrganization, holders)).map(toHold)
@@ -58,7 +65,7 @@ const make = (sql: SqlClient.SqlClient) => {
         order by sellable_id for update`
       return yield* body
     })).pipe(Effect.orDie, Effect.withSpan("ReservationRepo.alone"))
-  return { load, holds, reserve, alone }
+  return { load, begin, holds, reserve, alone }
 }
 
 const reservations = Metric.counter("stoa_stock_reservations_total", {

@@ -1,18 +1,19 @@
-import type { SqlClient } from "effect/sql"
-import type { WarehouseId } from "../platform/ids/Id.ts"
+import type { SqlClient, Statement } from "effect/sql"
+import { nilId, type WarehouseId } from "../platform/ids/Id.ts"
 import type { HoldState, Reservation, ReservationLine, StockSnapshot } from "./StockRules.ts"
-import { holdLines, holds, stockMovements } from "./StockTables.ts"
+import { backorders, holdLines, holds, stockMovements } from "./StockTables.ts"
 
 interface LevelRow {
   readonly sellable_id: string
   readonly version: bigint
+  readonly backordered: number
   readonly warehouse_id: WarehouseId | null
   readonly priority: number | null
   readonly available: number | null
 }
 
 export const stockStatement = (sql: SqlClient.SqlClient, organization: string, sellables: ReadonlyArray<string>) =>
-  sql<LevelRow>`select i.sellable_id, i.version, l.warehouse_id, l.priority, l.available
+  sql<LevelRow>`select i.sellable_id, i.version, i.backordered, l.warehouse_id, l.priority, l.available
     from stock_items i left join (
       select s.sellable_id, s.warehouse_id, w.priority, s.on_hand - s.reserved as available
       from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
@@ -56,6 +57,12 @@ const rowsOf = (sql: SqlClient.SqlClient, organization: string) => ({
     warehouseId: "warehouse",
     quantity: "quantity"
   }),
+  wait: backorders.insert(sql, {
+    organizationId: sql`${organization}`,
+    holder: "holder",
+    sellableId: "sellable",
+    quantity: "quantity"
+  }),
   movement: stockMovements.insert(sql, {
     id: "id",
     organizationId: sql`${organization}`,
@@ -68,6 +75,17 @@ const rowsOf = (sql: SqlClient.SqlClient, organization: string) => ({
     referenceId: "holder"
   })
 })
+
+/** What a batch adds to its statement when some of its units wait for stock. */
+const waits = (sql: SqlClient.SqlClient, lines: ReadonlyArray<HeldLine>, row: Statement.Fragment) =>
+  lines.every(({ warehouseId }) => warehouseId !== null) ? { more: sql``, kept: sql`` } : {
+    more: sql`, backordered = backordered + coalesce((select sum(quantity)::int4 from lines
+      where warehouse is null and lines.sellable = sellable_id), 0)`,
+    kept: sql`waiting as (
+      insert into backorders ${row} from (
+        select holder, sellable, sum(quantity)::int4 as quantity from lines where warehouse is null
+        group by holder, sellable) w),`
+  }
 
 /**
  * The group commit of the stock entity. Locking the existing holds waits for a running release. One outdated version
@@ -83,6 +101,7 @@ export const reserveStatement = (
   const holders = reservations.map(({ holder }) => holder)
   const sellables = fences.map(({ sellable }) => sellable)
   const rows = rowsOf(sql, organization)
+  const waiting = waits(sql, lines, rows.wait)
   return sql<OutcomeRow>`with had as materialized (
       select holder, state, pricing::text as pricing from holds
       where organization_id = ${organization} and holder = any(${holders}::text[]) order by holder for update),
@@ -106,22 +125,27 @@ export const reserveStatement = (
       on conflict (organization_id, holder) do nothing
       returning holder),
     lines as materialized (
-      select l.* from unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ holder }) => holder)}::text[],
+      select l.*, nullif(l.place, ${nilId}::uuid) as warehouse from unnest(${lines.map(({ id }) => id)}::uuid[], ${
+    lines.map(({ holder }) => holder)
+  }::text[],
         ${lines.map(({ sellable }) => sellable)}::uuid[], ${lines.map(({ entityId }) => entityId)}::uuid[],
-        ${lines.map(({ warehouseId }) => warehouseId)}::uuid[], ${lines.map(({ quantity }) => quantity)}::int4[]
-      ) l(id, holder, sellable, entity, warehouse, quantity) join fresh on fresh.holder = l.holder),
+        ${lines.map(({ warehouseId }) => warehouseId ?? nilId)}::uuid[], ${
+    lines.map(({ quantity }) => quantity)
+  }::int4[]
+      ) l(id, holder, sellable, entity, place, quantity) join fresh on fresh.holder = l.holder),
     moved as (
-      update stock_items set version = version + 1
+      update stock_items set version = version + 1${waiting.more}
       where organization_id = ${organization} and sellable_id = any(array(select sellable from lines))),
+    ${waiting.kept}
     taken as (
       update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now()
       from (select sellable, warehouse, sum(quantity)::int4 as quantity from lines group by sellable, warehouse) l
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable from lines))
         and s.sellable_id = l.sellable and s.warehouse_id = l.warehouse),
     kept as (
-      insert into hold_lines ${rows.line} from lines),
+      insert into hold_lines ${rows.line} from lines where warehouse is not null),
     noted as (
-      insert into stock_movements ${rows.movement} from lines)
+      insert into stock_movements ${rows.movement} from lines where warehouse is not null)
     select (select coalesce(array_agg(sellable), '{}') from stale) as stale,
       (select coalesce(array_agg(holder), '{}') from fresh) as fresh,
       (select coalesce(jsonb_agg(to_jsonb(had)), '[]') from had) as had`

@@ -2,7 +2,6 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError, type Statement } from "effect/sql"
 import type { Sellable } from "../catalog/Sellables.ts"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
-import { lookupSql } from "../platform/database/DatabaseRepo.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { EntityId, newId, nilId, WarehouseId } from "../platform/ids/Id.ts"
@@ -50,6 +49,7 @@ const Adjustable = Schema.Struct({
   counted: Schema.Boolean,
   warehouseId: Schema.NullOr(WarehouseId),
   version: Schema.NullOr(Schema.Int),
+  backordered: Schema.Int,
   level: Schema.NullOr(StockLevel),
   now: Time
 })
@@ -97,15 +97,19 @@ export class StockRepo extends Context.Service<StockRepo>()("stoa/domain/invento
 
 const makeReads = (sql: SqlClient.SqlClient) => {
   /**
-   * Units that can be sold of each entity, over all its variants and all active warehouses; 0 for unknown ones, null for
-   * those that are not counted.
+   * Units that can be sold of each entity, over all its variants and all active warehouses, less those that orders wait
+   * for; 0 for unknown ones, null for those that are not counted.
    */
   const available = Effect.fn("StockRepo.available")(function*(entityIds: ReadonlyArray<EntityId>) {
     const organization = yield* currentOrganization
     const rows = yield* decoding(sql, Schema.Struct({ entityId: EntityId, units: Schema.NullOr(Schema.Int) }))`
       select i.id as "entityId", case when ${
       countedOf(sql, organization, sql`i.id`, sql`null::uuid`)
-    } then coalesce(u.units, 0) end as units
+    } then coalesce(u.units, 0) - coalesce((
+        select sum(k.backordered) from stock_items k
+        where k.organization_id = ${organization} and k.sellable_id = any(array(
+          select i.id union all select v.id from variants_read v
+          where v.organization_id = ${organization} and v.entity_id = i.id))), 0) end as units
       from unnest(${entityIds}::uuid[]) i(id) left join (
         select l.entity_id, sum(greatest(l.on_hand - l.reserved, 0)) as units
         from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
@@ -168,7 +172,7 @@ const makeAdjustable = (sql: SqlClient.SqlClient) => ({
         ${variantId}::uuid is null or exists (select 1 from variants_read where organization_id = ${organization}
           and id = ${variantId}::uuid and entity_id = ${entityId}::uuid) as "variantKnown",
         ${countedOf(sql, organization, sql`${entityId}::uuid`, sql`${variantId}::uuid`)} as counted,
-        w.id as "warehouseId", i.version, now() as now,
+        w.id as "warehouseId", i.version, coalesce(i.backordered, 0) as backordered, now() as now,
         case when l.id is not null then ${sql.literal(levels.json("l"))} end as level
       from (select 1) one
       left join lateral (select id from warehouses where organization_id = ${organization}
@@ -262,36 +266,4 @@ const makeAdjust = (sql: SqlClient.SqlClient) => {
       Effect.withSpan("StockRepo.together")
     )
   return { adjust, together }
-}
-
-const StockAudit = Schema.Struct({
-  oversold: Schema.Int,
-  unbacked: Schema.Int
-})
-
-const sampleSize = 200
-
-/**
- * Checks for oversold stock. The first count reads an index that is normally empty, the second only the newest live
- * holds: about a millisecond for any store.
- */
-export class StockAuditRepo extends Context.Service<StockAuditRepo>()("stoa/domain/inventory/StockAuditRepo", {
-  make: Effect.map(lookupSql, (sql) => {
-    // Unprepared, at most once a second: no plan made on an empty table stays. A single statement sees one state of the
-    // tables: a reservation being written is in both sums or in neither.
-    const rows = decoding(sql, StockAudit, "unprepared")`select
-      (select count(*) from stock_levels where reserved > on_hand and not allow_negative)::int4 as oversold,
-      (select count(*) from (
-        select l.organization_id, l.sellable_id, l.warehouse_id, sum(l.quantity) as held
-        from (select organization_id, holder from holds where state = 'held' and expires_at is not null
-          order by expires_at desc limit ${sql.literal(String(sampleSize))}) h
-        join hold_lines l on l.organization_id = h.organization_id and l.holder = h.holder
-        group by 1, 2, 3) held
-      join stock_levels s on s.organization_id = held.organization_id and s.sellable_id = held.sellable_id
-        and s.warehouse_id = held.warehouse_id
-      where s.reserved < held.held)::int4 as unbacked`
-    return { audit: Effect.map(rows, ([found]) => found ?? { oversold: 0, unbacked: 0 }) }
-  })
-}) {
-  static readonly layer = Layer.effect(StockAuditRepo, StockAuditRepo.make)
 }

@@ -4,17 +4,35 @@ import { type EntityId, type OrderId, Uuid, WarehouseId } from "../platform/ids/
 export interface StockDemand {
   readonly sellable: string
   readonly quantity: number
+  /** Units of the sellable that may wait for stock, with those that wait already. Absent: none. */
+  readonly backorders?: number | undefined
 }
 
 export const WarehouseStock = Schema.Struct({ warehouseId: WarehouseId, priority: Schema.Int, available: Schema.Int })
 export type WarehouseStock = typeof WarehouseStock.Type
 
+/** Stock of a sellable by active warehouse, and the units that orders wait for. */
+export interface SellableStock {
+  readonly levels: ReadonlyArray<WarehouseStock>
+  readonly backordered: number
+}
+
 export interface StockLevels {
-  readonly get: (sellable: string) => ReadonlyArray<WarehouseStock> | undefined
+  readonly get: (sellable: string) => SellableStock | undefined
 }
 
 export const StockAllocation = Schema.Struct({ sellable: Uuid, warehouseId: WarehouseId, quantity: Schema.Int })
 export type StockAllocation = typeof StockAllocation.Type
+
+/** Units for an order; without a warehouse they wait for stock. */
+export const HeldUnits = Schema.Struct({ ...StockAllocation.fields, warehouseId: Schema.NullOr(WarehouseId) })
+export type HeldUnits = typeof HeldUnits.Type
+
+export const isAllocated = (units: HeldUnits): units is StockAllocation => units.warehouseId !== null
+
+/** The units that wait, by sellable. */
+export const waitingUnits = (units: ReadonlyArray<HeldUnits>): ReadonlyMap<string, number> =>
+  unitsBySellable(units.filter(({ warehouseId }) => warehouseId === null))
 
 export interface StockShort {
   readonly sellable: string
@@ -27,21 +45,21 @@ export interface HoldChange {
   readonly entityId: EntityId
   readonly sellable: string
   readonly units: number
+  readonly backorders: number
 }
 
 export class UnitsShort extends Data.TaggedError("UnitsShort")<Omit<StockShort, "sellable">> {}
 
-/** Stock by active warehouse. Every write increases `version`; null: never stocked. */
-export interface StockSnapshot {
+/** Every write increases `version`; null: never stocked. */
+export interface StockSnapshot extends SellableStock {
   readonly sellable: string
   readonly version: number | null
-  readonly levels: ReadonlyArray<WarehouseStock>
 }
 
 export interface ReservationLine {
   readonly sellable: string
   readonly entityId: EntityId
-  readonly warehouseId: WarehouseId
+  readonly warehouseId: WarehouseId | null
   readonly quantity: number
 }
 
@@ -80,8 +98,8 @@ export const unitsBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<
 
 const isQuantity = ({ quantity }: StockDemand): boolean => Number.isSafeInteger(quantity) && quantity > 0
 
-const availableOf = (sellable: string, levels: StockLevels): number =>
-  (levels.get(sellable) ?? []).reduce((units, level) => units + Math.max(0, level.available), 0)
+const availableOf = (stock: SellableStock | undefined): number =>
+  (stock?.levels ?? []).reduce((units, level) => units + Math.max(0, level.available), 0)
 
 const byWarehouse = (left: WarehouseStock, right: WarehouseStock): number =>
   left.priority - right.priority || (left.warehouseId < right.warehouseId ? -1 : 1)
@@ -100,48 +118,58 @@ const take = (
 }
 
 /**
- * Allocates by warehouse priority, then id, split if one does not suffice (contract 3.6). All or nothing. Lines of one
- * sellable count together; a quantity that is not a positive integer is refused like a shortage.
+ * Allocates by warehouse priority, then id, split if one does not suffice (contract 3.6); what is not there waits, where
+ * the demand allows it (contract-commerce §1). All or nothing. Lines of one sellable count together; a quantity that is
+ * not a positive integer is refused like a shortage.
  */
 export const allocateStock = (
   lines: ReadonlyArray<StockDemand>,
-  levels: StockLevels
-): Result.Result<ReadonlyArray<StockAllocation>, StockShort> => {
+  stock: StockLevels
+): Result.Result<ReadonlyArray<HeldUnits>, StockShort> => {
   const invalid = lines.find((line) => !isQuantity(line))
   if (invalid !== undefined) {
     const { quantity: requested, sellable } = invalid
-    return Result.fail({ sellable, available: availableOf(sellable, levels), requested })
+    return Result.fail({ sellable, available: availableOf(stock.get(sellable)), requested })
   }
-  const allocations: Array<StockAllocation> = []
+  const mayWait = new Map(lines.map(({ backorders = 0, sellable }) => [sellable, backorders]))
+  const allocations: Array<HeldUnits> = []
   for (const [sellable, requested] of demandBySellable(lines)) {
-    const available = availableOf(sellable, levels)
+    const { backordered = 0, levels = [] } = stock.get(sellable) ?? {}
+    const there = availableOf({ backordered, levels })
+    const available = there + Math.max(0, (mayWait.get(sellable) ?? 0) - backordered)
     if (requested > available) return Result.fail({ sellable, available, requested })
-    allocations.push(...take(sellable, requested, levels.get(sellable) ?? []))
+    allocations.push(...take(sellable, requested, levels))
+    if (requested > there) allocations.push({ sellable, warehouseId: null, quantity: requested - there })
   }
   return Result.succeed(allocations)
 }
 
 export const afterAllocations = (
-  levels: StockLevels,
-  allocations: ReadonlyArray<StockAllocation>
-): ReadonlyMap<string, ReadonlyArray<WarehouseStock>> => {
-  const next = new Map<string, ReadonlyArray<WarehouseStock>>()
+  stock: StockLevels,
+  allocations: ReadonlyArray<HeldUnits>
+): ReadonlyMap<string, SellableStock> => {
+  const next = new Map<string, SellableStock>()
   for (const { quantity, sellable, warehouseId } of allocations) {
-    const here = next.get(sellable) ?? levels.get(sellable) ?? []
-    next.set(
-      sellable,
-      here.map((level) =>
+    const { backordered, levels } = next.get(sellable) ?? stock.get(sellable) ?? { backordered: 0, levels: [] }
+    next.set(sellable, {
+      backordered: warehouseId === null ? backordered + quantity : backordered,
+      levels: levels.map((level) =>
         level.warehouseId === warehouseId ? { ...level, available: level.available - quantity } : level
       )
-    )
+    })
   }
   return next
 }
 
-const within = (levels: StockLevels, warehouseId: WarehouseId | undefined): StockLevels =>
-  warehouseId === undefined
-    ? levels
-    : { get: (sellable) => levels.get(sellable)?.filter((level) => level.warehouseId === warehouseId) }
+const levelsIn = (stock: SellableStock | undefined, warehouseId: WarehouseId): SellableStock | undefined =>
+  stock && { ...stock, levels: stock.levels.filter((level) => level.warehouseId === warehouseId) }
+
+/** Takes stock of one warehouse; then nothing waits, because other warehouses may have it. */
+const allocateWithin = (lines: ReadonlyArray<StockDemand>, stock: StockLevels, warehouseId: WarehouseId) =>
+  allocateStock(
+    lines.map((line) => ({ ...line, backorders: 0 })),
+    { get: (sellable) => levelsIn(stock.get(sellable), warehouseId) }
+  )
 
 export interface StockDemands {
   readonly lines: ReadonlyArray<StockDemand>
@@ -151,12 +179,14 @@ export interface StockDemands {
 /** Serves checkouts in order of arrival; a refused one takes nothing (contract 3.6). */
 export const allocateInTurn = (
   requests: ReadonlyArray<StockDemands>,
-  levels: StockLevels
-): ReadonlyArray<Result.Result<ReadonlyArray<StockAllocation>, StockShort>> => {
-  const changed = new Map<string, ReadonlyArray<WarehouseStock>>()
-  const open: StockLevels = { get: (sellable) => changed.get(sellable) ?? levels.get(sellable) }
+  stock: StockLevels
+): ReadonlyArray<Result.Result<ReadonlyArray<HeldUnits>, StockShort>> => {
+  const changed = new Map<string, SellableStock>()
+  const open: StockLevels = { get: (sellable) => changed.get(sellable) ?? stock.get(sellable) }
   return requests.map(({ lines, warehouseId }) => {
-    const outcome = allocateStock(lines, within(open, warehouseId))
+    const outcome = warehouseId === undefined
+      ? allocateStock(lines, open)
+      : allocateWithin(lines, open, warehouseId)
     if (Result.isSuccess(outcome)) {
       for (const [sellable, left] of afterAllocations(open, outcome.success)) changed.set(sellable, left)
     }

@@ -29,19 +29,38 @@ export const lockVersions = (sql: SqlClient.SqlClient, organization: string, sel
     on conflict (organization_id, sellable_id) do update set version = i.version`
 
 /**
- * Runs a statement in a transaction that has locked the order's holds: a statement that starts before the lock would
- * read old lines.
+ * Runs statements in a transaction that has locked the order's holds: a statement that starts before the lock would read
+ * old lines. If the order waits for units, which `waits` says, its items are locked as well, all of them in their order.
  */
-export const lockingHolds =
-  (sql: SqlClient.SqlClient) =>
-  <A, E, R>(orderId: OrderId, body: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<A, E, R>) =>
-    sql.withTransaction(Effect.gen(function*() {
-      const organization = yield* currentOrganization
-      const holders = [orderId, manualHolder(orderId)]
-      yield* sql`select 1 from holds where organization_id = ${organization} and holder = any(${holders}::text[])
-        order by holder for update`
-      return yield* body(organization, holders)
-    }))
+export const lockingHolds = (sql: SqlClient.SqlClient) =>
+<A, E, R>(
+  orderId: OrderId,
+  body: (organization: string, holders: ReadonlyArray<string>, waits: boolean) => Effect.Effect<A, E, R>
+) =>
+  sql.withTransaction(Effect.gen(function*() {
+    const organization = yield* currentOrganization
+    const holders = [orderId, manualHolder(orderId)]
+    const items = yield* sql`with held as materialized (
+          select 1 from holds where organization_id = ${organization} and holder = any(${holders}::text[])
+          order by holder for update)
+        ${waitingItems(sql, organization, holders)} and (select count(*) from held) >= 0
+        order by i.sellable_id for update`
+    return yield* body(organization, holders, items.length > 0)
+  }))
+
+/** The items of holders that wait for any of them. */
+const waitingItems = (sql: SqlClient.SqlClient, organization: string, holders: ReadonlyArray<string>) => {
+  const waits = sql`select sellable_id from backorders
+    where organization_id = ${organization} and holder = any(${holders}::text[]) and quantity > 0`
+  return sql`select i.sellable_id from stock_items i
+    where i.organization_id = ${organization} and i.sellable_id = any(array(${waits} union
+      select sellable_id from hold_lines where organization_id = ${organization} and holder = any(${holders}::text[])
+        and quantity > 0 and exists (${waits})))`
+}
+
+/** Locks the items of holders that wait, so that nothing is allocated to them meanwhile. */
+export const lockWaiting = (sql: SqlClient.SqlClient, organization: string, holders: ReadonlyArray<string>) =>
+  sql`${waitingItems(sql, organization, holders)} order by i.sellable_id for update`
 
 export const requestedUnits = (sql: SqlClient.SqlClient, units: ReadonlyMap<string, number> | undefined) =>
   sql`unnest(${[...(units?.keys() ?? [])]}::uuid[], ${[...(units?.values() ?? [])]}::int4[]) a(sellable_id, quantity)`
@@ -91,7 +110,9 @@ export const deductedFromHolds = (
       where organization_id = ${organization} and holder = any(array(
         select o.holder from (select holder, sum(quantity) as quantity from open group by holder) o
         join (select holder, sum(quantity) as quantity from lines group by holder) l
-          on l.holder = o.holder and l.quantity = o.quantity)))`
+          on l.holder = o.holder and l.quantity = o.quantity))
+        and not exists (select 1 from backorders b
+          where b.organization_id = holds.organization_id and b.holder = holds.holder and b.quantity > 0))`
 
 export const movedVersions = (sql: SqlClient.SqlClient, organization: string) =>
   sql`locked as materialized (

@@ -55,6 +55,14 @@ const HoldLine = Schema.Struct({
 
 export const holdLines = new Table("hold_lines", HoldLine)
 
+/** Units that a checkout or an order waits for. */
+const Backorder = Schema.Struct({
+  ...Struct.pick(HoldLine.fields, ["organizationId", "holder", "sellableId", "quantity"]),
+  createdAt: Time
+})
+
+export const backorders = new Table("backorders", Backorder, { unset: ["createdAt"] })
+
 export const Movement = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,

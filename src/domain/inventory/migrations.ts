@@ -1,5 +1,6 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
+import { backorderAllocation } from "./BackorderAllocation.ts"
 
 export const migrations = {
   "0001_inventory": statements(
@@ -159,5 +160,6 @@ export const migrations = {
         reorder_threshold, reorder_quantity, last_restocked_at, updated_at,
         case when round(average_cost) = unit_cost then average_cost else unit_cost end as average_cost
       from stock_levels`
-  )
+  ),
+  "0008_backorders": statements(...backorderAllocation)
 }

@@ -84,6 +84,7 @@ const units = (description: string) =>
 
 export const OrderLine = Schema.Struct({
   ...StoredLine.fields,
+  backordered: units("Units that wait for stock, which nothing can hand over before it comes in."),
   fulfillable: units("Units that a fulfillment can take now: 0 until the order is confirmed and paid."),
   refundable: units("Units that a refund can name now: 0 until the payment is captured.")
 }).annotate({ identifier: "OrderLine" })

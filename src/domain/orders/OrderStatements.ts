@@ -6,7 +6,7 @@ import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { orderedJsonOf } from "../platform/records/Table.ts"
 import { type Order, StoredLine, type StoredOrder } from "./Order.ts"
 import { orders, storedOrder } from "./OrderTable.ts"
-import { shownOrder, type UnshownOrder } from "./ShownOrder.ts"
+import { shownOrder, type UnshownOrder, type WaitingUnits, withWaiting } from "./ShownOrder.ts"
 import { type PaymentColumns, paymentsOf, storedPayments } from "./Tender.ts"
 
 // Only a line that is sent in part needs the sum of its fulfillments.
@@ -14,28 +14,33 @@ const covered = `case when l.fulfillment_status = 'partial' then (select sum(fl.
   from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
   where f.order_id = l.order_id and f.organization_id = l.organization_id and f.status <> 'cancelled'
     and fl.order_line_id = l.id) else 0 end`
+/** The units that an order `o` waits for. */
+export const waitingUnits = `(select jsonb_object_agg(b.sellable_id, b.quantity) from backorders_read b
+    where b.organization_id = o.organization_id and b.holder = o.id::text and b.quantity > 0)`
 const shown = [...Struct.keys(storedOrder), "importedAt"] as const
 const columns = `${
   orders.columns("o", shown)
 }, nullif(o.is_draft, false) as "isDraft", o.payment_provider as "paymentProvider",
     o.payment_due_at is not null as "awaitsShopper", o.payment_due_at as "paymentDueAt", o.payment_id as "paymentId",
-    o.payment_claim_id as "paymentClaimId", ${storedPayments} as "storedPayments", coalesce((select json_agg(${
+    o.payment_claim_id as "paymentClaimId", ${storedPayments} as "storedPayments", ${waitingUnits} as waiting, coalesce((select json_agg(${
   orderedJsonOf({ ...StoredLine.fields, covered: null }, "l", { covered })
 }
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 
 interface OrderRow extends Omit<UnshownOrder, "importedAt" | "isDraft">, PaymentColumns {
   readonly isDraft: true | null
+  readonly waiting: WaitingUnits
   readonly importedAt: Date | null
   readonly paymentId: PaymentId | null
   readonly paymentClaimId: PaymentId | null
 }
 
 const toOrder = (row: OrderRow): Order => {
-  const { importedAt, isDraft, ...columns } = row
+  const { importedAt, isDraft, waiting, ...columns } = row
   const { awaitsShopper, paymentClaimId, paymentDueAt, paymentId, paymentProvider, storedPayments, ...order } = columns
   return shownOrder({
     ...order,
+    lineItems: waiting === null ? order.lineItems : withWaiting(order.lineItems, waiting),
     ...(isDraft === null ? {} : { isDraft }),
     ...(importedAt === null ? {} : { importedAt })
   }, row)

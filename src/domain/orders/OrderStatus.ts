@@ -102,9 +102,9 @@ export class UndoCreateOrder extends Context.Service<UndoCreateOrder, {
 export class Handover extends Context.Service<Handover, {
   /**
    * Writes one fulfillment of all open units when staff mark an order fulfilled (contract §4.2). The caller takes the
-   * stock.
+   * stock. 422 while units wait for stock.
    */
-  readonly rest: (orderId: OrderId) => Effect.Effect<void, never, CurrentActor>
+  readonly rest: (orderId: OrderId) => Effect.Effect<void, InvalidTransition, CurrentActor>
   /** Fulfilled units that are still in stock: those of digital goods with stock. */
   readonly unshelved: (orderId: OrderId) => Effect.Effect<ReadonlyArray<StockDemand>, never, CurrentActor>
 }>()("stoa/domain/orders/Handover") {}

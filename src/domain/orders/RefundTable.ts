@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { StockAllocation } from "../inventory/StockRules.ts"
+import { HeldUnits } from "../inventory/StockRules.ts"
 import { OrderId, RefundId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
@@ -35,7 +35,7 @@ export const StoredRefund = Schema.Struct({
   providerReference: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Schema.String),
   performedBy: Schema.NullOr(Schema.String),
-  releasedStock: Schema.Array(StockAllocation),
+  releasedStock: Schema.Array(HeldUnits),
   sentAt: Schema.NullOr(Time),
   restarts: Schema.Int,
   refusals: Schema.Int,

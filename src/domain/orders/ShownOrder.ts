@@ -9,10 +9,14 @@ import {
   type Tender
 } from "./Tender.ts"
 
-/** A line with the units that fulfillments cover; absent: none. */
+/** A line with the units that fulfillments cover, and those that wait for stock; absent: none. */
 export interface CoveredLine extends StoredLine {
   readonly covered?: number | undefined
+  readonly backordered?: number | undefined
 }
+
+/** Units that an order waits for, by sellable. */
+export type WaitingUnits = Readonly<Record<string, number>> | null
 
 /** A stored order, without the fields that are derived from it. */
 export interface UnshownOrder
@@ -43,11 +47,30 @@ export const openUnits = (
   >
 ): number => fulfillmentStatus === "fulfilled" ? 0 : Math.max(0, quantity - refundedQuantity - covered)
 
+/** Shares the units that wait among the open units of the lines; the last lines wait first. */
+export const withWaiting = <
+  Line extends Parameters<typeof openUnits>[0] & Pick<StoredLine, "entityId" | "variantId">
+>(
+  lines: ReadonlyArray<Line>,
+  waiting: WaitingUnits
+): ReadonlyArray<Line & { readonly backordered: number }> => {
+  const left = new Map(Object.entries(waiting ?? {}))
+  return lines.toReversed().map((line) => {
+    const sellable = line.variantId ?? line.entityId
+    const units = left.get(sellable) ?? 0
+    const backordered = units === 0 ? 0 : Math.min(units, openUnits(line))
+    left.set(sellable, units - backordered)
+    return { ...line, backordered }
+  }).toReversed()
+}
+
 const shownLine =
-  ({ amountCaptured, grandTotal, status }: UnshownOrder) => ({ covered, ...line }: CoveredLine): OrderLine => ({
+  ({ amountCaptured, grandTotal, status }: UnshownOrder) =>
+  ({ backordered = 0, covered, ...line }: CoveredLine): OrderLine => ({
     ...line,
+    backordered,
     fulfillable: sendable.includes(status) && (amountCaptured !== null || grandTotal === 0)
-      ? openUnits({ ...line, covered })
+      ? openUnits({ ...line, covered }) - backordered
       : 0,
     refundable: amountCaptured === null ? 0 : line.quantity - line.refundedQuantity
   })

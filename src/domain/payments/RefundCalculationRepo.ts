@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, type Result, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { OrderStock } from "../inventory/Inventory.ts"
-import type { StockAllocation } from "../inventory/StockRules.ts"
+import type { HeldUnits, StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { refundNoted } from "../orders/RefundEntryStatements.ts"
@@ -87,7 +87,7 @@ interface Writing {
   readonly reason: string
   readonly decided: CalculatedRefund
   readonly lines: ReadonlyArray<RestockedLine>
-  readonly released: ReadonlyArray<StockAllocation>
+  readonly released: ReadonlyArray<HeldUnits>
 }
 
 const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {

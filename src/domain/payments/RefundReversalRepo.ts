@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { OrderStock } from "../inventory/Inventory.ts"
-import { StockAllocation } from "../inventory/StockRules.ts"
+import { HeldUnits } from "../inventory/StockRules.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { OrderStatus } from "../orders/OrderStatus.ts"
 import { refundNoted } from "../orders/RefundEntryStatements.ts"
@@ -24,7 +24,7 @@ export interface RefundFailure {
   readonly position?: number
 }
 
-const Ended = Schema.Struct({ orderId: OrderId, status: OrderStatus, released: Schema.Array(StockAllocation) })
+const Ended = Schema.Struct({ orderId: OrderId, status: OrderStatus, released: Schema.Array(HeldUnits) })
 
 /**
  * Releases what the refunds of the CTE `ended` accounted for. A refund of which one payment has given its part back
@@ -147,7 +147,7 @@ const beginAgain = (
   actor: Actor,
   failureId: CompensationFailureId,
   refundId: RefundId,
-  released: ReadonlyArray<StockAllocation>
+  released: ReadonlyArray<HeldUnits>
 ) =>
   decoding(sql, Schema.Struct({ restarts: Schema.Int }))`with closed as (
       update compensation_failures set status = 'retried', resolved_at = now(),

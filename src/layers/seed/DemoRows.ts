@@ -116,6 +116,8 @@ const entityOf = (product: DemoProduct, organizationId: string, at: Date): Catal
   taxClass: null,
   taxClassId: null,
   manageInventory: true,
+  allowBackorder: false,
+  backorderLimit: null,
   metadata: { sku: product.sku, weightGrams: product.weightGrams },
   createdAt: at,
   updatedAt: at,

@@ -1,6 +1,6 @@
 import { Clock, Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { StockAuditRepo } from "../../domain/inventory/StockRepo.ts"
+import { StockAuditRepo } from "../../domain/inventory/StockAuditRepo.ts"
 import { JobRecordRepo, type QueueDepth } from "../../domain/platform/jobs/JobRecordRepo.ts"
 import type { Check } from "../../http/health/HealthApi.ts"
 import { HealthContributors } from "../health/HealthContributors.ts"

@@ -110,11 +110,12 @@ const stockError = (
 export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: OrderId, pricedCart: PricedCart) {
   return yield* (yield* StockClient).reserve({
     holder: orderId,
-    lines: pricedCart.lines.filter(isCounted).map(({ entityId, quantity, variantId, ...line }) => ({
+    lines: pricedCart.lines.filter(isCounted).map(({ backorders, entityId, quantity, variantId, ...line }) => ({
       sellableId: variantId ?? entityId,
       entityId,
       quantity,
-      title: itemLabel(line)
+      title: itemLabel(line),
+      ...(backorders === undefined ? {} : { backorders })
     })),
     warehouseId: pricedCart.warehouseId,
     ttlSeconds: (yield* StoreSettings).holdSeconds,

@@ -1,13 +1,14 @@
 import { DateTime, Effect, Result } from "effect"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
-import type { PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { mayWait, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { isDigital } from "../../domain/fulfillment/Fulfillment.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import { OrderStock } from "../../domain/inventory/Inventory.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
-import { paidInFull } from "../../domain/orders/ShownOrder.ts"
+import { paidInFull, withWaiting } from "../../domain/orders/ShownOrder.ts"
 import type { OrderPayment } from "../../domain/orders/Tender.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
@@ -37,6 +38,11 @@ const storedPayments = (
     needsShopper: intents[position]?.status === "requires_action"
   }))
 
+/** The order with the units of it that wait for stock. */
+export const withBackorders = Effect.fnUntraced(function*(order: Order) {
+  return { ...order, lineItems: withWaiting(order.lineItems, yield* (yield* OrderStock).waiting(order.id)) }
+})
+
 /** Creates the order in one transaction. It has the checkout's id, so it cannot be created twice (contract §4). */
 export const createOrder = Effect.fn("Checkout.create")(
   function*(
@@ -48,7 +54,7 @@ export const createOrder = Effect.fn("Checkout.create")(
     const { asksShopper, id: paymentIntentId } = mainIntent(intents)
     const provider = payments.at(-1)?.adapter.providerId ?? ""
     const stored = storedPayments(payments, intents)
-    const order = pendingOrder(pricedCart, request, {
+    const pending = pendingOrder(pricedCart, request, {
       id: checkoutId,
       organizationId: actor.organizationId,
       orderNumber: yield* (yield* OrderNumbers).next,
@@ -58,6 +64,7 @@ export const createOrder = Effect.fn("Checkout.create")(
       placedAt: DateTime.toDateUtc(yield* DateTime.now),
       metadata: { cartId: request.cartId, checkoutId, paymentIntentId }
     }, { paymentProvider: provider, awaitsShopper: asksShopper, storedPayments: stored.length === 0 ? null : stored })
+    const order = mayWait(pricedCart) ? yield* withBackorders(pending) : pending
     const created = yield* (yield* CreateOrderRepo).create({
       order,
       pricedCart,

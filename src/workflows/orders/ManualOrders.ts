@@ -3,10 +3,11 @@ import type { ManualOrderRequest } from "../../domain/checkout/Checkout.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
-import type { PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { mayWait, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
+import type { OrderStock } from "../../domain/inventory/Inventory.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
@@ -19,6 +20,7 @@ import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import type { StockClient } from "../../entities/StockEntity.ts"
 import { reserveFor } from "../checkout/CheckoutCart.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
+import { withBackorders } from "../checkout/CheckoutOrder.ts"
 
 /** Orders that staff or a shopper creates without a checkout (contract §4.4). */
 export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflows/orders/ManualOrders", {
@@ -29,6 +31,7 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
       | OrderRecords
       | OrderNumbers
       | OrderRepo
+      | OrderStock
       | CreateOrderRepo
       | StockClient
       | StoreSettings
@@ -80,7 +83,7 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
 const createOrder = Effect.fnUntraced(
   function*(id: OrderId, request: ManualOrderRequest, pricedCart: PricedCart, forShop: boolean) {
     const { organizationId } = yield* CurrentActor
-    const order = pendingOrder(pricedCart, request, {
+    const pending = pendingOrder(pricedCart, request, {
       id,
       organizationId,
       orderNumber: yield* (yield* OrderNumbers).next,
@@ -91,6 +94,7 @@ const createOrder = Effect.fnUntraced(
       placedAt: DateTime.toDateUtc(yield* DateTime.now),
       metadata: request.customerGroupIds === undefined ? {} : { customerGroupIds: pricedCart.customerGroupIds ?? [] }
     })
+    const order = mayWait(pricedCart) ? yield* withBackorders(pending) : pending
     const note = typeof request.note === "string" ? request.note : undefined
     const noted = note === undefined ? Effect.void : (yield* OrderRecords).noteNewOrder(id, note)
     const created = yield* (yield* CreateOrderRepo).createManual(

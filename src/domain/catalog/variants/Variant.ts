@@ -2,7 +2,8 @@ import { Result, Schema } from "effect"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
 import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../platform/ids/Id.ts"
 import { keyText, ShortText } from "../../platform/text/Storable.ts"
-import { ManageInventory, ShownTaxClassId, taxClassInput } from "../Entity.ts"
+import { ShownTaxClassId, taxClassInput } from "../Entity.ts"
+import { variantStockPolicy, variantStockPolicyInput } from "../StockPolicy.ts"
 
 /** One choice of an option type (contract §1.1); `displayValue` starts as the value. */
 export const OptionValue = Schema.Struct({
@@ -36,10 +37,6 @@ export type NewOptionType = typeof NewOptionType.Type
 export const NewOptionValue = Schema.Struct({ value: Label })
 export type NewOptionValue = typeof NewOptionValue.Type
 
-const VariantInventory = Schema.NullOr(ManageInventory).annotate({
-  description: "Whether its units are counted; null: as those of its entity."
-})
-
 /** One sellable combination of an entity's option values (contract §1.1); a combination exists once per entity. */
 export const Variant = Schema.Struct({
   id: VariantId,
@@ -50,7 +47,7 @@ export const Variant = Schema.Struct({
   barcode: Schema.NullOr(Schema.String),
   taxClass: Schema.NullOr(Schema.String),
   taxClassId: ShownTaxClassId,
-  manageInventory: VariantInventory,
+  ...variantStockPolicy,
   status: Schema.Literals(["active", "discontinued"]),
   sortOrder: Schema.Int,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
@@ -66,7 +63,7 @@ export const NewVariant = Schema.Struct({
   sku: Code,
   barcode: Code,
   ...taxClassInput,
-  manageInventory: Schema.optional(VariantInventory)
+  ...variantStockPolicyInput
 })
 export type NewVariant = typeof NewVariant.Type
 

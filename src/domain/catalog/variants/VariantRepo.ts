@@ -54,7 +54,10 @@ export const optionTypes = new Table("option_types", OptionType)
 export const optionValues = new Table("option_values", OptionValue)
 
 export class VariantRepo extends Context.Service<VariantRepo>()("stoa/domain/catalog/variants/VariantRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeOptions(sql), ...makeVariants(sql) }))
+  make: Effect.map(
+    SqlClient.SqlClient,
+    (sql) => ({ ...makeOptions(sql), create: makeCreate(sql), createMissing: makeCreateMissing(sql) })
+  )
 }) {
   static readonly layer = Layer.effect(VariantRepo, VariantRepo.make)
 }
@@ -148,8 +151,8 @@ const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragmen
 
 const ofEntity = { organizationId: "e.organization_id", entityId: "e.id" }
 
-const makeVariants = (sql: SqlClient.SqlClient) => {
-  const create = Effect.fn("VariantRepo.create")(
+const makeCreate = (sql: SqlClient.SqlClient) =>
+  Effect.fn("VariantRepo.create")(
     function*(entityId: EntityId, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
       const payload = variantJson(sql, sql`to_jsonb(${combination}::text[])`)
@@ -162,6 +165,8 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
           barcode: sql`${input.barcode}`,
           taxClassId: sql`tax_class_named(e.organization_id, ${namedTaxClass(input)})`,
           manageInventory: sql`${input.manageInventory}::boolean`,
+          allowBackorder: sql`${input.allowBackorder}::boolean`,
+          backorderLimit: sql`${input.backorderLimit}::int4`,
           sortOrder: "(select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id)",
           combination: sql`${combinationKey(combination)}`
         })
@@ -176,7 +181,8 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
     (effect, _entity, _combination, input) => Effect.catchTag(effect, "SqlError", orRefused(input))
   )
 
-  const createMissing = Effect.fn("VariantRepo.createMissing")(
+const makeCreateMissing = (sql: SqlClient.SqlClient) =>
+  Effect.fn("VariantRepo.createMissing")(
     function*(entityId: EntityId, combinations: ReadonlyArray<Combination>, mode: string) {
       const actor = yield* CurrentActor
       const byKey = new Map(combinations.map((combination) => [combinationKey(combination), combination]))
@@ -219,6 +225,3 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
     },
     Effect.catchTag("SqlError", Effect.die)
   )
-
-  return { create, createMissing }
-}

@@ -3,6 +3,7 @@ import { brands } from "../../catalog/brands/BrandRepo.ts"
 import { CatalogSettings } from "../../catalog/CatalogSettings.ts"
 import { categories } from "../../catalog/categories/CategoryRepo.ts"
 import type { CatalogEntity, NewEntity } from "../../catalog/Entity.ts"
+import { stockPolicyFields } from "../../catalog/StockPolicy.ts"
 import { policyOf } from "../../catalog/TypePolicy.ts"
 import { CurrentActor, holds } from "../../platform/access/Actor.ts"
 import { RowBatch } from "../../platform/batching/RowBatch.ts"
@@ -89,6 +90,8 @@ const blank = (
   taxClass: null,
   taxClassId: null,
   manageInventory: policyOf(types, type).manageInventory,
+  allowBackorder: false,
+  backorderLimit: null,
   metadata: {},
   createdAt: now,
   updatedAt: now,
@@ -102,10 +105,17 @@ const entityAfter = (
   taxed: Partial<CatalogEntity>,
   now: Date
 ): CatalogEntity => {
-  const { isVisible, manageInventory, metadata, status, type } = record
+  const { isVisible, metadata, status, type } = record
   const activated = status === "active" && before.status !== "active"
   const base = activated ? { ...before, isVisible: true, publishedAt: now } : before
-  const after = withSent(base, { isVisible, manageInventory, metadata, status, type, ...taxed })
+  const after = withSent(base, {
+    ...Struct.pick(record, stockPolicyFields),
+    isVisible,
+    metadata,
+    status,
+    type,
+    ...taxed
+  })
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
 }
 
@@ -264,7 +274,7 @@ const productHooks = (hooks: Hooks["Service"]) => {
 const beforeHooks = /^catalog\.(.+\.)?before(Create|Update|Categorize)$/
 const afterHooks = /^catalog\.(.+\.)?after(Create|Update)$/
 
-const sentFields = ["status", "metadata", "taxClass", "manageInventory", "customFields"] as const
+const sentFields = ["status", "metadata", "taxClass", ...stockPolicyFields, "customFields"] as const
 
 /** Drops undefined fields: an absent key keeps the value, and hooks would see undefined as a change. */
 const given = (sent: Pick<ProductRecord, typeof sentFields[number]>) =>

@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import { EntityChange, EntityType, Locale, Slug, SortOrder } from "../../catalog/Entity.ts"
+import { stockPolicyFields } from "../../catalog/StockPolicy.ts"
 import { NewVariant, Variant } from "../../catalog/variants/Variant.ts"
 import { MediaRole } from "../../media/MediaAsset.ts"
 import { MediaAssetId } from "../../platform/ids/Id.ts"
@@ -23,7 +24,7 @@ export type ProductTexts = typeof ProductTexts.Type
 
 /** A variant, identified by its SKU, else by its options. */
 export const VariantRecord = Schema.Struct({
-  ...Struct.pick(NewVariant.fields, ["sku", "barcode", "taxClass", "manageInventory"]),
+  ...Struct.pick(NewVariant.fields, ["sku", "barcode", "taxClass", ...stockPolicyFields]),
   status: Schema.optional(Variant.fields.status),
   metadata: Schema.optional(StorableObject),
   options: Schema.optional(Schema.Record(Label, Label))
@@ -55,7 +56,7 @@ export type MediumRecord = typeof MediumRecord.Type
 export const ProductRecord = Schema.Struct({
   slug: Slug,
   type: Schema.optional(EntityType),
-  ...Struct.pick(EntityChange.fields, ["status", "isVisible", "taxClass", "manageInventory"]),
+  ...Struct.pick(EntityChange.fields, ["status", "isVisible", "taxClass", ...stockPolicyFields]),
   ...Struct.pick(EntityChange.fields, ["metadata", "customFields"]),
   attributes: Schema.optional(Schema.Array(ProductTexts).check(upTo(100))),
   categories: Schema.optional(Schema.Array(Slug).check(upTo(1000))),

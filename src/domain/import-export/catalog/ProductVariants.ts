@@ -103,6 +103,8 @@ const blankVariant = (entityId: EntityId, sortOrder: number, combination: string
   taxClass: null,
   taxClassId: null,
   manageInventory: null,
+  allowBackorder: null,
+  backorderLimit: null,
   status: "active",
   sortOrder,
   metadata: {},

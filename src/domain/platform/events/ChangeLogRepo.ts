@@ -36,7 +36,10 @@ export const changeLogEntries = new Table("outbox_events", ChangeLogEntry, {
 
 const columns = Object.keys(written).map(String.camelToSnake).join(", ")
 
-export const changeLog = (sql: SqlClient.SqlClient) => sql.literal(`outbox_events (${columns})`)
+/** The table with the columns of an entry, in their order. */
+export const changeLogTable = `outbox_events (${columns})`
+
+export const changeLog = (sql: SqlClient.SqlClient) => sql.literal(changeLogTable)
 
 /** The last six columns, for one actor; `id` is SQL where rows name the actor. */
 export const byActor = (sql: SqlClient.SqlClient, actor: Actor, id?: string) =>

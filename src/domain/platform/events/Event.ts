@@ -22,7 +22,13 @@ export const eventTypes = [
 export type EventType = typeof eventTypes[number]
 
 /** With the further events of contract-commerce §10. */
-export const emittedTypes = [...eventTypes, "returns.create", "returns.update"] as const
+export const emittedTypes = [
+  ...eventTypes,
+  "inventory.backorder.allocated",
+  "inventory.low",
+  "returns.create",
+  "returns.update"
+] as const
 export type EmittedType = typeof emittedTypes[number]
 
 export const EventName = Schema.Union([Schema.Literals(eventTypes), Schema.String])
