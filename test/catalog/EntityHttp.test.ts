@@ -22,6 +22,8 @@ withSharedApp("catalog entities over HTTP", (it) => {
         taxClass: null,
         taxClassId: null,
         manageInventory: true,
+        allowBackorder: false,
+        backorderLimit: null,
         metadata: {},
         publishedAt: null
       })

@@ -79,6 +79,8 @@ withSharedApp("options and variants over HTTP", (it) => {
         taxClass: "food",
         taxClassId: food.text("data.id"),
         manageInventory: null,
+        allowBackorder: null,
+        backorderLimit: null,
         status: "active",
         sortOrder: 0,
         metadata: {},

@@ -60,6 +60,7 @@ withSharedApp("checkout over HTTP", (it) => {
           metadata: {},
           notes: null,
           priceSteps: [],
+          backordered: 0,
           fulfillable: 0,
           refundable: 3
         }
