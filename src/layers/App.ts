@@ -46,6 +46,7 @@ import { checkoutTakeoverLayer, scheduledJobsLayer } from "./ScheduledJobs.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { serviceRegistryLayer } from "./ServiceRegistry.ts"
 import { Statistics } from "./Statistics.ts"
+import { checkShippingClasses } from "./tax/ShippingClassCheck.ts"
 import { jobQueues, poolProbe, relayLag, stockAudit } from "./telemetry/DatabaseGauges.ts"
 import { calmly, jsonLog, prettyLog } from "./telemetry/Logs.ts"
 import { tracingLayer } from "./telemetry/Tracing.ts"
@@ -101,6 +102,7 @@ const prepare = Effect.gen(function*() {
   yield* migrate
   yield* migratePlugins(plugins)
   yield* ensureOrganization((yield* StoreSettings).defaultOrganizationId)
+  yield* checkShippingClasses
 })
 
 export const databaseApp = (settings: AppSettings) =>

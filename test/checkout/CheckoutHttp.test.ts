@@ -73,6 +73,7 @@ withSharedApp("checkout over HTTP", (it) => {
           currency: "USD",
           ...totals,
           taxIncluded: false,
+          taxExemption: null,
           amountCaptured: 3_750,
           refundedTotal: 0,
           tenders: [

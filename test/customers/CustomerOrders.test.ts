@@ -7,9 +7,11 @@ import { Addresses, Interactions } from "../../src/domain/customers/CustomerReco
 import { AddressRepo, InteractionRepo } from "../../src/domain/customers/CustomerRecordsRepo.ts"
 import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
+import { TaxExemptionRepo } from "../../src/domain/customers/TaxExemptionRepo.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { type Actor, anonymousActor, CurrentActor } from "../../src/domain/platform/access/Actor.ts"
+import { CacheInvalidation } from "../../src/domain/platform/access/CacheInvalidation.ts"
 import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
 import { type CustomerGroupId, newId } from "../../src/domain/platform/ids/Id.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
@@ -37,9 +39,11 @@ const Services = Layer.mergeAll(
       CustomerGroupRepo.layer,
       InteractionRepo.layer,
       OrderRepo.layer,
+      TaxExemptionRepo.layer,
       Hooks.layerNone
     )
   ),
+  Layer.provide(CacheInvalidation.layer),
   Layer.provideMerge(TestDatabase)
 )
 

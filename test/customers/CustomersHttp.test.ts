@@ -38,6 +38,7 @@ withSharedApp("profiles", (it) => {
           "firstName",
           "lastName",
           "groupIds",
+          "taxExemption",
           "metadata",
           "createdAt",
           "updatedAt"

@@ -21,6 +21,7 @@ import { ShippingRuleCache } from "../../src/domain/shipping/ShippingRepo.ts"
 import { percentOfBps } from "../../src/domain/tax/Percent.ts"
 import { TaxSettings } from "../../src/domain/tax/TaxAdapter.ts"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
+import { TaxExemptions } from "../../src/domain/tax/TaxExemptions.ts"
 import { TaxRuleCache } from "../../src/domain/tax/TaxRepo.ts"
 import type { TaxRules } from "../../src/domain/tax/TaxRules.ts"
 import { defaultCurrency, groupIn, type Shop, type ShopTax, type Wish } from "./Shop.ts"
@@ -143,7 +144,7 @@ const decisionsOf = (shop: Shop) => {
   const usage = { total: 0, byCustomer: 0 }
   const { classes, included, rates, shippingByDefaultClass } = shop.tax
   return CheckoutPricing.layer.pipe(
-    Layer.provide([Prices.layer, ShippingPrices.layer, Taxes.layer]),
+    Layer.provide([Prices.layer, ShippingPrices.layer, Taxes.layer, TaxExemptions.layer]),
     Layer.provide([
       Layer.mock(PriceRepo)({}),
       Layer.mock(PriceCandidateRepo)({ candidates: () => Effect.succeed(candidates) }),

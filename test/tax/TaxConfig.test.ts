@@ -8,8 +8,8 @@ const { adapter } = scriptedTaxService()
 
 type Tax = NonNullable<DeploymentConfig["tax"]>
 
-const starting = (tax: Tax) =>
-  Effect.provideService(readSettings({ tax }), ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
+const starting = (tax: Tax, environment = {}) =>
+  Effect.provideService(readSettings({ tax }), ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment))
 
 describe("what a deployment says of tax", () => {
   it.effect("refuses invalid settings of tax at the start", () =>
@@ -27,6 +27,22 @@ describe("what a deployment says of tax", () => {
         assert.match((yield* Effect.flip(starting(config))).message, message)
       }
       yield* starting({ adapter, fallbackRateBps: 1900, onFailure: "fallback", timeoutMs: 1 })
+    }))
+
+  it.effect("exempts businesses only with an address in the EU, and in production only with a service", () =>
+    Effect.gen(function*() {
+      const address = { line1: "Weg 1", city: "Berlin", postalCode: "10115", country: "DE" }
+      const on = { exemptEuBusinesses: true, defaultFromAddress: address }
+      const production = { NODE_ENV: "production", STOA_AUTH_SECRET: "0".repeat(64) }
+      for (const place of [{}, { defaultFromAddress: { ...address, country: "CH" } }]) {
+        const { message } = yield* Effect.flip(starting({ exemptEuBusinesses: true, ...place }))
+        assert.match(message, /tax\.defaultFromAddress/)
+      }
+      assert.match((yield* Effect.flip(starting(on, production))).message, /tax\.vatNumberService/)
+      assert.strictEqual((yield* starting(on)).taxes.vatNumbers?.id, "test")
+      const vatNumberService = { id: "register", isRegistered: () => Promise.resolve(true) }
+      const own = yield* starting({ ...on, vatNumberService })
+      assert.strictEqual(own.taxes.vatNumbers, vatNumberService)
     }))
 
   it.effect("applies a setting to all organizations or to single ones", () =>

@@ -248,6 +248,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
         organizationId: "org_another",
         name: "VIP",
         description: null,
+        taxExemption: null,
         metadata: {}
       }
       yield* asAnother(CustomerGroupRepo.use((repo) => repo.insert({ ...group, createdAt: at, updatedAt: at })))

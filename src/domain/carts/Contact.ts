@@ -7,7 +7,10 @@ export const ShippingAddress = Schema.Struct({
   city: Text,
   state: Schema.optional(Schema.NullOr(ShortText)),
   postalCode: Text,
-  country: Text
+  country: Text,
+  vatNumber: Schema.optional(
+    Schema.NullOr(ShortText).annotate({ description: "Of a business in the EU.", examples: ["ATU12345678"] })
+  )
 })
 export type ShippingAddress = typeof ShippingAddress.Type
 

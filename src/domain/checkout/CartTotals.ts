@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ListPrice } from "../carts/Line.ts"
+import { TaxExemption } from "../customers/TaxExemption.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { OrderTax, orderTaxes } from "../orders/Order.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
@@ -36,6 +37,7 @@ export const CartTotals = Schema.Struct({
   taxTotal: Minor,
   taxIncluded: Schema.Boolean.annotate({ description: "The prices contain the tax; the total does not add it." }),
   taxes: Schema.Array(OrderTax),
+  taxExemption: Schema.NullOr(TaxExemption).annotate({ description: "Why the buyer pays no tax; null: they do." }),
   grandTotal: Minor,
   tenders: Schema.Array(Schema.Struct({ method: Schema.String, label: Schema.String, amount: Minor })).annotate({
     description: "What the cart's gift cards would pay."
@@ -121,6 +123,7 @@ export const cartTotals = ({ cartLineIds, offered, pricedCart, ...rest }: Totals
     lines,
     ...totals,
     taxes: orderTaxes(pricedCart.lines),
+    taxExemption: pricedCart.taxExemption ?? null,
     ...rest,
     amountDue: rest.tenders.reduce((due, { amount }) => due - amount, totals.grandTotal),
     appliedPromotions: appliedIn(pricedCart),

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { GiftCardCode, maxTenders, PromotionCodes } from "../carts/CartChoices.ts"
 import { Email, ShippingAddress } from "../carts/Contact.ts"
 import { Line, LineNotes, Quantity, SentLine } from "../carts/Line.ts"
+import { TaxExemption } from "../customers/TaxExemption.ts"
 import { Order } from "../orders/Order.ts"
 import { IdempotencyKey } from "../platform/idempotency/IdempotencyKeys.ts"
 import { CartId, PromotionId } from "../platform/ids/Id.ts"
@@ -182,6 +183,7 @@ export const Quote = Schema.Struct({
   shippingTotal: Minor,
   taxTotal: Minor,
   taxIncluded: Schema.Boolean,
+  taxExemption: Schema.NullOr(TaxExemption),
   grandTotal: Minor,
   lineItems: Schema.Array(Schema.Struct({
     ...Line.fields,

@@ -11,7 +11,8 @@ import { choiceOf, nothingToShip, type ShippingPrice, ShippingPrices } from "../
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { lineTaxShares } from "../tax/TaxAmounts.ts"
 import { type DecidedTax, Taxes } from "../tax/Taxes.ts"
-import type { Taxable } from "../tax/TaxRules.ts"
+import { TaxExemptions } from "../tax/TaxExemptions.ts"
+import { type Taxable, untaxed } from "../tax/TaxRules.ts"
 import type { Warning } from "./CartTotals.ts"
 import { type Discounted, discounting, type PriceFactors } from "./CheckoutDiscounts.ts"
 import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
@@ -19,7 +20,7 @@ import type { Basket, BasketLine, PricedCart, PricingCandidates, PricingRequest 
 import { addedStepsOf, agreedTotal, type Buyer, type PricedLine } from "./PricedLines.ts"
 
 /** Totals of discounted lines; shipping and tax may ask outside services. */
-const totalling = Effect.map(Taxes, (taxes) =>
+const totalling = Effect.map(Effect.all([Taxes, TaxExemptions]), ([taxes, exemptions]) =>
   Effect.fnUntraced(function*(
     cart: Basket,
     request: PricingRequest,
@@ -36,10 +37,21 @@ const totalling = Effect.map(Taxes, (taxes) =>
     const shipped = decidedShipping(terms) ?? (yield* shippedBy(shipment))
     const input = totalsInput(cart.currency, lines, applied, shipped)
     // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
-    const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request, shipped))
-    const { included: taxIncluded, lineTaxes, taxTotal } = tax
-    const totals = yield* totalled({ ...input, lineTaxes, taxTotal, taxIncluded })
-    return withTerms(assemble(cart, request, buyer, totals, applied, found, shipped, tax), terms)
+    const before = yield* totalled(input)
+    const taxable = taxableOf(before, request, shipped)
+    const { billingAddress = null, shippingAddress = null } = request
+    const { customerId } = buyer
+    const taxExemption = cart.taxExemption === undefined
+      ? yield* exemptions.of({ customerId, shippingAddress, billingAddress })
+      : cart.taxExemption
+    const due = yield* taxes.taxOf(taxable, taxExemption !== null)
+    const { included: taxIncluded } = due
+    const tax = taxExemption === null ? due : { ...untaxed(taxable), included: taxIncluded, provider: null }
+    const { lineTaxes, taxTotal } = tax
+    const untaxedInput = taxExemption === null ? input : { ...input, ...withoutTax(before, due) }
+    const totals = yield* totalled({ ...untaxedInput, lineTaxes, taxTotal, taxIncluded })
+    const pricedCart = assemble(cart, request, buyer, totals, applied, found, shipped, tax)
+    return withTerms(taxExemption === null ? pricedCart : { ...pricedCart, taxExemption }, terms)
   }))
 
 /**
@@ -132,6 +144,18 @@ const discountsOf = (
   ),
   ...applied.map((one) => ({ amount: one.discountAmount, eligibleLines: one.eligibleLines }))
 ]
+
+/** Takes the tax that prices contain off each line, as a discount, and off shipping. */
+const withoutTax = (
+  { lines, shippingTotal }: OrderTotals<LineWithKey>,
+  { included, lineTaxes, taxTotal }: DecidedTax
+): Pick<TotalsInput<LineWithKey>, "discounts" | "shippingTotal"> => ({
+  discounts: lines.map(({ discountAmount }, index) => ({
+    amount: discountAmount + (included ? lineTaxes[index] ?? 0 : 0),
+    eligibleLines: [index]
+  })),
+  shippingTotal: included ? lineTaxes.reduce((left, tax) => left + tax, shippingTotal - taxTotal) : shippingTotal
+})
 
 /** Totals out of range fail the checkout; they are no defect. */
 const totalled = (input: TotalsInput<LineWithKey>): Effect.Effect<OrderTotals<LineWithKey>, CheckoutFailed> =>

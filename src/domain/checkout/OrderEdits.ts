@@ -227,7 +227,8 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
         email,
         secretHash: "",
         lines,
-        used
+        used,
+        taxExemption: order.taxExemption
       }
       const { metadata } = order
       const request = {

@@ -51,6 +51,7 @@ export const pendingOrder = (
     customerId: pricedCart.customerId,
     currency: pricedCart.currency,
     ...totalsOf(pricedCart),
+    taxExemption: pricedCart.taxExemption ?? null,
     status: "pending",
     amountCaptured: null,
     refundedTotal: 0,

@@ -1,5 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { ChosenLine, Line, ShownItem } from "../carts/Line.ts"
+import { TaxExemption } from "../customers/TaxExemption.ts"
 import { StoredLine } from "../orders/Order.ts"
 import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
 import {
@@ -80,6 +81,8 @@ export interface Basket {
   readonly candidates?: PricingCandidates | undefined
   /** Promotions that this order already uses; they do not count against their limits. */
   readonly used?: ReadonlyArray<PromotionId> | undefined
+  /** As the order was sold with it; absent: as it is now. */
+  readonly taxExemption?: TaxExemption | null | undefined
 }
 
 /**
@@ -93,7 +96,13 @@ export const buyerOf = (actor: Actor, named: string | null | undefined, own: Cus
 
 export type PricingRequest = Pick<
   CheckoutRequest,
-  "customerId" | "customerGroupIds" | "promotionCodes" | "shippingAddress" | "shippingRateId" | "metadata"
+  | "customerId"
+  | "customerGroupIds"
+  | "promotionCodes"
+  | "shippingAddress"
+  | "billingAddress"
+  | "shippingRateId"
+  | "metadata"
 >
 
 const Minor = Schema.Int
@@ -172,6 +181,8 @@ export const PricedCart = Schema.Struct({
   customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
   /** Absent, in older values: false. */
   taxIncluded: Schema.optional(Schema.Boolean),
+  /** Why no tax is charged; absent: it is. */
+  taxExemption: Schema.optional(TaxExemption),
   /** The tax adapter that must receive the order; absent when the store's rules decided the tax. */
   taxProvider: Schema.optional(Schema.String),
   /** Absent or null without a choice of rates. */

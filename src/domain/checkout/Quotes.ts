@@ -171,6 +171,7 @@ export const basketWithout = (
 const quoteOf = (pricedCart: PricedCart): Quote => ({
   currency: pricedCart.currency,
   ...totalsOf(pricedCart),
+  taxExemption: pricedCart.taxExemption ?? null,
   lineItems: pricedCart.lines.map(({ addedSteps = [], isCustomPrice = false, ...line }) => ({
     ...Struct.omit(line, ["id", "basePriceId", "priceSteps", "manualDiscount"]),
     isCustomPrice,

@@ -1,10 +1,11 @@
-import { Equal, Schema } from "effect"
+import { Effect, Equal, Schema } from "effect"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { Change } from "../platform/events/Event.ts"
 import { AddressId, CustomerId } from "../platform/ids/Id.ts"
 import { maybe, over } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
+import { changedExemption, SentTaxExemption, TaxExemption } from "./TaxExemption.ts"
 
 /**
  * A customer; a login has one profile in each organization (spec §2, contract, platform §7). `userId` is null only in
@@ -19,6 +20,7 @@ export const Customer = Schema.Struct({
   firstName: Schema.NullOr(Schema.String),
   lastName: Schema.NullOr(Schema.String),
   groupIds: Schema.Array(Schema.String),
+  taxExemption: Schema.NullOr(TaxExemption).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Schema.Record(Schema.String, Schema.Unknown),
   createdAt: Time,
   updatedAt: Time
@@ -43,7 +45,8 @@ const own = {
 export const ProfileChange = Schema.Struct(own).annotate({ identifier: "ProfileChange" })
 export type ProfileChange = typeof ProfileChange.Type
 
-export const CustomerChange = Schema.Struct({ ...own, email: maybe(Email) }).annotate({ identifier: "CustomerChange" })
+export const CustomerChange = Schema.Struct({ ...own, email: maybe(Email), taxExemption: maybe(SentTaxExemption) })
+  .annotate({ identifier: "CustomerChange" })
 export type CustomerChange = typeof CustomerChange.Type
 
 /** Without `userId` they are a walk-in without a login (contract, platform §8). */
@@ -71,6 +74,7 @@ export const blankCustomer = ({ id, now, organizationId, userId }: NewProfile): 
   firstName: null,
   lastName: null,
   groupIds: [],
+  taxExemption: null,
   metadata: {},
   createdAt: now,
   updatedAt: now
@@ -91,6 +95,7 @@ export const changedCustomer = (before: Customer, sent: CustomerChange, mode: Me
     lastName: over(sent.lastName, before.lastName),
     phone: over(sent.phone, before.phone),
     email: over(sent.email, before.email),
+    taxExemption: changedExemption(sent.taxExemption, before.taxExemption),
     metadata: metadataAfter(before.metadata, sent.metadata, mode)
   }
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }

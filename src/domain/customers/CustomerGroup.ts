@@ -1,9 +1,10 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
 import { CustomerGroupId } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
+import { SentTaxExemption, TaxExemption } from "./TaxExemption.ts"
 
 /** A group of customers; prices and promotions reference it by id (contract, platform §8). */
 export const CustomerGroup = Schema.Struct({
@@ -11,6 +12,8 @@ export const CustomerGroup = Schema.Struct({
   organizationId: Schema.String,
   name: Schema.String,
   description: Schema.NullOr(Schema.String),
+  taxExemption: Schema.NullOr(TaxExemption).annotate({ description: "Of everybody in the group." })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Schema.Record(Schema.String, Schema.Unknown),
   createdAt: Time,
   updatedAt: Time
@@ -28,6 +31,10 @@ export const NewCustomerGroup = Schema.Struct({
 }).annotate({ identifier: "NewCustomerGroup" })
 export type NewCustomerGroup = typeof NewCustomerGroup.Type
 
-export const CustomerGroupChange = Schema.Struct({ ...NewCustomerGroup.fields, name: Schema.optional(Text) })
+export const CustomerGroupChange = Schema.Struct({
+  ...NewCustomerGroup.fields,
+  name: Schema.optional(Text),
+  taxExemption: maybe(SentTaxExemption)
+})
   .annotate({ identifier: "CustomerGroupChange" })
 export type CustomerGroupChange = typeof CustomerGroupChange.Type

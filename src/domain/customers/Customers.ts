@@ -13,12 +13,15 @@ import {
   type ProfileChange
 } from "./Customer.ts"
 import { CustomerRepo } from "./CustomerRepo.ts"
+import { OwnTaxExemption } from "./TaxExemption.ts"
+import { TaxExemptionRepo } from "./TaxExemptionRepo.ts"
 
 /** Customer profiles of callers and of staff (spec §4 `/me`; contract §2, platform §7, §8). */
 export class Customers extends Context.Service<Customers>()("stoa/domain/customers/Customers", {
   make: Effect.gen(function*() {
     const repo = yield* CustomerRepo
     const hooks = yield* Hooks
+    const exemptions = yield* TaxExemptionRepo
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
     const openedBy = Effect.fnUntraced(function*(actor: Actor) {
@@ -45,10 +48,17 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
       return (yield* repo.find(customerId)) ?? (yield* new CustomerNotFound())
     })
 
+    const requireOther = Effect.fnUntraced(function*(id: CustomerId) {
+      if ((yield* repo.existingProfileOf(yield* CurrentActor))?.id === id) return yield* new OwnTaxExemption()
+    })
+
+    /** 403 for the caller's own tax exemption. */
     const change = Effect.fn("Customers.change")(function*(id: CustomerId, sent: CustomerChange, mode: MetadataMode) {
+      if ((sent.taxExemption ?? null) !== null) yield* requireOther(id)
       const now = yield* clock
       const customer = yield* repo.change(id, (before) => changedCustomer(before, sent, mode, now))
       if (customer === undefined) return yield* new CustomerNotFound()
+      if (sent.taxExemption !== undefined) yield* exemptions.forget
       if (customer.updatedAt === now) yield* hooks.after("customers.afterUpdate", customer)
       return customer
     })
@@ -83,7 +93,9 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
         if (!isUuid<CustomerId>(named)) return yield* new CustomerNotFound()
         return (yield* get(named)).id
       }),
-      groupsOf: repo.groupsOf
+      groupsOf: repo.groupsOf,
+      /** The tax exemption that counts now: the customer's, else one of their groups. */
+      exemptionOf: exemptions.of
     }
   })
 }) {

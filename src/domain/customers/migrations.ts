@@ -119,5 +119,32 @@ export const migrations = {
     ...countedBy({ table: "customers", part: (row) => `case when ${row}.erased_at is null then '' end` }),
     ...countedBy({ table: "customer_groups" }),
     ...countedBy({ table: "customer_group_members", part: (row) => `${row}.group_id::text` })
+  ),
+  // Every process drops what it remembers of the organization's exemptions (`layers/access/RequestActors.ts`).
+  "0005_tax_exemptions": statements(
+    `create function tell_exemptions() returns trigger language plpgsql as $$
+    begin
+      perform pg_notify('auth_changed', 'exemptions:' || new.organization_id);
+      return null;
+    end $$`,
+    ...["customers", "customer_groups"].flatMap((table) => [
+      `alter table ${table} add column tax_exemption jsonb`,
+      `create index ${table}_exempt on ${table} (organization_id) where tax_exemption is not null`,
+      `create trigger ${table}_exempt after update of tax_exemption on ${table} for each row
+        when (old.tax_exemption is distinct from new.tax_exemption) execute function tell_exemptions()`
+    ]),
+    `alter table customers
+      add constraint nothing_exempts_the_erased check (erased_at is null or tax_exemption is null)`,
+    `create or replace view customers_read as
+      select id, organization_id, user_id, email, phone, first_name, last_name, group_ids, metadata, created_at,
+        updated_at, erased_at, tax_exemption
+      from customers`,
+    `create or replace view plugin_customers as
+      select id, organization_id, user_id, email, phone, first_name, last_name, group_ids, metadata, created_at,
+        updated_at, erased_at, tax_exemption
+      from customers`,
+    `create or replace view customer_groups_read as
+      select id, organization_id, name, description, metadata, created_at, updated_at, tax_exemption
+      from customer_groups`
   )
 }

@@ -118,7 +118,15 @@ const newGroup = (
   draft: RowBatch
 ) => {
   const times = { createdAt: now, updatedAt: now }
-  const group: CustomerGroup = { id: newId(), organizationId, name, description: null, metadata: {}, ...times }
+  const group: CustomerGroup = {
+    id: newId(),
+    organizationId,
+    name,
+    description: null,
+    taxExemption: null,
+    metadata: {},
+    ...times
+  }
   known.set(name, group.id)
   draft.put(groups, group)
   draft.change({ type: "customerGroups.create", entityType: "customer_group", entityId: group.id, payload: group })

@@ -1,5 +1,6 @@
 import { Context, Layer, Schema, Struct } from "effect"
-import type { Order } from "../orders/Order.ts"
+import { TaxExemption } from "../customers/TaxExemption.ts"
+import { type Order, OrderTax } from "../orders/Order.ts"
 import { addressLines } from "../platform/money/DisplayText.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
 
@@ -37,6 +38,7 @@ const english = {
   includedTax: "Tax included",
   total: "Total",
   taxes: "Tax breakdown",
+  taxExemption: "Exempt from tax",
   rate: "Rate",
   net: "Net",
   payments: "Payments",
@@ -110,6 +112,9 @@ export const InvoiceContent = Schema.Struct({
   discountTotal: Amount,
   shippingTotal: Amount,
   taxTotal: Amount,
+  /** Absent or empty: orders of before, whose lines do not know their rates. */
+  taxes: Schema.optional(Schema.Array(OrderTax)),
+  taxExemption: Schema.optional(Schema.NullOr(TaxExemption)),
   taxIncluded: Schema.Boolean,
   grandTotal: Amount
 })
@@ -164,6 +169,8 @@ export const contentOf = (
     discountTotal: order.discountTotal,
     shippingTotal: order.shippingTotal,
     taxTotal: order.taxTotal,
+    taxes: order.taxes,
+    taxExemption: order.taxExemption,
     taxIncluded,
     grandTotal: order.grandTotal
   }

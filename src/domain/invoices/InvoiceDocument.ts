@@ -58,11 +58,11 @@ export const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, "
 const texts = (content: InvoiceContent) => {
   const { currency, locale, timeZone = "UTC" } = content
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone })
-  const rates = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 })
+  const rates = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 5 })
   return {
     money: (amount: number) => moneyText(amount, currency, locale),
     date: (at: Date) => dates.format(at),
-    percent: (rate: number) => rates.format(rate / 1_000),
+    percent: (rate: number) => rates.format(rate / 100),
     /** A dash for zero: a column of zeros would hide the amounts. */
     some: (amount: number) => (amount === 0 ? "–" : moneyText(amount, currency, locale))
   }
@@ -111,8 +111,8 @@ const tolerance = 1.5
 const rateOf = (net: number, tax: number): number => (net === 0 ? 0 : Math.round((tax / net) * 1_000))
 
 /**
- * The tax of an order by rate, largest first. Lines do not store their rate: a line belongs to a rate that explains its
- * tax to the unit. The tax of no line is the tax on shipping.
+ * The tax of an order whose lines do not know their rates, by rate, largest first: a line belongs to a rate that explains
+ * its tax to the unit. The tax of no line is the tax on shipping.
  */
 export const taxGroups = (content: InvoiceContent): ReadonlyArray<TaxGroup> => {
   const taxed = content.lines
@@ -137,15 +137,30 @@ export const taxGroups = (content: InvoiceContent): ReadonlyArray<TaxGroup> => {
 
 const taxesOf = (content: InvoiceContent, words: InvoiceWords) => {
   const { money, percent } = texts(content)
+  const { taxes = [], taxTotal } = content
+  const isKnown = taxes.reduce((total, { amount }) => total + amount, 0) === taxTotal
+  const rows = isKnown
+    ? taxes.map(({ amount, base, name, rate }) => ({
+      label: rate === null ? oneLine(name) : `${oneLine(name)} ${percent(Number(rate))}`,
+      net: base,
+      tax: amount
+    }))
+    : taxGroups(content).map(({ net, rate, tax }) => ({
+      label: rate === null ? words.shipping : percent(rate / 10),
+      net,
+      tax
+    }))
   return {
     label: words.taxes,
     columns: [words.rate, words.net, words.tax],
-    rows: taxGroups(content).map(({ net, rate, tax }) => [
-      rate === null ? words.shipping : percent(rate),
-      money(net),
-      money(tax)
-    ])
+    rows: rows.map(({ label, net, tax }) => [label, money(net), money(tax)])
   }
+}
+
+const exemptionOf = ({ taxExemption }: InvoiceContent, words: InvoiceWords): ReadonlyArray<string> => {
+  if (!taxExemption) return []
+  const { number, reason } = taxExemption
+  return [`${words.taxExemption}: ${[reason, ...(number === null ? [] : [number])].join(", ")}`]
 }
 
 /** Dates in UTC. */
@@ -182,7 +197,7 @@ export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocu
     totals: totalsOf(content, words),
     taxes: taxesOf(content, words),
     payments: { label: words.payments, facts: paymentsOf(document, words) },
-    notes: seller.notes.map(oneLine),
+    notes: [...exemptionOf(content, words), ...seller.notes].map(oneLine),
     page: words.page
   }
 }

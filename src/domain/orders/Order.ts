@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { Line } from "../carts/Line.ts"
+import { TaxExemption } from "../customers/TaxExemption.ts"
 import { type Actor, actsForShop } from "../platform/access/Actor.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
 import {
@@ -106,6 +107,8 @@ export const Order = Schema.Struct({
   subtotal: Amount,
   taxTotal: Amount,
   taxIncluded: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  taxExemption: Schema.NullOr(TaxExemption).annotate({ description: "Why it was sold without tax, as it was then." })
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   shippingTotal: Amount,
   discountTotal: Amount,
   taxes: Schema.Array(OrderTax).annotate({ description: "The taxes of the lines by name and rate." })

@@ -240,5 +240,22 @@ export const migrations = {
       when (new.tax_amount <> old.tax_amount and new.taxes = old.taxes) execute function order_line_taxes()`
   ),
   // `payment_id` has replaced the checkout's payment; `payment_claim_id` is under way.
-  "0011_payment_attempts": statements("alter table orders add column payment_id uuid, add column payment_claim_id uuid")
+  "0011_payment_attempts": statements(
+    "alter table orders add column payment_id uuid, add column payment_claim_id uuid"
+  ),
+  "0012_tax_exemption": statements(
+    "alter table orders add column tax_exemption jsonb",
+    `create or replace view orders_read as
+      select id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total, tax_included,
+        tax_provider, shipping_total, discount_total, grand_total, amount_captured, refunded_total,
+        refunded_shipping, payment_intent_id, payment_method_id, payment_provider, cart_id, email, shipping_address,
+        metadata, is_draft, revision, placed_at, updated_at, fulfilled_at, cancelled_at, imported_at, tax_exemption
+      from orders`,
+    `create or replace view plugin_orders as
+      select id, organization_id, order_number, customer_id, cart_id, status, currency, subtotal, tax_total,
+        tax_included, shipping_total, discount_total, grand_total, amount_captured, refunded_total, refunded_shipping,
+        email, shipping_address, metadata, is_draft, revision, placed_at, updated_at, fulfilled_at, cancelled_at,
+        imported_at, tax_exemption
+      from orders`
+  )
 }

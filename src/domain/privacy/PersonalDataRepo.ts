@@ -93,7 +93,7 @@ const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
   const interactions = yield* sql`delete from customer_interactions where ${theirs} returning 1`
   yield* sql`delete from customer_group_members where ${theirs}`
   yield* sql`update customers set user_id = null, email = null, phone = null, first_name = null, last_name = null,
-      group_ids = '{}', metadata = '{}', updated_at = ${now}::timestamptz, erased_at = ${now}::timestamptz
+      group_ids = '{}', metadata = '{}', tax_exemption = null, updated_at = ${now}::timestamptz, erased_at = ${now}::timestamptz
     where id = ${profile.id}::uuid and organization_id = ${actor.organizationId}`
   return { addresses: addresses.length, interactions: interactions.length }
 })
@@ -173,7 +173,8 @@ const anonymize = Effect.fnUntraced(function*(
   const cleared = sql.literal(details.map((column) => `${column} = null,`).join(" "))
   const given = sql.literal(details.map((column) => `or ${column} is not null`).join(" "))
   yield* sql`update orders set email = null, shipping_address = null, metadata = metadata_anonymous(metadata),
-      request_hash = null, updated_at = ${now}::timestamptz
+      tax_exemption = outbox_anonymous(tax_exemption) || '{"number": null}', request_hash = null,
+      updated_at = ${now}::timestamptz
     where id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}`
   yield* sql`update order_lines set ${cleared} metadata = metadata_anonymous(metadata)
     where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}

@@ -4,6 +4,7 @@ import type { Asker, Given } from "../platform/modules/OutsideService.ts"
 import { Amount } from "../platform/money/Money.ts"
 import type { Destination } from "../shipping/ShippingZone.ts"
 import type { Taxable } from "./TaxRules.ts"
+import type { VatNumberService } from "./VatNumber.ts"
 
 /** A tax request for an order that is not stored yet; amounts in minor units of `currency`. */
 export interface TaxRequest extends Taxable {
@@ -77,6 +78,9 @@ export interface TaxOptions {
   /** Flat rate without a valid answer; undefined: the checkout is refused. */
   readonly fallbackRateBps: number | undefined
   readonly from: Destination | null
+  /** Businesses of another EU country than that of `from` pay no tax, once `vatNumbers` knows their number. */
+  readonly exemptEuBusinesses: boolean
+  readonly vatNumbers: VatNumberService | undefined
 }
 
 export const defaultTaxOptions: TaxOptions = {
@@ -86,7 +90,9 @@ export const defaultTaxOptions: TaxOptions = {
   adapter: undefined,
   timeoutMs: 3_000,
   fallbackRateBps: undefined,
-  from: null
+  from: null,
+  exemptEuBusinesses: false,
+  vatNumbers: undefined
 }
 
 /** Adapters of plugins. The first one serves where the deployment configures none. */

@@ -68,11 +68,13 @@ export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
     /**
      * Tax by the rates and classes of the store, else by the adapter, else none. Fails if the adapter gives no
      * tax and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
+     * For an exempt buyer it says the tax that prices contain, which they do not pay.
      */
-    const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable) {
+    const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable, isExempt = false) {
       const [actor, { adapter }] = [yield* CurrentActor, settings]
       const { organizationId } = actor
       const included = settings.pricesIncludeTax(organizationId)
+      if (isExempt && !included) return { ...untaxed(taxable), included, provider: null }
       const now = DateTime.toDateUtc(yield* DateTime.now)
       const shippingClass = settings.shippingClass(organizationId)
       const own = taxByRules(yield* rules.value, taxable, { included, now, shippingByDefaultClass, shippingClass })

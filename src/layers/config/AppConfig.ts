@@ -6,7 +6,9 @@ import { type Settings, StoreSettings } from "../../domain/platform/settings/Sto
 import { defaultJobSettings, isPush, type JobSettingsValues } from "../../domain/platform/tasks/JobSettings.ts"
 import { defaultShipping, type ShippingSettingsValues } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxOptions } from "../../domain/tax/TaxAdapter.ts"
+import { isInEu } from "../../domain/tax/VatNumber.ts"
 import { readKeyring } from "../../domain/webhooks/SecretEncryption.ts"
+import { testVatNumbers } from "../tax/TestVatNumbers.ts"
 import { accessOf, authOf } from "./AuthConfig.ts"
 import { checkTls } from "./DatabaseTls.ts"
 import { amountForm, type Deployment, type DeploymentConfig, deploymentSettings } from "./DeploymentConfig.ts"
@@ -110,7 +112,7 @@ const configuredShipping = ({ shipping }: Deployment, { missing }: Problems): Sh
   return defaultShipping.configured
 }
 
-const taxesOf = ({ tax }: Deployment, { missing, refuse }: Problems): TaxOptions => {
+const taxesOf = ({ tax }: Deployment, production: boolean, { missing, refuse }: Problems): TaxOptions => {
   const organizations = new Map(Object.entries(tax.organizations))
   if (tax.onFailure === "fallback" && tax.fallbackRateBps === undefined) {
     missing("tax.fallbackRateBps", "a rate, since tax.onFailure is fallback")
@@ -119,8 +121,16 @@ const taxesOf = ({ tax }: Deployment, { missing, refuse }: Problems): TaxOptions
   if (id !== undefined && (id === "" || id.length > 100 || id.includes("\0"))) {
     refuse("tax.adapter.id", id, "1 to 100 characters")
   }
+  const vatNumbers = tax.vatNumberService ?? (production ? undefined : testVatNumbers)
+  if (tax.exemptEuBusinesses && vatNumbers === undefined) {
+    missing("tax.vatNumberService", "a service that checks VAT numbers, since tax.exemptEuBusinesses is true")
+  }
+  if (tax.exemptEuBusinesses && !isInEu(tax.defaultFromAddress?.country)) {
+    missing("tax.defaultFromAddress", "an address in the EU, where the store is, since tax.exemptEuBusinesses is true")
+  }
   return {
     ...tax,
+    vatNumbers,
     adapter: tax.adapter,
     pricesIncludeTax: (organizationId) => organizations.get(organizationId)?.pricesIncludeTax ?? tax.pricesIncludeTax,
     shippingClass: (organizationId) => organizations.get(organizationId)?.shippingClassId ?? tax.shippingClassId,
@@ -198,7 +208,7 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     media: mediaOf(media, storage, server.publicUrl, process.role === "all", problems),
     payments: yield* paymentsOf(payments, environment, problems),
     shipping: { ...shipping, adapter: shipping.adapter, configured: configuredShipping(deployment, problems) },
-    taxes: taxesOf(deployment, problems),
+    taxes: taxesOf(deployment, environment === "production", problems),
     jobs: jobsOf(deployment, problems),
     rateLimits: rateLimitValues(rateLimits, rateLimitFactor * (environment === "production" ? 1 : 1_000))
   }

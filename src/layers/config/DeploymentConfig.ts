@@ -15,6 +15,7 @@ import { facetsOf, usualFacets } from "../../domain/search/SearchQuery.ts"
 import { defaultShipping, type RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { Destination } from "../../domain/shipping/ShippingZone.ts"
 import { defaultTaxOptions, type TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
+import type { VatNumberService } from "../../domain/tax/VatNumber.ts"
 import { defaultWebhookOptions } from "../../domain/webhooks/WebhookSender.ts"
 import { defaultSocketLimits } from "../../http/rpc/RpcSockets.ts"
 import { proxyTest } from "../../http/server/Origins.ts"
@@ -181,8 +182,12 @@ export const deploymentSettings = group({
     fallbackRateBps: option(is.whole(0, 10_000, " of basis points")),
     /** Without an answer. Default: `fallback` if `fallbackRateBps` is set, else the checkout is refused. */
     onFailure: option(is.oneOf("fallback", "refuse")),
-    /** Origin of goods, for the adapter. */
-    defaultFromAddress: option(is.code<Destination>())
+    /** Origin of goods, for the adapter and for `exemptEuBusinesses`. */
+    defaultFromAddress: option(is.code<Destination>()),
+    /** Businesses of another EU country pay no tax once `vatNumberService` knows their VAT number. Default false. */
+    exemptEuBusinesses: setting(is.flag, defaultTaxOptions.exemptEuBusinesses),
+    /** Checks VAT numbers. Default: outside production a test service, in production none. */
+    vatNumberService: option(is.code<VatNumberService>())
   }),
   /** Users, sessions, keys, roles and organizations (docs/access.md). */
   auth: authSettings,

@@ -175,15 +175,17 @@ const drawRows = (pen: Pen, { columns, rows, widths }: ShownDocument) => {
 
 const drawTaxes = (pen: Pen, { columns, label, rows }: ShownDocument["taxes"]) => {
   if (rows.length === 0) return
-  const places = [{ x: left, width: 70 }, { x: 124, width: 75 }, { x: 203, width: 75 }]
+  const places = [{ x: left, width: 110 }, { x: left + 114, width: 72 }, { x: left + 190, width: 72 }] as const
   pen.set(8, true, gray)
   pen.write(label, { x: left, width: 240 }, pen.y)
   pen.y += 15
   drawColumns(pen, columns, places)
   for (const row of rows) {
-    pen.need(15)
+    pen.set(9)
+    const height = Math.max(12, pen.height(row[0] ?? "", places[0])) + 3
+    pen.need(height)
     pen.row(row, places, 9)
-    pen.y += 15
+    pen.y += height
   }
 }
 

@@ -7,6 +7,7 @@ import { AddressRepo, InteractionRepo } from "../../domain/customers/CustomerRec
 import { CustomerRepo } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
+import { TaxExemptionRepo } from "../../domain/customers/TaxExemptionRepo.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
 import {
   customerGroupsHttp,
@@ -31,6 +32,7 @@ export const customers = defineModule({
   analyticsModels,
   services: Layer.mergeAll(Addresses.layer, CustomerGroups.layer, Interactions.layer).pipe(
     Layer.provideMerge(Customers.layer),
+    Layer.provideMerge(TaxExemptionRepo.layer),
     Layer.provideMerge(
       Layer.mergeAll(CustomerRepo.layer, AddressRepo.layer, CustomerGroupRepo.layer, InteractionRepo.layer)
     )

@@ -113,7 +113,7 @@ const makePreview = Effect.gen(function*() {
     const { billingAddress, giftCards, promotionCodes, shippingRateId } = choices
     const shippingAddress = choices.shippingAddress ?? from
     const { metadata } = basket
-    const request = { promotionCodes, shippingAddress, shippingRateId, metadata }
+    const request = { promotionCodes, shippingAddress, billingAddress, shippingRateId, metadata }
     const decide = extensions.decide({
       checkoutId: null,
       cartId,

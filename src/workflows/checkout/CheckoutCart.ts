@@ -86,7 +86,7 @@ const agreed = Effect.fnUntraced(function*({ request }: CheckoutRun, cart: Claim
     return yield* CheckoutFailed.of(message, { reason: "missing", missing })
   }
   if (request.expectedTotal === undefined || request.expectedTotal === priced.grandTotal) return
-  const asked = Struct.pick(request, ["email", "promotionCodes", "shippingAddress", "shippingRateId"])
+  const asked = Struct.pick(request, ["email", "promotionCodes", "shippingAddress", "billingAddress", "shippingRateId"])
   return yield* PriceChanged.of(yield* (yield* TotalledCarts).of(request.cartId, asked))
 })
 

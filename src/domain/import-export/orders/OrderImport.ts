@@ -140,7 +140,7 @@ const newOrder = (
       taxes: []
     }
   })
-  const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }
+  const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null, taxExemption: null }
   const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }
   return shownOrder(order, noPayment)
 }

@@ -4,8 +4,9 @@ import { type CurrentActor, currentOrganization } from "./Actor.ts"
 /**
  * Dependencies of a cached value, as the triggers of the tables name them (`domain/auth/migrations.ts`): `s` and the
  * SHA-256 of a session's token in hexadecimal, `k` and the stored hash of an API key, `u` and a user, `o` and an
- * organization; `tax:` and an organization whose tax classes or rates changed (`domain/tax/migrations.ts`), and
- * `shipping:` for its zones or rates (`domain/shipping/migrations.ts`).
+ * organization; `tax:` and an organization whose tax classes or rates changed (`domain/tax/migrations.ts`),
+ * `shipping:` for its zones or rates (`domain/shipping/migrations.ts`), and `exemptions:` for tax exemptions of its
+ * customers (`domain/customers/migrations.ts`).
  */
 export type Dependency = string
 
@@ -164,7 +165,7 @@ export interface OrganizationCache<A> {
  * notify every process of a change, as `<kind>:<organization>` on the channel `auth_changed`.
  */
 export const organizationCache = Effect.fnUntraced(function*<A>(
-  kind: "shipping" | "tax",
+  kind: "exemptions" | "shipping" | "tax",
   read: (organizationId: string) => Effect.Effect<A>
 ) {
   const caches = yield* CacheInvalidation
