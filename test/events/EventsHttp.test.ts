@@ -7,6 +7,7 @@ import { aNewcomer, assertEntry, doneBy, historyOf } from "../audit/Entries.ts"
 import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { anOrganization } from "../support/Organizations.ts"
+import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import {
   api,
@@ -33,7 +34,7 @@ const about = (entityId: string, of: ReadonlyArray<unknown>) => of.filter((one) 
 /** The sequences have no gap and no repetition, from the first on. */
 const assertUnbroken = (of: ReadonlyArray<unknown>) => assert.deepStrictEqual(of.map(sequenceOf), upTo(of.length))
 
-/** Changes that the audit trail records beside the one that was asked for. */
+/** Changes that come beside the one that was asked for. */
 const companions = new Set<unknown>(["payments.capture", "refunds.create", "refunds.complete"])
 
 /** A payment that the provider reports twice for an order that waits for it. */
@@ -64,7 +65,9 @@ withSharedApp("events and the audit trail", (it) => {
           (some) =>
             about(marker, some).length === 1 && about(entityId, some).some((one) => at(one, "type") === cause.event)
         )
-        const ours = about(entityId, all).filter((one) => at(one, "requestId") === requestId)
+        const ours = about(entityId, all).filter((one) =>
+          at(one, "requestId") === requestId && !companions.has(at(one, "type"))
+        )
         assert.deepStrictEqual(types(ours), [cause.event])
         const [event] = ours
         const by = { entityType: cause.entityType, entityId, actorId: actor.userId, requestId }
@@ -113,6 +116,34 @@ withSharedApp("events and the audit trail", (it) => {
       assert.includeMembers(recorded, ["orders.create", "fulfillment.create"])
       const requests = new Set(entries.map((one) => at(one, "requestId")))
       assert.deepStrictEqual([...requests], [order.headers.get("x-request-id")])
+    }))
+
+  it.effect("the capture of a payment, a refund and a change of a fulfillment are events", () =>
+    Effect.gen(function*() {
+      const after = yield* cursorOf()
+      const entityId = yield* aProduct()
+      const order = yield* checkOut(yield* aCartWith(entityId))
+      const path = `/api/orders/${order.text("data.id")}`
+      const post = (to: string, body: object) => api("POST", `${path}/${to}`, { as: asAdmin, body })
+      yield* post("refund", { amount: 100 })
+      yield* api("PATCH", `${path}/status`, { as: asAdmin, body: { status: "confirmed" } })
+      const lineItems = [{ orderLineItemId: order.at("data.lineItems.0.id"), quantity: 1 }]
+      const sent = yield* post("fulfillments", { lineItems })
+      yield* api("PATCH", `${path}/fulfillments/${sent.text("data.id")}`, {
+        as: asAdmin,
+        body: { status: "delivered" }
+      })
+      const all = yield* awaitEvents("the delivery", after, (some) => types(some).includes("fulfillment.update"))
+      assert.includeMembers(types(all), [
+        "payments.capture",
+        "refunds.create",
+        "refunds.complete",
+        "fulfillment.update"
+      ])
+      const [capture] = all.filter((one) => at(one, "type") === "payments.capture")
+      assert.deepInclude(capture, { entityType: "order", entityId: order.at("data.id") })
+      const [refund] = all.filter((one) => at(one, "type") === "refunds.complete")
+      assert.deepInclude(at(refund, "data"), { orderId: order.at("data.id"), amount: 100, status: "completed" })
     }))
 
   it.effect("every event of the specification has a request above that causes it", () =>

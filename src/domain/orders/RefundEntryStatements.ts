@@ -1,7 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Actor } from "../platform/access/Actor.ts"
 import { changeLogRows } from "../platform/events/ChangeLogRepo.ts"
-import type { AuditedType } from "../platform/events/Event.ts"
+import type { ChangeType } from "../platform/events/Event.ts"
 
 const refundJson = (row: string) =>
   `jsonb_build_object('id', ${row}.id, 'orderId', ${row}.order_id, 'kind', ${row}.kind, 'amount', ${row}.amount,
@@ -15,7 +15,7 @@ const before: Readonly<Record<RefundChange, string | undefined>> = {
   "refunds.retry": "failed"
 }
 
-type RefundChange = Extract<AuditedType, `refunds.${string}`>
+type RefundChange = Extract<ChangeType, `refunds.${string}`>
 
 export const refundNoted = (
   sql: SqlClient.SqlClient,

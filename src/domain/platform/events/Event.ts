@@ -24,8 +24,13 @@ export type EventType = typeof eventTypes[number]
 /** With the further events of contract-commerce §10. */
 export const emittedTypes = [
   ...eventTypes,
+  "fulfillment.update",
   "inventory.backorder.allocated",
   "inventory.low",
+  "payments.capture",
+  "payments.fail",
+  "refunds.complete",
+  "refunds.create",
   "returns.create",
   "returns.update"
 ] as const
@@ -61,7 +66,6 @@ export type AuditedType =
   | `customers.${"add" | "change" | "remove"}${"Address" | "Interaction"}`
   | `entityFields.${"archive" | "create" | "restore" | "update"}`
   | "exports.create"
-  | "fulfillment.update"
   | `imports.${"cancel" | "complete" | "create" | "fail"}`
   | `inventory.${"release" | "reserve"}`
   | `invitations.${"accept" | "cancel" | "create" | "reject"}`
@@ -71,8 +75,8 @@ export type AuditedType =
   | `options.${"create" | "createValue"}`
   | `orders.${"addLine" | "addNote" | "changeLine" | "claim" | "import" | "removeLine" | "removeNote"}`
   | `organizations.${"create" | "delete" | "update"}`
-  | `payments.${"authorize" | "capture" | "fail"}`
-  | `refunds.${"complete" | "create" | "fail" | "retry" | "undo"}`
+  | "payments.authorize"
+  | `refunds.${"fail" | "retry" | "undo"}`
   | `sessions.${"create" | "delete" | "update"}`
   | `shippingRates.${"create" | "delete" | "update"}`
   | `shippingZones.${"create" | "delete" | "update"}`
