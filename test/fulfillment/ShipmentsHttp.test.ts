@@ -1,8 +1,10 @@
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
 import { newId, type OrderId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { inOneMoment, setStatus } from "../orders/OrderFixtures.ts"
+import { waiting } from "../support/AtOnce.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
 import { type Answer, api, asAdmin, at, withSharedApp } from "../support/TestApp.ts"
 
@@ -331,5 +333,34 @@ withSharedApp("fulfillments by hand", (it) => {
       assert.strictEqual((yield* api("POST", `${path}/receive`, { as: asAdmin, body: { lines } })).status, 200)
       refused(yield* cancel(order, made), 422, "INVALID_TRANSITION")
       assert.deepStrictEqual(yield* shelf(order), [18, 0])
+    }))
+
+  it.effect("and a refund that returns some units and releases others lock their stock in one order", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{}, {}] })
+      yield* send(order, [1, 0])
+      const [sent, unsent] = order.lines
+      const itemOf = (sql: SqlClient.SqlClient, line: typeof sent) =>
+        sql`select 1 from stock_items where sellable_id = ${line?.entityId ?? null}::uuid for update nowait`
+      const [locked, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const other = yield* Effect.forkChild(onDatabase((sql) =>
+        sql.withTransaction(
+          itemOf(sql, sent).pipe(
+            Effect.andThen(Deferred.succeed(locked, undefined)),
+            Effect.andThen(Deferred.await(free))
+          )
+        )
+      ))
+      yield* Deferred.await(locked)
+      const lines = order.lines.map(({ id }) => ({ lineItemId: id, quantity: 1 }))
+      const refund = yield* Effect.forkChild(
+        api("POST", `/api/orders/${order.id}/refunds`, { as: asAdmin, body: { lines, restock: true } })
+      )
+      yield* onDatabase((sql) => Effect.provideService(waiting(1), SqlClient.SqlClient, sql))
+      yield* onDatabase((sql) => itemOf(sql, unsent))
+      yield* Deferred.succeed(free, undefined)
+      yield* Fiber.join(other)
+      assert.strictEqual((yield* Fiber.join(refund)).status, 201)
+      assert.deepStrictEqual(yield* shelves(order), [[20, 0], [20, 0]])
     }))
 })

@@ -132,13 +132,11 @@ const noted = (
   } from ${sql(from)})
         select sellable_id as sellable, warehouse_id as "warehouseId", quantity from ${sql(from)}`
 
-/** Locks the items of these units and lets the order wait again for those that waited, in its place of before. */
+/** Lets the order wait again for units that waited, in its place of before. Their items are locked. */
 const waitAgain = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, organization: string, orderId: OrderId, units: ReadonlyArray<HeldUnits>) {
-    const waits = waitingUnits(units)
-    const sellables = [...waits.keys()]
-    yield* lockVersions(sql, organization, units.map(({ sellable }) => sellable))
-    yield* waiting(sql, organization, orderId, waits)
+  function*(sql: SqlClient.SqlClient, organization: string, orderId: OrderId, units: ReadonlyMap<string, number>) {
+    const sellables = [...units.keys()]
+    yield* waiting(sql, organization, orderId, units)
     yield* sql`select stock_allocate_waiting(${organization}, id) from unnest(${sellables}::uuid[]) id order by id`
   }
 )
@@ -153,9 +151,12 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
       select sellable_id as sellable, warehouse_id as "warehouseId", sum(quantity)::int4 as quantity from lines
       group by sellable_id, warehouse_id`
 
-  /** Releases units that were not handed over: those that wait first. Returns what `holdAgain` takes. */
+  /**
+   * Releases units that were not handed over: those that wait first. Returns what `holdAgain` takes. Locks the items of
+   * `others` too, which the transaction changes afterwards.
+   */
   const releaseUnits = Effect.fn("OrderHoldRepo.releaseUnits")(
-    function*(orderId: OrderId, units: ReadonlyArray<StockDemand>) {
+    function*(orderId: OrderId, units: ReadonlyArray<StockDemand>, others: ReadonlyArray<StockDemand> = []) {
       if (units.length === 0) return []
       const open = new Map(unitsBySellable(units))
       return yield* locking(
@@ -164,7 +165,8 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
           const freed = waits ? yield* heldUnits(sql, withdrawn(sql, organization, [orderId], open)) : []
           for (const { quantity, sellable } of freed) open.set(sellable, (open.get(sellable) ?? 0) - quantity)
           return [...freed, ...yield* release(organization, holders, open)]
-        })
+        }),
+        others.length === 0 ? [] : [...units, ...others].map(({ sellable }) => sellable)
       )
     },
     Effect.orDie
@@ -205,9 +207,10 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
         orderId,
         (organization) =>
           Effect.andThen(
-            waits.size === 0 ? Effect.void : waitAgain(sql, organization, orderId, units),
+            waits.size === 0 ? Effect.void : waitAgain(sql, organization, orderId, waits),
             holdReleased(organization, orderId, released)
-          )
+          ),
+        waits.size === 0 ? [] : units.map(({ sellable }) => sellable)
       )
     },
     Effect.orDie

@@ -1,7 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import { type EntityId, newId, type OrderId, type WarehouseId } from "../platform/ids/Id.ts"
+import { decoding } from "../platform/records/Rows.ts"
 import { type HoldState, manualHolder, type StockAllocation } from "./StockRules.ts"
 import { holdLines, holds, stockMovements } from "./StockTables.ts"
 
@@ -30,37 +31,45 @@ export const lockVersions = (sql: SqlClient.SqlClient, organization: string, sel
 
 /**
  * Runs statements in a transaction that has locked the order's holds: a statement that starts before the lock would read
- * old lines. If the order waits for units, which `waits` says, its items are locked as well, all of them in their order.
+ * old lines. Locks items in their order as well: `items`, and those of the order if it waits for any, which `waits` says.
  */
 export const lockingHolds = (sql: SqlClient.SqlClient) =>
 <A, E, R>(
   orderId: OrderId,
-  body: (organization: string, holders: ReadonlyArray<string>, waits: boolean) => Effect.Effect<A, E, R>
+  body: (organization: string, holders: ReadonlyArray<string>, waits: boolean) => Effect.Effect<A, E, R>,
+  items: ReadonlyArray<string> = []
 ) =>
   sql.withTransaction(Effect.gen(function*() {
     const organization = yield* currentOrganization
     const holders = [orderId, manualHolder(orderId)]
-    const items = yield* sql`with held as materialized (
+    const locked = yield* decoding(sql, LockedItem)`with held as materialized (
           select 1 from holds where organization_id = ${organization} and holder = any(${holders}::text[])
           order by holder for update)
-        ${waitingItems(sql, organization, holders)} and (select count(*) from held) >= 0
+        ${itemsOf(sql, organization, holders, items)} and (select count(*) from held) >= 0
         order by i.sellable_id for update`
-    return yield* body(organization, holders, items.length > 0)
+    return yield* body(organization, holders, locked.some(({ waits }) => waits))
   }))
 
-/** The items of holders that wait for any of them. */
-const waitingItems = (sql: SqlClient.SqlClient, organization: string, holders: ReadonlyArray<string>) => {
+const LockedItem = Schema.Struct({ waits: Schema.Boolean })
+
+/** These items, and all of holders that wait for any of theirs. */
+const itemsOf = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  holders: ReadonlyArray<string>,
+  items: ReadonlyArray<string> = []
+) => {
   const waits = sql`select sellable_id from backorders
     where organization_id = ${organization} and holder = any(${holders}::text[]) and quantity > 0`
-  return sql`select i.sellable_id from stock_items i
+  return sql`select exists (${waits}) as waits from stock_items i
     where i.organization_id = ${organization} and i.sellable_id = any(array(${waits} union
-      select sellable_id from hold_lines where organization_id = ${organization} and holder = any(${holders}::text[])
+      select unnest(${items}::uuid[]) union select sellable_id from hold_lines where organization_id = ${organization} and holder = any(${holders}::text[])
         and quantity > 0 and exists (${waits})))`
 }
 
 /** Locks the items of holders that wait, so that nothing is allocated to them meanwhile. */
 export const lockWaiting = (sql: SqlClient.SqlClient, organization: string, holders: ReadonlyArray<string>) =>
-  sql`${waitingItems(sql, organization, holders)} order by i.sellable_id for update`
+  sql`${itemsOf(sql, organization, holders)} order by i.sellable_id for update`
 
 export const requestedUnits = (sql: SqlClient.SqlClient, units: ReadonlyMap<string, number> | undefined) =>
   sql`unnest(${[...(units?.keys() ?? [])]}::uuid[], ${[...(units?.values() ?? [])]}::int4[]) a(sellable_id, quantity)`

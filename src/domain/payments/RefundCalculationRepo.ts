@@ -166,16 +166,14 @@ export class RefundCalculationRepo
           const decided = yield* Effect.fromResult(decide(order))
           const isAll = decided.amount > 0 && decided.amount === capOf(order)
           yield* projections.refunding({ orderId, lines: decided.lines, isAll })
-          const unsent = decided.lines.filter((line) => line.unsent > 0)
-          const released = yield* stock.releaseUnits(
-            orderId,
-            unsent.map(({ sellable, unsent: quantity }) => ({ sellable, quantity }))
+          const unsent = decided.lines.flatMap(({ sellable, unsent: quantity }) =>
+            quantity > 0 ? [{ sellable, quantity }] : []
           )
-          const sent = decided.lines.filter((line) => line.restock && line.quantity > line.unsent)
-          const back = yield* stock.restoreHold(
-            orderId,
-            sent.map(({ quantity, sellable, unsent }) => ({ sellable, quantity: quantity - unsent }))
+          const sent = decided.lines.flatMap(({ quantity, restock, sellable, unsent }) =>
+            restock && quantity > unsent ? [{ sellable, quantity: quantity - unsent }] : []
           )
+          const released = yield* stock.releaseUnits(orderId, unsent, sent)
+          const back = yield* stock.restoreHold(orderId, sent)
           const refundId = newId<RefundId>()
           const lines = restocked(decided.lines, back)
           yield* insert(sql, actor, { refundId, orderId, origin, reason, decided, lines, released })
