@@ -32,7 +32,7 @@ export const variantStockPolicy = {
   })
 }
 
-/** What a request may set. */
+/** Fields that a request may set. */
 export const stockPolicyInput = Struct.map(stockPolicy, Schema.optional)
 export const variantStockPolicyInput = Struct.map(variantStockPolicy, Schema.optional)
 

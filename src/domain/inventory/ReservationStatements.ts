@@ -76,7 +76,7 @@ const rowsOf = (sql: SqlClient.SqlClient, organization: string) => ({
   })
 })
 
-/** What a batch adds to its statement when some of its units wait for stock. */
+/** Books the units of a batch that wait for stock. */
 const waits = (sql: SqlClient.SqlClient, lines: ReadonlyArray<HeldLine>, row: Statement.Fragment) =>
   lines.every(({ warehouseId }) => warehouseId !== null) ? { more: sql``, kept: sql`` } : {
     more: sql`, backordered = backordered + coalesce((select sum(quantity)::int4 from lines

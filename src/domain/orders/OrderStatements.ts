@@ -14,6 +14,12 @@ const covered = `case when l.fulfillment_status = 'partial' then (select sum(fl.
   from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
   where f.order_id = l.order_id and f.organization_id = l.organization_id and f.status <> 'cancelled'
     and fl.order_line_id = l.id) else 0 end`
+/** Units of an order's line `l` that are still to be handed over. */
+export const unsentUnits = `case when l.fulfillment_status = 'fulfilled' then 0
+  else greatest(0, l.quantity - l.refunded_quantity - coalesce((select sum(fl.quantity)::int4
+    from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
+    where f.order_id = l.order_id and f.status <> 'cancelled' and fl.order_line_id = l.id), 0)) end`
+
 /** The units that an order `o` waits for. */
 export const waitingUnits = `(select jsonb_object_agg(b.sellable_id, b.quantity) from backorders_read b
     where b.organization_id = o.organization_id and b.holder = o.id::text and b.quantity > 0)`

@@ -4,6 +4,7 @@ import { OrderStock } from "../inventory/Inventory.ts"
 import type { HeldUnits, StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
+import { unsentUnits } from "../orders/OrderStatements.ts"
 import { refundNoted } from "../orders/RefundEntryStatements.ts"
 import { type GivenOutside, refunds } from "../orders/RefundTable.ts"
 import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
@@ -38,14 +39,8 @@ export const readRefundable = (
             where x.order_line_id = l.id and x.status = 'received'
               and x.return_id is distinct from ${returnId}::uuid), 0), 'refundedValue', l.refunded_value,
           'totalPrice', l.total_price, 'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
-          'unsent', case when l.fulfillment_status = 'fulfilled' then 0
-            else greatest(0, l.quantity - l.refunded_quantity - coalesce(sent.quantity, 0)) end) order by l.position)
-        from order_lines_read l left join (
-          select fl.order_line_id, sum(fl.quantity)::int4 as quantity
-          from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
-          where f.order_id = ${orderId}::uuid and f.status <> 'cancelled' group by fl.order_line_id
-        ) sent on sent.order_line_id = l.id
-        where l.order_id = o.id), '[]') as lines
+          'unsent', ${sql.literal(unsentUnits)}) order by l.position)
+        from order_lines_read l where l.order_id = o.id), '[]') as lines
     from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`.pipe(
     Effect.map(([row]) => row)
   )

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { OrderNotFound } from "../orders/Order.ts"
+import { unsentUnits } from "../orders/OrderStatements.ts"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
@@ -44,8 +45,7 @@ const readSold = (sql: SqlClient.SqlClient, organization: string, orderId: Order
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'variantId', l.variant_id,
             'entityType', l.entity_type, 'title', l.title, 'variantTitle', l.variant_title, 'sku', l.sku,
             'returnable', returnable_units(l.id),
-            'unsent', case when l.fulfillment_status = 'fulfilled' then 0
-              else greatest(0, l.quantity - l.refunded_quantity - coalesce(sent.units, 0)) end,
+            'unsent', ${sql.literal(unsentUnits)},
             'warehouseId', coalesce(
               (select m.warehouse_id from stock_movements_read m
                 where m.organization_id = o.organization_id and m.reference_id = o.id::text
@@ -54,12 +54,7 @@ const readSold = (sql: SqlClient.SqlClient, organization: string, orderId: Order
                 group by m.warehouse_id order by sum(m.quantity), m.warehouse_id limit 1),
               (select w.id from warehouses_read w where w.organization_id = o.organization_id and w.is_active
                 order by w.priority, w.id limit 1))) order by l.position)
-          from order_lines_read l left join (
-            select fl.order_line_id, sum(fl.quantity)::int4 as units
-            from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
-            where f.order_id = ${orderId}::uuid and f.status <> 'cancelled' group by fl.order_line_id
-          ) sent on sent.order_line_id = l.id
-          where l.order_id = o.id), '[]') as lines
+          from order_lines_read l where l.order_id = o.id), '[]') as lines
       from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`,
     ([sold]) => sold
   )
