@@ -188,6 +188,19 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       assert.strictEqual((yield* carts.find(young.cart.id))?.cart.status, "active")
     }).pipe(asSystem))
 
+  it.effect("a cart with lines that is abandoned is an event of its organization, and an empty one is none", () =>
+    Effect.gen(function*() {
+      const carts = yield* CartRepo
+      const [full, empty] = [yield* aState, yield* aState]
+      yield* carts.addLine(full, aLine(full))
+      yield* Effect.forEach([full, empty], ({ cart }) => onCart(cart.id, "expires_at = now() - interval '1 second'"))
+      assert.strictEqual(yield* carts.abandonExpired, 2)
+      const sql = yield* SqlClient.SqlClient
+      const logged = yield* sql`select organization_id, payload->>'status' as status, payload->>'secretHash' as secret
+        from outbox_events where type = 'carts.abandoned' and entity_id in ${sql.in([full.cart.id, empty.cart.id])}`
+      assert.deepStrictEqual(logged, [{ organization_id: "org_default", status: "abandoned", secret: null }])
+    }).pipe(asSystem))
+
   it.effect("deletes carts that ended long ago, and neither fresh ones nor those that may still become an order", () =>
     Effect.gen(function*() {
       const carts = yield* CartRepo

@@ -220,7 +220,7 @@ withApp("the erasure of a person", (it) => {
       assert.deepInclude(update, { type: "customers.update", actor_id: "annabel-2", ip: null, user_agent: null })
       assert.deepInclude(update?.payload, { id: known.id, userId: null, email: null, firstName: null, metadata: {} })
       assert.deepInclude(update?.before, { userId: "annabel-2", email: null, firstName: null, metadata: {} })
-      assert.deepInclude(erase, { type: "customers.erase", ip: null })
+      assert.deepInclude(erase, { type: "customers.delete", ip: null })
       assert.deepInclude(erase?.payload, { addresses: 1, interactions: 1, orders: 1, carts: 2 })
       const [first] = entries
       assert.deepInclude(first?.payload, { id: known.id, email: null, firstName: null, organizationId: "org_default" })

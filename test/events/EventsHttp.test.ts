@@ -5,6 +5,7 @@ import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { aNewcomer, assertEntry, doneBy, historyOf } from "../audit/Entries.ts"
 import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
+import { write } from "../orders/OrderFixtures.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
@@ -35,7 +36,7 @@ const about = (entityId: string, of: ReadonlyArray<unknown>) => of.filter((one) 
 const assertUnbroken = (of: ReadonlyArray<unknown>) => assert.deepStrictEqual(of.map(sequenceOf), upTo(of.length))
 
 /** Changes that come beside the one that was asked for. */
-const companions = new Set<unknown>(["payments.capture", "refunds.create", "refunds.complete"])
+const companions = new Set<unknown>(["orders.cancel", "payments.capture", "refunds.create", "refunds.complete"])
 
 /** A payment that the provider reports twice for an order that waits for it. */
 const aPaidOrder = Effect.gen(function*() {
@@ -144,6 +145,26 @@ withSharedApp("events and the audit trail", (it) => {
       assert.deepInclude(capture, { entityType: "order", entityId: order.at("data.id") })
       const [refund] = all.filter((one) => at(one, "type") === "refunds.complete")
       assert.deepInclude(at(refund, "data"), { orderId: order.at("data.id"), amount: 100, status: "completed" })
+    }))
+
+  it.effect("the edit of an order, its cancellation and the erasure of a customer are events", () =>
+    Effect.gen(function*() {
+      const after = yield* cursorOf()
+      const order = yield* write({ lineItems: [{ entityId: yield* aProduct({ price: 500 }), quantity: 1 }] })
+      const path = `/api/orders/${order.text("data.id")}`
+      const line = `${path}/line-items/${order.text("data.lineItems.0.id")}`
+      yield* api("PATCH", line, { as: asAdmin, body: { quantity: 3 } })
+      yield* api("PATCH", `${path}/status`, { as: asAdmin, body: { status: "cancelled" } })
+      const as = asCustomer(newId())
+      const profile = yield* api("GET", "/api/me/profile", { as })
+      yield* api("DELETE", "/api/me", { as })
+      const all = yield* awaitEvents("the erasure", after, (some) => types(some).includes("customers.delete"))
+      const changes = about(order.text("data.id"), all)
+      const dataOf = (type: string) => changes.filter((one) => at(one, "type") === type).map((one) => at(one, "data"))
+      const [[edited], [cancelled]] = [dataOf("orders.update"), dataOf("orders.cancel")]
+      assert.deepEqual([at(edited, "status"), at(edited, "lineItems.0.quantity")], ["pending", 3])
+      assert.deepEqual([at(cancelled, "status"), at(cancelled, "lineItems.0.quantity")], ["cancelled", 3])
+      assert.include(types(about(profile.text("data.id"), all)), "customers.delete")
     }))
 
   it.effect("every event of the specification has a request above that causes it", () =>

@@ -121,13 +121,15 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   // It stores nothing.
   "POST /api/orders/quote": [],
   "POST /api/orders": ["orders.create"],
-  "POST /api/orders/:id/line-items": ["orders.addLine"],
-  "PATCH /api/orders/:id/line-items/:lineId": ["orders.changeLine"],
-  "DELETE /api/orders/:id/line-items/:lineId": ["orders.removeLine"],
+  "POST /api/orders/:id/line-items": ["orders.update"],
+  "PATCH /api/orders/:id/line-items/:lineId": ["orders.update"],
+  "DELETE /api/orders/:id/line-items/:lineId": ["orders.update"],
   "POST /api/orders/:id/notes": ["orders.addNote"],
   "DELETE /api/orders/:id/notes/:noteId": ["orders.removeNote"],
   "PATCH /api/orders/:id/status": (answer) =>
-    answer.at("data.status") === "cancelled" ? ["orders.statusChange", "refunds.create"] : ["orders.statusChange"],
+    answer.at("data.status") === "cancelled"
+      ? ["orders.cancel", "orders.statusChange", "refunds.create"]
+      : ["orders.statusChange"],
   // From confirmed to processing to partially fulfilled.
   "POST /api/orders/:id/fulfillments": ["fulfillment.create", "orders.statusChange", "orders.statusChange"],
   "PATCH /api/orders/:id/fulfillments/:fulfillmentId": ["fulfillment.update"],
@@ -144,7 +146,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/me/orders/:idOrNumber/returns/:rid/cancel": ["returns.update"],
   "POST /api/orders/:id/capture": ["orders.statusChange", "payments.capture"],
   "POST /api/orders/:id/payments": ["payments.authorize"],
-  "POST /api/orders/:id/cancel": ["orders.statusChange", "refunds.create"],
+  "POST /api/orders/:id/cancel": ["orders.cancel", "orders.statusChange", "refunds.create"],
   "POST /api/admin/compensation-failures/:id/retry": ["refunds.retry"],
   "POST /api/admin/compensation-failures/:id/resolve": ["compensations.resolve"],
   // The first request issues the invoice.
@@ -194,7 +196,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   // The changes of its jobs belong to the jobs.
   "POST /api/jobs/run": [],
   // Sent in ErasureHttp tests: its entries lose their origin.
-  "DELETE /api/me": ["customers.update", "customers.erase"],
+  "DELETE /api/me": ["customers.update", "customers.delete"],
   // Sent in Webhook tests, because its body is signed; here it is only refused.
   "POST /api/payments/webhook": []
 }

@@ -214,7 +214,8 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       assert.isUndefined(yield* asOwner(CustomerGroupRepo.use((repo) => repo.setMember(group, id, false))))
       assert.strictEqual((yield* asOwner(PersonalDataRepo.use((repo) => repo.erase(id, at)))).userId, null)
       assert.deepStrictEqual(yield* rowsOf("org_another"), before)
-      const recorded = yield* sql`select before from outbox_events where entity_id = ${id} and type = 'customers.erase'`
+      const recorded =
+        yield* sql`select before from outbox_events where entity_id = ${id} and type = 'customers.delete'`
       assert.deepStrictEqual(recorded, [{ before: { addresses: 0, interactions: 0, orders: 1, carts: 1 } }])
     }))
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization, systemActor } from "../platform/access/Actor.ts"
 import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
 import { byOrigin, changeLog, changeLogRows, originOf } from "../platform/events/ChangeLogRepo.ts"
@@ -30,6 +30,7 @@ import {
   isTooMany,
   lineJson,
   type LineRow,
+  loggedCart,
   offerStatement,
   toLine,
   type WantedItem
@@ -59,7 +60,7 @@ const addedLine = ({ fits, line }: AddRow): CartLine | "full" | "stale" => fits 
 export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/CartRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { cartMaxLines } = yield* StoreSettings
+    const { cartMaxLines, defaultOrganizationId } = yield* StoreSettings
     return {
       ...yield* reads(sql),
       ...yield* inserts(sql),
@@ -75,7 +76,7 @@ export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/Car
         },
         Effect.orDie
       ),
-      ...jobs(sql)
+      ...jobs(sql, systemActor(defaultOrganizationId))
     }
   })
 }) {
@@ -233,13 +234,27 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLin
 })
 
 /** At most 1,000 carts per call; they return how many. */
-const jobs = (sql: SqlClient.SqlClient) => ({
-  abandonExpired: sql`update carts set status = 'abandoned', version = version + 1, updated_at = now()
-    where id = any(array(select id from carts where status = 'active' and expires_at <= now()
-      order by expires_at limit 1000 for update skip locked)) returning 1`.pipe(
-    Effect.map((rows) => rows.length),
-    Effect.orDie
-  ),
+const jobs = (sql: SqlClient.SqlClient, system: Actor) => ({
+  /** Those with lines are events: somebody chose goods and left. */
+  abandonExpired: Effect.gen(function*() {
+    const entry = changeLogRows(sql, system, {
+      type: "carts.abandoned",
+      entityType: "cart",
+      entityId: "x.id::text",
+      payload: loggedCart("x"),
+      before: `${loggedCart("x")} || '{"status": "active"}'`,
+      from: "abandoned x",
+      only: "exists (select 1 from cart_lines l where l.cart_id = x.id)",
+      organizationId: "x.organization_id"
+    })
+    const rows = yield* sql`with abandoned as (
+        update carts set status = 'abandoned', version = version + 1, updated_at = now()
+        where id = any(array(select id from carts where status = 'active' and expires_at <= now()
+          order by expires_at limit 1000 for update skip locked)) returning *),
+      entry as (${entry})
+      select 1 from abandoned`
+    return rows.length
+  }).pipe(Effect.orDie),
   purgeEnded: Effect.fn("CartRepo.purgeEnded")(function*(olderThanDays: number) {
     const rows = yield* sql`delete from carts where id = any(array(select id from carts
       where status <> 'active' and status <> 'checking_out'

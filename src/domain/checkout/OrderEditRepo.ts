@@ -8,7 +8,6 @@ import { orderProjections, updateProjections } from "../orders/OrderProjections.
 import { orders } from "../orders/OrderTable.ts"
 import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
-import type { AuditedType } from "../platform/events/Event.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import { type OrderId, PromotionId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
@@ -79,7 +78,6 @@ const EditedOrder = Schema.Struct({
 export type EditedOrder = typeof EditedOrder.Type
 
 export interface OrderEdit extends Pick<EditedOrder, "revision" | "used"> {
-  readonly type: Extract<AuditedType, `orders.${string}Line`>
   readonly before: Order
   readonly after: Order
   readonly pricedCart: PricedCart
@@ -123,7 +121,7 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
      * or left pending meanwhile. Locks the order, its stock, then promotions, as a change of status does.
      */
     const write = Effect.fn("OrderEditRepo.write")(
-      function*({ after, before, pricedCart, hold, revision, type, used }: OrderEdit) {
+      function*({ after, before, pricedCart, hold, revision, used }: OrderEdit) {
         const actor = yield* CurrentActor
         const updated = yield* orderUpdated(sql, actor, after, revision, pricedCart.taxProvider ?? null)
         if (updated.length === 0) return false
@@ -133,7 +131,13 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
         const added = pricedCart.promotions.filter(({ promotionId }) => !used.includes(promotionId))
         if (removed.length > 0) yield* returnUsage(actor.organizationId, after.id, removed)
         if (added.length > 0) yield* countUsage(actor.organizationId, after, added)
-        const change = { type, entityType: "order", entityId: after.id, payload: after, before } as const
+        const change = {
+          type: "orders.update",
+          entityType: "order",
+          entityId: after.id,
+          payload: after,
+          before
+        } as const
         yield* sql`with event as (${changeLogInsert(sql, actor, [change])})${idempotencyRecord(sql, actor)} select 1`
         yield* updateProjections(projections, after.id)
         return true

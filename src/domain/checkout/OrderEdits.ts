@@ -56,7 +56,7 @@ class PaymentBegun extends conflict(
   "The payment of the order has begun: its lines cannot be edited any more."
 ) {}
 
-interface EditedLines extends Pick<OrderEdit, "type" | "hold"> {
+interface EditedLines extends Pick<OrderEdit, "hold"> {
   readonly lines: ReadonlyArray<BasketLine>
 }
 
@@ -111,14 +111,14 @@ const withLine = (
   // Only one of several equal lines: the hold grows once.
   const same = lines.find(isSame)
   if (same === undefined && lines.length >= most) return Result.fail(new OrderFull(most))
-  if (same === undefined) return Result.succeed({ type: "orders.addLine", lines: [...lines, line], hold })
+  if (same === undefined) return Result.succeed({ lines: [...lines, line], hold })
   const more = (one: BasketLine): BasketLine => ({
     ...mergedLine(one, line),
     available: line.available,
     agreed: one.agreed && { ...one.agreed, unitPrice: undefined, priceSteps: undefined }
   })
   const changed = lines.map((one) => (one === same ? more(one) : one))
-  return Result.succeed({ type: "orders.changeLine", lines: changed, hold })
+  return Result.succeed({ lines: changed, hold })
 }
 
 /** A catalog price is resolved again for a new quantity. */
@@ -151,7 +151,7 @@ const withoutLine = (
   }
   const remaining = lines.filter((one) => one !== removed)
   const hold = holdOf(order, removed, -removed.quantity)
-  return Result.succeed({ type: "orders.removeLine", lines: remaining, hold })
+  return Result.succeed({ lines: remaining, hold })
 }
 
 const changedLine = (
@@ -171,7 +171,6 @@ const changedLine = (
     agreed.isCustomPrice === isCustomPrice && agreed.unitPrice === unitPrice
   if (isSame) return Result.succeed(undefined)
   return Result.succeed({
-    type: "orders.changeLine",
     lines: lines.map((one) => (one === before ? { ...one, quantity, notes, agreed } : one)),
     hold: holdOf(order, before, quantity - before.quantity)
   })

@@ -23,7 +23,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       table: customers,
       order: "created_at desc, id desc",
       entityType: "customer",
-      changes: { create: "customers.create", update: "customers.update", delete: "customers.erase" }
+      changes: { create: "customers.create", update: "customers.update", delete: "customers.delete" }
     }, refusedBy({ customers_login: () => new LoginTaken() }))
 
     const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {

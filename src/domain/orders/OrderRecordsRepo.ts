@@ -34,7 +34,7 @@ const last = "\u{10FFFF}"
 
 const EntryRow = Schema.Struct({ entry: Schema.NullOr(TimelineEntry), total: Schema.Int })
 
-const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
+const recordedElsewhere = ["orders.statusChange", "orders.cancel", "orders.addNote"]
 
 /**
  * Sources as `(rank, id, kind, type, at, actor, data)`. Events of the same moment sort by rank. Change log entries

@@ -148,14 +148,11 @@ export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/do
       if (order === undefined) {
         return yield* Effect.die(new Error(`Order ${change.orderId} vanished while it was locked.`))
       }
-      const event = {
-        type: "orders.statusChange",
-        entityType: "order",
-        entityId: order.id,
-        payload: order,
-        before
-      } as const
-      yield* changeLogInsert(sql, actor, [event])
+      const changed = { entityType: "order", entityId: order.id, payload: order, before } as const
+      yield* changeLogInsert(sql, actor, [
+        { ...changed, type: "orders.statusChange" },
+        ...(change.to === "cancelled" ? [{ ...changed, type: "orders.cancel" } as const] : [])
+      ])
       yield* updateProjections(projections, order.id)
       return { order, refundId: written?.refundId ?? null }
     })

@@ -71,7 +71,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
         const counts = { ...erased, ...own, orders: orderIds.length, carts: cartIds.length }
         const changes: ReadonlyArray<Change> = [
           { ...about, type: "customers.update", payload: left, before: { ...left, userId, groupIds, updatedAt } },
-          { ...about, type: "customers.erase", payload: counts, before: counts }
+          { ...about, type: "customers.delete", payload: counts, before: counts }
         ]
         yield* sql`with event as (${changeLogInsert(sql, actor, changes)})${idempotencyRecord(sql, actor)} select 1`
         return left

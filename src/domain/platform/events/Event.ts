@@ -24,9 +24,13 @@ export type EventType = typeof eventTypes[number]
 /** With the further events of contract-commerce §10. */
 export const emittedTypes = [
   ...eventTypes,
+  "carts.abandoned",
+  "customers.delete",
   "fulfillment.update",
   "inventory.backorder.allocated",
   "inventory.low",
+  "orders.cancel",
+  "orders.update",
   "payments.capture",
   "payments.fail",
   "refunds.complete",
@@ -62,7 +66,6 @@ export type AuditedType =
   | `categories.${"archive" | "create" | "delete" | "link" | "restore" | "unlink" | "update"}`
   | "compensations.resolve"
   | `customerGroups.${"create" | "delete" | "update"}`
-  | "customers.erase"
   | `customers.${"add" | "change" | "remove"}${"Address" | "Interaction"}`
   | `entityFields.${"archive" | "create" | "restore" | "update"}`
   | "exports.create"
@@ -73,7 +76,7 @@ export type AuditedType =
   | "jobs.retry"
   | `media.${"attach" | "delete" | "detach" | "update" | "upload"}`
   | `options.${"create" | "createValue"}`
-  | `orders.${"addLine" | "addNote" | "changeLine" | "claim" | "import" | "removeLine" | "removeNote"}`
+  | `orders.${"addNote" | "claim" | "import" | "removeNote"}`
   | `organizations.${"create" | "delete" | "update"}`
   | "payments.authorize"
   | `refunds.${"fail" | "retry" | "undo"}`
