@@ -112,6 +112,7 @@ const half: Import = {
   updated: 50,
   unchanged: 25,
   refused: 25,
+  warned: 0,
   error: null,
   createdBy: null,
   createdAt: new Date(0),

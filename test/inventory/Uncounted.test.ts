@@ -83,7 +83,7 @@ layer(testAppLayer(settings), live)("goods that are not counted", (it) => {
       short(yield* buyVariant(paper.text("data.id")))
     }))
 
-  it.effect("have no stock to adjust or to import, and nothing changes", () =>
+  it.effect("have no stock to adjust; a file's row about it is a warning, and nothing changes", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct({ type: "service" })
       const body = { entityId, type: "restock", quantity: 5 }
@@ -92,7 +92,19 @@ layer(testAppLayer(settings), live)("goods that are not counted", (it) => {
       assert.deepStrictEqual(adjusted.at("error.details.issues.0.code"), "not_counted")
       const slug = (yield* api("GET", `/api/catalog/entities/${entityId}`, { as: asAdmin })).text("data.slug")
       const file = yield* imported(jsonl({ slug, onHand: 5 }), { query: "kind=stock", type: "application/x-ndjson" })
-      assert.deepStrictEqual(counts(file), [0, 0, 0, 1])
+      assert.deepStrictEqual([...counts(file), file.at("data.warned")], [0, 0, 1, 0, 1])
+      const warnings = yield* api("GET", `/api/imports/${file.text("data.id")}/warnings`, { as: asAdmin })
+      assert.deepStrictEqual(warnings.at("data"), [{
+        row: 1,
+        line: 1,
+        key: slug,
+        issues: [{
+          path: "",
+          message: "The stock of these goods is not counted (manageInventory is false): nothing was changed.",
+          code: "not_counted"
+        }]
+      }])
+      assert.deepInclude(warnings.at("meta.pagination"), { total: 1 })
       const levels = yield* api("GET", `/api/inventory/levels?entityId=${entityId}`, { as: asAdmin })
       assert.deepStrictEqual(levels.at("data"), [])
     }))

@@ -40,6 +40,7 @@ export const growing: Growing = {
   entity_revisions: { columns: few("entity_id", 100) },
   fulfillments: { columns: few("order_id") },
   import_refusals: {},
+  import_warnings: {},
   imports: {},
   media_assets: {},
   members: {},
@@ -114,8 +115,10 @@ const countAll = Effect.gen(function*() {
     select organization_id, type, status, is_visible, 0, count(*) from catalog_entities group by 1, 2, 3, 4`
   yield* sql`update outbox_cursors set position = 10000000,
     purged_position = 10000000 - (select count(*) from outbox_events where position is not null)`
-  yield* sql`update imports i set refused = found, read = found, rows = found
+  yield* sql`update imports i set refused = found, read = found + unchanged, rows = found + unchanged
     from (select import_id, count(*) as found from import_refusals group by 1) r where r.import_id = i.id`
+  yield* sql`update imports i set warned = found
+    from (select import_id, count(*) as found from import_warnings group by 1) r where r.import_id = i.id`
   const counted = yield* sql<{ recount: string }>`select proname as recount from pg_proc where proname ~ '_recount$'`
   yield* Effect.forEach(counted, ({ recount }) => sql`select ${sql(recount)}()`)
 })

@@ -28,9 +28,11 @@ const options: ImportOptions = {
 
 const row = { line: 1, text: "{}", problem: null }
 
+const issues = [{ path: "", message: "no", code: "invalid" }]
+
 const refusing: Work = (rows) =>
   Effect.succeed({
-    results: rows.map(({ line, row }) => ({ row, line, key: "k", result: { _tag: "refused" as const, issues: [] } })),
+    results: rows.map(({ line, row }) => ({ row, line, key: "k", result: { _tag: "refused" as const, issues } })),
     afterCommit: Effect.void
   })
 

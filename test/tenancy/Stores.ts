@@ -106,11 +106,14 @@ const anApiKey = Effect.fnUntraced(function*(organization: string) {
 const anUpload = Effect.fnUntraced(function*(organization: string) {
   const id = randomUUID()
   yield* onDatabase((sql) =>
-    sql`with made as (insert into imports (id, organization_id, kind, format, dry_run, state, actor, rows, read, refused)
-        values (${id}::uuid, ${organization}, 'catalog', 'jsonl', false, 'queued', '{}', 2, 1, 1))
-      insert into import_refusals (organization_id, import_id, row, line, key, issues)
-      values (${organization}, ${id}::uuid, 1, 1, ${organization},
-        '[{"path": "slug", "message": "no", "code": "invalid"}]')`
+    sql`with made as (insert into imports (id, organization_id, kind, format, dry_run, state, actor, rows, read, unchanged, refused, warned)
+        values (${id}::uuid, ${organization}, 'catalog', 'jsonl', false, 'queued', '{}', 3, 2, 1, 1, 1)),
+      reported as (select ${organization} as organization, ${id}::uuid as import,
+        '[{"path": "slug", "message": "no", "code": "invalid"}]'::jsonb as issues),
+      refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
+        select organization, import, 1, 1, organization, issues from reported)
+      insert into import_warnings (organization_id, import_id, row, line, key, issues)
+      select organization, import, 2, 2, organization, issues from reported`
   )
   return id
 })

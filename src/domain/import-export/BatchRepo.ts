@@ -1,12 +1,13 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import type { Issue } from "../platform/errors/ApiErrors.ts"
 import type { ImportId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Time } from "../platform/text/Time.ts"
 import { Import } from "./Import.ts"
-import { importRefusals, imports, recordImport } from "./ImportRepo.ts"
-import type { BatchContext, BatchResult, ImportResult } from "./Upsert.ts"
+import { importRefusals, imports, importWarnings, recordImport } from "./ImportRepo.ts"
+import { type BatchContext, type BatchResult, type ImportResult, warningsOf } from "./Upsert.ts"
 
 const StagedRow = Schema.Struct({
   row: Schema.Int,
@@ -34,10 +35,14 @@ const maxBatchBytes = 4_194_304
 
 const LockedImport = Schema.Struct({ ...Import.fields, now: Time })
 
-const refusalsOf = (results: ReadonlyArray<RowResult>) =>
-  results.flatMap(({ key, line, result, row }) =>
-    result._tag === "refused" ? [{ row, line, key: key?.slice(0, 500) ?? null, issues: result.issues }] : []
-  )
+/** The records that have issues, as they are reported. */
+const reported = (results: ReadonlyArray<RowResult>, issuesOf: (result: ImportResult) => ReadonlyArray<Issue>) =>
+  results.flatMap(({ key, line, result, row }) => {
+    const issues = issuesOf(result)
+    return issues.length > 0 ? [{ row, line, key: key?.slice(0, 500) ?? null, issues }] : []
+  })
+
+const refusalsOf = (result: ImportResult) => result._tag === "refused" ? result.issues : []
 
 const make = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(imports.columns())
@@ -60,23 +65,27 @@ const make = (sql: SqlClient.SqlClient) => {
     const after = read + results.length
     const isOver = after >= rows
     const countOf = (tag: ImportResult["_tag"]) => results.filter(({ result }) => result._tag === tag).length
-    const refusals = JSON.stringify(refusalsOf(results))
-    return imports.rows(sql)`with refused as (
-        insert into import_refusals ${
-      importRefusals.insert(sql, {
-        organizationId: sql`${organizationId}`,
-        importId: sql`${id}::uuid`,
-        row: "x.row",
-        line: "x.line",
-        key: "x.key",
-        issues: "x.issues"
-      })
-    } from jsonb_to_recordset(${refusals}::jsonb) as x(row int, line int, key text, issues jsonb)),
+    const warned = reported(results, warningsOf)
+    const insertInto = (table: typeof importRefusals, rows: ReturnType<typeof reported>) =>
+      sql`insert into ${sql(table.name)} ${
+        table.insert(sql, {
+          organizationId: sql`${organizationId}`,
+          importId: sql`${id}::uuid`,
+          row: "x.row",
+          line: "x.line",
+          key: "x.key",
+          issues: "x.issues"
+        })
+      } from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x(row int, line int, key text, issues jsonb)`
+    return imports.rows(sql)`with refused as (${insertInto(importRefusals, reported(results, refusalsOf))}),
+      warned as (${insertInto(importWarnings, warned)}),
       processed as (delete from import_rows where import_id = ${id}::uuid
         and organization_id = ${organizationId} and row <= ${after})
       update imports set read = ${after}, created = created + ${countOf("created")},
         updated = updated + ${countOf("updated")}, unchanged = unchanged + ${countOf("unchanged")},
-        refused = refused + ${countOf("refused")}, state = ${isOver ? "completed" : "running"},
+        refused = refused + ${countOf("refused")}, warned = warned + ${warned.length}, state = ${
+      isOver ? "completed" : "running"
+    },
         started_at = coalesce(started_at, now()), updated_at = clock_timestamp(),
         completed_at = case when ${isOver}::boolean then clock_timestamp() end
       where id = ${id}::uuid and organization_id = ${organizationId} returning ${columns}`

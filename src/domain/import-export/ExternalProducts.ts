@@ -9,7 +9,7 @@ import { Moment, Until } from "../platform/text/Time.ts"
 import { ProductRecord } from "./catalog/ProductRecord.ts"
 import type { PriceRecord } from "./PriceImport.ts"
 import type { StockRecord } from "./StockImport.ts"
-import type { BatchContext, BatchResult, ImportResult, Upsert } from "./Upsert.ts"
+import { type BatchContext, type BatchResult, type ImportResult, type Upsert, warningsOf } from "./Upsert.ts"
 
 const name = {
   sku: Schema.optional(Schema.String),
@@ -93,8 +93,12 @@ const together = (
       : []
   )
   if (issues.length > 0) return { _tag: "refused", issues }
+  const warnings = [
+    ...product.warnings ?? [],
+    ...parts.flatMap(({ part, result }) => warningsOf(result).map((issue) => ({ ...issue, path: part })))
+  ]
   const isChanged = product._tag === "unchanged" && parts.some(({ result }) => result?._tag !== "unchanged")
-  return isChanged ? { _tag: "updated" } : product
+  return { _tag: isChanged ? "updated" : product._tag, warnings }
 }
 
 export const externalImport = (

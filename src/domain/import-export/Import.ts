@@ -58,6 +58,7 @@ export const Import = Schema.Struct({
   updated: Count,
   unchanged: Count,
   refused: Count,
+  warned: Count.annotate({ description: "Records that were taken or passed over with a warning." }),
   error: Schema.NullOr(Schema.String),
   createdBy: Schema.NullOr(Schema.String),
   createdAt: Time,
@@ -75,6 +76,8 @@ export const RefusedRow = Schema.Struct({
   issues: Schema.Array(Issue)
 }).annotate({ identifier: "RefusedRow" })
 export type RefusedRow = typeof RefusedRow.Type
+
+export const WarnedRow = RefusedRow.annotate({ identifier: "WarnedRow" })
 
 export const reasonOf = ({ issues }: Pick<RefusedRow, "issues">): string =>
   issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")

@@ -18,7 +18,13 @@ const ofImport = { organizationId: Schema.String, importId: ImportId }
 
 export const refusedRows = new Table("import_refusals", RefusedRow)
 
-export const importRefusals = new Table("import_refusals", Schema.Struct({ ...ofImport, ...RefusedRow.fields }))
+export const warnedRows = new Table("import_warnings", RefusedRow)
+
+const reported = Schema.Struct({ ...ofImport, ...RefusedRow.fields })
+
+export const importRefusals = new Table("import_refusals", reported)
+
+export const importWarnings = new Table("import_warnings", reported)
 
 const StoredImport = Schema.Struct({
   ...Import.fields,
@@ -39,6 +45,7 @@ export const storedImports = new Table("imports", StoredImport, {
     "updated",
     "unchanged",
     "refused",
+    "warned",
     "error",
     "keyScope",
     "contentHash",
@@ -189,11 +196,15 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     ], kind === undefined && state === undefined ? "all" : undefined)
   }, Effect.orDie)
 
-  const refusals = Effect.fn("ImportRepo.refusals")(function*(id: ImportId, page: PageRequest) {
-    const total = sql`(select refused from imports
-      where id = ${id}::uuid and organization_id = ${yield* currentOrganization})`
-    return yield* ownPage(sql, refusedRows, "row", page, [sql`import_id = ${id}::uuid`], total)
-  }, Effect.orDie)
+  const reportedIn = (rows: typeof refusedRows, count: "refused" | "warned") =>
+    Effect.fnUntraced(function*(id: ImportId, page: PageRequest) {
+      const total = sql`(select ${sql(count)} from imports
+        where id = ${id}::uuid and organization_id = ${yield* currentOrganization})`
+      return yield* ownPage(sql, rows, "row", page, [sql`import_id = ${id}::uuid`], total)
+    }, Effect.orDie)
+
+  const refusals = Effect.fn("ImportRepo.refusals")(reportedIn(refusedRows, "refused"))
+  const warnings = Effect.fn("ImportRepo.warnings")(reportedIn(warnedRows, "warned"))
 
   const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: ImportId, row: number, limit: number) {
     return yield* refusedRows.rows(sql)`select ${sql.literal(refusedRows.columns())} from import_refusals
@@ -207,7 +218,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
       order by updated_at limit ${limit}`
   }, Effect.orDie)
 
-  return { find, actorOf, list, refusals, refusalsAfter, stalled }
+  return { find, actorOf, list, refusals, refusalsAfter, warnings, stalled }
 }
 
 const makeEnds = (sql: SqlClient.SqlClient) => {

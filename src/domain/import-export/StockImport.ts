@@ -12,7 +12,7 @@ import { newId, Uuid } from "../platform/ids/Id.ts"
 import { Table } from "../platform/records/Table.ts"
 import { withSent } from "../platform/resources/RecordService.ts"
 import { Text } from "../platform/text/Storable.ts"
-import { refused, upsertOf } from "./Upsert.ts"
+import { passedOver, refused, upsertOf } from "./Upsert.ts"
 
 /** Ignored on import: reservations and purchases determine it. */
 const unread = Schema.optional(Schema.NullOr(Schema.Int))
@@ -79,7 +79,13 @@ export const stockImport = Effect.gen(function*() {
     const target = state.targets[index] ?? ""
     if (typeof target === "string") return refused("", target, "not_found")
     const { counted, ...sellable } = target
-    if (!counted) return refused("", "Its stock is not counted: manageInventory is false.", "not_counted")
+    if (!counted) {
+      return passedOver(
+        "",
+        "The stock of these goods is not counted (manageInventory is false): nothing was changed.",
+        "not_counted"
+      )
+    }
     const warehouse = record.warehouse ?? state.warehouse
     const warehouseId = warehouse === null ? state.firstWarehouse : state.warehouses.get(warehouse)
     if (warehouseId === undefined) {

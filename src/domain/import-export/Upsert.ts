@@ -6,8 +6,11 @@ import type { Issue } from "../platform/errors/ApiErrors.ts"
 import type { Import } from "./Import.ts"
 
 export type ImportResult =
-  | { readonly _tag: "created" | "updated" | "unchanged" }
+  | { readonly _tag: "created" | "updated" | "unchanged"; readonly warnings?: ReadonlyArray<Issue> }
   | { readonly _tag: "refused"; readonly issues: ReadonlyArray<Issue> }
+
+export const warningsOf = (result: ImportResult | undefined): ReadonlyArray<Issue> =>
+  result === undefined || result._tag === "refused" ? [] : result.warnings ?? []
 
 export interface BatchResult {
   readonly results: ReadonlyArray<ImportResult>
@@ -26,7 +29,12 @@ export type Upsert<R> = (
   of: BatchContext
 ) => Effect.Effect<BatchResult, never, CurrentActor>
 
-type Planned = Result.Result<"new" | "stored", ReadonlyArray<Issue>>
+/** A record that is passed over, and why. */
+interface PassedOver {
+  readonly warnings: ReadonlyArray<Issue>
+}
+
+type Planned = Result.Result<"new" | "stored" | PassedOver, ReadonlyArray<Issue>>
 
 /**
  * `load` reads and locks existing rows and references. `plan` adds a record's changed rows to the draft, and records
@@ -48,6 +56,7 @@ export const upsertOf = <R, S>(
           const draft = new RowBatch()
           const planned = plan(record, state, draft, index)
           if (Result.isFailure(planned)) return { _tag: "refused", issues: planned.failure }
+          if (typeof planned.success === "object") return { _tag: "unchanged", ...planned.success }
           batch.add(draft)
           if (draft.issues.length > 0) return { _tag: "refused", issues: draft.issues }
           return { _tag: planned.success === "new" ? "created" : draft.changes.length === 0 ? "unchanged" : "updated" }
@@ -58,6 +67,9 @@ export const upsertOf = <R, S>(
         return result
       })
   )
+
+export const passedOver = (path: string, message: string, code: string): Result.Result<PassedOver> =>
+  Result.succeed({ warnings: [{ path, message, code }] })
 
 export const refused = (path: string, message: string, code = "invalid"): Result.Result<never, ReadonlyArray<Issue>> =>
   Result.fail([{ path, message, code }])

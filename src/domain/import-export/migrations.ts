@@ -66,5 +66,17 @@ export const migrations = {
   ),
   "0002_counted": statements(
     ...countedBy({ table: "imports" })
+  ),
+  "0003_warnings": statements(
+    `alter table imports add column warned int not null default 0`,
+    `create table import_warnings (
+      organization_id text not null,
+      import_id uuid not null references imports on delete cascade,
+      row int not null,
+      line int not null,
+      key text,
+      issues jsonb not null,
+      primary key (import_id, row)
+    )`
   )
 }

@@ -8,7 +8,8 @@ import {
   importing,
   ImportState,
   Kind,
-  RefusedRow
+  RefusedRow,
+  WarnedRow
 } from "../../domain/import-export/Import.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { ImportId } from "../../domain/platform/ids/Id.ts"
@@ -86,6 +87,13 @@ export const ImportsGroup = guarded(
     success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" })
   })
     .annotateMerge(summary("The same as a file")),
+  HttpApiEndpoint.get("warnings", "/api/imports/:id/warnings", { params, query: pageQuery, success: Page(WarnedRow) })
+    .annotateMerge(
+      summary(
+        "Records with warnings",
+        "They stopped nothing, for example stock of goods that are not counted, which was passed over."
+      )
+    ),
   HttpApiEndpoint.post("cancel", "/api/imports/:id/cancel", { params, success: Data(Import) })
     .annotateMerge(
       summary(

@@ -72,6 +72,7 @@ export const importsHttp = HttpApiBuilder.group(
       list: ({ query }) => imports.list(query, pageOf(query)),
       get: ({ params }) => imports.get(params.id),
       refusals: ({ params, query }) => imports.refusals(params.id, pageOf(query)),
+      warnings: ({ params, query }) => imports.warnings(params.id, pageOf(query)),
       report: ({ params }) => Effect.map(files.report(params.id), fileAnswer),
       cancel: ({ params }) => imports.cancel(params.id)
     })

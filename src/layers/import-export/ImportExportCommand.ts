@@ -84,15 +84,19 @@ const untilOver = Effect.fnUntraced(function*(begun: Import, seen: (record: Impo
   return record
 })
 
-const reasonsOf = Effect.fnUntraced(function*({ id, refused }: Import) {
-  if (refused === 0) return []
-  const { items } = yield* (yield* Imports).refusals(id, { page: 1, limit: shownReasons })
-  const lines = items.map(({ issues, key, line }) =>
-    `line ${line}${key === null ? "" : ` (${key})`}: ${reasonOf({ issues })}`
-  )
-  return refused > items.length
-    ? [...lines, `… and ${refused - items.length} more: GET /api/imports/${id}/refusals`]
-    : lines
+const reasonsOf = Effect.fnUntraced(function*({ id, refused, warned }: Import) {
+  const imports = yield* Imports
+  const linesOf = Effect.fnUntraced(function*(list: "refusals" | "warnings", count: number, before: string) {
+    if (count === 0) return []
+    const { items } = yield* imports[list](id, { page: 1, limit: shownReasons })
+    const lines = items.map(({ issues, key, line }) =>
+      `${before}line ${line}${key === null ? "" : ` (${key})`}: ${reasonOf({ issues })}`
+    )
+    return count > items.length
+      ? [...lines, `… and ${count - items.length} more: GET /api/imports/${id}/${list}`]
+      : lines
+  })
+  return [...yield* linesOf("refusals", refused, ""), ...yield* linesOf("warnings", warned, "warning: ")]
 })
 
 /** Opened before an import is created: a wrong name leaves none behind. */
@@ -121,10 +125,10 @@ const width = 30
 
 const grouped = (count: number): string => count.toLocaleString("en")
 
-const countsOf = ({ created, refused, unchanged, updated }: Import): string =>
+const countsOf = ({ created, refused, unchanged, updated, warned }: Import): string =>
   `${grouped(created)} created, ${grouped(updated)} updated, ${grouped(unchanged)} unchanged, ${
     grouped(refused)
-  } refused`
+  } refused${warned === 0 ? "" : `, ${grouped(warned)} with a warning`}`
 
 const shareOf = ({ read, rows }: Import): number => rows === 0 ? 1 : read / rows
 

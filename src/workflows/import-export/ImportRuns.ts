@@ -98,7 +98,7 @@ const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([run
         return Effect.andThen(job.attemptNumber < job.maxAttempts ? Effect.void : end, Effect.die(defect))
       })
       if (record === undefined) return { output: { state: "gone" } }
-      return { output: Struct.pick(record, ["state", "read", "created", "updated", "unchanged", "refused"]) }
+      return { output: Struct.pick(record, ["state", "read", "created", "updated", "unchanged", "refused", "warned"]) }
     })
   })))
 
