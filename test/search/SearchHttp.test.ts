@@ -69,7 +69,8 @@ withApp("search over HTTP", (it) => {
             text: "boots-alba Boots alba for snow footwear-alba acme-alba",
             attributes: { material: ["wool"], size: ["41"] },
             payload: { metadata: { material: "wool", downloadUrl: "s3://secret", depth: { of: 1 } } }
-          }
+          },
+          inStock: false
         }],
         meta: {
           total: 1,
@@ -88,6 +89,17 @@ withApp("search over HTTP", (it) => {
         material: "wool",
         depth: { of: 1 }
       })
+    }))
+
+  it.effect("a hit says whether a unit can be had at once", () =>
+    Effect.gen(function*() {
+      const { id: cup } = yield* product("dunite", "Cup")
+      yield* product("dunite", "Plate")
+      yield* product("dunite", "Lesson", "", { type: "course" })
+      yield* change("POST", "/api/inventory/adjust", { entityId: cup, type: "restock", quantity: 1 })
+      const { answer, slugs } = yield* searching("q=dunite")
+      const inStock = slugs.map((slug, n) => [slug, answer.at(`data.${n}.inStock`)])
+      assert.sameDeepMembers(inStock, [["cup-dunite", true], ["plate-dunite", false], ["lesson-dunite", true]])
     }))
 
   it.effect("a hit without words has its slug for a title, and no description or attributes", () =>

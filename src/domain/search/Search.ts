@@ -1,8 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { CatalogSettings, localeChain } from "../catalog/CatalogSettings.ts"
 import { withoutFile } from "../catalog/CatalogVisibility.ts"
+import { Inventory } from "../inventory/Inventory.ts"
 import { CurrentActor, seesUnpublished } from "../platform/access/Actor.ts"
-import { type Facets, SearchEngine, type SearchHit, type SearchPage } from "./SearchEngine.ts"
+import { type Facets, type FoundDocument, SearchEngine, type SearchHit, type SearchPage } from "./SearchEngine.ts"
 import { searchFields } from "./SearchFields.ts"
 import {
   asksForSomething,
@@ -41,6 +42,7 @@ const given = (text: string | undefined) => (text === "" ? undefined : text)
 export class Search extends Context.Service<Search>()("stoa/domain/search/Search", {
   make: Effect.gen(function*() {
     const engine = yield* SearchEngine
+    const inventory = yield* Inventory
     const { defaultFacets } = yield* SearchSettings
     const languages = yield* CatalogSettings
     const { has, isNumber } = yield* searchFields
@@ -72,7 +74,11 @@ export class Search extends Context.Service<Search>()("stoa/domain/search/Search
       if (!asksForSomething(query)) return pageOfHits([], { total: 0, page, limit, facets: noneOf(facets) })
       const showsAll = seesUnpublished(yield* CurrentActor)
       const found = yield* engine.search(query, !showsAll)
-      const hits = showsAll ? found.hits : found.hits.map(withoutItsFile)
+      const units = new Map(Object.entries(yield* inventory.available(found.hits.map(({ id }) => id))))
+      const hits = (showsAll ? found.hits : found.hits.map(withoutItsFile)).map((hit): SearchHit => {
+        const available = units.get(hit.id) ?? null
+        return { ...hit, inStock: available === null || available > 0 }
+      })
       return pageOfHits(hits, { total: found.total, page, limit, facets: found.facets })
     })
 
@@ -109,7 +115,7 @@ const pageOfHits = (data: ReadonlyArray<SearchHit>, meta: SearchPage["meta"]): S
 const noneOf = (facets: ReadonlyArray<string>) => Object.fromEntries(facets.map((facet) => [facet, {}]))
 
 /** Only buyers get the file of a digital product. */
-const withoutItsFile = (hit: SearchHit): SearchHit => ({
+const withoutItsFile = (hit: FoundDocument): FoundDocument => ({
   ...hit,
   document: { ...hit.document, payload: withoutFile(hit.document.payload) }
 })

@@ -29,8 +29,18 @@ export const SearchDocument = Schema.Struct({
 export type SearchDocument = typeof SearchDocument.Type
 
 /** The score is two for each word in a title, one for each word elsewhere. */
-export const SearchHit = Schema.Struct({ id: EntityId, score: Schema.Finite, document: SearchDocument })
-  .annotate({ identifier: "SearchHit" })
+const found = { id: EntityId, score: Schema.Finite, document: SearchDocument }
+
+const FoundDocument = Schema.Struct(found)
+export type FoundDocument = typeof FoundDocument.Type
+
+export const SearchHit = Schema.Struct({
+  ...found,
+  inStock: Schema.Boolean.annotate({
+    description:
+      "Whether a unit can be had at once: of any variant, in an active warehouse. True where it is not counted."
+  })
+}).annotate({ identifier: "SearchHit" })
 export type SearchHit = typeof SearchHit.Type
 
 const Count = Schema.Int
@@ -45,7 +55,7 @@ export const SearchPage = Schema.Struct({
 export type SearchPage = typeof SearchPage.Type
 
 export interface Found {
-  readonly hits: ReadonlyArray<SearchHit>
+  readonly hits: ReadonlyArray<FoundDocument>
   readonly total: number
   readonly facets: Facets
 }

@@ -9,13 +9,14 @@ import { searchHttp } from "../../http/search/SearchHttp.ts"
 import { searchSqlLayer } from "../Database.ts"
 import { migrations } from "../search/SearchIndex.ts"
 import { catalog } from "./catalog.ts"
+import { inventory } from "./inventory.ts"
 import { jobs } from "./jobs.ts"
 import { tenancy } from "./tenancy.ts"
 
 /** Searches the catalog by an index that triggers maintain (contract §9, docs/catalog.md). */
 export const search = defineModule({
   id: "search",
-  requires: [tenancy, jobs, catalog],
+  requires: [tenancy, jobs, catalog, inventory],
   migrations,
   services: Layer.mergeAll(
     Layer.provide(Search.layer, Layer.provide(postgresEngineLayer, searchSqlLayer)),
