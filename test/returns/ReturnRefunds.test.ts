@@ -1,7 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
-import { api, asStaff, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, withSharedApp } from "../support/TestApp.ts"
 import { expecting, received, type Sold, sold, step } from "./ReturnFixtures.ts"
 
 const refundOf = (order: Sold) => api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })
@@ -44,6 +45,47 @@ withSharedApp("the refund of a return", (it) => {
       yield* expecting(200, step(order, id, "refund"))
       assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asStaff })).at("data.status"), "refunded")
       refused(yield* step(order, id, "refund"), 409, "CONFLICT")
+    }))
+
+  it.effect("keeps its units and their worth from other refunds, and every read shows what is left", () =>
+    Effect.gen(function*() {
+      const order = yield* sold(3)
+      const shown = Effect.gen(function*() {
+        const cap = yield* api("GET", `/api/orders/refunds/cap?orderId=${order.id}`, { as: asStaff })
+        const read = yield* api("GET", `/api/orders/${order.id}`, { as: asStaff })
+        return [read.at("data.lineItems.0.refundable"), cap.at("data.lines.0.quantity"), cap.at("data.cap")]
+      })
+      const byHand = (body: object) => api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body })
+      assert.deepStrictEqual(yield* shown, [3, 3, 3_000])
+      const id = yield* received(order, 2)
+      assert.deepStrictEqual(yield* shown, [1, 1, 1_000])
+      refused(yield* byHand({ amount: 1_001 }), 422, "VALIDATION_FAILED")
+      assert.deepInclude((yield* expecting(201, byHand({}))).at("data"), { amount: 1_000, lines: [] })
+      refused(yield* byHand({}), 409, "CONFLICT")
+      yield* expecting(200, step(order, id, "refund"))
+      assert.deepStrictEqual(yield* shown, [1, 1, 0])
+      assert.strictEqual((yield* api("GET", `/api/orders/${order.id}`, { as: asStaff })).at("data.status"), "refunded")
+    }))
+
+  it.effect("keeps its units from a refund that failed before and is tried again", () =>
+    Effect.gen(function*() {
+      const order = yield* sold(1)
+      const body = { lines: [{ lineItemId: order.lineId, quantity: 1 }] }
+      const failed = (yield* expecting(201, api("POST", `/api/orders/${order.id}/refunds`, { as: asStaff, body })))
+        .text("data.id")
+      const failure = newId()
+      yield* onDatabase((sql) =>
+        sql`with failed as (update refunds set status = 'failed', given = 0 where id = ${failed}::uuid),
+          open as (insert into compensation_failures (id, organization_id, kind, order_id, refund_id, amount, message)
+            select ${failure}::uuid, organization_id, 'refund_failed', order_id, id, amount, 'refused'
+            from refunds where id = ${failed}::uuid),
+          line as (update order_lines set refunded_quantity = 0, refunded_value = 0 where order_id = ${order.id}::uuid)
+          update orders set refunded_total = 0, status = 'fulfilled' where id = ${order.id}::uuid`
+      )
+      const id = yield* received(order)
+      const retried = yield* api("POST", `/api/admin/compensation-failures/${failure}/retry`, { as: asAdmin })
+      refused(retried, 409, "CONFLICT")
+      yield* expecting(200, step(order, id, "refund"))
     }))
 
   it.effect("asks no provider for money that was given outside, and counts it", () =>
@@ -90,10 +132,9 @@ withSharedApp("the refund of a return", (it) => {
 
   it.effect("and its return are written together or not at all", () =>
     Effect.gen(function*() {
-      const order = yield* sold(1)
+      const order = yield* sold(2)
+      yield* expecting(201, api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: { amount: 1_500 } }))
       const id = yield* received(order)
-      yield* onDatabase((sql) => sql`update orders set amount_captured = 500 where id = ${order.id}::uuid`)
-      yield* expecting(201, api("POST", `/api/orders/${order.id}/refund`, { as: asStaff, body: { amount: 500 } }))
       refused(yield* step(order, id, "refund"), 422, "VALIDATION_FAILED")
       const shown = yield* api("GET", `/api/orders/${order.id}/returns/${id}`, { as: asStaff })
       assert.deepInclude(shown.at("data"), { status: "received", refundId: null })

@@ -14,6 +14,9 @@ const covered = `case when l.fulfillment_status = 'partial' then (select sum(fl.
   from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
   where f.order_id = l.order_id and f.organization_id = l.organization_id and f.status <> 'cancelled'
     and fl.order_line_id = l.id) else 0 end`
+// Only a line that was sent can have come back.
+const returned = `case when l.fulfillment_status = 'unfulfilled' then 0 else coalesce((select sum(x.received_quantity)
+  from order_return_lines_read x where x.order_line_id = l.id and x.status = 'received'), 0)::int4 end`
 /** Units of an order's line `l` that are still to be handed over. */
 export const unsentUnits = `case when l.fulfillment_status = 'fulfilled' then 0
   else greatest(0, l.quantity - l.refunded_quantity - coalesce((select sum(fl.quantity)::int4
@@ -29,7 +32,7 @@ const columns = `${
 }, nullif(o.is_draft, false) as "isDraft", o.payment_provider as "paymentProvider",
     o.payment_due_at is not null as "awaitsShopper", o.payment_due_at as "paymentDueAt", o.payment_id as "paymentId",
     o.payment_claim_id as "paymentClaimId", ${storedPayments} as "storedPayments", ${waitingUnits} as waiting, coalesce((select json_agg(${
-  orderedJsonOf({ ...StoredLine.fields, covered: null }, "l", { covered })
+  orderedJsonOf({ ...StoredLine.fields, covered: null, returned: null }, "l", { covered, returned })
 }
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 

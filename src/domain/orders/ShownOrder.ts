@@ -9,9 +9,11 @@ import {
   type Tender
 } from "./Tender.ts"
 
-/** A line with the units that fulfillments cover, and those that wait for stock; absent: none. */
+/** A line with the units that fulfillments cover, came back with returns, or wait for stock; absent: none. */
 export interface CoveredLine extends StoredLine {
   readonly covered?: number | undefined
+  /** They wait for the refund of their return. */
+  readonly returned?: number | undefined
   readonly backordered?: number | undefined
 }
 
@@ -66,13 +68,13 @@ export const withWaiting = <
 
 const shownLine =
   ({ amountCaptured, grandTotal, status }: UnshownOrder) =>
-  ({ backordered = 0, covered, ...line }: CoveredLine): OrderLine => ({
+  ({ backordered = 0, covered, returned = 0, ...line }: CoveredLine): OrderLine => ({
     ...line,
     backordered,
     fulfillable: sendable.includes(status) && (amountCaptured !== null || grandTotal === 0)
       ? openUnits({ ...line, covered }) - backordered
       : 0,
-    refundable: amountCaptured === null ? 0 : line.quantity - line.refundedQuantity
+    refundable: amountCaptured === null ? 0 : Math.max(0, line.quantity - line.refundedQuantity - returned)
   })
 
 const paymentStatus = (

@@ -70,8 +70,24 @@ const upTo = (share: number, units: number, quantity: number): number =>
 export const nextValue = (line: RefundableLine, share: number, units: number): number =>
   Math.max(0, upTo(share, line.refundedQuantity + units, line.quantity) - line.refundedValue)
 
-export const capOf = ({ captured, pending, refunded }: RefundableOrder): number =>
+/** The captured money that was not given back. */
+export const restOf = ({ captured, pending, refunded }: RefundableOrder): number =>
   Math.max(0, captured - refunded - pending)
+
+export const refundableUnits = ({ quantity, refundedQuantity, returned = 0 }: RefundableLine): number =>
+  Math.max(0, quantity - refundedQuantity - returned)
+
+/** The most that a refund can give back: the rest, without the worth of units whose return will refund them. */
+export const capOf = (order: RefundableOrder): number => {
+  const back = order.lines.filter(({ returned = 0 }) => returned > 0)
+  if (back.length === 0) return restOf(order)
+  const shares = capturedShares(order)
+  const waiting = back.reduce(
+    (sum, line) => sum + nextValue(line, shares.lines.get(line.id) ?? 0, line.returned ?? 0),
+    0
+  )
+  return Math.max(0, restOf(order) - waiting)
+}
 
 /** `value` is the worth, `amount` the refund, in minor units. */
 export interface CalculatedLine {
@@ -123,7 +139,7 @@ const calculateLines = (
       const line = known.get(asked.lineItemId)
       if (line === undefined) return yield* refuse(`lines.${index}.lineItemId`, "is no line of this order")
       known.delete(line.id)
-      const left = line.quantity - line.refundedQuantity - (line.returned ?? 0)
+      const left = refundableUnits(line)
       if (asked.quantity > left) {
         return yield* refuse(`lines.${index}.quantity`, `is more than the ${left} units that can be refunded`)
       }

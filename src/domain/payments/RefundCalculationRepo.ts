@@ -14,9 +14,9 @@ import { decoding } from "../platform/records/Rows.ts"
 import {
   type CalculatedLine,
   type CalculatedRefund,
-  capOf,
   RefundableOrder,
-  type RefundRefused
+  type RefundRefused,
+  restOf
 } from "./RefundCalculation.ts"
 import { refundLines } from "./RefundTables.ts"
 
@@ -159,7 +159,7 @@ export class RefundCalculationRepo
           const order = yield* readRefundable(sql, actor.organizationId, orderId, origin.returnId)
           if (order === undefined) return yield* new OrderNotFound()
           const decided = yield* Effect.fromResult(decide(order))
-          const isAll = decided.amount > 0 && decided.amount === capOf(order)
+          const isAll = decided.amount > 0 && decided.amount === restOf(order)
           yield* projections.refunding({ orderId, lines: decided.lines, isAll })
           const unsent = decided.lines.flatMap(({ sellable, unsent: quantity }) =>
             quantity > 0 ? [{ sellable, quantity }] : []

@@ -13,7 +13,7 @@ import { Amount } from "../platform/money/Money.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { failures } from "./CompensationFailureRepo.ts"
 import { RefundNotFound } from "./Refund.ts"
-import { capOf, type RefundableOrder } from "./RefundCalculation.ts"
+import { capOf, type RefundableOrder, refundableUnits } from "./RefundCalculation.ts"
 import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
 import { pendingParts } from "./RefundPartRepo.ts"
 
@@ -131,7 +131,7 @@ const fits = (order: RefundableOrder, { amount, lines, shipping, tendersFit }: F
   return tendersFit && amount <= capOf(order) && shipping <= order.shippingTotal - order.refundedShipping &&
     lines.every(({ id, quantity, value }) => {
       const line = known.get(id)
-      return line !== undefined && quantity <= line.quantity - line.refundedQuantity &&
+      return line !== undefined && quantity <= refundableUnits(line) &&
         value <= line.totalPrice - line.discountAmount + line.taxAmount - line.refundedValue
     })
 }

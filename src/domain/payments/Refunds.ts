@@ -7,7 +7,14 @@ import type { CompensationFailureId, OrderId, RefundId } from "../platform/ids/I
 import type { PageRequest } from "../platform/paging/Paging.ts"
 import { CompensationFailureRepo } from "./CompensationFailureRepo.ts"
 import { type RefundCap, RefundNotFound, type RefundRequest } from "./Refund.ts"
-import { calculateRefund, capOf, capturedShares, nextValue, type RefundableOrder } from "./RefundCalculation.ts"
+import {
+  calculateRefund,
+  capOf,
+  capturedShares,
+  nextValue,
+  type RefundableOrder,
+  refundableUnits
+} from "./RefundCalculation.ts"
 import { RefundCalculationRepo } from "./RefundCalculationRepo.ts"
 import { RefundRepo } from "./RefundRepo.ts"
 import { FailureNotFound, RefundReversalRepo } from "./RefundReversalRepo.ts"
@@ -69,7 +76,7 @@ const leftOf = (order: RefundableOrder): Omit<RefundCap, "orderId"> => {
     cap: capOf(order),
     shipping: Math.max(0, shares.shipping - refundedShipping),
     lines: lines.flatMap((line) => {
-      const quantity = line.quantity - line.refundedQuantity - (line.returned ?? 0)
+      const quantity = refundableUnits(line)
       return quantity > 0
         ? [{ lineItemId: line.id, quantity, amount: nextValue(line, shares.lines.get(line.id) ?? 0, quantity) }]
         : []
