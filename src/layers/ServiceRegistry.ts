@@ -63,7 +63,7 @@ const coreServices = Effect.all({
       Effect.zipWith(Orders, StatusChanges, ({ get, list }, { change }) => ({ get, list, change })),
       Effect.map(OrderEdits, ({ addLine, changeLine, removeLine }) => ({ addLine, changeLine, removeLine }))
     ),
-    both(ManualOrders, SoldOrders)
+    both(Effect.map(ManualOrders, ({ create }) => ({ create })), SoldOrders)
   ),
   /** Captures orders that were only authorized. */
   captures: Effect.map(Captures, ({ capture }) => ({ capture })),

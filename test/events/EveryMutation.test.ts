@@ -142,6 +142,15 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/orders/:id/returns/:rid/cancel": ["returns.update"],
   "POST /api/orders/:id/returns/:rid/receive": ["returns.update"],
   "POST /api/orders/:id/returns/:rid/refund": ["refunds.create", "returns.update"],
+  // It costs less than the goods that came back, so that the rest is refunded.
+  "POST /api/orders/:id/returns/:rid/exchange": [
+    "orders.create",
+    "orders.statusChange",
+    "payments.capture",
+    "refunds.create",
+    "refunds.create",
+    "returns.update"
+  ],
   "POST /api/me/orders/:idOrNumber/returns": ["returns.create"],
   "POST /api/me/orders/:idOrNumber/returns/:rid/cancel": ["returns.update"],
   "POST /api/orders/:id/capture": ["orders.statusChange", "payments.capture"],

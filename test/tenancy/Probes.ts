@@ -242,6 +242,7 @@ export const writes: ReadonlyArray<Probe> = [
     lines: [{ lineItemId: "{sentLine}", quantity: 1, disposition: "scrap" }]
   }),
   probe("POST", "/api/orders/{sent}/returns/{cameBack}/refund", {}),
+  probe("POST", "/api/orders/{sent}/returns/{swapped}/exchange", { lines: [{ ...item, quantity: 1 }] }),
   mine("POST", "/api/me/orders/{order}/returns", { lines: [{ lineItemId: "{orderLine}", quantity: 1 }] }),
   mine("POST", "/api/me/orders/{order}/returns/{ownReturn}/cancel"),
   probe("POST", "/api/admin/compensation-failures/{failure}/retry"),

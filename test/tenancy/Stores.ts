@@ -170,7 +170,8 @@ const returnsOf = Effect.fnUntraced(function*(
     Effect.map(make(sender, path, { lines: [{ lineItemId, quantity: 1 }] }), (answer) => answer.text("data.id"))
   const path = `/api/orders/${sent.id}/returns`
   const take = (id: string, verb: string, body: object) => make(as, `${path}/${id}/${verb}`, body)
-  const [askedBack, worn, withdrawn, onItsWay, cameBack] = yield* Effect.all([
+  const [askedBack, worn, withdrawn, onItsWay, cameBack, swapped] = yield* Effect.all([
+    asked(as, path, sentLine),
     asked(as, path, sentLine),
     asked(as, path, sentLine),
     asked(as, path, sentLine),
@@ -178,10 +179,12 @@ const returnsOf = Effect.fnUntraced(function*(
     asked(as, path, sentLine)
   ])
   yield* take(onItsWay, "approve", {})
-  yield* take(cameBack, "approve", {})
-  yield* take(cameBack, "receive", { lines: [{ lineItemId: sentLine, quantity: 1, disposition: "scrap" }] })
+  for (const id of [cameBack, swapped]) {
+    yield* take(id, "approve", {})
+    yield* take(id, "receive", { lines: [{ lineItemId: sentLine, quantity: 1, disposition: "scrap" }] })
+  }
   const ownReturn = yield* asked(own.buyer, `/api/me/orders/${own.order}/returns`, own.orderLine)
-  return { sent: sent.id, sentLine, askedBack, worn, withdrawn, onItsWay, cameBack, ownReturn }
+  return { sent: sent.id, sentLine, askedBack, worn, withdrawn, onItsWay, cameBack, swapped, ownReturn }
 })
 
 /**

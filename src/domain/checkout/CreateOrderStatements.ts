@@ -50,6 +50,8 @@ export interface NewOrder {
 
 export interface NewManualOrder extends Pick<NewOrder, "order" | "pricedCart"> {
   readonly email: string | null
+  /** SHA-256 of the secret that opens it for a guest. */
+  readonly secretHash?: string | null
   readonly payments?: ReadonlyArray<OrderPayment>
 }
 
@@ -176,12 +178,15 @@ export const createOrderStatement = (
     from input i`
 }
 
-const paymentInput = ({ payments = [] }: NewManualOrder) =>
-  payments.length === 0 ? {} : { provider: payments.at(-1)?.provider, payments }
+const manualInput = ({ email, payments = [], secretHash = null }: NewManualOrder) => ({
+  email,
+  secret: secretHash,
+  ...(payments.length === 0 ? {} : { provider: payments.at(-1)?.provider, payments })
+})
 
 export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Actor, newOrder: NewManualOrder) =>
   sql<CreatedOrderRow>`with
-    ${input(sql, [{ ...orderInput(actor, newOrder, 0), ...paymentInput(newOrder), email: newOrder.email }])},
+    ${input(sql, [{ ...orderInput(actor, newOrder, 0), ...manualInput(newOrder) }])},
     hold as (
       update holds h set state = 'sold', expires_at = null, updated_at = now()
       where h.organization_id = ${actor.organizationId} and h.holder = ${newOrder.order.id} and h.state = 'held'

@@ -185,8 +185,8 @@ const textsAt = ({ metadata }: Order, key: string): ReadonlyArray<string> | unde
 
 const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
 
-const addressOf = ({ shippingAddress }: Order): ShippingAddress | null =>
-  Option.getOrNull(decodeAddress(shippingAddress))
+/** The stored address, null for one that no order could have today. */
+export const addressIn = (stored: unknown): ShippingAddress | null => Option.getOrNull(decodeAddress(stored))
 
 const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order =>
   // An order whose payment has begun cannot be edited.
@@ -232,7 +232,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
       const { metadata } = order
       const request = {
         promotionCodes: textsAt(order, "promotionCodes") ?? [],
-        shippingAddress: addressOf(order),
+        shippingAddress: addressIn(order.shippingAddress),
         shippingRateId: isText(metadata["shippingRateId"]) ? metadata["shippingRateId"] : null,
         metadata
       }

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { exchangeMethod } from "../orders/Tender.ts"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
@@ -7,7 +8,7 @@ import { CartId, CustomerId, type OrderId, type PaymentId } from "../platform/id
 import { Amount } from "../platform/money/Money.ts"
 import { decoding } from "../platform/records/Rows.ts"
 
-/** Names the amount, and the payment to void first. */
+/** Names the amount without the credit of an exchange, and the payment to void first. */
 export const ClaimedPayment = Schema.Struct({
   amount: Amount,
   currency: Schema.String,
@@ -39,7 +40,14 @@ export interface AuthorizedPayment extends NewPayment {
   readonly seconds: number
 }
 
+/** What goods that came back pay of an order `o`; null for an order that is no exchange. */
+const creditOf = (order: string) =>
+  `(select t.amount from order_tenders t
+    where t.order_id = ${order}.id and t.position = 0 and t.provider = '${exchangeMethod}')`
+
 const claiming = (sql: SqlClient.SqlClient) => {
+  const credit = sql.literal(creditOf("o"))
+
   /**
    * Undefined unless the order is pending, unpaid, not being captured, and waits for its shopper or has no payment.
    * Repeating a claim returns it again.
@@ -54,15 +62,17 @@ const claiming = (sql: SqlClient.SqlClient) => {
         where o.id = before.id and o.status = 'pending' and o.amount_captured is null and o.capture_amount is null
           and o.grand_total > 0 and not o.is_draft and o.imported_at is null
           and (o.payment_claim_id is null or o.payment_claim_id = ${paymentId}::uuid)
-          and (o.payment_intent_id is null or o.payment_due_at is not null)
-          and not exists (select 1 from order_tenders t where t.order_id = o.id)
+          and (o.payment_intent_id is null or o.payment_due_at is not null or o.payment_provider = ${exchangeMethod})
+          and (not exists (select 1 from order_tenders t where t.order_id = o.id) or ${credit} < o.grand_total)
           -- The checkout may still be at work on its payment.
           and not exists (select 1 from checkout_runs r where r.id = o.id)
         returning o.*, before.payment_claim_id is null as is_new),
       added as (select 1 from claimed where is_new)${idempotencyRecord(sql, actor, "added")}
-      select grand_total as amount, currency, customer_id as "customerId", cart_id as "cartId",
-        payment_provider as provider, payment_intent_id as "intentId", coalesce(payment_id, id)::text as key
-      from claimed`
+      select o.grand_total - coalesce(${credit}, 0) as amount, o.currency, o.customer_id as "customerId",
+        o.cart_id as "cartId", nullif(o.payment_provider, ${exchangeMethod}) as provider,
+        case when o.payment_provider <> ${exchangeMethod} then o.payment_intent_id end as "intentId",
+        coalesce(o.payment_id, o.id)::text as key
+      from claimed o`
     return claimed
   }, Effect.orDie)
 
@@ -88,7 +98,15 @@ const ending = (sql: SqlClient.SqlClient) => {
             then coalesce(payment_due_at, now() + make_interval(secs => ${seconds})) end
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'pending'
           and payment_claim_id = ${paymentId}::uuid and amount_captured is null
-        returning id),
+        returning *),
+      tender as (
+        insert into order_tenders (organization_id, order_id, position, provider, label, intent_id, is_stored_value,
+            amount, needs_shopper)
+          select organization_id, id, 1, payment_provider, payment_provider, payment_intent_id, false,
+            grand_total - ${sql.literal(creditOf("attached"))}, ${asksShopper}::boolean
+          from attached where ${sql.literal(creditOf("attached"))} is not null
+        on conflict (order_id, position) do update set provider = excluded.provider, label = excluded.label,
+          intent_id = excluded.intent_id, needs_shopper = excluded.needs_shopper),
       entry as (${changeLogInsert(sql, actor, [change], "attached")})
       select exists (select 1 from attached) or exists (select 1 from orders where id = ${orderId}::uuid
         and organization_id = ${actor.organizationId} and payment_id = ${paymentId}::uuid) as attached`
@@ -96,8 +114,8 @@ const ending = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /**
-   * Leaves the order without a payment until the next one, or until it expires. An order that has ended or was paid
-   * meanwhile keeps its earlier payment, because its refunds name it.
+   * Leaves the order without a payment, or with what was exchanged for it, until the next one or until it expires. An
+   * order that has ended or was paid meanwhile keeps its earlier payment, because its refunds name it.
    */
   const fail = Effect.fn("OrderPaymentRepo.fail")(function*({ orderId, paymentId, provider }: NewPayment) {
     const actor = yield* CurrentActor
@@ -108,16 +126,20 @@ const ending = (sql: SqlClient.SqlClient) => {
       payload: { orderId, provider, paymentStatus: "failed" },
       before: { orderId, provider, paymentStatus: "processing" }
     } as const
-    const kept = (column: string) =>
-      sql.literal(`case when status = 'cancelled' or amount_captured is not null then ${column} end`)
+    const ended = "(o.status = 'cancelled' or o.amount_captured is not null)"
+    const kept = (column: string, tender: string) =>
+      sql.literal(`case when ${ended} then o.${column} else (select t.${tender} from order_tenders t
+        where t.order_id = o.id and t.position = 0 and t.provider = '${exchangeMethod}') end`)
     yield* sql`with failed as (
-        update orders set payment_intent_id = ${kept("payment_intent_id")},
+        update orders o set payment_intent_id = ${kept("payment_intent_id", "intent_id")},
           payment_provider = ${
-      kept("payment_provider")
+      kept("payment_provider", "provider")
     }, payment_id = payment_claim_id, payment_claim_id = null, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId}
           and payment_claim_id = ${paymentId}::uuid
-        returning id),
+        returning id, ${sql.literal(ended)} as ended),
+      tender as (delete from order_tenders t using failed
+        where t.order_id = failed.id and t.position = 1 and not failed.ended),
       entry as (${changeLogInsert(sql, actor, [change], "failed")})
       select 1`
   }, Effect.orDie)

@@ -1,6 +1,7 @@
 import { type Order, type OrderLine, orderTaxes, type StoredLine } from "./Order.ts"
 import { allowedTransitions, type OrderStatus, sendable } from "./OrderStatus.ts"
 import {
+  exchangeMethod,
   type OrderPayment,
   type PaidOrder,
   type PaymentColumns,
@@ -77,6 +78,8 @@ const shownLine =
     refundable: amountCaptured === null ? 0 : Math.max(0, line.quantity - line.refundedQuantity - returned)
   })
 
+const creditOf = (tenders: ReadonlyArray<Tender>) => tenders.reduce((sum, { amount }) => sum + amount, 0)
+
 const paymentStatus = (
   { amountCaptured, grandTotal, refundedTotal, status }: UnshownOrder,
   tenders: ReadonlyArray<Tender>,
@@ -89,7 +92,8 @@ const paymentStatus = (
   if (status === "cancelled") return "cancelled"
   if (paymentClaimId !== null) return "processing"
   if (tenders.some((tender) => tender.status === "pending")) return "requires_action"
-  if (tenders.length > 0 || grandTotal === 0) return "authorized"
+  const isCovered = tenders.some(({ method }) => method !== exchangeMethod) || creditOf(tenders) === grandTotal
+  if (isCovered) return "authorized"
   return paymentId === null ? "unpaid" : "failed"
 }
 

@@ -45,6 +45,9 @@ export const OrderPayment = Schema.Struct({
 })
 export type OrderPayment = typeof OrderPayment.Type
 
+/** Pays with goods that came back: its intent is the refund of their return (contract-commerce §12). */
+export const exchangeMethod = "exchange"
+
 export const orderTenders = new Table("order_tenders", OrderPayment)
 
 export const PaymentStatus = Schema.Literals([

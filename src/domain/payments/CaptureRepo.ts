@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { OrderNotFound } from "../orders/Order.ts"
-import type { CapturedPart } from "../orders/Tender.ts"
+import { type CapturedPart, exchangeMethod } from "../orders/Tender.ts"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
@@ -23,6 +23,7 @@ export type DueCapture = typeof DueCapture.Type
 const OrderRow = Schema.Struct({
   status: Schema.String,
   grandTotal: Amount,
+  authorizedTotal: Amount,
   captured: Schema.Boolean,
   authorized: Schema.Boolean,
   waits: Schema.Boolean,
@@ -30,6 +31,10 @@ const OrderRow = Schema.Struct({
 })
 
 const capturedParts = "coalesce((select sum(t.captured) from order_tenders t where t.order_id = o.id), 0)::bigint"
+
+/** Goods that came back may pay less than the total: the difference waits for its payment. */
+const authorizedTotal = `case when o.payment_provider = '${exchangeMethod}'
+  then (select sum(t.amount)::bigint from order_tenders t where t.order_id = o.id) else o.grand_total end`
 
 export class AlreadyCaptured extends conflict("AlreadyCaptured", "The payment of this order was captured already.") {}
 export class CaptureAfterEnd extends conflict("CaptureAfterEnd", (status: string) => `The order is ${status}.`) {}
@@ -58,7 +63,9 @@ const refusalOf = (row: typeof OrderRow.Type | undefined, amount: number | undef
   if (!row.authorized) return new NothingAuthorized()
   if (row.waits) return new PaymentUnconfirmed()
   if (amount !== undefined && amount < row.capturedParts) return new CaptureTooSmall(row.capturedParts)
-  return (amount ?? 0) > row.grandTotal ? new CaptureTooLarge(row.grandTotal) : new OtherCaptureRunning()
+  return (amount ?? row.grandTotal) > row.authorizedTotal
+    ? new CaptureTooLarge(row.authorizedTotal)
+    : new OtherCaptureRunning()
 }
 
 export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/payments/CaptureRepo", {
@@ -80,9 +87,9 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
           where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} and o.amount_captured is null
             and o.status not in ('cancelled', 'refunded') and o.payment_intent_id is not null
             and o.payment_provider is not null and o.payment_due_at is null
-            and o.payment_claim_id is null and ${wanted} between greatest(1, ${
-          sql.literal(capturedParts)
-        }) and o.grand_total
+            and o.payment_claim_id is null and ${wanted} between greatest(1, ${sql.literal(capturedParts)}) and ${
+          sql.literal(authorizedTotal)
+        }
             and (o.capture_amount is null or o.capture_amount = ${wanted})
           returning o.capture_amount as amount, o.capture_refusals as refusals)${
           idempotencyRecord(sql, actor, "claimed")
@@ -91,7 +98,9 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
       )
       if (claimed !== undefined) return claimed
       const [row] = yield* Effect.orDie(
-        decoding(sql, OrderRow)`select status, grand_total as "grandTotal", amount_captured is not null as captured,
+        decoding(sql, OrderRow)`select status, grand_total as "grandTotal", ${
+          sql.literal(authorizedTotal)
+        } as "authorizedTotal", amount_captured is not null as captured,
             payment_due_at is not null as waits, ${sql.literal(capturedParts)} as "capturedParts",
             payment_intent_id is not null and payment_provider is not null and grand_total > 0 as authorized
           from orders o where id = ${orderId}::uuid and organization_id = ${actor.organizationId}`

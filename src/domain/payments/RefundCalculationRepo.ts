@@ -173,7 +173,7 @@ export class RefundCalculationRepo
           const lines = restocked(decided.lines, back)
           yield* insert(sql, actor, { refundId, orderId, origin, reason, decided, lines, released })
           yield* updateProjections(projections, orderId)
-          return { refundId, settled: decided.amount === 0 }
+          return { refundId, settled: decided.amount === 0, decided }
         },
         sql.withTransaction,
         Effect.catchTag("SqlError", Effect.die)

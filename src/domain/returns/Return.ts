@@ -1,5 +1,5 @@
 import { Result, Schema, Struct } from "effect"
-import { ShownItem } from "../carts/Line.ts"
+import { Quantity, ShownItem } from "../carts/Line.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 import { GivenOutside } from "../orders/RefundTable.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
@@ -55,8 +55,8 @@ export const Return = Schema.Struct({
   rejectionReason: Schema.NullOr(Schema.String),
   instructions: Schema.NullOr(Schema.String).annotate({ description: "How to send the goods back." }),
   labelUrl: Schema.NullOr(Schema.String).annotate({ description: "Where the label of the parcel is." }),
-  refundId: Schema.NullOr(RefundId),
-  replacementOrderId: Schema.NullOr(OrderId),
+  refundId: Schema.NullOr(RefundId).annotate({ description: "The refund of its goods; an exchange has one too." }),
+  replacementOrderId: Schema.NullOr(OrderId).annotate({ description: "The order that its goods were exchanged for." }),
   requestedBy: Schema.NullOr(Schema.String).annotate({ description: "The login that asked for it." }),
   receivedAt: Schema.NullOr(Time),
   createdAt: Time,
@@ -121,6 +121,22 @@ export const ReturnRefund = Schema.Struct({
   )
 }).annotate({ identifier: "ReturnRefund" })
 export type ReturnRefund = typeof ReturnRefund.Type
+
+export const ReturnExchange = Schema.Struct({
+  lines: Schema.Array(Schema.Struct({
+    entityId: EntityId,
+    variantId: Schema.optional(Schema.NullOr(VariantId)),
+    quantity: Quantity
+  })).check(Schema.isBetweenLength(1, maxLines)).annotate({
+    description: "Goods of the new order, at their price now."
+  }),
+  givenOutside: Schema.optional(
+    GivenOutside.annotate({
+      description: "What is left of the worth of the returned goods was given back another way: no provider is asked."
+    })
+  )
+}).annotate({ identifier: "ReturnExchange" })
+export type ReturnExchange = typeof ReturnExchange.Type
 
 /** Where each step begins and ends (contract-commerce §12). */
 const steps = {

@@ -129,6 +129,26 @@ export class ReturnRepo extends Context.Service<ReturnRepo>()("stoa/domain/retur
       return found ?? (yield* new ReturnNotFound())
     }, Effect.catchIf(SqlError.isSqlError, Effect.die))
 
+    const change = Effect.fn("ReturnRepo.change")(<A extends { readonly record: Return }, E, R>(
+      orderId: OrderId,
+      id: ReturnId,
+      decide: (before: Return, sold: SoldOrder) => Effect.Effect<A, E, R>
+    ) =>
+      transacted(Effect.gen(function*() {
+        const sold = yield* locked(orderId)
+        const before = yield* find(orderId, id)
+        const decided = yield* decide(before, sold)
+        yield* update(before, decided.record)
+        return decided
+      }))
+    )
+
+    const emailOf = Effect.fn("ReturnRepo.emailOf")(function*(orderId: OrderId) {
+      const [row] = yield* decoding(sql, Schema.Struct({ email: Schema.NullOr(Schema.String) }))`select o.email
+        from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${yield* currentOrganization}`
+      return row?.email ?? null
+    }, Effect.orDie)
+
     return {
       find,
       list: Effect.fn("ReturnRepo.list")(
@@ -152,17 +172,19 @@ export class ReturnRepo extends Context.Service<ReturnRepo>()("stoa/domain/retur
         decide: (sold: SoldOrder) => Effect.Effect<Return, E, R>
       ) => transacted(Effect.flatMap(Effect.flatMap(locked(orderId), decide), insert))),
       /** 404 without the order or the return. `decide` runs in the transaction. */
-      change: Effect.fn("ReturnRepo.change")(<E, R>(
+      change: <E, R>(
         orderId: OrderId,
         id: ReturnId,
         decide: (before: Return, sold: SoldOrder) => Effect.Effect<Return, E, R>
       ) =>
-        transacted(Effect.gen(function*() {
-          const sold = yield* locked(orderId)
-          const before = yield* find(orderId, id)
-          return yield* update(before, yield* decide(before, sold))
-        }))
-      )
+        Effect.map(
+          change(orderId, id, (before, sold) => Effect.map(decide(before, sold), (record) => ({ record }))),
+          ({ record }) => record
+        ),
+      /** The same for a decision about more than the return. */
+      changeWith: change,
+      /** Reads the address that an order's mails go to; null without one. */
+      emailOf
     }
   })
 }) {

@@ -9,6 +9,7 @@ import {
   Receipt,
   Rejection,
   Return,
+  ReturnExchange,
   ReturnRefund,
   ReturnStatus
 } from "../../domain/returns/Return.ts"
@@ -66,6 +67,15 @@ export const ReturnsGroup = guarded(
       summary(
         "Refund the goods of a return that were received",
         "To the payments of the order, as refunds of lines do, or noted with `givenOutside`. 409 unless it is received."
+      )
+    ),
+  HttpApiEndpoint.post("exchange", `${returns}/:rid/exchange`, { ...one, payload: ReturnExchange })
+    .annotate(IdempotentChange, true)
+    .annotateMerge(
+      summary(
+        "Exchange the goods of a return that were received for others",
+        "Creates `replacementOrderId` for the same customer and address, at today's prices. It waits for the payment of what " +
+          "it costs more; what it costs less is refunded. 409 unless it is received; 422 without enough stock."
       )
     )
 ).annotateEndpoints(Access, anyOf("returns:manage"))

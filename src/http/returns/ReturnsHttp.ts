@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { Returns } from "../../domain/returns/Returns.ts"
+import { ReturnExchanges } from "../../workflows/orders/ReturnExchanges.ts"
 import { ReturnRefunds } from "../../workflows/orders/ReturnRefunds.ts"
 import { MyReturnsGroup, ReturnsGroup } from "./ReturnsApi.ts"
 
@@ -10,7 +11,7 @@ export const returnsHttp = HttpApiBuilder.group(
   "returns",
   Effect.fnUntraced(function*(handlers) {
     const returns = yield* Returns
-    const refunds = yield* ReturnRefunds
+    const [refunds, exchanges] = yield* Effect.all([ReturnRefunds, ReturnExchanges])
     return handlers.handleAll({
       list: ({ query }) => returns.list(query, pageOf(query)),
       ofOrder: ({ params, query }) => returns.ofOrder(params.id, pageOf(query)),
@@ -20,6 +21,7 @@ export const returnsHttp = HttpApiBuilder.group(
       reject: ({ params, payload }) => returns.reject(params.id, params.rid, payload.reason),
       cancel: ({ params }) => returns.cancel(params.id, params.rid),
       refund: ({ params, payload }) => refunds.refund(params.id, params.rid, payload ?? {}),
+      exchange: ({ params, payload }) => exchanges.exchange(params.id, params.rid, payload),
       receive: ({ params, payload }) => returns.receive(params.id, params.rid, payload)
     })
   })

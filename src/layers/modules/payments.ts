@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
+import { ExchangeCreditRepo } from "../../domain/payments/ExchangeCreditRepo.ts"
 import { migrations } from "../../domain/payments/migrations.ts"
 import { PaymentEventRepo } from "../../domain/payments/PaymentEventRepo.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
@@ -10,6 +11,7 @@ import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
 import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { compensationsHttp, paymentsHttp, refundsHttp } from "../../http/payments/PaymentsHttp.ts"
+import { exchangePayments } from "../../workflows/payments/ExchangePayments.ts"
 import { OrphanedPayments } from "../../workflows/payments/OrphanedPayments.ts"
 import { RefundRequests, RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
 import { FullRefunds, settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
@@ -26,7 +28,12 @@ export const payments = defineModule({
   requires: [inventory, orders, tax, fulfillment],
   permissions: [{ scope: "compensation:admin", description: "See to steps about money that failed for good" }],
   migrations,
-  services: Layer.mergeAll(StatusChanges.layer, UnpaidOrders.layer, RefundRequests.layer).pipe(
+  services: Layer.mergeAll(
+    StatusChanges.layer,
+    UnpaidOrders.layer,
+    RefundRequests.layer,
+    Layer.provide(exchangePayments, ExchangeCreditRepo.layer)
+  ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         RefundSettlement.layer,

@@ -7,7 +7,7 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { type CapturedPart, type CaptureShare, captureShares, keyAt } from "../../domain/orders/Tender.ts"
-import { CaptureRepo, type DueCapture } from "../../domain/payments/CaptureRepo.ts"
+import { CaptureRepo, type ClaimedCapture, type DueCapture } from "../../domain/payments/CaptureRepo.ts"
 import { type PaymentAdapter, PaymentCaptureFailed, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { Actor, CurrentActor, requireAnyOf, systemActor } from "../../domain/platform/access/Actor.ts"
 import { conflict } from "../../domain/platform/errors/ErrorKinds.ts"
@@ -243,6 +243,15 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
     const orders = yield* OrderRepo
     const engine = yield* WorkflowEngine.WorkflowEngine
 
+    /** Captures a claimed order and waits at most five seconds; undefined while the capture continues. */
+    const finish = Effect.fn("Captures.finish")(function*(orderId: OrderId, claimed: ClaimedCapture) {
+      const run = CaptureOrder.execute({ orderId, actor: yield* CurrentActor, ...claimed }).pipe(
+        Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+      )
+      // The time-out ends the wait only; the execution continues.
+      return Option.getOrUndefined(yield* Effect.timeoutOption(run, timeout))
+    })
+
     /**
      * Captures the order once, in full or for `amount` minor units (needs `orders:update`), and confirms it. A slow
      * provider leaves the order as it is; the capture continues. 401, 403, 404, 409 or 422: nothing was captured.
@@ -250,12 +259,7 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
     const capture = Effect.fn("Captures.capture")(function*(orderId: OrderId, amount: number | undefined) {
       const actor = yield* CurrentActor
       yield* requireAnyOf(actor, ["orders:update"])
-      const claimed = yield* captures.claim(orderId, amount)
-      const run = CaptureOrder.execute({ orderId, actor, ...claimed }).pipe(
-        Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
-      )
-      // The time-out ends the wait only; the execution continues.
-      const outcome = Option.getOrUndefined(yield* Effect.timeoutOption(run, timeout))
+      const outcome = yield* finish(orderId, yield* captures.claim(orderId, amount))
       if (outcome?._tag === "Refused") {
         return yield* PaymentCaptureFailed.of(`Payment capture failed: ${outcome.message}`)
       }
@@ -277,7 +281,7 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
       return due.length
     }).pipe(Effect.withSpan("Captures.startDue"))
 
-    return { capture, startDue }
+    return { capture, finish, startDue }
   })
 }) {
   static readonly layer = Layer.effect(Captures, Captures.make)

@@ -4,6 +4,7 @@ import type { OrderPaymentRequest } from "../../domain/checkout/Checkout.ts"
 import { foreignOrder, type Order, OrderNotFound, type StoredOrder } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { isHolder, Orders } from "../../domain/orders/Orders.ts"
+import { exchangeMethod } from "../../domain/orders/Tender.ts"
 import { PaymentAdapters, type PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { CurrentActor, holds, refusalOf } from "../../domain/platform/access/Actor.ts"
 import { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
@@ -36,7 +37,8 @@ const refusalToPay = ({ order, paymentClaimId, payments }: StoredOrder) => {
   if (order.isDraft === true || order.importedAt !== undefined) return new NotPayable()
   if (paymentClaimId !== null) return new PaymentUnderWay()
   if (order.amountDue === 0) return new OrderPaid()
-  return payments.length > 1 || payments.some(({ isStoredValue }) => isStoredValue) ? new SplitPayment() : undefined
+  const others = payments.filter(({ provider }) => provider !== exchangeMethod)
+  return others.length > 1 || others.some(({ isStoredValue }) => isStoredValue) ? new SplitPayment() : undefined
 }
 
 /** Shows the order's holder how to confirm its payment. */

@@ -3,11 +3,12 @@ import type { ManualOrderRequest } from "../../domain/checkout/Checkout.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
-import { mayWait, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { mayWait, type PricedCart, type PricingRequest } from "../../domain/checkout/PricedCart.ts"
 import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import type { OrderStock } from "../../domain/inventory/Inventory.ts"
+import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
@@ -21,6 +22,11 @@ import type { StockClient } from "../../entities/StockEntity.ts"
 import { reserveFor } from "../checkout/CheckoutCart.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 import { withBackorders } from "../checkout/CheckoutOrder.ts"
+
+export type PlacedRequest = PricingRequest & Pick<ManualOrderRequest, "lineItems"> & {
+  readonly currency: string
+  readonly email: string | null
+}
 
 /** Orders that staff or a shopper creates without a checkout (contract §4.4). */
 export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflows/orders/ManualOrders", {
@@ -40,6 +46,38 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
     const [quotes, customers, pricing] = yield* Effect.all([Quotes, Customers, CheckoutPricing])
 
     /**
+     * Prices an order as in checkout, holds its stock, lets `write` create it with the number, and runs the hooks. A
+     * failure leaves nothing behind.
+     */
+    const place = Effect.fn("ManualOrders.place")(
+      function*<A extends { readonly order: Order }, E, R>(
+        request: PlacedRequest,
+        own: CustomerId | null,
+        write: (id: OrderId, pricedCart: PricedCart, orderNumber: string) => Effect.Effect<A, E, R>
+      ) {
+        const basket = basketWithout(request.currency, yield* quotes.linesOf(request.lineItems), request.email)
+        const priced = yield* pricing.price(basket, request, own)
+        const orderId = newId<OrderId>()
+        const pricedCart = yield* beforeManualOrder(orderId, request, priced)
+        const creating = Effect.gen(function*() {
+          yield* Effect.catchTag(
+            reserveFor(orderId, pricedCart),
+            "ProcessStopping",
+            () => Effect.fail(Unavailable.of())
+          )
+          return yield* write(orderId, pricedCart, yield* (yield* OrderNumbers).next)
+        })
+        const placed = yield* Effect.tapError(
+          creating,
+          () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
+        )
+        yield* afterOrder(placed.order)
+        return placed
+      },
+      Effect.provideContext(services)
+    )
+
+    /**
      * Creates an unpaid order, priced as in checkout, and holds its stock. Setting prices and discounts needs
      * `orders:manage` (contract §12.3). A shopper's orders have a deadline and a limit: 422 beyond that. A failure
      * (401, 403, 404, 422) leaves nothing behind.
@@ -51,42 +89,37 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
         if (isAnonymous(actor)) return yield* Unauthorized.of()
         const forShop = actsForShop(actor)
         const own = forShop ? null : yield* customers.ownProfileId
-        const basket = basketWithout(
-          request.currency,
-          yield* quotes.linesOf(request.lineItems),
-          (forShop && request.email) || null
+        const wanted = { ...request, email: (forShop && request.email) || null }
+        const { order } = yield* place(
+          wanted,
+          own,
+          (id, pricedCart, orderNumber) => createOrder(id, orderNumber, request, pricedCart, forShop)
         )
-        const priced = yield* pricing.price(basket, request, own)
-        const orderId = newId<OrderId>()
-        const pricedCart = yield* beforeManualOrder(orderId, request, priced)
-        const creating = Effect.andThen(
-          Effect.catchTag(reserveFor(orderId, pricedCart), "ProcessStopping", () => Effect.fail(Unavailable.of())),
-          createOrder(orderId, request, pricedCart, forShop)
-        )
-        const order = yield* Effect.tapError(
-          creating,
-          () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
-        )
-        yield* afterOrder(order)
         // A shopper's order has a deadline, which the database sets.
-        return forShop ? order : (yield* (yield* OrderRepo).find(orderId))?.order ?? order
+        return forShop ? order : (yield* (yield* OrderRepo).find(order.id))?.order ?? order
       },
       Effect.provideContext(services)
     )
 
-    return { create }
+    return { create, place }
   })
 }) {
   static readonly layer = Layer.effect(ManualOrders, ManualOrders.make)
 }
 
 const createOrder = Effect.fnUntraced(
-  function*(id: OrderId, request: ManualOrderRequest, pricedCart: PricedCart, forShop: boolean) {
+  function*(
+    id: OrderId,
+    orderNumber: string,
+    request: ManualOrderRequest,
+    pricedCart: PricedCart,
+    forShop: boolean
+  ) {
     const { organizationId } = yield* CurrentActor
     const pending = pendingOrder(pricedCart, request, {
       id,
       organizationId,
-      orderNumber: yield* (yield* OrderNumbers).next,
+      orderNumber,
       paymentIntentId: null,
       paymentMethodId: null,
       idempotencyKey: null,
@@ -103,7 +136,7 @@ const createOrder = Effect.fnUntraced(
       forShop ? noted : yield* awaitingPayment(id, pricedCart.customerId)
     )
     return created === "created"
-      ? order
+      ? { order }
       : yield* CheckoutFailed.of("The reservation of the items has run out. Try again.")
   }
 )

@@ -9,7 +9,12 @@ import { stepped } from "../../domain/returns/Returns.ts"
 import { RefundSettlement } from "../payments/RefundSettlement.ts"
 
 /** The return writes the record of the request's Idempotency-Key. */
-const withoutRecord = ({ executionId: _, ...actor }: Actor): Actor => actor
+export const withoutRecord = ({ executionId: _, ...actor }: Actor): Actor => actor
+
+export const receivedUnits = ({ lines }: Return) =>
+  lines.flatMap(({ lineItemId, receivedQuantity: quantity }) => quantity > 0 ? [{ lineItemId, quantity }] : [])
+
+export const reasonOf = ({ number }: Return): string => `return ${number}`
 
 /** Money for goods that came back (contract-commerce §12). */
 export class ReturnRefunds extends Context.Service<ReturnRefunds>()("stoa/workflows/orders/ReturnRefunds", {
@@ -18,12 +23,10 @@ export class ReturnRefunds extends Context.Service<ReturnRefunds>()("stoa/workfl
 
     const written = Effect.fnUntraced(function*(before: Return, { givenOutside }: ReturnRefund) {
       const refunded = yield* stepped(before, "refund")
-      const lines = before.lines.flatMap(({ lineItemId, receivedQuantity: quantity }) =>
-        quantity > 0 ? [{ lineItemId, quantity }] : []
-      )
+      const lines = receivedUnits(before)
       const { refundId } = yield* calculations.write(
         before.orderId,
-        `return ${before.number}`,
+        reasonOf(before),
         (order) => calculateRefund(order, { lines }),
         { returnId: before.id, givenOutside }
       )
