@@ -62,6 +62,7 @@ describe("the texts of a mail", () => {
 
   it("a mail names the variant of an item", () => {
     assert.include(render(sampleMails["order-confirmation"]).text, "2 × Mug & saucer, blue (M-1)")
+    assert.match(render(sampleMails["order-return"]).text, /1 × Linen Shirt, M \/ navy +S-1/)
   })
 
   it("a mail escapes user input", () => {

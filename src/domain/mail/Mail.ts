@@ -1,4 +1,4 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Effect, Schema, Struct } from "effect"
 import { OrderId } from "../platform/ids/Id.ts"
 import { ShortText } from "../platform/text/Storable.ts"
 
@@ -59,6 +59,20 @@ export const Mail = Schema.Union([
     newStatus: Schema.String,
     previousStatus: Schema.String,
     orderNumber: Schema.optional(Schema.String)
+  }),
+  mailOf("order-return", {
+    orderId: OrderId,
+    orderNumber: Schema.String,
+    returnNumber: Schema.String,
+    status: Schema.String,
+    lines: Schema.Array(Schema.Struct(Struct.pick(MailedLine.fields, ["title", "variantTitle", "sku", "quantity"]))),
+    rejectionReason: Schema.NullOr(Schema.String),
+    instructions: Schema.NullOr(Schema.String),
+    labelUrl: Schema.NullOr(Schema.String),
+    currency: Schema.String,
+    /** What was given back, or pays for the new order. */
+    refunded: Schema.NullOr(Amount),
+    replacementNumber: Schema.NullOr(Schema.String)
   }),
   mailOf("order-invoice", {
     orderId: OrderId,

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { orderMails } from "../orders/OrderTable.ts"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import type { OrderId } from "../platform/ids/Id.ts"
+import { Amount } from "../platform/money/Money.ts"
 import { decoding } from "../platform/records/Rows.ts"
 
 const Addressed = Schema.Struct({
@@ -15,6 +16,22 @@ const Addressed = Schema.Struct({
 export type Addressed = typeof Addressed.Type
 
 const Payment = Schema.Struct({ state: Schema.Literals(["awaited", "paid", "given-up"]) })
+
+const AddressedReturn = Schema.Struct({
+  organizationId: Schema.String,
+  email: Schema.String,
+  orderNumber: Schema.String,
+  currency: Schema.String,
+  record: Schema.Unknown,
+  refunded: Schema.NullOr(Amount),
+  replacementNumber: Schema.NullOr(Schema.String)
+})
+export type AddressedReturn = typeof AddressedReturn.Type
+
+const email = "coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email)"
+
+const buyer = `left join carts_read c on c.id = o.cart_id and c.organization_id = o.organization_id
+          left join customers_read p on p.id = o.customer_id and p.organization_id = o.organization_id`
 
 interface NotedMail {
   readonly id: string
@@ -30,14 +47,30 @@ const make = (sql: SqlClient.SqlClient) => {
   const addressed = Effect.fn("OrderMailRepo.addressed")(
     (ids: ReadonlyArray<string>) =>
       events`select e.type, e.organization_id as "organizationId", e.payload as record,
-            e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email) as email
+            e.before->>'status' as "previousStatus", ${sql.literal(email)} as email
           from outbox_events_read e
           join orders_read o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
-          left join carts_read c on c.id = o.cart_id and c.organization_id = o.organization_id
-          left join customers_read p on p.id = o.customer_id and p.organization_id = o.organization_id
+          ${sql.literal(buyer)}
           where e.id = any(${ids}::uuid[])
             and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${ids}::uuid[])))
-            and coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email, '') <> ''
+            and coalesce(${sql.literal(email)}, '') <> ''
+          order by e.event_sequence`,
+    Effect.orDie
+  )
+
+  const addressedReturns = Effect.fn("OrderMailRepo.addressedReturns")(
+    (ids: ReadonlyArray<string>) =>
+      decoding(sql, AddressedReturn)`select e.organization_id as "organizationId", e.payload as record, o.currency,
+            o.order_number as "orderNumber", r.amount as refunded, n.order_number as "replacementNumber",
+            ${sql.literal(email)} as email
+          from outbox_events_read e
+          join orders_read o on o.id = (e.payload->>'orderId')::uuid and o.organization_id = e.organization_id
+          left join refunds_read r on r.id = (e.payload->>'refundId')::uuid and r.organization_id = e.organization_id
+          left join orders_read n on n.id = (e.payload->>'replacementOrderId')::uuid
+            and n.organization_id = e.organization_id
+          ${sql.literal(buyer)}
+          where e.id = any(${ids}::uuid[]) and coalesce(${sql.literal(email)}, '') <> ''
+            and e.payload->>'status' is distinct from e.before->>'status'
           order by e.event_sequence`,
     Effect.orDie
   )
@@ -66,7 +99,7 @@ const make = (sql: SqlClient.SqlClient) => {
         on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, at = excluded.at
           where order_mails.outcome = 'failed'`
   }, Effect.orDie)
-  return { addressed, note, paymentState }
+  return { addressed, addressedReturns, note, paymentState }
 }
 
 export class OrderMailRepo extends Context.Service<OrderMailRepo>()("stoa/domain/mail/OrderMailRepo", {

@@ -1,10 +1,11 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema, Struct } from "effect"
 import { Invoices } from "../invoices/Invoices.ts"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
 import type { EventNotice, EventSubscriber } from "../platform/events/EventSubscribers.ts"
 import { OrderId } from "../platform/ids/Id.ts"
-import { type InvoiceMail, isMailAddress, type Mail, MailedLine, Mails } from "./Mail.ts"
-import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
+import { Return } from "../returns/Return.ts"
+import { type InvoiceMail, isMailAddress, type Mail, MailedLine, Mails, type MailTemplate } from "./Mail.ts"
+import { type Addressed, type AddressedReturn, OrderMailRepo } from "./OrderMailRepo.ts"
 
 const MailedOrder = Schema.Struct({
   id: OrderId,
@@ -49,19 +50,44 @@ const mailOf = ({ email, organizationId, previousStatus, record, type }: Address
   return isFailedCheckout(order) ? [] : [changeOf(organizationId, email, order, previousStatus ?? "pending")]
 }
 
+const decodeReturn = Schema.decodeUnknownOption(
+  Return.mapFields(Struct.pick(["orderId", "number", "status", "lines", "rejectionReason", "instructions", "labelUrl"]))
+)
+
+const isBack = (status: Return["status"]) => status === "received" || status === "refunded" || status === "exchanged"
+
+const returnMailOf = ({ email: to, organizationId, record, ...of }: AddressedReturn): ReadonlyArray<Mail> => {
+  const found = Option.getOrUndefined(decodeReturn(record))
+  if (found === undefined) return []
+  const { lines, number: returnNumber, ...shown } = found
+  const mailed = lines.flatMap(({ receivedQuantity, ...line }) => {
+    const quantity = isBack(found.status) ? receivedQuantity : line.quantity
+    return quantity === 0 ? [] : [{ ...Struct.pick(line, ["title", "variantTitle", "sku"]), quantity }]
+  })
+  return [{ template: "order-return", to, organizationId, data: { ...of, ...shown, returnNumber, lines: mailed } }]
+}
+
 export const orderMails: Effect.Effect<EventSubscriber, never, Mails | OrderMailRepo> = Effect.gen(function*() {
   const mails = yield* Mails
   const repo = yield* OrderMailRepo
 
-  const wanted = ({ type }: EventNotice) =>
-    type === "orders.create"
-      ? mails.sends("order-confirmation")
-      : type === "orders.statusChange" && mails.sends("order-status-change")
+  const templates: { readonly [type: string]: MailTemplate } = {
+    "orders.create": "order-confirmation",
+    "orders.statusChange": "order-status-change",
+    "returns.create": "order-return",
+    "returns.update": "order-return"
+  }
+
+  const idsOf = (events: ReadonlyArray<EventNotice>, ofReturns: boolean) =>
+    events.flatMap(({ id, type }) => {
+      const template = templates[type]
+      return template !== undefined && (template === "order-return") === ofReturns && mails.sends(template) ? [id] : []
+    })
 
   return Effect.fn("orderMails")(function*(events: ReadonlyArray<EventNotice>) {
-    const recorded = events.filter(wanted)
-    if (recorded.length === 0) return
-    yield* mails.sendAll((yield* repo.addressed(recorded.map(({ id }) => id))).flatMap(mailOf))
+    const [orders, returns] = [idsOf(events, false), idsOf(events, true)]
+    if (orders.length > 0) yield* mails.sendAll((yield* repo.addressed(orders)).flatMap(mailOf))
+    if (returns.length > 0) yield* mails.sendAll((yield* repo.addressedReturns(returns)).flatMap(returnMailOf))
   })
 })
 

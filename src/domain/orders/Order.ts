@@ -226,7 +226,8 @@ export const TimelineKind = Schema.Literals([
   "refund",
   "fulfillment",
   "mail",
-  "note"
+  "note",
+  "return"
 ])
 
 /**

@@ -42,6 +42,22 @@ export const sampleMails: { readonly [T in CoreMailTemplate]: MailOf<T> } = {
     ...about,
     data: { ...order, newStatus: "partially_fulfilled", previousStatus: "processing" }
   },
+  "order-return": {
+    template: "order-return",
+    ...about,
+    data: {
+      ...order,
+      returnNumber: "ORD-2026-000042-R1",
+      status: "approved",
+      lines: [{ title: "Linen Shirt", variantTitle: "M / navy", sku: "S-1", quantity: 1 }],
+      rejectionReason: null,
+      instructions: "Use the box that it came in.",
+      labelUrl: "https://shop.example/labels/sample.pdf",
+      currency: "USD",
+      refunded: null,
+      replacementNumber: null
+    }
+  },
   "order-invoice": {
     template: "order-invoice",
     ...about,

@@ -119,6 +119,36 @@ const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, stor
   }
 }
 
+const returnMeaning = (data: MailOf<"order-return">["data"], locale: string): string => {
+  const money = data.refunded === null ? "the money" : moneyText(data.refunded, data.currency, locale)
+  const meanings = new Map([
+    ["requested", "We have received your request to send these goods back. We will answer it soon."],
+    ["approved", "You can send these goods back."],
+    ["rejected", `We cannot take these goods back. ${data.rejectionReason ?? ""}`.trim()],
+    ["received", "We have received the goods that you sent back."],
+    ["refunded", `We have refunded the goods that you sent back: ${money} is on its way back to you.`],
+    ["exchanged", `We have exchanged the goods that you sent back. Your new order is ${data.replacementNumber ?? ""}.`],
+    ["cancelled", "The return of these goods has been cancelled."]
+  ])
+  return meanings.get(data.status) ?? `Your return is now ${named(data.status)}.`
+}
+
+const returned = (data: MailOf<"order-return">["data"], { locale, storeName }: MailScene): MailContent => ({
+  subject: `Your return ${data.returnNumber} is ${named(data.status)}`,
+  paragraphs: [
+    returnMeaning(data, locale),
+    ...(data.status === "approved" && data.instructions !== null ? [data.instructions] : []),
+    `Return ${data.returnNumber} of your order ${data.orderNumber} at ${storeName}:`
+  ],
+  ...(data.status === "approved" && data.labelUrl !== null
+    ? { button: { label: "Label of the parcel", url: data.labelUrl } }
+    : {}),
+  lines: data.lines.map(({ quantity, sku, ...item }) => ({
+    label: `${quantity} × ${itemLabel(item)}`,
+    amount: sku ?? ""
+  }))
+})
+
 const englishMails: MailWriters = {
   "password-reset": ({ resetUrl, userName }, { storeName }) => ({
     subject: `Choose a new password for ${storeName}`,
@@ -143,6 +173,7 @@ const englishMails: MailWriters = {
       `Order ${orderNumber ?? orderId} at ${storeName}: ${named(newStatus)}, before that ${named(previousStatus)}.`
     ]
   }),
+  "order-return": returned,
   "order-invoice": ({ currency, grandTotal, invoiceNumber, orderNumber }, { locale, storeName }) => ({
     subject: `Invoice ${invoiceNumber} of your order ${orderNumber}`,
     paragraphs: [
