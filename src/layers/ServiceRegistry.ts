@@ -29,6 +29,7 @@ import { GuessLimits } from "../domain/platform/ratelimits/RateLimits.ts"
 import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
+import { Returns } from "../domain/returns/Returns.ts"
 import { SearchUpdates } from "../domain/search/SearchUpdates.ts"
 import { ShippingRates } from "../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
@@ -82,6 +83,19 @@ const coreServices = Effect.all({
   refunds: both(
     both(Refunds, RefundRequests),
     Effect.map(RefundSettlement, ({ settle }) => ({ settle }))
+  ),
+  /** Goods that come back; `conclude` is for plugins that receive and refund them. */
+  returns: Effect.map(
+    Returns,
+    ({ approve, cancel, conclude, find, reject, request, returnable }) => ({
+      find,
+      returnable,
+      request,
+      approve,
+      reject,
+      cancel,
+      conclude
+    })
   ),
   /** Shipments; `sendLines`, `conclude` and `change` are for plugins that ship. */
   fulfillment: both(

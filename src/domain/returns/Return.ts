@@ -145,7 +145,8 @@ const steps = {
   cancel: { from: ["requested", "approved"], to: "cancelled" },
   receive: { from: ["approved"], to: "received" },
   refund: { from: ["received"], to: "refunded" },
-  exchange: { from: ["received"], to: "exchanged" }
+  exchange: { from: ["received"], to: "exchanged" },
+  conclude: { from: ["requested", "approved", "received"], to: "refunded" }
 } as const satisfies Record<string, { readonly from: ReadonlyArray<ReturnStatus>; readonly to: ReturnStatus }>
 export type ReturnStep = keyof typeof steps
 

@@ -104,6 +104,45 @@ const writing = (sql: SqlClient.SqlClient) => {
   return { insert, update }
 }
 
+const reading = (sql: SqlClient.SqlClient) => {
+  const find = Effect.fn("ReturnRepo.find")(function*(orderId: OrderId, id: ReturnId) {
+    const [found] = yield* orderReturns.rows(sql)`select ${sql.literal(orderReturns.columns())} from order_returns
+      where id = ${id}::uuid and order_id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
+    return found ?? (yield* new ReturnNotFound())
+  }, Effect.catchIf(SqlError.isSqlError, Effect.die))
+
+  const list = Effect.fn("ReturnRepo.list")(
+    ({ orderId, status }: ReturnFilter, page: PageRequest) =>
+      ownPage(
+        sql,
+        orderReturns,
+        "created_at desc, id desc",
+        page,
+        [
+          ...(orderId === undefined ? [] : [sql`order_id = ${orderId}::uuid`]),
+          ...(status === undefined ? [] : [sql`status = ${status}`])
+        ],
+        orderId === undefined ? status === undefined ? "all" : [status] : undefined
+      ),
+    Effect.orDie
+  )
+
+  /** Units of each line that a return can ask for; empty without the order. */
+  const returnable = Effect.fn("ReturnRepo.returnable")(function*(orderId: OrderId) {
+    const sold = yield* readSold(sql, yield* currentOrganization, orderId)
+    return (sold?.lines ?? []).map(({ id, returnable }) => ({ lineItemId: id, quantity: Math.max(0, returnable) }))
+  }, Effect.orDie)
+
+  /** Reads the address that an order's mails go to; null without one. */
+  const emailOf = Effect.fn("ReturnRepo.emailOf")(function*(orderId: OrderId) {
+    const [row] = yield* decoding(sql, Schema.Struct({ email: Schema.NullOr(Schema.String) }))`select o.email
+      from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${yield* currentOrganization}`
+    return row?.email ?? null
+  }, Effect.orDie)
+
+  return { find, list, returnable, emailOf }
+}
+
 /**
  * Returns of goods. Every write is one transaction that locks the order first, so that two requests never count the same
  * units (contract-commerce §12).
@@ -122,12 +161,7 @@ export class ReturnRepo extends Context.Service<ReturnRepo>()("stoa/domain/retur
     })
 
     const { insert, update } = writing(sql)
-
-    const find = Effect.fn("ReturnRepo.find")(function*(orderId: OrderId, id: ReturnId) {
-      const [found] = yield* orderReturns.rows(sql)`select ${sql.literal(orderReturns.columns())} from order_returns
-        where id = ${id}::uuid and order_id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
-      return found ?? (yield* new ReturnNotFound())
-    }, Effect.catchIf(SqlError.isSqlError, Effect.die))
+    const reads = reading(sql)
 
     const change = Effect.fn("ReturnRepo.change")(<A extends { readonly record: Return }, E, R>(
       orderId: OrderId,
@@ -136,36 +170,15 @@ export class ReturnRepo extends Context.Service<ReturnRepo>()("stoa/domain/retur
     ) =>
       transacted(Effect.gen(function*() {
         const sold = yield* locked(orderId)
-        const before = yield* find(orderId, id)
+        const before = yield* reads.find(orderId, id)
         const decided = yield* decide(before, sold)
         yield* update(before, decided.record)
         return decided
       }))
     )
 
-    const emailOf = Effect.fn("ReturnRepo.emailOf")(function*(orderId: OrderId) {
-      const [row] = yield* decoding(sql, Schema.Struct({ email: Schema.NullOr(Schema.String) }))`select o.email
-        from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${yield* currentOrganization}`
-      return row?.email ?? null
-    }, Effect.orDie)
-
     return {
-      find,
-      list: Effect.fn("ReturnRepo.list")(
-        ({ orderId, status }: ReturnFilter, page: PageRequest) =>
-          ownPage(
-            sql,
-            orderReturns,
-            "created_at desc, id desc",
-            page,
-            [
-              ...(orderId === undefined ? [] : [sql`order_id = ${orderId}::uuid`]),
-              ...(status === undefined ? [] : [sql`status = ${status}`])
-            ],
-            orderId === undefined ? status === undefined ? "all" : [status] : undefined
-          ),
-        Effect.orDie
-      ),
+      ...reads,
       /** 404 without the order. */
       create: Effect.fn("ReturnRepo.create")(<E, R>(
         orderId: OrderId,
@@ -182,9 +195,7 @@ export class ReturnRepo extends Context.Service<ReturnRepo>()("stoa/domain/retur
           ({ record }) => record
         ),
       /** The same for a decision about more than the return. */
-      changeWith: change,
-      /** Reads the address that an order's mails go to; null without one. */
-      emailOf
+      changeWith: change
     }
   })
 }) {

@@ -6,7 +6,8 @@ import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
 import { runScheduled } from "./payouts/PayoutRuns.ts"
 import { settleDue } from "./payouts/Transfers.ts"
 import { scoreVendors } from "./performance/PerformanceRoutes.ts"
-import { returnMachine, returns } from "./returns/Return.ts"
+import { returns } from "./returns/Return.ts"
+import { approveDue } from "./returns/Returns.ts"
 import { deliverOverdue } from "./suborders/SubOrderMoves.ts"
 
 /** Which rows a vendor has left unanswered until the deadline; none where the deployment decides nothing by itself. */
@@ -14,7 +15,7 @@ const missed = <Status extends string>(isDecided: boolean, status: Status) => (n
   isDecided ? { status, deadlineAt: { lt: now } } : { or: [] }
 
 /** Tasks over single rows: disputes are escalated, and returns approved; their goods are then worth what they cost. */
-const deadlines = (context: PluginContext, settings: MarketplaceSettings): ReadonlyArray<PluginTask> => [
+const deadlines = (context: PluginContext, settings: MarketplaceSettings): ReadonlyArray<PluginTask<Market>> => [
   dueTask(context, {
     slug: "marketplace/dispute-deadlines",
     schedule: "*/10 * * * *",
@@ -27,7 +28,7 @@ const deadlines = (context: PluginContext, settings: MarketplaceSettings): Reado
     schedule: "*/10 * * * *",
     of: returns,
     where: missed(settings.autoApproveReturnsOnVendorTimeout, "requested"),
-    each: ({ id }, { db }) => db.use(returnMachine).move("approve", id)
+    each: approveDue
   })
 ]
 

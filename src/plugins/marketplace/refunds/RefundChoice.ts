@@ -90,7 +90,7 @@ export const countUnits = (units: ReadonlyArray<EntityUnits>): Map<EntityId, num
 }
 
 /** Units of entities as units of lines: variants of one entity are lines of their own, and are taken in their order. */
-const unitsOf = (left: Left, wanted: ReadonlyArray<EntityUnits>): ReadonlyArray<Units> => {
+export const unitsOf = (left: Left, wanted: ReadonlyArray<EntityUnits>): ReadonlyArray<Units> => {
   const open = countUnits(wanted)
   return left.lines.flatMap(({ entityId, lineItemId, quantity }) => {
     const units = Math.min(quantity, open.get(entityId) ?? 0)

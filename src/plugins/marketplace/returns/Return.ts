@@ -33,6 +33,8 @@ export const returns = table("marketplace_return_requests", {
     .nullable,
   refundAmountCents: amount.nullable,
   refundId: idOf(RefundId).nullable,
+  /** The return of the core that holds its units; null for returns from before there were any. */
+  coreReturnId: uuid.nullable,
   vendorNotes: longText.nullable,
   trackingNumber: text.nullable,
   /** When the vendor has to have answered. */

@@ -1,12 +1,24 @@
 import { DateTime, Effect, Schema } from "effect"
-import { Amount, type ChangeOf, type CurrentActor, group, invalid, listOf, resource, Text } from "stoa/plugin"
+import {
+  Amount,
+  type ChangeOf,
+  type CurrentActor,
+  group,
+  invalid,
+  listOf,
+  resource,
+  type RowOf,
+  Text
+} from "stoa/plugin"
 import { said } from "../disputes/Dispute.ts"
 import { inTransaction, Market } from "../Market.ts"
 import { buyerOf, pageOfParty, sellerOf, shownToParties, type Standing, vendorOf } from "../parties/Parties.ts"
 import { portal, sellers } from "../parties/VendorPortal.ts"
-import { chooseUnits, maxFor } from "../refunds/RefundChoice.ts"
+import { lockOrder } from "../refunds/OrderLockRepo.ts"
+import { chooseUnits, maxFor, unitsOf } from "../refunds/RefundChoice.ts"
 import { leftOf, settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
 import { subOrders } from "../suborders/SubOrder.ts"
+import { approveCore, concludeCore, heldBy, rejectCore, returnableOf } from "./CoreReturns.ts"
 import { mayBeReturned, NewReturn, returnedUnits, returnMachine, returns } from "./Return.ts"
 import { claimedUnits } from "./ReturnRepo.ts"
 
@@ -20,12 +32,14 @@ class MoreThanGoods extends invalid(
  * Goods on their way back, from the request to the refund (contract, plugins §1.2, §1.6, §1.9): each step by whom it is for.
  */
 
-const unitsOf = Effect.fnUntraced(
+const askedUnits = Effect.fnUntraced(
   function*({ lineItems, subOrderId }: typeof NewReturn.Type, orderId: Standing["orderId"]) {
     const { db } = yield* Market
     const claimed = yield* db.use(claimedUnits)(subOrderId)
-    const { lines } = yield* leftOf({ orderId, subOrderId })
-    return yield* returnedUnits(lineItems, lines, claimed)
+    const left = yield* leftOf({ orderId, subOrderId })
+    const lines = yield* returnableOf(orderId, left)
+    const asked = yield* returnedUnits(lineItems, lines, claimed)
+    return { asked, lines: unitsOf({ ...left, lines }, asked) }
   }
 )
 
@@ -34,16 +48,22 @@ const unitsOf = Effect.fnUntraced(
  * not have, that were given back or that another return asks for.
  */
 const requestReturn = Effect.fn("Returns.request")(function*(sent: typeof NewReturn.Type) {
-  const { db, settings } = yield* Market
+  const { db, host, settings } = yield* Market
   const { customerId, orderId } = yield* buyerOf(sent.subOrderId)
+  yield* db.use(lockOrder)(orderId)
   // Of two concurrent returns of the same units the second one sees the first.
   const subOrder = yield* db.table(subOrders).lock(sent.subOrderId)
   const now = yield* DateTime.now
   yield* mayBeReturned(subOrder, settings.returnWindowDays, DateTime.toDateUtc(now))
+  const { asked, lines } = yield* askedUnits(sent, orderId)
+  const core = yield* host.services.returns.request(orderId, {
+    lines: lines.map((line) => ({ ...line, reason: sent.reason }))
+  })
   return yield* db.table(returns).insert({
     ...sent,
     customerId,
-    lineItems: yield* unitsOf(sent, orderId),
+    coreReturnId: core.id,
+    lineItems: asked,
     deadlineAt: DateTime.toDateUtc(DateTime.add(now, { days: settings.vendorReturnResponseDays }))
   })
 }, (work) => inTransaction(work))
@@ -58,14 +78,19 @@ const admittedTo = Effect.fnUntraced(function*<E>(id: string, admitted: Admitted
 })
 
 /** A step that changes a return alone: 422 INVALID_TRANSITION from a state that it does not begin at. */
-const step = <E>(move: "reject" | "shipBack" | "receive", admitted: Admitted<E>) =>
+const step = <E>(move: "shipBack" | "receive", admitted: Admitted<E>) =>
   Effect.fn(`Returns.${move}`)(function*(id: string, change: ChangeOf<typeof returns> = {}) {
     yield* admittedTo(id, admitted)
     return yield* (yield* Market).db.use(returnMachine).move(move, id, change)
   })
 
 /** As the vendor. */
-const rejectReturn = step("reject", vendorOf)
+const rejectReturn = Effect.fn("Returns.reject")(function*(id: string, vendorNotes: string | null) {
+  const { orderId } = yield* admittedTo(id, vendorOf)
+  const rejected = yield* (yield* Market).db.use(returnMachine).move("reject", id, { vendorNotes })
+  yield* rejectCore(rejected, orderId, vendorNotes || "The vendor does not take the goods back.")
+  return rejected
+}, (work) => inTransaction(work))
 
 /** As the buyer. */
 const shipBack = step("shipBack", buyerOf)
@@ -80,17 +105,29 @@ const approveReturn = Effect.fn("Returns.approve")(function*(id: string, refundA
   const { lineItems } = yield* db.use(returnMachine).lock("approve", id)
   const most = maxFor(yield* leftOf(of), lineItems ?? [])
   if (refundAmountCents !== null && refundAmountCents > most) return yield* new MoreThanGoods(most)
-  return yield* db.use(returnMachine).move("approve", id, { refundAmountCents })
+  const approved = yield* db.use(returnMachine).move("approve", id, { refundAmountCents })
+  yield* approveCore(approved, of.orderId)
+  return approved
 }, (work) => inTransaction(work))
+
+/** Approves a return that its vendor left unanswered, in the transaction of the caller, who has locked its row. */
+export const approveDue = Effect.fn("Returns.approveDue")(function*({ id, subOrderId }: RowOf<typeof returns>) {
+  const { db } = yield* Market
+  const approved = yield* db.use(returnMachine).move("approve", id)
+  yield* approveCore(approved, (yield* db.table(subOrders).get(subOrderId)).orderId)
+})
 
 const refunded = Effect.fnUntraced(function*(id: string) {
   const { db } = yield* Market
   const of = yield* admittedTo(id, sellerOf)
   // Its row is locked before the order, the sub-order and the accounts that follow from it.
-  const { lineItems, reason, refundAmountCents: agreed } = yield* db.use(returnMachine).lock("refund", id)
+  const row = yield* db.use(returnMachine).lock("refund", id)
+  const { lineItems, reason, refundAmountCents: agreed } = row
+  const held = yield* heldBy(row, of.orderId)
   const refund = agreed === 0
     ? null
-    : yield* writeRefund(of, `return ${id}: ${reason}`, (left) => chooseUnits(left, lineItems ?? [], agreed))
+    : yield* writeRefund(of, `return ${id}: ${reason}`, (left) => chooseUnits(held(left), lineItems ?? [], agreed))
+  yield* concludeCore(row, of.orderId, refund?.refundId ?? null)
   const after = yield* db.use(returnMachine).move("refund", id, {
     refundId: refund?.refundId ?? null,
     refundAmountCents: refund?.amount ?? 0
@@ -159,5 +196,5 @@ export const returnRoutes = [
     ...own,
     summary: "Reject a return",
     input: Schema.Struct({ notes: Schema.optional(said) })
-  }).handle(({ input, params }) => rejectReturn(params.id, { vendorNotes: input.notes ?? null }))
+  }).handle(({ input, params }) => rejectReturn(params.id, input.notes ?? null))
 ]

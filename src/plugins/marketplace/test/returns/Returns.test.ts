@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { asAdmin } from "../../../../../test/support/TestApp.ts"
+import { asAdmin, at } from "../../../../../test/support/TestApp.ts"
 import { accountOf } from "../Books.ts"
 import { assertOnce, asVendor, done, refused, refusedBodies, send } from "../Calls.ts"
 import { anOrderOf, aProductOf, aVendor, subOrderOf } from "../Goods.ts"
@@ -161,6 +161,53 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
     const left = [{ entityId: sale.lines[1]?.entityId, quantity: 2 }]
     assert.deepStrictEqual((yield* ask(sale)).at("data.lineItems"), left)
     yield* refused(invalid, sale.buyer, "POST /returns", asking(sale))
+  })
+
+  const coreOf = (sale: Sale) => done(asAdmin, `GET /api/orders/${sale.orderId}/returns`)
+  const askCore = (sale: Sale, quantity: number) =>
+    [asAdmin, `POST /api/orders/${sale.orderId}/returns`, {
+      lines: [{ lineItemId: sale.lines[0]?.id, quantity }]
+    }] as const
+
+  test("holds its units in a return of the core, which goes its way with it", function*() {
+    const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 3 }, { unitPrice: 500 }] })
+    const units = (quantity: number) => [{ entityId: sale.lines[0]?.entityId, quantity }]
+    yield* done(...askCore(sale, 1))
+    yield* refused(invalid, sale.buyer, "POST /returns", asking(sale, units(3)))
+    const rejected = (yield* ask(sale, units(2))).text("data.id")
+    yield* refused(invalid, ...askCore(sale, 1))
+    yield* step("reject", rejected, sale)
+    const id = (yield* ask(sale, units(2))).text("data.id")
+    const states = Effect.map(coreOf(sale), (all) => all.list("data").map((one) => at(one, "status")))
+    assert.deepStrictEqual(yield* states, ["requested", "rejected", "requested"])
+    yield* step("approve", id, sale, { refundAmountCents: 1_500 })
+    yield* step("shipBack", id, sale)
+    yield* step("receive", id, sale)
+    assert.deepStrictEqual(yield* states, ["approved", "rejected", "requested"])
+    const refundId = (yield* step("refund", id, sale)).text("data.refundId")
+    const core = yield* coreOf(sale)
+    assert.deepInclude(core.at("data.0"), { status: "refunded", refundId })
+    assert.deepInclude(core.at("data.0.lines.0"), { quantity: 2, receivedQuantity: 2 })
+    assert.deepInclude(core.at("data.1"), { rejectionReason: "It was worn." })
+    assert.deepStrictEqual(yield* amountsOf(sale), [1_500])
+    yield* refused(invalid, ...askCore(sale, 1))
+  })
+
+  test("that the core has received and refunded takes off what its vendor is owed", function*() {
+    const vendorId = yield* aVendor()
+    const orderId = yield* anOrderOf([[yield* aProductOf(vendorId), 3]])
+    const line = (yield* done(asAdmin, `GET /api/orders/${orderId}`)).text("data.lineItems.0.id")
+    const subOrderId = (yield* subOrderOf(orderId, vendorId)).text("data.id")
+    yield* done(asAdmin, `PATCH /sub-orders/${subOrderId}/status`, { status: "delivered" })
+    const lines = [{ lineItemId: line, quantity: 1 }]
+    const id = (yield* done(asAdmin, `POST /api/orders/${orderId}/returns`, { lines })).text("data.id")
+    yield* done(asAdmin, `POST /api/orders/${orderId}/returns/${id}/approve`)
+    const back = { lines: [{ ...lines[0], disposition: "restock" }] }
+    yield* done(asAdmin, `POST /api/orders/${orderId}/returns/${id}/receive`, back)
+    yield* done(asAdmin, `POST /api/orders/${orderId}/returns/${id}/refund`, {})
+    const { balance, exact } = yield* accountOf(vendorId)
+    assert.deepStrictEqual([balance, exact], [1_800, true])
+    assert.deepStrictEqual(yield* amountsOf({ orderId }), [1_000])
   })
 
   test("is requested for units of the sub-order only, once for each of them, of eight at once", function*() {
