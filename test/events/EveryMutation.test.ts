@@ -113,6 +113,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/carts": ["cart.create"],
   "PATCH /api/carts/:id": ["cart.update"],
   "POST /api/carts/:id/quote": [],
+  "POST /api/carts/:id/payment-session": [],
   "POST /api/carts/:id/secret": [],
   "POST /api/carts/:id/items": ["cart.afterAddItem"],
   "PATCH /api/carts/:id/items/:itemId": ["cart.updateQuantity"],

@@ -55,6 +55,22 @@ layer(stripeStore({ timeoutMs: 2_000 }), live)(
         ])
       }))
 
+    it.effect("shows the holder of an order alone how to confirm its payment, as Stripe has it now", () =>
+      Effect.gen(function*() {
+        const { cart, intent, order } = yield* bought("pm_3ds_later")
+        const read = api("GET", `/api/orders/${order}`, { headers: cart.headers })
+        assert.deepInclude((yield* read).at("data.payment"), {
+          status: "requires_action",
+          provider: "stripe",
+          clientSecret: intent.client_secret
+        })
+        assert.isNull((yield* readOrder(order)).at("data.payment.clientSecret"))
+        intent.status = "requires_capture"
+        yield* report("amount_capturable_updated", intent)
+        yield* until(order, "payment.status", "paid")
+        assert.isNull((yield* read).at("data.payment.clientSecret"))
+      }))
+
     it.effect("refuses a checkout in the bank's words alone, and leaves no order, stock or payment", () =>
       Effect.gen(function*() {
         const refusals = [

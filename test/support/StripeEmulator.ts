@@ -13,7 +13,7 @@ import { type Reply, type StripeIntent, StripeLedger } from "./StripeLedger.ts"
 export type Fault = "drop" | "hear" | "hold" | "break" | "limit"
 
 /** The calls of Stripe's interface that this service makes. */
-export type StripeCall = "create" | "retrieve" | "search" | "capture" | "cancel" | "refund" | "refunds"
+export type StripeCall = "create" | "retrieve" | "update" | "search" | "capture" | "cancel" | "refund" | "refunds"
 
 interface Cached {
   readonly request: string
@@ -42,7 +42,8 @@ const callOf = (method: string, path: string): StripeCall => {
   if (resource === "refunds") return method === "POST" ? "refund" : "refunds"
   if (id === undefined) return "create"
   if (id === "search") return "search"
-  return action === "capture" ? "capture" : action === "cancel" ? "cancel" : "retrieve"
+  if (action === undefined) return method === "POST" ? "update" : "retrieve"
+  return action === "capture" ? "capture" : "cancel"
 }
 
 const textOf = async (request: IncomingMessage): Promise<string> => {

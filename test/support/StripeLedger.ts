@@ -7,7 +7,7 @@ export interface StripeIntent {
   readonly amount: number
   readonly currency: string
   readonly client_secret: string
-  readonly metadata: Readonly<Record<string, string>>
+  metadata: Readonly<Record<string, string>>
   readonly token: string | null
   amount_received: number
   status: "requires_payment_method" | "requires_action" | "requires_capture" | "succeeded" | "canceled"
@@ -85,6 +85,19 @@ export class StripeLedger {
     return token === "pm_declined" ? declined(intent) : ok(intent)
   }
 
+  update(intent: StripeIntent, fields: Fields): Reply {
+    intent.metadata = { ...intent.metadata, ...metadataOf(fields) }
+    return ok(intent)
+  }
+
+  /** A wallet confirms a payment in a page. */
+  confirm(id: string): StripeIntent {
+    const intent = this.intents.get(id)
+    if (intent === undefined) throw new Error(`the emulated Stripe has no payment ${id}`)
+    intent.status = "requires_capture"
+    return intent
+  }
+
   capture(intent: StripeIntent, fields: Fields): Reply {
     const amount = Number(fields.get("amount_to_capture") ?? intent.amount)
     if (intent.status !== "requires_capture") return this.unexpected(intent)
@@ -150,6 +163,7 @@ export class StripeLedger {
       return refused(404, "invalid_request_error", "resource_missing", "No such payment_intent.")
     }
     if (method === "GET") return ok(intent)
+    if (action === undefined) return this.update(intent, fields)
     return action === "capture" ? this.capture(intent, fields) : this.cancel(intent)
   }
 }

@@ -222,6 +222,7 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/carts", { currency: "USD", customerId: "{customer}" }),
   probe("PATCH", "/api/carts/{cart}", { note: "Ring twice" }),
   probe("POST", "/api/carts/{cart}/quote", { note: "Ring twice" }),
+  probe("POST", "/api/carts/{cart}/payment-session", { provider: "test" }),
   probe("POST", "/api/carts/{cart}/secret"),
   probe("PATCH", "/api/carts/{cart}/items/{item}", { quantity: 4 }),
   probe("DELETE", "/api/carts/{cart}/items/{item}"),

@@ -205,3 +205,20 @@ export const Quote = Schema.Struct({
   rejectedPromotionCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
 }).annotate({ identifier: "Quote" })
 export type Quote = typeof Quote.Type
+
+export const PaymentSessionRequest = Schema.Struct({
+  provider: Text.annotate({ description: "Id of the payment provider.", examples: ["stripe"] })
+}).annotate({ identifier: "PaymentSessionRequest" })
+
+export const PaymentSession = Schema.Struct({
+  provider: Schema.String,
+  paymentMethodToken: Schema.String.annotate({
+    description: "Names the confirmed payment in the checkout, beside `paymentMethodId`: the provider."
+  }),
+  clientSecret: Schema.String.annotate({ description: "For the provider's script, which confirms the payment." }),
+  publishableKey: Schema.NullOr(Schema.String).annotate({
+    description: "The provider's key for pages; null where the deployment has none."
+  }),
+  amount: Amount,
+  currency: Schema.String
+}).annotate({ identifier: "PaymentSession" })

@@ -63,6 +63,16 @@ export class WebhookRejected extends Data.TaggedError("WebhookRejected")<{
 
 type Call<A> = Effect.Effect<A, PaymentDeclined | PaymentUnknown, CurrentActor>
 
+/** A payment that the shopper confirms before the checkout, with the key that a page may show. */
+export interface OpenedSession {
+  /** Token of the checkout that adopts the payment. */
+  readonly paymentMethodToken: string
+  readonly clientSecret: string
+  readonly publishableKey: string | null
+}
+
+export type SessionRequest = Pick<PaymentRequest, "amount" | "currency" | "metadata" | "idempotencyKey">
+
 /** The part of an amount that an instrument can pay, in minor units; more than 0. `label` is shown to the shopper. */
 export interface PaymentOffer {
   readonly amount: number
@@ -87,6 +97,11 @@ export interface PaymentAdapter {
    */
   readonly conceal?: (token: string) => string
   readonly authorize: (request: PaymentRequest) => Call<PaymentIntent>
+  /**
+   * Opens a payment of a cart, which `metadata` names. `authorize` with its token adopts it once it is confirmed, and
+   * voids and declines one of another amount. Absent: the provider has none.
+   */
+  readonly session?: (request: SessionRequest) => Call<OpenedSession>
   /** Reads a payment, for a shopper who comes back to confirm it. Absent: its secret is shown by the checkout only. */
   readonly find?: (intentId: string) => Call<PaymentIntent>
   readonly capture: (intentId: string, amount: number, idempotencyKey: string) => Call<PaymentIntent>

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine, ReplacedSecret } from "../../domain/carts/Cart.ts"
 import { CartChange } from "../../domain/carts/CartChoices.ts"
 import { CartTotals, QuotedCart } from "../../domain/checkout/CartTotals.ts"
+import { PaymentSession, PaymentSessionRequest } from "../../domain/checkout/Checkout.ts"
 import { ChangedLine, ShownCartLine, TotalledCart } from "../../domain/checkout/ShownCart.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { CartId, CartLineId } from "../../domain/platform/ids/Id.ts"
@@ -102,6 +103,21 @@ export const CartsGroup = guarded(
         "merged into it: quantities add, prices are set again, and that cart is `merged`. It stays as it is where " +
         "there would be too many lines. 401 without a profile; 409 for a cart of another customer, or one that is " +
         "being checked out."
+    })),
+  HttpApiEndpoint.post("paymentSession", "/api/carts/:id/payment-session", {
+    params: cart,
+    payload: PaymentSessionRequest,
+    success: Data(PaymentSession)
+  })
+    .annotate(Access, anyOf("cart:update"))
+    .annotate(OpensWithCartSecret, true)
+    .annotate(RouteRate, "checkout")
+    .annotateMerge(OpenApi.annotations({
+      summary: "Open a payment that a wallet confirms before the checkout",
+      description:
+        "Of what the cart costs now. A checkout adopts the confirmed payment by `paymentMethodToken`; when the total " +
+        "differs by then, the payment is voided and the checkout refused (422). One that no checkout adopts ends at its " +
+        "provider. 422 for a cart that cannot be checked out or costs nothing."
     })),
   HttpApiEndpoint.post("replaceSecret", "/api/carts/:id/secret", { params: cart, success: Data(ReplacedSecret) })
     .annotate(Access, anyOf("cart:update"))

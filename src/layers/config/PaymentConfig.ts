@@ -14,7 +14,7 @@ import {
 } from "./Settings.ts"
 
 /** The account `stripe` has the plain names of variables; those of another account contain its id. */
-const variableOf = (id: string, name: "STOA_STRIPE_SECRET_KEY" | "STOA_STRIPE_WEBHOOK_SECRET"): string =>
+const variableOf = (id: string, name: `STOA_STRIPE_${"PUBLISHABLE_KEY" | "SECRET_KEY" | "WEBHOOK_SECRET"}`): string =>
   id === "stripe" ? name : name.replace(/^STOA_STRIPE/, `STOA_STRIPE_${id.toUpperCase().replaceAll("-", "_")}`)
 
 const keyForm = "sk_… or rk_…"
@@ -24,12 +24,16 @@ const accountName = is.textThat(
 )
 const stripeKey = is.secret(keyForm, (key) => /^(sk|rk)_(test|live)_\w+$/.test(key))
 
+const publishableKey = is.textThat((key) => /^pk_(test|live)_\w+$/.test(key), "pk_…")
+
 const accountSettings = (id: string) =>
   group({
     /** Name of the account as a provider: `paymentMethodId` selects it, orders keep it. Default `stripe`. */
     id: setting(accountName, "stripe"),
     /** Secret or restricted key (`STOA_STRIPE_SECRET_KEY`; `STOA_STRIPE_<ID>_SECRET_KEY` for another id). */
     secretKey: option(stripeKey, variableOf(id, "STOA_STRIPE_SECRET_KEY")),
+    /** Key that pages may show, for wallets before the checkout (`STOA_STRIPE_PUBLISHABLE_KEY`; `STOA_STRIPE_<ID>_PUBLISHABLE_KEY`). */
+    publishableKey: option(publishableKey, variableOf(id, "STOA_STRIPE_PUBLISHABLE_KEY")),
     /**
      * Secrets that sign its events; two while one replaces the other (`STOA_STRIPE_WEBHOOK_SECRET`, separated by commas;
      * `STOA_STRIPE_<ID>_WEBHOOK_SECRET` for another id). Absent: events are answered 503.

@@ -11,6 +11,7 @@ import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { cartsHttp } from "../../http/carts/CartsHttp.ts"
 import { capturesHttp, checkoutHttp, orderPaymentsHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { shippingQuotesHttp } from "../../http/shipping/ShippingHttp.ts"
+import { PaymentSessions } from "../../workflows/carts/PaymentSessions.ts"
 import { TotalledCarts } from "../../workflows/carts/TotalledCarts.ts"
 import { captureOrderLayer, Captures, lateCaptureLayer } from "../../workflows/checkout/Captures.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
@@ -34,7 +35,7 @@ export const checkout = defineModule({
   requires: [carts, pricing, promotions, shipping, tax, inventory, orders, fulfillment, payments],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations,
-  services: Layer.mergeAll(Checkouts.layer, OrderPayments.layer, Quotes.layer).pipe(
+  services: Layer.mergeAll(Checkouts.layer, OrderPayments.layer, PaymentSessions.layer, Quotes.layer).pipe(
     Layer.provideMerge(TotalledCarts.layer),
     Layer.provideMerge(
       Layer.mergeAll(

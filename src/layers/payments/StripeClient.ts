@@ -115,6 +115,9 @@ export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount) =>
         asking(() => stripe.paymentIntents.search({ query: `metadata['checkoutId']:'${checkoutId}'`, limit: 1 })),
         ({ data }) => data[0]
       ),
+    /** Notes the order that a payment session pays. */
+    adopt: (intentId: string, metadata: Readonly<Record<string, string>>, idempotencyKey: string) =>
+      asking(() => stripe.paymentIntents.update(intentId, { metadata: { ...metadata } }, { idempotencyKey })),
     capture: (intentId: string, units: number, key: string) =>
       retryReplayed(
         (idempotencyKey) => stripe.paymentIntents.capture(intentId, { amount_to_capture: units }, { idempotencyKey }),

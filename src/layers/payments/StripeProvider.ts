@@ -5,7 +5,8 @@ import {
   PaymentDeclined,
   type PaymentIntent,
   type PaymentRequest,
-  PaymentUnknown
+  PaymentUnknown,
+  type SessionRequest
 } from "../../domain/payments/PaymentAdapter.ts"
 import { isUuid } from "../../domain/platform/ids/Id.ts"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
@@ -14,6 +15,15 @@ import { verifyStripeEvent } from "./StripeEvents.ts"
 import { free, freeId, intentOf, isFree, toStripe } from "./StripeMoney.ts"
 
 const unknown = (message: string) => Effect.fail(new PaymentUnknown({ message }))
+
+/** Units of Stripe; declines an amount that it cannot take. */
+const unitsOf = ({ amount, currency }: Pick<PaymentRequest, "amount" | "currency">) => {
+  const message = `The payment provider cannot take ${amount} minor units of ${currency} to the unit.`
+  return Option.match(toStripe(amount, currency), {
+    onNone: () => Effect.fail(new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message })),
+    onSome: Effect.succeed
+  })
+}
 
 /** The same for the same request: Stripe refuses a repeated key with others. */
 const paramsOf = (request: PaymentRequest, units: number, { returnUrl }: StripeAccount) => {
@@ -46,9 +56,56 @@ const keyLifeMs = 23 * 3_600_000
 const madeAt = (key: string): number | undefined =>
   isUuid(key) && key.charAt(14) === "7" ? Number.parseInt(key.replaceAll("-", "").slice(0, 12), 16) : undefined
 
+const isSession = (token: string | null): token is string => token !== null && /^pi_\w+$/.test(token)
+
+/** Opens payments for wallets, and adopts those that their shopper has confirmed. */
+const sessions = (client: StripeClient, account: StripeAccount) => {
+  const code = "PAYMENT_INTENT_CREATE_FAILED"
+  const refused = refusalOf(code)
+  const decline = (message: string) => Effect.fail(new PaymentDeclined({ code, message }))
+
+  const open = Effect.fn("StripeProvider.session")(function*(request: SessionRequest) {
+    const params = {
+      amount: yield* unitsOf(request),
+      currency: request.currency.toLowerCase(),
+      capture_method: "manual" as const,
+      automatic_payment_methods: { enabled: true },
+      metadata: { ...request.metadata }
+    }
+    const { value } = yield* Effect.catch(client.create(params, request.idempotencyKey), refused)
+    return {
+      paymentMethodToken: value.id,
+      clientSecret: value.client_secret ?? "",
+      publishableKey: account.publishableKey ?? null
+    }
+  })
+
+  const adopt = Effect.fnUntraced(
+    function*(token: string, { currency, idempotencyKey, metadata }: PaymentRequest, units: number) {
+      const found = yield* Effect.catch(client.retrieve(token), refused)
+      const isOf = (name: string) => found.metadata[name] === metadata[name]
+      if (!isOf("organizationId") || !isOf("cartId")) return yield* decline("This payment belongs to another cart.")
+      if (isOf("checkoutId")) return found
+      if (found.metadata["checkoutId"] !== undefined || found.status !== "requires_capture") {
+        return yield* decline("This payment is not confirmed, or was used before. Open another payment session.")
+      }
+      if (found.amount !== units || found.currency !== currency.toLowerCase()) {
+        yield* Effect.catch(client.cancel(token, `${idempotencyKey}:void`), refused)
+        return yield* decline(
+          "The total has changed since the payment was confirmed, and it was voided. Open another payment session."
+        )
+      }
+      return yield* Effect.catch(client.adopt(token, metadata, `${idempotencyKey}:adopt`), refused)
+    }
+  )
+
+  return { open, adopt }
+}
+
 /** Authorizes once per key, however often and late it is called. */
 const authorizer = (client: StripeClient, account: StripeAccount) => {
   const refused = refusalOf("PAYMENT_INTENT_CREATE_FAILED")
+  const { adopt } = sessions(client, account)
 
   const lookUp = Effect.fnUntraced(
     function*(key: string, absent: Effect.Effect<never, PaymentDeclined | PaymentUnknown>) {
@@ -75,14 +132,12 @@ const authorizer = (client: StripeClient, account: StripeAccount) => {
   })
 
   return Effect.fn("StripeProvider.authorize")(function*(request: PaymentRequest) {
-    const { amount, currency, idempotencyKey } = request
+    const { amount, currency, idempotencyKey, paymentMethodToken } = request
     if (amount === 0) return free(freeId(idempotencyKey), currency, "requires_capture")
-    const units = toStripe(amount, currency)
-    if (Option.isNone(units)) {
-      const message = `The payment provider cannot take ${amount} minor units of ${currency} to the unit.`
-      return yield* new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message })
-    }
-    return intentOf(yield* asked(request, units.value))
+    const units = yield* unitsOf(request)
+    return intentOf(
+      yield* isSession(paymentMethodToken) ? adopt(paymentMethodToken, request, units) : asked(request, units)
+    )
   })
 }
 
@@ -198,6 +253,7 @@ export const stripeProvider = (account: StripeAccount) => {
     providerId: account.id,
     authorize: (request: PaymentRequest) =>
       Effect.tap(authorize(request), (intent) => Effect.sync(() => currencies.note(intent))),
+    session: sessions(client, account).open,
     find: (intentId: string) =>
       client.retrieve(intentId).pipe(Effect.map(intentOf), Effect.catch(refusalOf("PAYMENT_INTENT_CREATE_FAILED"))),
     capture: capturer(client, currencies),

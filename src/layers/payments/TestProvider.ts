@@ -6,6 +6,7 @@ import {
   PaymentDeclined,
   type PaymentIntent,
   type PaymentRequest,
+  type SessionRequest,
   WebhookRejected,
   WebhookUnconfigured
 } from "../../domain/payments/PaymentAdapter.ts"
@@ -60,7 +61,24 @@ const authorized = (intent: TestIntent) => answer(intent, intent.asks ? "require
 
 const kinds = new Map([["test_capture_fail", "nocapture"], ["test_requires_action", "asks"]])
 
-const authorize = ({ amount, currency, idempotencyKey, paymentMethodToken }: PaymentRequest) => {
+const sessionOf = ({ amount, currency, idempotencyKey }: SessionRequest) => {
+  const paymentMethodToken = `pi_test_ok_${currency.toLowerCase()}_${amount}_${digest(idempotencyKey)}`
+  return Effect.succeed({
+    paymentMethodToken,
+    clientSecret: `${paymentMethodToken}_secret`,
+    publishableKey: "pk_test_stoa"
+  })
+}
+
+const adopted = (intent: TestIntent, { amount, currency }: PaymentRequest) =>
+  intent.amount === amount && intent.currency === currency
+    ? Effect.succeed(authorized(intent))
+    : decline("PAYMENT_INTENT_CREATE_FAILED", "The total has changed since the payment was confirmed.")
+
+const authorize = (request: PaymentRequest) => {
+  const { amount, currency, idempotencyKey, paymentMethodToken } = request
+  const session = readIntent(paymentMethodToken ?? "")
+  if (session !== undefined) return adopted(session, request)
   if (paymentMethodToken === "test_decline") return decline("PAYMENT_INTENT_CREATE_FAILED", "The card was declined.")
   const kind = kinds.get(paymentMethodToken ?? "") ?? "ok"
   const id = `pi_test_${kind}_${currency.toLowerCase()}_${amount}_${digest(idempotencyKey)}`
@@ -162,6 +180,7 @@ const verifyWebhook = (secret: string) =>
 export const testProvider = (options: { readonly webhookSecret: string }) => ({
   providerId: "test",
   authorize,
+  session: sessionOf,
   find,
   capture,
   cancel,
