@@ -48,6 +48,17 @@ describe("order totals", () => {
     assert.strictEqual<number>(Result.getOrThrow(order({ lines, lineTaxes: [60, 7] })).taxTotal, 67)
   })
 
+  it("keep the tax of shipping off stored value, also where the goods beside it are free", () => {
+    const card = { ...line("card", 1, 5000), storedValue: true }
+    for (const [price, discounts] of [[1000, [{ amount: 1000 }]], [0, []]] as const) {
+      const lines = [card, line("a", 1, price)]
+      const priced = Result.getOrThrow(
+        order({ lines, discounts, lineTaxes: [0, 0], taxTotal: 100, shippingTotal: 500 })
+      )
+      assert.deepStrictEqual(priced.lines.map((one) => Number(one.taxAmount)), [0, 100])
+    }
+  })
+
   it("contain the tax that the prices include, which is not added again", () => {
     const lines = [line("a", 1, 1190), line("b", 1, 595)]
     const priced = Result.getOrThrow(

@@ -1,7 +1,18 @@
 import { newId, type VariantId } from "../../src/domain/platform/ids/Id.ts"
 import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
 import type { Chance } from "./Chance.ts"
-import type { Shop, ShopModifier, ShopPrice, ShopProduct, ShopPromotion, ShopTax, ShopZone, Wish } from "./Shop.ts"
+import {
+  isStoredValue,
+  type Shop,
+  type ShopModifier,
+  type ShopPrice,
+  type ShopProduct,
+  type ShopPromotion,
+  type ShopTax,
+  type ShopTaxRate,
+  type ShopZone,
+  type Wish
+} from "./Shop.ts"
 
 type Money = readonly [currency: string, most: number]
 
@@ -14,10 +25,10 @@ const huge = 1_000_000_000_000
 /** A shop has two groups of customers; a customer may be in both. */
 const groupNumbers = [0, 1] as const
 
-const types = ["product", "product", "book", "digitalDownload"] as const
+const types = ["product", "product", "product", "book", "digitalDownload", "service", "gift_card"] as const
 const categories = [null, "shoes", "hats"] as const
 const classNames = [null, null, "reduced", "books", "unknown"] as const
-const bps = [0, 550, 700, 777, 825, 1_000, 1_900, 2_100, 2_500] as const
+const bps = [0, 550, 700, 777, 825, 997.5, 1_000, 1_900, 2_100, 2_500] as const
 
 const anyPrices = (chance: Chance, hasVariant: boolean, withHuge: boolean): ReadonlyArray<ShopPrice> =>
   currencies.flatMap(([currency, most]) => {
@@ -45,15 +56,16 @@ const anySteps = (chance: Chance): ShopProduct["steps"] =>
 
 const anyProduct = (chance: Chance, kind: ShopKind): ShopProduct => {
   const variantId = chance.inHundred(20) ? newId<VariantId>() : null
+  const type = chance.oneOf(types)
   return {
     id: newId(),
     variantId,
-    type: chance.oneOf(types),
+    type,
     category: chance.oneOf(categories),
     weightGrams: chance.inHundred(30) ? 0 : chance.between(1, 3_000),
     taxClass: chance.oneOf(classNames),
     prices: anyPrices(chance, variantId !== null, kind.withHuge),
-    steps: kind.withSteps === true ? anySteps(chance) : []
+    steps: kind.withSteps === true && !isStoredValue({ type }) ? anySteps(chance) : []
   }
 }
 
@@ -123,39 +135,61 @@ const anyZone = (chance: Chance, countries: ReadonlyArray<string>, states: Reado
       amount: chance.between((turn - 1) * step + 1, turn * step),
       minSubtotal: chance.inHundred(20) ? chance.between(1, most) : null,
       maxWeightGrams: chance.inHundred(20) ? chance.between(500, 20_000) : null,
-      freeShippingThreshold: chance.inHundred(25) ? chance.between(1, most * 5) : null
+      freeShippingThreshold: chance.inHundred(25) ? chance.between(1, most * 5) : null,
+      taxClass: chance.inHundred(25) ? chance.oneOf(["standard", "reduced"]) : null
     }))
   })
 })
 
-const anyTax = (chance: Chance, by: "classes" | "regions" | "nothing", included: boolean): ShopTax => {
-  const shippingByDefaultClass = chance.inHundred(50)
-  const rate = (country: string, state: string | null) => ({
+const ages = [
+  { inForce: false, validFrom: null, validUntil: new Date("2020-01-01T00:00:00Z") },
+  { inForce: false, validFrom: new Date("2099-01-01T00:00:00Z"), validUntil: null },
+  { inForce: true, validFrom: new Date("2020-01-01T00:00:00Z"), validUntil: new Date("2099-01-01T00:00:00Z") }
+] as const
+const always = { inForce: true, validFrom: null, validUntil: null }
+
+const places: ReadonlyArray<readonly [country: string | null, state: string | null]> = [
+  ["US", null],
+  ["US", "CA"],
+  ["US", "CA"],
+  ["DE", null],
+  ["DE", null],
+  [null, null]
+]
+
+const anyRate = (chance: Chance, n: number, [country, state]: typeof places[number], byClass: boolean): ShopTaxRate => {
+  const compound = chance.inHundred(25)
+  return {
     country,
     state,
+    taxClass: byClass && chance.inHundred(60) ? chance.oneOf(["standard", "reduced", "books"]) : null,
     rateBps: chance.oneOf(bps),
-    appliesToShipping: chance.inHundred(60)
-  })
+    compound,
+    priority: compound ? 200 + n : chance.oneOf([100, 300]),
+    appliesToShipping: chance.inHundred(60),
+    ...(chance.inHundred(25) ? chance.oneOf(ages) : always)
+  }
+}
+
+const anyTax = (chance: Chance, by: ShopKind["tax"], included: boolean): ShopTax => {
+  const hasClasses = by === "classes" || by === "both"
+  const ofPlaces = by === "regions" ? places.slice(0, -1) : by === "both" ? [...places, ...places] : []
   return {
     included,
-    shippingByDefaultClass,
-    classes: by !== "classes" ? [] : [
+    shippingByDefaultClass: chance.inHundred(50),
+    classes: !hasClasses ? [] : [
       { name: "standard", rateBps: chance.oneOf(bps), isDefault: chance.inHundred(85) },
       { name: "reduced", rateBps: chance.oneOf(bps), isDefault: false },
       { name: "books", rateBps: chance.oneOf(bps), isDefault: false }
     ],
-    rates: by !== "regions" ? [] : [
-      rate("US", null),
-      ...(chance.inHundred(80) ? [rate("US", "CA"), rate("US", "CA")] : []),
-      rate("DE", null),
-      ...(chance.inHundred(40) ? [rate("DE", null)] : [])
-    ]
+    rates: chance.someOf(ofPlaces, 70).map((place, n) => anyRate(chance, n, place, hasClasses))
   }
 }
 
 /** What a shop is to be like; the rest is left to chance. */
 export interface ShopKind {
-  readonly tax: "classes" | "regions" | "nothing"
+  /** Rates of classes, of places, or of both. */
+  readonly tax: "classes" | "regions" | "both" | "nothing"
   readonly included: boolean
   readonly products: number
   /** Some prices are so high that their sums pass the exact range of a floating-point product. */
@@ -196,8 +230,10 @@ export const anyWish = (chance: Chance, shop: Shop): Wish => {
   const most = chance.oneOf([1, 3, 3, 8])
   const products = chance.someOf(shop.products.map((_, product) => product), chance.oneOf([25, 60])).slice(0, most)
   const rates = shop.zones.flatMap((zone) => zone.rates.map(({ id }) => id))
-  const [currency] = chance.oneOf(currencies)
+  const [currency, costly] = chance.oneOf(currencies)
   return {
+    exempt: chance.inHundred(15),
+    card: chance.inHundred(25) ? chance.between(1, costly * 3) : 0,
     groups: chance.inHundred(50) ? [] : chance.someOf(groupNumbers, 60),
     currency,
     lines: (products.length > 0 ? products : [0]).map((product) => ({

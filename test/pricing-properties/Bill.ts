@@ -1,6 +1,7 @@
 import { discountsPerLine, namedCodes, offerOf, type PricedLine } from "./Offer.ts"
-import { halfUp, sharesOf, sumOf } from "./Shares.ts"
-import { digitalTypes, type Shop, type ShopProduct, type ShopTax, type Wish } from "./Shop.ts"
+import { sharesOf, sumOf } from "./Shares.ts"
+import { digitalTypes, isSamePlace, isStoredValue, type Shop, type ShopProduct, type Wish } from "./Shop.ts"
+import { taxOf } from "./TaxDue.ts"
 import { unitPriceOf } from "./UnitPrice.ts"
 
 /** What a cart has to cost, to the unit. */
@@ -29,27 +30,29 @@ export const unserved = "unserved"
 /** Steps of a plugin would bring a price below zero. */
 export const unpriced = "unpriced"
 
-const sameplace = (one: string | null, other: string): boolean =>
-  (one ?? "").trim().toUpperCase() === other.trim().toUpperCase()
-
 interface Shipped {
   readonly lines: ReadonlyArray<PricedLine>
   readonly net: bigint
   readonly free: boolean
 }
 
+/** What shipping costs, and the class of its tax. */
+type Shipping = readonly [cost: bigint, taxClass: string | null]
+
 /** Contract §3.4; docs/tax-and-shipping.md. */
-const shippingOf = (shop: Shop, wish: Wish, { free, lines, net }: Shipped): bigint | typeof unserved => {
-  if (lines.every(({ product }) => digitalTypes.includes(product.type))) return wish.rateId === null ? 0n : unserved
+const shippingOf = (shop: Shop, wish: Wish, { free, lines, net }: Shipped): Shipping | typeof unserved => {
+  if (lines.every(({ product }) => digitalTypes.includes(product.type))) {
+    return wish.rateId === null ? [0n, null] : unserved
+  }
   const { address } = wish
   if (address === null || shop.zones.length === 0) {
-    return wish.rateId !== null ? unserved : free ? 0n : BigInt(shop.flatRate)
+    return wish.rateId !== null ? unserved : [free ? 0n : BigInt(shop.flatRate), null]
   }
   const grams = sumOf(lines.map(({ product, units }) => BigInt(product.weightGrams) * units))
   const fitting = shop.zones
     .filter(({ countries, states }) =>
-      (countries.includes("*") || countries.some((one) => sameplace(address.country, one))) &&
-      (states === null || states.some((one) => sameplace(address.state, one)))
+      (countries.includes("*") || countries.some((one) => isSamePlace(address.country, one))) &&
+      (states === null || states.some((one) => isSamePlace(address.state, one)))
     )
     .map(({ rates }) =>
       rates.filter((rate) =>
@@ -61,66 +64,8 @@ const shippingOf = (shop: Shop, wish: Wish, { free, lines, net }: Shipped): bigi
   const rate = wish.rateId === null ? fitting[0] : fitting.find(({ id }) => id === wish.rateId)
   if (rate === undefined) return unserved
   const threshold = rate.freeShippingThreshold
-  return free || (threshold !== null && net >= BigInt(threshold)) ? 0n : BigInt(rate.amount)
-}
-
-/** Tax on top of an amount, or the part of it that is tax. */
-const taxOn = (amount: bigint, rateBps: number, included: boolean): bigint =>
-  halfUp(amount * BigInt(rateBps), BigInt(included ? 10_000 + rateBps : 10_000))
-
-interface Tax {
-  readonly ofLines: ReadonlyArray<bigint>
-  readonly ofShipping: bigint
-}
-
-/** Each class is a rate over all of its goods. */
-const byClasses = (tax: ShopTax, lines: ReadonlyArray<PricedLine>, nets: ReadonlyArray<bigint>, shipping: bigint) => {
-  const usual = tax.classes.find(({ isDefault }) => isDefault)
-  const classOf = ({ product }: PricedLine) => tax.classes.find(({ name }) => name === product.taxClass) ?? usual
-  const parts = tax.classes.map((one) => {
-    const rates = [{ country: "", state: null, rateBps: one.rateBps, appliesToShipping: true }]
-    const goods = nets.map((net, index) => lines[index] && classOf(lines[index]) === one ? net : 0n)
-    return byRegion(rates, tax.included, goods, tax.shippingByDefaultClass && one === usual ? shipping : 0n)
-  })
-  return {
-    ofLines: nets.map((_, index) => sumOf(parts.map(({ ofLines }) => ofLines[index] ?? 0n))),
-    ofShipping: sumOf(parts.map(({ ofShipping }) => ofShipping))
-  }
-}
-
-const byRegion = (rates: ShopTax["rates"], included: boolean, nets: ReadonlyArray<bigint>, shipping: bigint): Tax => {
-  const totalOf = (some: ShopTax["rates"]) => some.reduce((sum, { rateBps }) => sum + rateBps, 0)
-  if (included) {
-    return {
-      ofLines: sharesOf(taxOn(sumOf(nets), totalOf(rates), true), nets),
-      ofShipping: taxOn(shipping, totalOf(rates.filter(({ appliesToShipping }) => appliesToShipping)), true)
-    }
-  }
-  const parts = rates.map(({ appliesToShipping, rateBps }) => {
-    const taxed = [...nets, appliesToShipping ? shipping : 0n]
-    return sharesOf(taxOn(sumOf(taxed), rateBps, false), taxed)
-  })
-  return {
-    ofLines: nets.map((_, index) => sumOf(parts.map((part) => part[index] ?? 0n))),
-    ofShipping: sumOf(parts.map((part) => part[nets.length] ?? 0n))
-  }
-}
-
-/** Contract §3.5; docs/tax-and-shipping.md. */
-const taxOf = (
-  { tax }: Shop,
-  { address }: Wish,
-  lines: ReadonlyArray<PricedLine>,
-  nets: ReadonlyArray<bigint>,
-  shipping: bigint
-): Tax => {
-  if (tax.classes.length > 0) return byClasses(tax, lines, nets, shipping)
-  const inCountry = address === null ? [] : tax.rates.filter(({ country }) => sameplace(address.country, country))
-  const ofState = inCountry.filter(({ state }) => state !== null && sameplace(address?.state ?? null, state))
-  const rates = ofState.length > 0 ? ofState : inCountry.filter(({ state }) => state === null)
-  return rates.length > 0
-    ? byRegion(rates, tax.included, nets, shipping)
-    : { ofLines: nets.map(() => 0n), ofShipping: 0n }
+  const isFree = free || (threshold !== null && net >= BigInt(threshold))
+  return [isFree ? 0n : BigInt(rate.amount), rate.taxClass]
 }
 
 /** What steps add to a unit, and to a line besides. */
@@ -148,17 +93,33 @@ export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved | typeof 
   })
   if (lines.some(({ total, unitPrice }) => unitPrice < 0n || total < 0n)) return unpriced
   const totals = lines.map(({ total }) => total)
-  const offer = offerOf(shop, lines, wish.codes, wish.currency)
   const subtotal = sumOf(totals)
-  const net = subtotal - offer.discountTotal
-  const shipping = shippingOf(shop, wish, { lines, net, free: offer.freeShipping })
+  // Stored value is not discounted, not shipped and not taxed.
+  const goods = lines.filter(({ product }) => !isStoredValue(product))
+  const costs = lines.map(({ product, total }) => isStoredValue(product) ? 0n : total)
+  const offer = offerOf(shop, goods, wish.codes, wish.currency)
+  const shipping = shippingOf(shop, wish, {
+    lines: goods,
+    net: sumOf(costs) - offer.discountTotal,
+    free: offer.freeShipping
+  })
   if (shipping === unserved) return unserved
-  const discounts = discountsPerLine(totals, offer)
-  const nets = totals.map((total, index) => total - (discounts[index] ?? 0n))
-  const tax = taxOf(shop, wish, lines, lines.map((line, index) => taxedOf(line, nets[index] ?? 0n)), shipping)
-  // The tax of shipping lies on the lines by what they cost, else by what they would have cost.
-  const spread = sharesOf(tax.ofShipping, sumOf(nets) > 0n ? nets : totals)
-  const taxTotal = sumOf(tax.ofLines) + tax.ofShipping
+  const [shippingCost, shippingClass] = shipping
+  const ofGoods = discountsPerLine(goods.map(({ total }) => total), offer)
+  const granted = lines.map((line) => ofGoods[goods.indexOf(line)] ?? 0n)
+  const nets = costs.map((cost, index) => cost - (granted[index] ?? 0n))
+  const taxed = lines.map((line, index) => taxedOf(line, nets[index] ?? 0n))
+  const tax = taxOf(shop, wish, lines, taxed, [shippingCost, shippingClass])
+  // The tax of shipping lies on the goods by what they cost, else by what they would have cost.
+  const bearing = sumOf(nets) > 0n ? nets : costs
+  const spread = sharesOf(tax.ofShipping, goods.map((line) => bearing[lines.indexOf(line)] ?? 0n))
+  const taxes = lines.map((line, index) => (tax.ofLines[index] ?? 0n) + (spread[goods.indexOf(line)] ?? 0n))
+  // Exempt buyers do not pay the tax that prices contain: it is taken off lines and shipping.
+  const { exempt } = wish
+  const takenOff = shop.tax.included && exempt
+  const discounts = granted.map((one, index) => one + (takenOff ? tax.ofLines[index] ?? 0n : 0n))
+  const shippingTotal = shippingCost - (takenOff ? tax.ofShipping : 0n)
+  const taxTotal = exempt ? 0n : sumOf(taxes)
   const applied = offer.gains.map(({ amount, code }) => [code, Number(amount)] as const)
   return {
     currency: wish.currency,
@@ -166,15 +127,22 @@ export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved | typeof 
       unitPrice: Number(unitPrice),
       totalPrice: Number(total),
       discountAmount: Number(discounts[index]),
-      taxAmount: Number((tax.ofLines[index] ?? 0n) + (spread[index] ?? 0n))
+      taxAmount: exempt ? 0 : Number(taxes[index])
     })),
     applied,
     rejected: namedCodes(wish.codes).filter((code) => !applied.some(([one]) => one === code)).toSorted(),
     subtotal: Number(subtotal),
-    discountTotal: Number(offer.discountTotal),
-    shippingTotal: Number(shipping),
+    discountTotal: Number(sumOf(discounts)),
+    shippingTotal: Number(shippingTotal),
     taxTotal: Number(taxTotal),
     taxIncluded: shop.tax.included,
-    grandTotal: Number(net + shipping + (shop.tax.included ? 0n : taxTotal))
+    grandTotal: Number(subtotal - sumOf(discounts) + shippingTotal + (shop.tax.included ? 0n : taxTotal))
   }
 }
+
+/** What gift cards may pay of a bill: all but stored value (contract-commerce §2). */
+export const payableByCard = (shop: Shop, wish: Wish, { grandTotal, lines }: Bill): number =>
+  lines.reduce((left, { totalPrice }, index) => {
+    const product = shop.products[wish.lines[index]?.product ?? -1]
+    return product !== undefined && isStoredValue(product) ? left - totalPrice : left
+  }, grandTotal)

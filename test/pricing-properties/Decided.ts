@@ -1,13 +1,17 @@
 import { Effect, Layer } from "effect"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
+import { policyOf } from "../../src/domain/catalog/TypePolicy.ts"
+import { type CartTotals, cartTotals } from "../../src/domain/checkout/CartTotals.ts"
+import { noTerms } from "../../src/domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../src/domain/checkout/CheckoutPricing.ts"
 import type { Basket, PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import type { CheckoutFailed } from "../../src/domain/platform/errors/ApiErrors.ts"
 import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
-import { newId, type TaxClassId } from "../../src/domain/platform/ids/Id.ts"
+import { type CartLineId, type CustomerId, newId, type TaxClassId } from "../../src/domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { emptyLinePricings, LinePricings, type LineToPrice } from "../../src/domain/pricing/LinePricing.ts"
 import { PriceRepo } from "../../src/domain/pricing/PriceRepo.ts"
@@ -24,9 +28,15 @@ import { Taxes } from "../../src/domain/tax/Taxes.ts"
 import { TaxExemptions } from "../../src/domain/tax/TaxExemptions.ts"
 import { TaxRuleCache } from "../../src/domain/tax/TaxRepo.ts"
 import type { TaxRules } from "../../src/domain/tax/TaxRules.ts"
-import { defaultCurrency, groupIn, type Shop, type ShopTax, type Wish } from "./Shop.ts"
+import { defaultCurrency, groupIn, policies, type Shop, type ShopTax, type Wish } from "./Shop.ts"
 
 const then = new Date(0)
+
+/** The customer who pays no tax. */
+const exemptId = newId<CustomerId>()
+const exemption = { reason: "Public school", number: null, validUntil: null }
+
+const shownId = newId<CartLineId>()
 const always = { validFrom: null, validUntil: null }
 
 const candidatesOf = ({ groups, modifiers, products }: Shop): PriceCandidates => ({
@@ -97,13 +107,13 @@ const cached = <A>(value: A) => ({ value: Effect.succeed(value), forget: Effect.
 const shippingRules = ({ zones }: Shop) => ({
   zones,
   rates: zones.flatMap(({ id, rates }) =>
-    rates.map((rate) => ({
+    rates.map(({ taxClass, ...rate }) => ({
       ...rate,
       zoneId: id,
       name: rate.id,
       maxSubtotal: null,
       minWeightGrams: null,
-      taxClassId: null
+      taxClassId: taxClass === null ? null : taxClassId(taxClass)
     }))
   ).toSorted((one, other) => one.amount - other.amount)
 })
@@ -124,17 +134,13 @@ const taxRules = ({ classes, rates }: Pick<ShopTax, "classes" | "rates">): TaxRu
     rate: percentOfBps(rateBps),
     isDefault
   })),
-  rates: rates.map(({ rateBps, ...rate }, n) => ({
+  rates: rates.map(({ rateBps, taxClass, ...rate }, n) => ({
     ...rate,
     id: newId(),
     name: `Tax ${n}`,
-    taxClassId: null,
+    taxClassId: taxClass === null ? null : taxClassId(taxClass),
     postalCode: null,
-    rate: percentOfBps(rateBps),
-    validFrom: null,
-    validUntil: null,
-    compound: false,
-    priority: 100
+    rate: percentOfBps(rateBps)
   }))
 })
 
@@ -152,7 +158,7 @@ const decisionsOf = (shop: Shop) => {
         // The repository finds all named promotions; asking for more changes nothing.
         candidates: () => Effect.succeed(promotions.map((promotion) => ({ promotion, usage })))
       }),
-      Layer.mock(Customers)({}),
+      Layer.mock(Customers)({ exemptionOf: (id) => Effect.succeed(id === exemptId ? exemption : null) }),
       Layer.mock(CustomerOrders)({ countOf: () => Effect.succeed(0) }),
       Layer.succeed(ShippingRuleCache, cached(shippingRules(shop))),
       Layer.succeed(TaxRuleCache, cached(taxRules({ classes, rates }))),
@@ -160,15 +166,15 @@ const decisionsOf = (shop: Shop) => {
       ShippingSettings.layerOf({ configured: { type: "flat", flatRate: shop.flatRate } }),
       TaxSettings.layerOf({ pricesIncludeTax: () => included, shippingByDefaultClass }),
       Layer.effect(LinePricings, pluginOf(shop)),
-      CatalogSettings.layerOf({}),
+      CatalogSettings.layerOf({ types: policies }),
       Hooks.layerNone
     ])
   )
 }
 
-const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
+const basketOf = (shop: Shop, { currency, exempt, groups, lines }: Wish): Basket => ({
   currency,
-  customerId: null,
+  customerId: exempt ? exemptId : null,
   email: null,
   customerGroupIds: groups.flatMap((group) => groupIn(shop.groups, group) ?? []),
   secretHash: "",
@@ -185,7 +191,8 @@ const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
       sku: null,
       slug: null,
       image: null,
-      counted: true,
+      counted: policyOf(policies, sold.type).manageInventory,
+      shown: { id: shownId, units: 0, isLow: false, waiting: 0 },
       categorySlugs: sold.category === null ? [] : [sold.category],
       weightGrams: sold.weightGrams,
       taxClass: sold.taxClass,
@@ -198,16 +205,33 @@ const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
 export const addressOf = ({ address }: Wish) =>
   address === null ? null : { ...address, line1: "1 Main St", city: "Town", postalCode: "1000" }
 
-/** What the service decides for each cart of a shop, or says against it: the steps of quote and checkout, no database. */
+/** How the service prices a cart: for quotes and checkouts, and for the totals that the cart shows. Or its refusal. */
+export interface Decision {
+  readonly sold: PricedCart | string
+  readonly shown: CartTotals | string
+}
+
+const refusal = ({ error }: CheckoutFailed) => Effect.succeed(error.message)
+
+/**
+ * Prices each cart of a shop as a quote and a checkout do, and as the cart shows it, without a database. These paths join here:
+ * above, they only read a `Basket` and a request, which the carts over HTTP compare.
+ */
 export const decided = (
   shop: Shop,
   wishes: ReadonlyArray<Wish>
-): Effect.Effect<ReadonlyArray<PricedCart | string>> =>
+): Effect.Effect<ReadonlyArray<Decision>> =>
   Effect.gen(function*() {
-    const { price } = yield* CheckoutPricing
+    const { preview, price } = yield* CheckoutPricing
     return yield* Effect.forEach(wishes, (wish) => {
       const request = { promotionCodes: wish.codes, shippingAddress: addressOf(wish), shippingRateId: wish.rateId }
-      return Effect.catch(price(basketOf(shop, wish), request, null), ({ error }) => Effect.succeed(error.message))
+      const basket = basketOf(shop, wish)
+      const shown = Effect.map(preview(basket, request, null, noTerms), (parts) =>
+        cartTotals({ ...parts, estimated: false, missing: [], tenders: [] }))
+      return Effect.all({
+        sold: Effect.catch(price(basket, request, null), refusal),
+        shown: Effect.catch(shown, refusal)
+      })
     })
   }).pipe(
     Effect.provide(decisionsOf(shop)),

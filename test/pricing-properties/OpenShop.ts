@@ -4,7 +4,7 @@ import { policyOf } from "../../src/domain/catalog/TypePolicy.ts"
 import { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
-import { groupIn, type Shop, type ShopProduct, type ShopRate, type ShopZone, type Wish } from "./Shop.ts"
+import { groupIn, policies, type Shop, type ShopProduct, type ShopRate, type ShopZone, type Wish } from "./Shop.ts"
 
 /** A shop that is open: its things have the ids that the service gave them. */
 export interface OpenShop {
@@ -12,13 +12,28 @@ export interface OpenShop {
   readonly organizationId: string
   /** Its administrator, who sells there. */
   readonly as: typeof asAdmin
+  /** Ids of the profiles of its customers, by their names. */
+  readonly customers: ReadonlyMap<string, string>
 }
 
-/** A customer for each set of groups; the administrator is in none and buys too. */
+type Kind = Pick<Wish, "exempt" | "groups">
+
+/** The name of the customer of a kind; undefined: the administrator, who is in no group and pays taxes, buys too. */
+export const nameOf = ({ exempt, groups }: Kind): string | undefined =>
+  groups.length === 0 && !exempt ? undefined : ["buyer", ...groups, ...(exempt ? ["exempt"] : [])].join("-")
+
 export const buyerOf = (
-  { as, organizationId }: Omit<OpenShop, "shop">,
-  { groups }: Pick<Wish, "groups">
-): typeof asAdmin => groups.length === 0 ? as : inOrganization(organizationId, asCustomer(`buyer-${groups.join("-")}`))
+  { as, organizationId }: Pick<OpenShop, "as" | "organizationId">,
+  kind: Kind
+): typeof asAdmin => {
+  const name = nameOf(kind)
+  return name === undefined ? as : inOrganization(organizationId, asCustomer(name))
+}
+
+/** All kinds of customers. */
+const kinds: ReadonlyArray<Kind> = [false, true].flatMap((exempt) =>
+  [[], [0], [1], [0, 1]].flatMap((groups) => exempt || groups.length > 0 ? [{ exempt, groups }] : [])
+)
 
 type Asker = (path: string, body: object) => Effect.Effect<Answer, never, never>
 
@@ -48,13 +63,17 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     plan.groups,
     (_, n) => Effect.map(post("customers/groups", { name: `Group ${n}` }), made)
   )
-  for (const wanted of [[0], [1], [0, 1]]) {
-    const buyer = buyerOf({ as, organizationId }, { groups: wanted })
+  const customers = new Map<string, string>()
+  for (const kind of kinds) {
+    const buyer = buyerOf({ as, organizationId }, kind)
     const customerId = (yield* api("GET", "/api/me/profile", { as: buyer })).text("data.id")
-    for (const group of wanted) {
+    customers.set(nameOf(kind) ?? "", customerId)
+    for (const group of kind.groups) {
       const path = `customers/groups/${groupIn(groups, group)}/members/${customerId}`
       assert.isBelow((yield* post(path, {})).status, 300)
     }
+    const body = { taxExemption: kind.exempt ? { reason: "Public school" } : null }
+    assert.strictEqual((yield* api("PATCH", `/api/customers/${customerId}`, { as, body })).status, 200)
   }
 
   const variantOf = Effect.fnUntraced(function*(entityId: string) {
@@ -88,10 +107,21 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
       )
     }
     const stock = { entityId: id, variantId, warehouseId, type: "restock", quantity: 1_000_000 }
-    if (policyOf({}, type).manageInventory) {
+    if (policyOf(policies, type).manageInventory) {
       assert.isBelow((yield* post("inventory/adjust", stock)).status, 300)
     }
     return { ...plan, id, variantId }
+  })
+
+  const classes = new Map(
+    yield* eachOf(plan.tax.classes, (one) => Effect.map(post("tax/classes", one), (answer) => [one.name, made(answer)]))
+  )
+  const classOf = (name: string | null) => ({ taxClassId: name === null ? null : classes.get(name) ?? null })
+  const rateBody = ({ taxClass, ...rate }: Omit<ShopRate, "id">, name: string, zoneId: string) => ({
+    ...rate,
+    ...classOf(taxClass),
+    name,
+    zoneId
   })
 
   const zoneOf = Effect.fnUntraced(function*(zone: ShopZone, n: number) {
@@ -101,7 +131,7 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     const rates = yield* eachOf(
       zone.rates,
       ({ id, ...rate }) =>
-        Effect.map(post("shipping/rates", { ...rate, name: id, zoneId }), (answer): ShopRate => ({
+        Effect.map(post("shipping/rates", rateBody(rate, id, zoneId)), (answer): ShopRate => ({
           ...rate,
           id: ShippingRateId.make(made(answer))
         }))
@@ -109,7 +139,6 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     return { ...zone, id: zoneId, rates }
   })
 
-  yield* eachOf(plan.tax.classes, (one) => Effect.map(post("tax/classes", one), made))
   const products = yield* eachOf(plan.products, productOf)
   for (const { group, minSubtotal, product, ...modifier } of plan.modifiers) {
     const customerGroupId = groupIn(groups, group)
@@ -122,7 +151,11 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     (promotion) => Effect.map(post("promotions", { ...promotion, name: promotion.code }), made)
   )
   const zones = yield* eachOf(plan.zones, zoneOf)
-  yield* eachOf(plan.tax.rates, (one, n) => Effect.map(post("tax/rates", { ...one, name: `Tax ${n}` }), made))
-  const open: OpenShop = { shop: { ...plan, groups, products, zones }, organizationId, as }
+  yield* eachOf(
+    plan.tax.rates,
+    ({ inForce: _, taxClass, ...one }, n) =>
+      Effect.map(post("tax/rates", { ...one, ...classOf(taxClass), name: `Tax ${n}` }), made)
+  )
+  const open: OpenShop = { shop: { ...plan, groups, products, zones }, organizationId, as, customers }
   return open
 })

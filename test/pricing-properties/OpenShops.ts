@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anyShop, anyWish } from "./AnyShop.ts"
 import { type Chance, chanceOf } from "./Chance.ts"
@@ -11,8 +12,8 @@ import { buy } from "./Purchases.ts"
 /** Shops of every way to be taxed; whose prices contain their tax, the deployment says by the organization. */
 const kinds = [
   { name: "org_net_classes", tax: "classes", included: false },
-  { name: "org_net_regions", tax: "regions", included: false },
-  { name: "org_gross_classes", tax: "classes", included: true },
+  { name: "org_net_both", tax: "both", included: false },
+  { name: "org_gross_both", tax: "both", included: true },
   { name: "org_gross_regions", tax: "regions", included: true }
 ] as const
 
@@ -20,6 +21,7 @@ const flatRate = 1_234
 
 /** What the service has to be started with for these shops. */
 export const deploymentOf = ({ adapter }: ReturnType<typeof countedPayments>) => ({
+  plugins: [giftCards({ maxBalancePerCard: 1_000_000_000 })],
   payments: { adapters: [adapter] },
   shipping: { type: "flat" as const, flatRate },
   tax: {
@@ -60,7 +62,7 @@ export const tradeOverHttp = Effect.fnUntraced(
       const bought = yield* buy(open, payments, wish, about)
       if (bought === undefined) seen.unserved += 1
       else seen.orders += 1
-      if (bought === undefined || bought.bill.grandTotal === 0 || turn % everyNthBack > 0) return
+      if (bought === undefined || bought.bill.grandTotal === 0 || wish.card > 0 || turn % everyNthBack > 0) return
       yield* giveBackAtOnce(chance, open, payments, bought, wish, about)
       seen.givenBack += 1
     })

@@ -1,11 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { PricedCart } from "../../src/domain/checkout/PricedCart.ts"
-import { assertBalanced, assertSame, billIn } from "./Agreement.ts"
+import { payableByStoredValue, type PricedCart } from "../../src/domain/checkout/PricedCart.ts"
+import { assertBalanced, assertSame, billIn, cartBill } from "./Agreement.ts"
 import { anyShop, anyWish } from "./AnyShop.ts"
-import { type Bill, billOf, unpriced, unserved } from "./Bill.ts"
+import { type Bill, billOf, payableByCard, unpriced, unserved } from "./Bill.ts"
 import { type Chance, chanceOf } from "./Chance.ts"
-import { decided } from "./Decided.ts"
+import { decided, type Decision } from "./Decided.ts"
 import { giveBack, refundable } from "./RandomRefunds.ts"
 import type { Shop, Wish } from "./Shop.ts"
 
@@ -22,6 +22,8 @@ export interface Seen {
   stacked: number
   taxed: number
   taxIncluded: number
+  exempt: number
+  storedValue: number
   shipped: number
   refunds: number
 }
@@ -30,7 +32,7 @@ const cartsOfShop = 25
 
 const shopOf = (chance: Chance): Shop =>
   anyShop(chance, {
-    tax: chance.oneOf(["classes", "regions", "regions", "nothing"]),
+    tax: chance.oneOf(["classes", "regions", "both", "both", "nothing"]),
     included: chance.inHundred(50),
     products: chance.between(1, 10),
     withHuge: true,
@@ -49,35 +51,57 @@ const note = (seen: Seen, bill: Bill): void => {
 const billOfDecision = (pricedCart: PricedCart): Bill =>
   billIn(pricedCart, { lines: "lines", promotions: pricedCart.promotions, rejected: pricedCart.rejectedCodes })
 
-const checkCart = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: PricedCart | string, about: string) => {
+/** Taxes of each line add up to its tax, and none is negative. */
+const assertTaxes = ({ lines }: PricedCart, about: string): void => {
+  for (const { taxAmount, taxes = [] } of lines) {
+    const sum = taxes.reduce((left, { amount }) => left + amount, 0)
+    if (sum !== taxAmount || taxes.some(({ amount, base }) => amount < 0 || base < 0)) {
+      assert.fail(`${about}: ${JSON.stringify(taxes)} is not ${taxAmount}`)
+    }
+  }
+}
+
+/** The cart shows what cannot be shipped, too: with a warning. */
+const isWarned = (shown: Decision["shown"]): boolean =>
+  typeof shown !== "string" && shown.warnings.some(({ code }) => code === "shipping_unavailable")
+
+const checkCart = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, { shown, sold }: Decision, about: string) => {
   const expected = billOf(shop, wish)
   seen.carts += 1
   if (expected === unpriced) {
     seen.unpriced += 1
-    if (!/below zero|more than the line/.test(String(found))) assert.fail(`${about}: ${String(found)} has no price`)
+    if (!/below zero|more than the line/.test(String(sold)) || shown !== sold) {
+      assert.fail(`${about}: ${String(sold)}, ${String(shown)} has no price`)
+    }
     return
   }
-  if (typeof found === "string" || expected === unserved) {
+  if (typeof sold === "string" || expected === unserved) {
     seen.unserved += 1
-    const text = typeof found === "string" ? found : JSON.stringify(found)
-    if (expected !== unserved || !/Shipping to|shipping rate/i.test(text)) {
+    const text = typeof sold === "string" ? sold : JSON.stringify(sold)
+    if (expected !== unserved || !/Shipping to|shipping rate/i.test(text) || !isWarned(shown)) {
       assert.fail(`${about}: ${text} instead of ${JSON.stringify(expected)}`)
     }
     return
   }
-  const bill = billOfDecision(found)
+  const bill = billOfDecision(sold)
   assertSame(bill, expected, about)
+  assertSame(cartBill(shown), expected, `the cart of ${about}`)
   assertBalanced(bill, about)
+  assertTaxes(sold, about)
+  const payable = payableByCard(shop, wish, expected)
+  if (payableByStoredValue(sold) !== payable) assert.fail(`${about}: cards may pay ${payable}`)
   note(seen, bill)
-  if (found.lines.some(({ addedSteps }) => addedSteps !== undefined)) seen.stepped += 1
+  if (wish.exempt) seen.exempt += 1
+  if (sold.lines.some(({ storedValue }) => storedValue === true)) seen.storedValue += 1
+  if (sold.lines.some(({ addedSteps }) => addedSteps !== undefined)) seen.stepped += 1
   if (bill.grandTotal === 0) return
   const captured = chance.inHundred(20) ? chance.between(1, bill.grandTotal) : bill.grandTotal
   seen.refunds += giveBack(chance, refundable(bill, wish, captured), about)
 }
 
 /**
- * Generates shops and carts, has the service decide what each costs, and compares every amount with a bill that was
- * computed without it; then gives the order back in random parts. Fails with the seed and the number of the cart.
+ * Generates shops and carts and compares every amount of what a checkout decides, and of what the cart shows, with a bill that
+ * was computed without the service; then gives the order back in random parts. Fails with the seed and the number of the cart.
  */
 export const checkPrices = Effect.fnUntraced(function*(seed: number, carts: number) {
   const chance = chanceOf(seed)
@@ -90,6 +114,8 @@ export const checkPrices = Effect.fnUntraced(function*(seed: number, carts: numb
     stacked: 0,
     taxed: 0,
     taxIncluded: 0,
+    exempt: 0,
+    storedValue: 0,
     shipped: 0,
     refunds: 0
   }

@@ -2,10 +2,10 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, api, at } from "../support/TestApp.ts"
 import { assertBalanced, assertSame, cartBill, orderedBill, quotedBill } from "./Agreement.ts"
-import { type Bill, billOf, unpriced, unserved } from "./Bill.ts"
+import { type Bill, billOf, payableByCard, unpriced, unserved } from "./Bill.ts"
 import type { countedPayments } from "./CountedPayments.ts"
 import { addressOf } from "./Decided.ts"
-import { buyerOf, type OpenShop } from "./OpenShop.ts"
+import { buyerOf, nameOf, type OpenShop } from "./OpenShop.ts"
 import { groupIn, type Wish } from "./Shop.ts"
 
 /** An order that was placed, as its checkout answered, and what it should have cost. */
@@ -52,24 +52,39 @@ const filledCart = Effect.fnUntraced(
 const offeredFirst = Effect.fnUntraced(
   function*(open: OpenShop, wish: Wish, cartId: string, bill: Bill, about: string) {
     const shippingAddress = addressOf(wish)
-    if (shippingAddress === null || wish.rateId !== null) return
+    // Offers to exempt buyers contain the tax, which is taken off with the order.
+    if (shippingAddress === null || wish.rateId !== null || wish.exempt) return
     const body = { cartId, shippingAddress, promotionCodes: wish.codes }
     const offer = yield* api("POST", "/api/shipping/quotes", { as: buyerOf(open, wish), body })
     assert.strictEqual(offer.at("data.rates.0.amount") ?? 0, bill.shippingTotal, `the shipping offered to ${about}`)
   }
 )
 
+/** A gift card as the buyer has it: what it pays of the bill, and what of a request names it. */
+const cardOf = Effect.fnUntraced(function*({ as, shop }: OpenShop, wish: Wish, bill: Bill | typeof unserved) {
+  if (wish.card === 0) return { body: {}, pays: 0 }
+  const issued = yield* api("POST", "/api/gift-cards", { as, body: { amount: wish.card, currency: wish.currency } })
+  const pays = bill === unserved ? 0 : Math.min(wish.card, payableByCard(shop, wish, bill))
+  return { body: { giftCardCodes: [issued.text("data.code")] }, pays }
+})
+
+type Card = Effect.Success<ReturnType<typeof cardOf>>
+
 /** The totals of the cart are the bill: of one that chooses it all for a try, and of one that keeps it. */
 const totalled = Effect.fnUntraced(
-  function*(open: OpenShop, wish: Wish, cartId: string, bill: Bill | typeof unserved, about: string) {
+  function*(open: OpenShop, wish: Wish, cartId: string, bill: Bill | typeof unserved, card: Card, about: string) {
     const as = buyerOf(open, wish)
-    const body = { promotionCodes: wish.codes, shippingAddress: addressOf(wish), shippingRateId: wish.rateId }
+    const chosen = { promotionCodes: wish.codes, shippingAddress: addressOf(wish), shippingRateId: wish.rateId }
+    const body = { ...chosen, ...card.body }
     const tried = yield* api("POST", `/api/carts/${cartId}/quote`, { as, body })
     const kept = yield* api("PATCH", `/api/carts/${cartId}`, { as, body })
     for (const answer of [tried, kept]) {
       assert.strictEqual(answer.status, 200, `${about} ${JSON.stringify(answer.body)}`)
       if (bill === unserved) assert.strictEqual(answer.at("data.totals.warnings.0.code"), "shipping_unavailable", about)
-      else assertSame(cartBill(answer.at("data.totals")), bill, `the totals of the cart of ${about}`)
+      else {
+        assertSame(cartBill(answer.at("data.totals")), bill, `the totals of the cart of ${about}`)
+        assert.strictEqual(answer.at("data.totals.amountDue"), bill.grandTotal - card.pays, about)
+      }
     }
   }
 )
@@ -92,11 +107,13 @@ export const buy = Effect.fnUntraced(
       shippingRateId: wish.rateId
     }
     if (bill !== unserved) yield* offeredFirst(open, wish, cartId, bill, about)
-    yield* totalled(open, wish, cartId, bill, about)
+    const card = yield* cardOf(open, wish, bill)
+    yield* totalled(open, wish, cartId, bill, card, about)
     const quoted = (body: object) => api("POST", "/api/orders/quote", { as: open.as, body: { ...asked, ...body } })
     const quote = yield* quoted({ cartId })
     const customerGroupIds = wish.groups.map((group) => groupIn(open.shop.groups, group))
-    const unbound = yield* quoted({ lineItems: lines, customerGroupIds })
+    const customer = wish.exempt ? { customerId: open.customers.get(nameOf(wish) ?? "") } : {}
+    const unbound = yield* quoted({ lineItems: lines, customerGroupIds, ...customer })
     const expected = bill === unserved ? {} : { expectedTotal: bill.grandTotal }
     const body = { ...asked, ...expected, cartId, paymentMethodId: "counted" }
     const order = yield* api("POST", "/api/checkout", { as, body })
@@ -116,7 +133,10 @@ export const buy = Effect.fnUntraced(
     )
     assertBalanced(orderedBill(read.at("data"), order.at("meta.rejectedPromotionCodes")), about)
     assert.strictEqual(read.at("data.amountCaptured"), bill.grandTotal, about)
-    assert.strictEqual(payments.bookOf(order.text("data.paymentIntentId")).captured, bill.grandTotal, about)
+    const tenders = read.list("data.tenders").filter((tender) => at(tender, "method") === "counted")
+    const rest = tenders.reduce<number>((sum, tender) => sum + Number(at(tender, "amount")), 0)
+    assert.strictEqual(rest, bill.grandTotal - card.pays, about)
+    if (rest > 0) assert.strictEqual(payments.bookOf(order.text("data.paymentIntentId")).captured, rest, about)
     const bought: Bought = { order, bill }
     return bought
   }

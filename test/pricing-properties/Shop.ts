@@ -1,3 +1,4 @@
+import type { TypePolicies } from "../../src/domain/catalog/TypePolicy.ts"
 import type { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/platform/ids/Id.ts"
 import type { ModifierType } from "../../src/domain/pricing/PriceResolution.ts"
 import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
@@ -66,6 +67,8 @@ export interface ShopRate {
   readonly minSubtotal: number | null
   readonly maxWeightGrams: number | null
   readonly freeShippingThreshold: number | null
+  /** Name of the class of its tax. */
+  readonly taxClass: string | null
 }
 
 /** Where a shop ships to; zones are in the order of their priority. */
@@ -76,17 +79,33 @@ export interface ShopZone {
   readonly rates: ReadonlyArray<ShopRate>
 }
 
-/** How a shop is taxed: by its classes where it has any, else by the rates of regions. */
+/** A class of goods with its rate where no other one is in force. */
+export interface ShopTaxClass {
+  readonly name: string
+  readonly rateBps: number
+  readonly isDefault: boolean
+}
+
+/** A rate of a place and a class; null: of all of them. No two compound ones have one priority. */
+export interface ShopTaxRate {
+  readonly country: string | null
+  readonly state: string | null
+  readonly taxClass: string | null
+  readonly rateBps: number
+  readonly compound: boolean
+  readonly priority: number
+  readonly appliesToShipping: boolean
+  readonly inForce: boolean
+  readonly validFrom: Date | null
+  readonly validUntil: Date | null
+}
+
+/** How a shop is taxed. */
 export interface ShopTax {
   readonly included: boolean
   readonly shippingByDefaultClass: boolean
-  readonly classes: ReadonlyArray<{ readonly name: string; readonly rateBps: number; readonly isDefault: boolean }>
-  readonly rates: ReadonlyArray<{
-    readonly country: string
-    readonly state: string | null
-    readonly rateBps: number
-    readonly appliesToShipping: boolean
-  }>
+  readonly classes: ReadonlyArray<ShopTaxClass>
+  readonly rates: ReadonlyArray<ShopTaxRate>
 }
 
 /** Everything that decides what a cart costs. Amounts in minor units. */
@@ -106,6 +125,10 @@ export interface Shop {
 export interface Wish {
   /** The groups that the buyer is in, by their numbers. */
   readonly groups: ReadonlyArray<number>
+  /** The buyer pays no tax. */
+  readonly exempt: boolean
+  /** What is on a gift card that pays first; 0: there is none. */
+  readonly card: number
   readonly currency: string
   readonly lines: ReadonlyArray<{ readonly product: number; readonly quantity: number }>
   readonly codes: ReadonlyArray<string>
@@ -121,5 +144,14 @@ export const groupIn = (groups: Shop["groups"], group: number | null): string | 
 /** Amounts that carry no currency are in this one. */
 export const defaultCurrency = "USD"
 
+/** A type that is money and not goods (contract-commerce §2). */
+export const policies: TypePolicies = { gift_card: { manageInventory: false, storedValue: true } }
+
+export const isStoredValue = ({ type }: Pick<ShopProduct, "type">): boolean => policies[type]?.storedValue === true
+
 /** Types whose goods are not shipped (docs/tax-and-shipping.md). */
 export const digitalTypes: ReadonlyArray<string> = ["digitalDownload", "course"]
+
+/** Letters' case and spaces around a country or a state do not matter. */
+export const isSamePlace = (one: string | null, other: string): boolean =>
+  (one ?? "").trim().toUpperCase() === other.trim().toUpperCase()

@@ -1,5 +1,5 @@
 import { halfUp } from "./Shares.ts"
-import type { Shop, ShopModifier, ShopProduct, Wish } from "./Shop.ts"
+import { isStoredValue, type Shop, type ShopModifier, type ShopProduct, type Wish } from "./Shop.ts"
 
 /** Whether a price or a modifier is for all buyers, or for a group of this buyer. */
 const isFor = ({ groups }: Wish, group: number | null): boolean => group === null || groups.includes(group)
@@ -35,6 +35,8 @@ const after = ({ type, value }: ShopModifier, running: bigint): bigint => {
 export const unitPriceOf = (shop: Shop, wish: Wish, product: number, quantity: number): bigint => {
   const sold = shop.products[product]
   if (sold === undefined) throw new Error(`no product ${product}`)
+  // Stored value costs the same for all groups, under every modifier (contract-commerce §2).
+  if (isStoredValue(sold)) return baseOf(sold, { ...wish, groups: [] }, quantity)
   const base = baseOf(sold, wish, quantity)
   return shop.modifiers
     .filter((one) => one.product === null || one.product === product)

@@ -110,8 +110,11 @@ const taxPerLine = (
   const rest = taxTotal - total(lineTaxes)
   if (rest < 0) return refuse("The tax of the lines exceeds the tax of the order.")
   if (rest > 0 && totals.length === 0) return refuse("Tax without a line.")
-  const net = totals.map((cost, index) => isApart(index) ? 0 : cost - (discounts[index] ?? 0))
-  const parts = allocate(rest, total(net) > 0 ? net : totals)
+  const net = totals.map((cost, index) => cost - (discounts[index] ?? 0))
+  const weights = [net, totals, totals.map(() => 1)].map((costs) =>
+    costs.map((cost, index) => isApart(index) ? 0 : cost)
+  )
+  const parts = allocate(rest, weights.find((costs) => total(costs) > 0) ?? totals)
   return Result.succeed(lineTaxes.map((tax, index) => tax + (parts[index] ?? 0)))
 }
 
