@@ -1,7 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { atOnce } from "../support/AtOnce.ts"
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
-import { api, asCustomer, at, withSharedApp } from "../support/TestApp.ts"
+import { sharedClient } from "../support/SharedClients.ts"
+import { api, asCustomer, at, TestApp, withSharedApp } from "../support/TestApp.ts"
 
 const claim = (as: ReturnType<typeof asCustomer>, { headers, id }: GuestCart) =>
   api("POST", `/api/carts/${id}/claim`, { as, headers })
@@ -75,6 +77,40 @@ withSharedApp("a claimed cart", (it) => {
       const active = carts.filter((one) => one.at("data.status") === "active")
       const units = active.flatMap(({ body }) => Object.values(quantities(body)))
       assert.deepStrictEqual(units, [4])
+    }))
+
+  it.effect("has the units that the buyer's other cart got while it was claimed", () =>
+    Effect.gen(function*() {
+      const as = aBuyer()
+      const entityId = yield* aProduct()
+      const own = yield* ownCart(as, entityId, 1)
+      const guest = yield* aCartWith(entityId, 1)
+      const { databaseUrl } = yield* TestApp
+      const [claimed] = yield* atOnce(
+        (sql) =>
+          Effect.andThen(
+            sql`update carts set version = version + 1 where id = ${own.id}::uuid`,
+            sql`update cart_lines set quantity = 7 where cart_id = ${own.id}::uuid`
+          ),
+        [claim(as, guest)]
+      ).pipe(Effect.provide(sharedClient(databaseUrl)), Effect.orDie)
+      assert.deepStrictEqual(quantities(claimed?.body), { [entityId]: 8 })
+    }))
+
+  it.effect("leaves the buyer's carts of other currencies, and earlier ones, as they are", () =>
+    Effect.gen(function*() {
+      const as = aBuyer()
+      const entityId = yield* aProduct()
+      const earlier = yield* ownCart(as, entityId, 2)
+      const latest = yield* ownCart(as, entityId, 1)
+      const euros = yield* api("POST", "/api/carts", { as, body: { currency: "EUR" } })
+      const claimed = yield* claim(as, yield* aCartWith(entityId, 1))
+      assert.deepStrictEqual(quantities(claimed.body), { [entityId]: 2 })
+      const statuses = yield* Effect.forEach(
+        [earlier.id, latest.id, euros.text("data.id")],
+        (id) => Effect.map(read(as, id), (cart) => cart.at("data.status"))
+      )
+      assert.deepStrictEqual(statuses, ["active", "merged", "active"])
     }))
 
   it.effect("is not given to visitors, without its secret, or to a second customer", () =>

@@ -111,6 +111,20 @@ layer(app, live)("every call", (it) => {
       assert.strictEqual((yield* socket.call("catalog.read", { idOrSlug: id }, admin)).error, "NotFound")
     }))
 
+  it.effect("answers the totals of a cart that a line was taken out of, where they are asked for", () =>
+    Effect.gen(function*() {
+      const { cart, entityId, itemId } = yield* aStore
+      const socket = yield* rawSocket
+      const headers = { ...cart.headers, ...admin }
+      const item = { cartId: cart.id, item: { entityId, quantity: 1, metadata: { engraving: "J" } } }
+      const other = Object((yield* socket.call("carts.addItem", item, headers)).value)
+      const call = { cartId: cart.id, itemId, include: "totals" }
+      const removed = Object((yield* socket.call("carts.removeItem", call, headers)).value)
+      assert.deepStrictEqual(removed.totals.lines.map(({ id }: { readonly id: string }) => id), [other.id])
+      const plain = yield* socket.call("carts.removeItem", { cartId: cart.id, itemId: other.id }, headers)
+      assert.deepStrictEqual([plain.ok, plain.value ?? null], [true, null])
+    }))
+
   it.effect("fails with the errors of its route", () =>
     Effect.gen(function*() {
       const { cart, entityId, itemId, jobId, orderId } = yield* aStore

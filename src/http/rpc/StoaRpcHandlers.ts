@@ -94,7 +94,11 @@ export const rpcHandlers = StoaRpcs.toLayer({
     TotalledCarts.use((carts) => carts.addItem(cartId, item, wantsTotals(query))),
   "carts.setQuantity": ({ cartId, itemId, notes, quantity, ...query }) =>
     TotalledCarts.use((carts) => carts.changeItem(cartId, itemId, { notes, quantity }, wantsTotals(query))),
-  "carts.removeItem": ({ cartId, itemId }) => Carts.use((carts) => carts.removeItem(cartId, itemId)),
+  "carts.removeItem": ({ cartId, itemId, ...query }) =>
+    Effect.map(
+      TotalledCarts.use((carts) => carts.removeItem(cartId, itemId, wantsTotals(query))),
+      (removed) => "totals" in removed ? removed : undefined
+    ),
   // The HTTP fingerprint: a repeat finds its order either way.
   "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {
     const checkouts = yield* Checkouts

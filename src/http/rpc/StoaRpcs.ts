@@ -167,7 +167,11 @@ const carts = RpcGroup.make(
     success: ChangedLine,
     ...totalled
   }),
-  call("removeItem", line, Schema.Void),
+  Rpc.make("removeItem", {
+    payload: { ...line, ...include },
+    success: Schema.Union([QuotedCart, Schema.Void]),
+    ...totalled
+  }),
   Rpc.make("checkout", {
     payload: CheckoutRequest,
     success: CheckoutAnswer,
