@@ -141,12 +141,14 @@ const anyZone = (chance: Chance, countries: ReadonlyArray<string>, states: Reado
   })
 })
 
-const ages = [
+type Age = Pick<ShopTaxRate, "inForce" | "validFrom" | "validUntil">
+
+const ages: readonly [Age, ...ReadonlyArray<Age>] = [
   { inForce: false, validFrom: null, validUntil: new Date("2020-01-01T00:00:00Z") },
   { inForce: false, validFrom: new Date("2099-01-01T00:00:00Z"), validUntil: null },
   { inForce: true, validFrom: new Date("2020-01-01T00:00:00Z"), validUntil: new Date("2099-01-01T00:00:00Z") }
-] as const
-const always = { inForce: true, validFrom: null, validUntil: null }
+]
+const always: Age = { inForce: true, validFrom: null, validUntil: null }
 
 const places: ReadonlyArray<readonly [country: string | null, state: string | null]> = [
   ["US", null],

@@ -114,7 +114,10 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
   })
 
   const classes = new Map(
-    yield* eachOf(plan.tax.classes, (one) => Effect.map(post("tax/classes", one), (answer) => [one.name, made(answer)]))
+    yield* eachOf(
+      plan.tax.classes,
+      (one) => Effect.map(post("tax/classes", one), (answer) => [one.name, made(answer)] as const)
+    )
   )
   const classOf = (name: string | null) => ({ taxClassId: name === null ? null : classes.get(name) ?? null })
   const rateBody = ({ taxClass, ...rate }: Omit<ShopRate, "id">, name: string, zoneId: string) => ({

@@ -1,5 +1,4 @@
 import { Context, Effect, Option, Stream } from "effect"
-import { Carts } from "../../domain/carts/Carts.ts"
 import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
 import { type EntitySort, includesOf, sortOf } from "../../domain/catalog/EntityView.ts"
@@ -97,7 +96,7 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "carts.removeItem": ({ cartId, itemId, ...query }) =>
     Effect.map(
       TotalledCarts.use((carts) => carts.removeItem(cartId, itemId, wantsTotals(query))),
-      (removed) => "totals" in removed ? removed : undefined
+      ({ totals }) => totals === undefined ? undefined : { totals }
     ),
   // The HTTP fingerprint: a repeat finds its order either way.
   "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {
