@@ -113,7 +113,8 @@ const shippingRules = ({ zones }: Shop) => ({
       name: rate.id,
       maxSubtotal: null,
       minWeightGrams: null,
-      taxClassId: taxClass === null ? null : taxClassId(taxClass)
+      taxClassId: taxClass === null ? null : taxClassId(taxClass),
+      estimate: null
     }))
   ).toSorted((one, other) => one.amount - other.amount)
 })

@@ -130,7 +130,12 @@ describe("shipping at the checkout", () => {
         const cart = yield* aCartWith(entityId)
         checkoutFailed(yield* shipTo(cart, to("FR"), { promotionCodes }))
         const offers = yield* quote(cart, to("US"), { promotionCodes })
-        assert.deepStrictEqual(offers.at("data.rates"), [{ id: rateId, name: "Rate of 300", amount: 0 }])
+        assert.deepStrictEqual(offers.at("data.rates"), [{
+          id: rateId,
+          name: "Rate of 300",
+          amount: 0,
+          estimate: null
+        }])
         const placed = yield* shipTo(cart, to("US"), { promotionCodes })
         assert.deepStrictEqual([placed.status, placed.at("data.shippingTotal")], [201, 0])
       })))
@@ -162,7 +167,10 @@ describe("shipping at the checkout", () => {
         const offers = yield* quote(cart, to("US"))
         assert.deepStrictEqual([offers.status, offers.at("data")], [200, {
           currency: "USD",
-          rates: [{ id: parcel, name: "Parcel", amount: 300 }, { id: express, name: "Express", amount: 900 }]
+          rates: [
+            { id: parcel, name: "Parcel", amount: 300, estimate: null },
+            { id: express, name: "Express", amount: 900, estimate: null }
+          ]
         }])
         for (const shippingRateId of [heavy, abroad, newId(), "nonsense"]) {
           checkoutFailed(yield* shipTo(cart, to("US"), { shippingRateId }), /is not offered for this order/)
@@ -181,7 +189,7 @@ describe("shipping at the checkout", () => {
         const cart = yield* aCartWith(entityId)
         const body = { cartId: cart.id, shippingAddress: to("US") }
         assert.deepStrictEqual((yield* quote(cart, to("US"))).at("data.rates"), [
-          { id: null, name: null, amount: configured }
+          { id: null, name: null, amount: configured, estimate: null }
         ])
         yield* aRate(yield* aZone(["US"]), 300)
         assert.deepStrictEqual(offered(yield* quote(cart, to("US"))), [300])

@@ -58,7 +58,10 @@ describe("an outside service of shipping rates", () => {
       Effect.gen(function*() {
         service.answer = () => Promise.resolve([fast, slow])
         const cart = yield* aCartWith(yield* aProduct({ price: 700 }), 2)
-        assert.deepStrictEqual((yield* quote(cart, "JP")).at("data.rates"), [slow, fast])
+        assert.deepStrictEqual(
+          (yield* quote(cart, "JP")).at("data.rates"),
+          [slow, fast].map((rate) => ({ ...rate, estimate: null }))
+        )
         assert.deepStrictEqual(asked.at(-1), {
           organizationId: "org_default",
           actor: { type: "user", userId: null, role: "customer" },

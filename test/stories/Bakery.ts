@@ -68,7 +68,14 @@ const taxes = Effect.gen(function*() {
 const shipping = Effect.fnUntraced(function*(taxClassId: string) {
   for (const [country, amount, name] of [["AT", 490, "Post"], ["DE", 990, "Parcel"]] as const) {
     const zoneId = yield* make("shipping/zones", { name: country, countries: [country] })
-    yield* make("shipping/rates", { zoneId, name, currency: "EUR", amount, taxClassId })
+    yield* make("shipping/rates", {
+      zoneId,
+      name,
+      currency: "EUR",
+      amount,
+      taxClassId,
+      estimate: "1 to 3 working days"
+    })
   }
 })
 

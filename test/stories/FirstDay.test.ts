@@ -72,6 +72,7 @@ const quoted = Effect.fnUntraced(function*(buyer: Buyer, shippingAddress: object
       linesOf(at(found, "lines"), ["subtotal", "discount", "tax"]),
       sale.lines.map(([, , ...money]) => money)
     )
+    assert.deepInclude(at(found, "shippingRates.0"), { estimate: "1 to 3 working days" })
     assert.deepInclude(found, { estimated: false, warnings: [], taxIncluded: true })
   }
   const body = { cartId, currency: "EUR", shippingAddress, promotionCodes: ["ADVENT"] }

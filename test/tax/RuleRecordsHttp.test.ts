@@ -71,6 +71,7 @@ const kinds: ReadonlyArray<{ of: string; path: string; sent: object; made: objec
       maxWeightGrams: 30_000,
       freeShippingThreshold: null,
       taxClassId: null,
+      estimate: null,
       ...usual
     },
     change: { amount: 800, maxSubtotal: null, freeShippingThreshold: 4_000, isActive: false },

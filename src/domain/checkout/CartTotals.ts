@@ -6,7 +6,7 @@ import { OrderTax, orderTaxes } from "../orders/Order.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
 import { Requirement } from "../platform/settings/StoreSettings.ts"
 import { payable } from "../pricing/Totals.ts"
-import type { ShippingOption } from "../shipping/ShippingRules.ts"
+import { type ShippingOption, shownOption } from "../shipping/ShippingRules.ts"
 import { Quote, ShippingQuote } from "./Checkout.ts"
 import { appliedIn, type PricedCart, totalsOf } from "./PricedCart.ts"
 
@@ -128,6 +128,6 @@ export const cartTotals = ({ cartLineIds, offered, pricedCart, ...rest }: Totals
     amountDue: rest.tenders.reduce((due, { amount }) => due - amount, totals.grandTotal),
     appliedPromotions: appliedIn(pricedCart),
     rejectedPromotionCodes: pricedCart.rejectedCodes,
-    shippingRates: offered.map(({ amount, id, name }) => ({ id, name, amount }))
+    shippingRates: offered.map(shownOption)
   }
 }

@@ -10,6 +10,7 @@ import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, ShortText, Text } from "../platform/text/Storable.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
+import { Estimate } from "../shipping/ShippingRate.ts"
 
 const TenderRequest = Schema.Struct({
   method: Text.annotate({ description: "A payment method or provider of the deployment." }),
@@ -109,7 +110,8 @@ export const ShippingQuote = Schema.Struct({
   rates: Schema.Array(Schema.Struct({
     id: Schema.NullOr(Schema.String),
     name: Schema.NullOr(Schema.String),
-    amount: Schema.Int
+    amount: Schema.Int,
+    estimate: Estimate
   }))
 }).annotate({ identifier: "ShippingQuote" })
 export type ShippingQuote = typeof ShippingQuote.Type

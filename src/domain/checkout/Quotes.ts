@@ -7,6 +7,7 @@ import { CheckoutFailed, type NotFound, type ValidationFailed } from "../platfor
 import { forbidden, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { CartId } from "../platform/ids/Id.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
+import { shownOption } from "../shipping/ShippingRules.ts"
 import { BasketRepo, type SellableSnapshot } from "./BasketRepo.ts"
 import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuoteRequest } from "./Checkout.ts"
 import { CheckoutExtensions } from "./CheckoutExtension.ts"
@@ -95,7 +96,7 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
       if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
       const { customerId } = yield* carts.visitor
       const options = yield* prices.optionsOf(yield* pricing.shipmentOf(cart, request, customerId))
-      return { currency: cart.currency, rates: options.map(({ amount, id, name }) => ({ id, name, amount })) }
+      return { currency: cart.currency, rates: options.map(shownOption) }
     })
 
     return { linesOf, quote, shippingRates }

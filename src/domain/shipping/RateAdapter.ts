@@ -1,7 +1,8 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
 import { type Asker, askOutside, type Given } from "../platform/modules/OutsideService.ts"
 import { Amount } from "../platform/money/Money.ts"
-import { Text } from "../platform/text/Storable.ts"
+import { maybe } from "../platform/text/Fields.ts"
+import { keyText, Text } from "../platform/text/Storable.ts"
 import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
 import type { Destination } from "./ShippingZone.ts"
 
@@ -15,7 +16,7 @@ export interface RateRequest {
   readonly actor: Asker
 }
 
-const AdapterRate = Schema.Struct({ id: Text, name: Text, amount: Amount })
+const AdapterRate = Schema.Struct({ id: Text, name: Text, amount: Amount, estimate: maybe(keyText(100)) })
 type AdapterRate = typeof AdapterRate.Type
 
 /**

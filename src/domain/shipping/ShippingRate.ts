@@ -7,10 +7,15 @@ import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { issue, maybe } from "../platform/text/Fields.ts"
-import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { keyText, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
 const Band = Schema.NullOr(Amount)
+
+export const Estimate = Schema.NullOr(Schema.String).annotate({
+  description: "When goods that are shipped at the rate arrive, as shoppers read it.",
+  examples: ["1 to 3 working days"]
+})
 
 /**
  * A price in minor units of `currency` (contract §3.4). The bands limit the orders it applies to, both ends included;
@@ -31,6 +36,7 @@ export const ShippingRate = Schema.Struct({
   taxClassId: Schema.NullOr(TaxClassId).annotate({
     description: "Shipping at this rate is taxed like goods of the class; null: as the store says for shipping."
   }),
+  estimate: Estimate,
   isActive: Schema.Boolean,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
   createdAt: Time,
@@ -49,6 +55,7 @@ export const NewShippingRate = Schema.Struct({
   maxWeightGrams: maybe(Amount),
   freeShippingThreshold: maybe(Amount),
   taxClassId: maybe(TaxClassId),
+  estimate: maybe(keyText(100).annotate({ description: "Shown to shoppers.", examples: ["1 to 3 working days"] })),
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 })
@@ -91,7 +98,14 @@ const changed: Rules["changed"] = (before, sent) => {
 }
 
 const open = { minSubtotal: null, maxSubtotal: null, minWeightGrams: null, maxWeightGrams: null }
-const defaults = { ...open, freeShippingThreshold: null, taxClassId: null, isActive: true, metadata: {} }
+const defaults = {
+  ...open,
+  freeShippingThreshold: null,
+  taxClassId: null,
+  estimate: null,
+  isActive: true,
+  metadata: {}
+}
 
 export const shippingRateRules: Rules = {
   name: "Shipping rate",

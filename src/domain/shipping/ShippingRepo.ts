@@ -30,7 +30,8 @@ export class ShippingRuleRepo extends Context.Service<ShippingRuleRepo>()("stoa/
           coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'zoneId', r.zone_id, 'name', r.name,
             'currency', r.currency, 'amount', r.amount, 'minSubtotal', r.min_subtotal, 'maxSubtotal', r.max_subtotal,
             'minWeightGrams', r.min_weight_grams, 'maxWeightGrams', r.max_weight_grams,
-            'freeShippingThreshold', r.free_shipping_threshold, 'taxClassId', r.tax_class_id) order by r.amount, r.id)
+            'freeShippingThreshold', r.free_shipping_threshold, 'taxClassId', r.tax_class_id, 'estimate', r.estimate)
+            order by r.amount, r.id)
             from shipping_rates r where r.organization_id = ${organization} and r.is_active), '[]') as rates`
       return row ?? { zones: [], rates: [] }
     }, Effect.orDie)

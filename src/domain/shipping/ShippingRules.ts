@@ -30,7 +30,11 @@ export interface ShippingOption {
   readonly name: string | null
   readonly amount: number
   readonly taxClassId?: TaxClassId | null
+  readonly estimate?: string | null | undefined
 }
+
+/** A rate as a shopper sees it. */
+export const shownOption = ({ amount, estimate = null, id, name }: ShippingOption) => ({ id, name, amount, estimate })
 
 type Zone = ShippingRuleSet["zones"][number]
 type Rate = ShippingRuleSet["rates"][number]
@@ -68,7 +72,8 @@ export const fittingRates = (
       id: rate.id,
       name: rate.name,
       amount: isFree(rate.freeShippingThreshold, shipment) ? 0 : rate.amount,
-      taxClassId: rate.taxClassId
+      taxClassId: rate.taxClassId,
+      estimate: rate.estimate
     }))
   }
   return serving.length === 0 ? "no zone" : "no rate"
