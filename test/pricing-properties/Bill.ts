@@ -1,6 +1,6 @@
 import { discountsPerLine, namedCodes, offerOf, type PricedLine } from "./Offer.ts"
 import { sharesOf, sumOf } from "./Shares.ts"
-import { digitalTypes, isSamePlace, isStoredValue, type Shop, type ShopProduct, type Wish } from "./Shop.ts"
+import { isSamePlace, isStoredValue, type Shop, type ShopProduct, unshippedTypes, type Wish } from "./Shop.ts"
 import { taxOf } from "./TaxDue.ts"
 import { unitPriceOf } from "./UnitPrice.ts"
 
@@ -41,14 +41,15 @@ type Shipping = readonly [cost: bigint, taxClass: string | null]
 
 /** Contract §3.4; docs/tax-and-shipping.md. */
 const shippingOf = (shop: Shop, wish: Wish, { free, lines, net }: Shipped): Shipping | typeof unserved => {
-  if (lines.every(({ product }) => digitalTypes.includes(product.type))) {
+  const shipped = lines.filter(({ product }) => !unshippedTypes.includes(product.type))
+  if (shipped.length === 0) {
     return wish.rateId === null ? [0n, null] : unserved
   }
   const { address } = wish
   if (address === null || shop.zones.length === 0) {
     return wish.rateId !== null ? unserved : [free ? 0n : BigInt(shop.flatRate), null]
   }
-  const grams = sumOf(lines.map(({ product, units }) => BigInt(product.weightGrams) * units))
+  const grams = sumOf(shipped.map(({ product, units }) => BigInt(product.weightGrams) * units))
   const fitting = shop.zones
     .filter(({ countries, states }) =>
       (countries.includes("*") || countries.some((one) => isSamePlace(address.country, one))) &&

@@ -150,7 +150,7 @@ export const policies: TypePolicies = { gift_card: { manageInventory: false, sto
 export const isStoredValue = ({ type }: Pick<ShopProduct, "type">): boolean => policies[type]?.storedValue === true
 
 /** Types whose goods are not shipped (docs/tax-and-shipping.md). */
-export const digitalTypes: ReadonlyArray<string> = ["digitalDownload", "course"]
+export const unshippedTypes: ReadonlyArray<string> = ["digitalDownload", "course", "service"]
 
 /** Letters' case and spaces around a country or a state do not matter. */
 export const isSamePlace = (one: string | null, other: string): boolean =>

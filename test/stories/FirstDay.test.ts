@@ -207,6 +207,18 @@ layer(bakery, live)("a bakery in Vienna, on the last evening of a promotion", (i
       assert.deepInclude(exempt.at("data.taxExemption"), { reason: "Diplomatic mission", number: "A-17" })
       assert.strictEqual(exempt.at("data.lineItems.0.backordered"), 10)
 
+      // A workshop ships nothing: no shipping is charged, and no address is needed.
+      const learner = yield* aBuyer()
+      yield* put(learner, [[workshop, 1]])
+      const seat = yield* change(learner, { email: "ada@example.com" })
+      assert.deepInclude(seat.at("data.totals"), {
+        shippingTotal: 0,
+        grandTotal: 8_900,
+        shippingRates: [],
+        missing: []
+      })
+      assert.strictEqual((yield* buy(learner, 8_900)).status, 201)
+
       const traveller = yield* aBuyer("traveller")
       yield* put(traveller, [[bread, 2], [recipes, 1]])
       yield* sold(traveller, munich, {

@@ -41,7 +41,7 @@ const taxOf = ({ taxOf }: Taxes["Service"]) =>
 
 const order = { currency: "USD", address, subtotalAfterDiscount: 1_000, weightGrams: 0 }
 const shippingOf = ({ priceOf }: ShippingPrices["Service"]) =>
-  Effect.match(priceOf({ ...order, digitalOnly: false, freeByPromotion: false }), {
+  Effect.match(priceOf({ ...order, shipsNothing: false, freeByPromotion: false }), {
     onFailure: () => "refused",
     onSuccess: ({ total }) => total
   })

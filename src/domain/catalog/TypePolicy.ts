@@ -7,22 +7,26 @@ export interface TypePolicy {
    * and shipping leave it alone, and stored value does not pay for it.
    */
   readonly storedValue: boolean
+  /** Needs a shipping address and shipping. Default: as `storedValue` is false. */
+  readonly ships: boolean
 }
 
 /** Policies by entity type; what a type leaves out is as for goods of an unknown type. */
 export type TypePolicies = Readonly<Record<string, Partial<TypePolicy>>>
 
-const unknownType: TypePolicy = { manageInventory: true, storedValue: false }
+const unknownType: TypePolicy = { manageInventory: true, storedValue: false, ships: true }
 
 const usual: TypePolicies = {
-  digitalDownload: { manageInventory: false },
-  course: { manageInventory: false },
-  service: { manageInventory: false }
+  digitalDownload: { manageInventory: false, ships: false },
+  course: { manageInventory: false, ships: false },
+  service: { manageInventory: false, ships: false }
 }
 
 /** The policy of a type. */
-export const policyOf = (policies: TypePolicies, type: string): TypePolicy => ({
-  ...unknownType,
-  ...(Object.hasOwn(usual, type) ? usual[type] : {}),
-  ...(Object.hasOwn(policies, type) ? policies[type] : {})
-})
+export const policyOf = (policies: TypePolicies, type: string): TypePolicy => {
+  const given = {
+    ...(Object.hasOwn(usual, type) ? usual[type] : {}),
+    ...(Object.hasOwn(policies, type) ? policies[type] : {})
+  }
+  return { ...unknownType, ships: given.storedValue !== true, ...given }
+}

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { ListPrice } from "../carts/Line.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
-import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { OrderTax, orderTaxes } from "../orders/Order.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
 import { Requirement } from "../platform/settings/StoreSettings.ts"
@@ -82,13 +81,13 @@ export interface Known {
   readonly billingAddress: unknown
 }
 
-/** Requirements that the buyer has not met. A customer has an e-mail address; downloads need no shipping address. */
+/** Requirements that the buyer has not met. A customer has an e-mail address; only goods that ship need a shipping address. */
 export const missingOf = (
   requires: ReadonlyArray<Requirement>,
   { customerId, lines }: Pick<PricedCart, "customerId" | "lines">,
   { billingAddress, email, shippingAddress }: Known
 ): ReadonlyArray<Requirement> => {
-  const isCarried = lines.some((line) => line.storedValue !== true && !isDigital(line.entityType))
+  const isCarried = lines.some((line) => line.ships !== false)
   const isKnown = {
     email: customerId !== null || (email ?? "").trim() !== "",
     shippingAddress: !isCarried || (shippingAddress ?? null) !== null,

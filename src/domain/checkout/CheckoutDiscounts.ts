@@ -1,6 +1,5 @@
 import { DateTime, Effect } from "effect"
 import { Customers } from "../customers/Customers.ts"
-import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import { CurrentActor, mayNameCustomers } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
@@ -100,9 +99,8 @@ const atPlaces = (places: ReadonlyArray<number>) => ({ applied, ...rest }: Appli
 const byOthers = (usage: PromotionUsage, { id }: PromotionRow, { used }: Basket): PromotionUsage =>
   used?.includes(id) === true ? { total: usage.total - 1, byCustomer: usage.byCustomer - 1 } : usage
 
-/** Stored value is not shipped. */
-const weightOf = ({ quantity, storedValue, weightGrams }: PricedLine): number =>
-  storedValue ? 0 : Math.max(0, weightGrams) * quantity
+const weightOf = ({ quantity, ships, weightGrams }: PricedLine): number =>
+  ships ? Math.max(0, weightGrams) * quantity : 0
 
 const shipmentOf = (
   cart: Basket,
@@ -115,7 +113,7 @@ const shipmentOf = (
   address: request.shippingAddress ?? null,
   subtotalAfterDiscount: subtotal - applied.discountTotal,
   weightGrams: lines.reduce((grams, line) => grams + weightOf(line), 0),
-  digitalOnly: lines.every((line) => line.storedValue || isDigital(line.entityType)),
+  shipsNothing: !lines.some(({ ships }) => ships),
   freeByPromotion: applied.freeShipping,
   rateId: request.shippingRateId ?? null
 })

@@ -187,6 +187,7 @@ const assemble = (
       ...(line.counted ? {} : { counted: false }),
       ...(line.counted && line.backorders > 0 ? { backorders: line.backorders } : {}),
       ...(line.storedValue ? { storedValue: true } : {}),
+      ...(line.ships ? {} : { ships: false }),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
       ...addedStepsOf(line.addedSteps),
       ...(line.agreed?.isCustomPrice === true ? { isCustomPrice: true } : {}),

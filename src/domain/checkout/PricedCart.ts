@@ -123,6 +123,8 @@ export const PricedCartLine = Schema.Struct({
   backorders: Schema.optional(Schema.Int),
   /** Money and not goods (`catalog.types`). Absent: false. */
   storedValue: Schema.optional(Schema.Boolean),
+  /** Absent: true. */
+  ships: Schema.optional(Schema.Boolean),
   /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(Schema.Array(BreakdownStep)),

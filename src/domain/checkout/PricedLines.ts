@@ -1,4 +1,4 @@
-import { Effect, Result } from "effect"
+import { Effect, Result, Struct } from "effect"
 import { itemLabel } from "../carts/Line.ts"
 import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
@@ -23,6 +23,7 @@ export type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "baseP
   readonly unitPrice: number
   readonly listPrice: number
   readonly storedValue: boolean
+  readonly ships: boolean
 }
 
 /** Omits the first price step, which `priceBreakdown` derives again: most prices have only that one. */
@@ -95,7 +96,7 @@ const withPrice = (
       ...line,
       entityType,
       title,
-      storedValue: policyOf(types, entityType).storedValue,
+      ...Struct.pick(policyOf(types, entityType), ["storedValue", "ships"]),
       ...linePrice
     })
 }

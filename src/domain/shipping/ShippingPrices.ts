@@ -64,7 +64,7 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
 
     /** The default first; empty if nothing needs shipping. 422 for an unserved address. */
     const optionsOf = Effect.fn("ShippingPrices.optionsOf")(function*(shipment: Shipment) {
-      if (shipment.digitalOnly) return []
+      if (shipment.shipsNothing) return []
       if (shipment.address === null) return byConfiguration(shipment)
       const { adapter } = settings
       return adapter === undefined

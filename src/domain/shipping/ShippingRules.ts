@@ -9,7 +9,7 @@ export interface Shipment {
   readonly address: Destination | null
   readonly subtotalAfterDiscount: number
   readonly weightGrams: number
-  readonly digitalOnly: boolean
+  readonly shipsNothing: boolean
   readonly freeByPromotion: boolean
   readonly rateId?: string | null | undefined
 }
@@ -95,7 +95,7 @@ export interface WeightShipping {
 }
 
 export const configuredPrice = (rule: FlatShipping | WeightShipping, shipment: Shipment): number => {
-  if (shipment.digitalOnly || isFree(rule.freeShippingThreshold, shipment)) return 0
+  if (shipment.shipsNothing || isFree(rule.freeShippingThreshold, shipment)) return 0
   if (rule.type === "flat") return rule.flatRate
   const bracket = [...rule.brackets].sort((a, b) => a.upToGrams - b.upToGrams)
     .find(({ upToGrams }) => shipment.weightGrams <= upToGrams)

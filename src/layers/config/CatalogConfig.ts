@@ -9,7 +9,11 @@ const locales = Schema.Record(locale, Schema.Array(locale)).annotate({ descripti
 
 const types = Schema.Record(
   is.textThat((name) => name.length > 0 && name.length <= 100, "a type of entities"),
-  Schema.Struct({ manageInventory: Schema.optional(is.flag), storedValue: Schema.optional(is.flag) })
+  Schema.Struct({
+    manageInventory: Schema.optional(is.flag),
+    storedValue: Schema.optional(is.flag),
+    ships: Schema.optional(is.flag)
+  })
 ).annotate({ description: "policies by entity type, for example { ebook: { manageInventory: false } }" })
 
 /** Locales of the catalog, and how its goods are sold (docs/catalog.md). */
