@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { exchangeMethod } from "../orders/Tender.ts"
+import { exchangeMethod, orderTenders } from "../orders/Tender.ts"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
@@ -100,11 +100,14 @@ const ending = (sql: SqlClient.SqlClient) => {
           and payment_claim_id = ${paymentId}::uuid and amount_captured is null
         returning *),
       tender as (
-        insert into order_tenders (organization_id, order_id, position, provider, label, intent_id, is_stored_value,
-            amount, needs_shopper)
-          select organization_id, id, 1, payment_provider, payment_provider, payment_intent_id, false,
-            grand_total - ${sql.literal(creditOf("attached"))}, ${asksShopper}::boolean
-          from attached where ${sql.literal(creditOf("attached"))} is not null
+        insert into order_tenders (organization_id, order_id, ${sql.literal(orderTenders.names)})
+          select attached.organization_id, attached.id, ${sql.literal(orderTenders.columns("r"))}
+          from attached cross join lateral (select jsonb_build_object('position', 1, 'provider', payment_provider,
+              'label', payment_provider, 'intentId', payment_intent_id, 'isStoredValue', false,
+              'amount', grand_total - ${sql.literal(creditOf("attached"))}, 'refunded', 0,
+              'needsShopper', ${asksShopper}::boolean) as record) t
+            cross join lateral ${sql.literal(orderTenders.row("t.record"))} r
+          where ${sql.literal(creditOf("attached"))} is not null
         on conflict (order_id, position) do update set provider = excluded.provider, label = excluded.label,
           intent_id = excluded.intent_id, needs_shopper = excluded.needs_shopper),
       entry as (${changeLogInsert(sql, actor, [change], "attached")})

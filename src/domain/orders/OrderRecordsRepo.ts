@@ -52,13 +52,15 @@ const sources = (sql: SqlClient.SqlClient, orderId: OrderId, organization: strin
         and e.entity_id = ${orderId} and e.position ${
       sql.literal(placed)
     } and e.type <> all(${recordedElsewhere}::text[])`
-  const returns = (placed: "is null" | "is not null") =>
-    sql`select 8, e.id::text, 'return', e.payload->>'status', e.created_at, e.actor_id,
+  const ofReturn = (placed: "is null" | "is not null") =>
+    sql.literal(`select e.id, e.payload, e.created_at, e.actor_id from outbox_events_read e
+      where e.organization_id = o.organization_id and e.entity_type = 'return' and e.entity_id = r.id::text
+        and e.position ${placed}`)
+  const returns = sql`select 8, e.id::text, 'return', e.payload->>'status', e.created_at, e.actor_id,
         jsonb_strip_nulls(jsonb_build_object('returnId', r.id, 'number', r.number,
           'replacementOrderId', e.payload->'replacementOrderId'))
       from o join order_returns_read r on r.order_id = o.id
-        join outbox_events_read e on e.organization_id = o.organization_id and e.entity_type = 'return'
-          and e.entity_id = r.id::text and e.position ${sql.literal(placed)}`
+        cross join lateral (${ofReturn("is not null")} union all ${ofReturn("is null")}) e`
   const step = (type: string, column: string) =>
     sql`select 5, f.id::text || ${`:${type}`}, 'fulfillment', ${type}::text, ${sql.literal(column)}, null,
         jsonb_strip_nulls(jsonb_build_object('fulfillmentId', f.id, 'type', f.type, 'carrier', f.carrier,
@@ -89,7 +91,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: OrderId, organization: strin
         jsonb_strip_nulls(jsonb_build_object('outcome', m.outcome, 'failure', m.failure))
       from order_mails m join o on o.id = m.order_id
     union all ${changeLog("is not null")} union all ${changeLog("is null")}
-    union all ${returns("is not null")} union all ${returns("is null")}
+    union all ${returns}
     union all ${refund(false)} union all ${refund(true)}
     union all ${step("created", "f.created_at")} union all ${step("shipped", "f.shipped_at")}
     union all ${step("delivered", "f.delivered_at")}

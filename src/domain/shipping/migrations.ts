@@ -72,6 +72,9 @@ export const migrations = {
       created_at, updated_at from shipping_rates`
   ),
   "0004_estimate": statements(
-    "alter table shipping_rates add column estimate text check (char_length(estimate) <= 100)"
+    "alter table shipping_rates add column estimate text check (char_length(estimate) <= 100)",
+    `create or replace view shipping_rates_read as select id, organization_id, zone_id, name, currency, amount,
+      min_subtotal, max_subtotal, min_weight_grams, max_weight_grams, free_shipping_threshold, tax_class_id, is_active,
+      metadata, created_at, updated_at, estimate from shipping_rates`
   )
 }

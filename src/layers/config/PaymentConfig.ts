@@ -14,7 +14,10 @@ import {
 } from "./Settings.ts"
 
 /** The account `stripe` has the plain names of variables; those of another account contain its id. */
-const variableOf = (id: string, name: `STOA_STRIPE_${"PUBLISHABLE_KEY" | "SECRET_KEY" | "WEBHOOK_SECRET"}`): string =>
+const variableOf = (
+  id: string,
+  name: "STOA_STRIPE_PUBLISHABLE_KEY" | "STOA_STRIPE_SECRET_KEY" | "STOA_STRIPE_WEBHOOK_SECRET"
+): string =>
   id === "stripe" ? name : name.replace(/^STOA_STRIPE/, `STOA_STRIPE_${id.toUpperCase().replaceAll("-", "_")}`)
 
 const keyForm = "sk_… or rk_…"
