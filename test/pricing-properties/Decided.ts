@@ -206,7 +206,7 @@ const basketOf = (shop: Shop, { currency, exempt, groups, lines }: Wish): Basket
 export const addressOf = ({ address }: Wish) =>
   address === null ? null : { ...address, line1: "1 Main St", city: "Town", postalCode: "1000" }
 
-/** How the service prices a cart: for quotes and checkouts, and for the totals that the cart shows. Or its refusal. */
+/** A price for quotes and checkouts, and the totals that the cart shows, or the refusals. */
 export interface Decision {
   readonly sold: PricedCart | string
   readonly shown: CartTotals | string

@@ -105,6 +105,10 @@ layer(app, live)("every call", (it) => {
         const rpc = StoaRpcs.requests.get(tag)
         if (rpc !== undefined && RpcSchema.isStreamSchema(rpc.successSchema)) assert.isArray(recorded.value, tag)
       }
+      const lesson = yield* socket.call("catalog.create", { type: "service", slug: "lesson" }, admin)
+      const entityId = String(Reflect.get(Object(lesson.value), "id"))
+      const checked = yield* socket.call("inventory.check", { entityIds: [entityId] }, admin)
+      assert.deepInclude(checked, { ok: true, value: { [entityId]: null } })
       const lonely = yield* socket.call("catalog.create", { type: "product", slug: "lonely" }, admin)
       const id = String(Reflect.get(Object(lonely.value), "id"))
       assert.isTrue((yield* socket.call("catalog.remove", { id }, admin)).ok)

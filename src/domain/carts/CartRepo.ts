@@ -235,7 +235,7 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, maxLin
 
 /** At most 1,000 carts per call; they return how many. */
 const jobs = (sql: SqlClient.SqlClient, system: Actor) => ({
-  /** Those with lines are events: somebody chose goods and left. */
+  /** Emits an event for each cart with lines. */
   abandonExpired: Effect.gen(function*() {
     const entry = changeLogRows(sql, system, {
       type: "carts.abandoned",

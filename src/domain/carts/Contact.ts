@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
 
 export const ShippingAddress = Schema.Struct({
@@ -13,5 +13,10 @@ export const ShippingAddress = Schema.Struct({
   )
 })
 export type ShippingAddress = typeof ShippingAddress.Type
+
+const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
+
+/** Reads a stored address; null for one that no order could have today. */
+export const addressIn = (stored: unknown): ShippingAddress | null => Option.getOrNull(decodeAddress(stored))
 
 export const Email = keyText(320).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/))

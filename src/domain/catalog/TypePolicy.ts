@@ -7,7 +7,7 @@ export interface TypePolicy {
    * and shipping leave it alone, and stored value does not pay for it.
    */
   readonly storedValue: boolean
-  /** Needs a shipping address and shipping. Default: as `storedValue` is false. */
+  /** Needs shipping and an address. Default: true, and false for stored value. */
   readonly ships: boolean
 }
 

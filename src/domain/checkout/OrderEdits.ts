@@ -1,5 +1,5 @@
-import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
-import { ShippingAddress } from "../carts/Contact.ts"
+import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
+import { addressIn } from "../carts/Contact.ts"
 import { chosenMetadata, isSameLine, itemLabel, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
@@ -182,11 +182,6 @@ const textsAt = ({ metadata }: Order, key: string): ReadonlyArray<string> | unde
   const value = metadata[key]
   return Array.isArray(value) ? value.filter(isText) : undefined
 }
-
-const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
-
-/** The stored address, null for one that no order could have today. */
-export const addressIn = (stored: unknown): ShippingAddress | null => Option.getOrNull(decodeAddress(stored))
 
 const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order =>
   // An order whose payment has begun cannot be edited.

@@ -40,7 +40,7 @@ export interface AuthorizedPayment extends NewPayment {
   readonly seconds: number
 }
 
-/** What goods that came back pay of an order `o`; null for an order that is no exchange. */
+/** Selects the credit of an exchange that pays an order `o`; null without one. */
 const creditOf = (order: string) =>
   `(select t.amount from order_tenders t
     where t.order_id = ${order}.id and t.position = 0 and t.provider = '${exchangeMethod}')`

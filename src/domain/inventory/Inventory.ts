@@ -16,7 +16,7 @@ import {
   type ManualStock,
   type ResultingStock
 } from "./StockAdjustment.ts"
-import { type StockLevel, withUnitCost } from "./StockLevel.ts"
+import { type AvailableStock, type StockLevel, withUnitCost } from "./StockLevel.ts"
 import { postingOf, type PostingReference, type StockPostingLine } from "./StockPosting.ts"
 import { StockPostingRepo } from "./StockPostingRepo.ts"
 import { type AdjustableStock, StockRepo, type StockTarget } from "./StockRepo.ts"
@@ -90,7 +90,9 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
         )).posted
       }),
       available: (entityIds: ReadonlyArray<EntityId>) =>
-        entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
+        entityIds.length === 0
+          ? Effect.succeed<AvailableStock>({})
+          : stock.available(entityIds),
       levels: stock.levels,
       createWarehouse: places.create,
       warehouses: places.list

@@ -60,6 +60,12 @@ export const emptyLevel = (
 export const withUnitCost = (level: StockLevel, unitCost: number | null = level.unitCost): StockLevel =>
   unitCost === level.unitCost ? level : { ...level, unitCost, averageCost: unitCost === null ? null : String(unitCost) }
 
+/** Units that can be sold, by entity; null for goods that are not counted. */
+export const AvailableStock = Schema.Record(Schema.String, Schema.NullOr(Schema.Int)).annotate({
+  identifier: "AvailableStock"
+})
+export type AvailableStock = typeof AvailableStock.Type
+
 export const AdjustedLevel = Schema.Struct({
   ...fields,
   before: Schema.Int,

@@ -52,7 +52,7 @@ export const lockingHolds = (sql: SqlClient.SqlClient) =>
 
 const LockedItem = Schema.Struct({ waits: Schema.Boolean })
 
-/** These items, and all of holders that wait for any of theirs. */
+/** Selects `items`, and all items of holders that wait for any. */
 const itemsOf = (
   sql: SqlClient.SqlClient,
   organization: string,

@@ -70,7 +70,7 @@ export const Mail = Schema.Union([
     instructions: Schema.NullOr(Schema.String),
     labelUrl: Schema.NullOr(Schema.String),
     currency: Schema.String,
-    /** What was given back, or pays for the new order. */
+    /** Amount of the refund, or of the credit of an exchange. */
     refunded: Schema.NullOr(Amount),
     replacementNumber: Schema.NullOr(Schema.String)
   }),

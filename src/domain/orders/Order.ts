@@ -3,19 +3,9 @@ import { Line } from "../carts/Line.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { type Actor, actsForShop } from "../platform/access/Actor.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
-import {
-  type CartId,
-  CustomerId,
-  isUuid,
-  OrderId,
-  OrderLineId,
-  OrderNoteId,
-  type PaymentId,
-  TaxRateId
-} from "../platform/ids/Id.ts"
+import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, type PaymentId, TaxRateId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
-import { keyText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
 import { OrderStatus } from "./OrderStatus.ts"
@@ -188,61 +178,6 @@ export const OrderHit = Schema.Struct({
   placedAt: Time
 }).annotate({ identifier: "OrderHit" })
 export type OrderHit = typeof OrderHit.Type
-
-export const NoteVisibility = Schema.Literals(["internal", "customer"])
-export type NoteVisibility = typeof NoteVisibility.Type
-
-/** A staff note about an order (contract §4.4). `authorId` is a login. */
-export const OrderNote = Schema.Struct({
-  id: OrderNoteId,
-  organizationId: Schema.String,
-  orderId: OrderId,
-  text: Schema.String,
-  visibility: NoteVisibility,
-  authorId: Schema.NullOr(Schema.String),
-  authorName: Schema.String,
-  createdAt: Time
-}).annotate({ identifier: "OrderNote" })
-export type OrderNote = typeof OrderNote.Type
-
-export class NoteNotFound extends notFound("OrderNote", "Note not found.") {}
-
-export const CustomerNote = Schema.Struct({ id: OrderNoteId, text: Schema.String, createdAt: Time }).annotate({
-  identifier: "CustomerOrderNote"
-})
-export type CustomerNote = typeof CustomerNote.Type
-
-export const NewNote = Schema.Struct({
-  text: keyText(10_000),
-  visibility: Schema.optional(NoteVisibility.annotate({ description: "Default internal." }))
-}).annotate({ identifier: "NewOrderNote" })
-export type NewNote = typeof NewNote.Type
-
-export const TimelineKind = Schema.Literals([
-  "status",
-  "change",
-  "payment",
-  "event",
-  "refund",
-  "fulfillment",
-  "mail",
-  "note",
-  "return"
-])
-
-/**
- * An event in an order's timeline (docs/orders.md lists the types). Amounts in `data` are in minor units; `actorId` is
- * null for the service itself.
- */
-export const TimelineEntry = Schema.Struct({
-  id: Schema.String,
-  kind: TimelineKind,
-  type: Schema.String,
-  at: Time,
-  actorId: Schema.NullOr(Schema.String),
-  data: Schema.Record(Schema.String, Schema.Unknown)
-}).annotate({ identifier: "OrderTimelineEntry" })
-export type TimelineEntry = typeof TimelineEntry.Type
 
 const figures = {
   count: Schema.Int,

@@ -8,7 +8,8 @@ import { ownPage } from "../platform/paging/OwnPageRepo.ts"
 import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
-import { type NoteVisibility, OrderHit, OrderNote, TimelineEntry } from "./Order.ts"
+import { OrderHit } from "./Order.ts"
+import { type NoteVisibility, OrderNote, TimelineEntry } from "./OrderHistory.ts"
 
 export const orderNotes = new Table("order_notes", OrderNote)
 

@@ -54,8 +54,8 @@ const release = (sql: SqlClient.SqlClient, actor: Actor, creditId: RefundId, ref
     select 1`
 
 /**
- * What goods that came back pay of other orders (contract-commerce §12). A credit is the refund of a return that was
- * given outside, as payment of the order that the goods were exchanged for.
+ * Credits of exchanges (contract-commerce §12). A credit is the refund of a return, given outside as payment of the
+ * replacement order.
  */
 export class ExchangeCreditRepo
   extends Context.Service<ExchangeCreditRepo>()("stoa/domain/payments/ExchangeCreditRepo", {
@@ -66,7 +66,7 @@ export class ExchangeCreditRepo
       const find = (creditId: RefundId, refundId: RefundId, organization: string) =>
         Effect.map(
           decoding(sql, Credit)`select r.order_id as "orderId", o.currency, r.amount,
-              exists (select 1 from refunds x where x.id = ${refundId}::uuid) as "isGiven"
+              exists (select 1 from refunds x where x.id = ${refundId}::uuid and x.order_id = r.order_id) as "isGiven"
             from refunds r join orders_read o on o.id = r.order_id
             where r.id = ${creditId}::uuid and r.organization_id = ${organization} and r.given_outside is not null`,
           ([credit]) => credit

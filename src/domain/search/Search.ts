@@ -74,9 +74,9 @@ export class Search extends Context.Service<Search>()("stoa/domain/search/Search
       if (!asksForSomething(query)) return pageOfHits([], { total: 0, page, limit, facets: noneOf(facets) })
       const showsAll = seesUnpublished(yield* CurrentActor)
       const found = yield* engine.search(query, !showsAll)
-      const units = new Map(Object.entries(yield* inventory.available(found.hits.map(({ id }) => id))))
+      const units = yield* inventory.available(found.hits.map(({ id }) => id))
       const hits = (showsAll ? found.hits : found.hits.map(withoutItsFile)).map((hit): SearchHit => {
-        const available = units.get(hit.id) ?? null
+        const available = units[hit.id] ?? null
         return { ...hit, inStock: available === null || available > 0 }
       })
       return pageOfHits(hits, { total: found.total, page, limit, facets: found.facets })

@@ -1,7 +1,13 @@
 import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
-import { AdjustedLevel, NewWarehouse, StockLevel, Warehouse } from "../../domain/inventory/StockLevel.ts"
+import {
+  AdjustedLevel,
+  AvailableStock,
+  NewWarehouse,
+  StockLevel,
+  Warehouse
+} from "../../domain/inventory/StockLevel.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { EntityId, WarehouseId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
@@ -22,14 +28,12 @@ export const EntityIds = Schema.String.annotate({ description: "UUIDs separated 
   })
 )
 
-const available = Schema.Record(Schema.String, Schema.NullOr(Schema.Int)).annotate({ identifier: "AvailableStock" })
-
 /** Stock and warehouses (spec 4, contract 6). */
 export const InventoryGroup = guarded(
   "inventory",
   HttpApiEndpoint.get("check", "/api/inventory/check", {
     query: { entityIds: Schema.optional(EntityIds) },
-    success: Data(available)
+    success: Data(AvailableStock)
   })
     .annotate(Access, anyOf("inventory:read"))
     .annotateMerge(summary(

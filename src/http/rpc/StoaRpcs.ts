@@ -17,7 +17,13 @@ import { ChangedLine, TotalledCart } from "../../domain/checkout/ShownCart.ts"
 import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
 import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
 import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
-import { AdjustedLevel, NewWarehouse, StockLevel, Warehouse } from "../../domain/inventory/StockLevel.ts"
+import {
+  AdjustedLevel,
+  AvailableStock,
+  NewWarehouse,
+  StockLevel,
+  Warehouse
+} from "../../domain/inventory/StockLevel.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
@@ -137,7 +143,7 @@ const stockFilters = { entityId: Schema.optional(EntityId), warehouseId: Schema.
 const entityIds = Schema.Array(EntityId).check(Schema.isMaxLength(100))
 
 const inventory = RpcGroup.make(
-  Rpc.make("check", { payload: { entityIds }, success: Schema.Record(Schema.String, Schema.Int) }),
+  Rpc.make("check", { payload: { entityIds }, success: AvailableStock }),
   list("levels", stockFilters, StockLevel),
   stream("stream", stockFilters, StockLevel),
   call("adjust", AdjustStock, AdjustedLevel),

@@ -103,9 +103,12 @@ const sessions = (client: StripeClient, account: StripeAccount) => {
 }
 
 /** Authorizes once per key, however often and late it is called. */
-const authorizer = (client: StripeClient, account: StripeAccount) => {
+const authorizer = (
+  client: StripeClient,
+  account: StripeAccount,
+  { adopt }: Pick<ReturnType<typeof sessions>, "adopt">
+) => {
   const refused = refusalOf("PAYMENT_INTENT_CREATE_FAILED")
-  const { adopt } = sessions(client, account)
 
   const lookUp = Effect.fnUntraced(
     function*(key: string, absent: Effect.Effect<never, PaymentDeclined | PaymentUnknown>) {
@@ -248,12 +251,13 @@ const refunder = (client: StripeClient, { currencyOf }: Currencies) => {
 export const stripeProvider = (account: StripeAccount) => {
   const client = stripeClient(account)
   const currencies = currencyCache(client)
-  const authorize = authorizer(client, account)
+  const { adopt, open: session } = sessions(client, account)
+  const authorize = authorizer(client, account, { adopt })
   return {
     providerId: account.id,
     authorize: (request: PaymentRequest) =>
       Effect.tap(authorize(request), (intent) => Effect.sync(() => currencies.note(intent))),
-    session: sessions(client, account).open,
+    session,
     find: (intentId: string) =>
       client.retrieve(intentId).pipe(Effect.map(intentOf), Effect.catch(refusalOf("PAYMENT_INTENT_CREATE_FAILED"))),
     capture: capturer(client, currencies),

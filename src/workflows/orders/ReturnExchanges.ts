@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { addressIn } from "../../domain/carts/Contact.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
-import { addressIn } from "../../domain/checkout/OrderEdits.ts"
 import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
 import { mayWait, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import type { OrderStock } from "../../domain/inventory/Inventory.ts"
@@ -92,7 +92,7 @@ const orderOf = Effect.fnUntraced(
 /** Prices for the order's customer, which the permission for returns suffices for. */
 const asShop = (actor: Actor): Actor => ({ ...actor, permissions: [...actor.permissions, "customers:read"] })
 
-/** What the worth of the goods pays of the new order, and what is left of it, as refunds (contract-commerce §12). */
+/** Writes the credit of the new order and the refund of the rest (contract-commerce §12). */
 const crediting = Effect.map(
   RefundCalculationRepo,
   (calculations) =>

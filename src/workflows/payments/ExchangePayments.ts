@@ -20,7 +20,7 @@ const adapterOf = (
       if (found === undefined) return yield* new PaymentDeclined({ code, message: "It is no credit of an exchange." })
       if (found.isReleased) {
         const started = settlement.start({ refundId: found.refundId, organizationId: yield* currentOrganization })
-        // What is not started now starts within minutes.
+        // The job of due refunds starts it otherwise.
         yield* Effect.catchCause(started, (cause) => Effect.logWarning("a refund could not be started", cause))
       }
       return found

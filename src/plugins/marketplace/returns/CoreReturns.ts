@@ -6,7 +6,7 @@ import type { returns } from "./Return.ts"
 
 type Held = Pick<RowOf<typeof returns>, "coreReturnId">
 
-/** The same units of the core's return, so that no unit comes back through both. Of an earlier row: nothing. */
+/** Works on the core's return of a row; does nothing for rows from before. */
 const withCore = <A, E, R>(
   { coreReturnId }: Held,
   work: (core: Market["Service"]["host"]["services"]["returns"], id: ReturnId) => Effect.Effect<A, E, R>
@@ -24,7 +24,7 @@ const atMost = ({ lines }: Left, most: ReadonlyArray<Pick<LeftLine, "lineItemId"
   })
 }
 
-/** What of these lines can be asked back, without what returns of the core hold. */
+/** Limits lines to the units that no return of the core holds. */
 export const returnableOf = Effect.fnUntraced(function*(orderId: OrderId, left: Left) {
   return atMost(left, yield* (yield* Market).host.services.returns.returnable(orderId))
 })
