@@ -146,9 +146,7 @@ const withoutLine = (
 ): Result.Result<EditedLines, NotFound | ValidationFailed> => {
   const removed = lines.find((one) => one.agreed?.lineId === lineId)
   if (removed === undefined) return Result.fail(new LineNotFound())
-  if (lines.length === 1) {
-    return Result.fail(new LastLine())
-  }
+  if (lines.length === 1) return Result.fail(new LastLine())
   const remaining = lines.filter((one) => one !== removed)
   const hold = holdOf(order, removed, -removed.quantity)
   return Result.succeed({ lines: remaining, hold })

@@ -7,7 +7,7 @@ import type { ProcessingOrder } from "../../domain/platform/jobs/Job.ts"
 import type { AnalyticsModel } from "../../domain/platform/modules/AnalyticsModel.ts"
 import { isCurrencyCode } from "../../domain/platform/money/Money.ts"
 import { defaultRates } from "../../domain/platform/ratelimits/RateLimits.ts"
-import { defaultSettings, type Requirement } from "../../domain/platform/settings/StoreSettings.ts"
+import { defaultSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { defaultJobSettings, type JobEngine } from "../../domain/platform/tasks/JobSettings.ts"
 import type { Task } from "../../domain/platform/tasks/Task.ts"
 import { TimeZone } from "../../domain/platform/text/BusinessDate.ts"
@@ -27,6 +27,7 @@ import { mailSettings } from "./MailConfig.ts"
 import { mediaSettings, storageSettings } from "./MediaConfig.ts"
 import { paymentSettings } from "./PaymentConfig.ts"
 import * as is from "./Rules.ts"
+import { salesSettings } from "./SalesConfig.ts"
 import { group, numbers, option, type Options, setting } from "./Settings.ts"
 
 const isFacets = (names: ReadonlyArray<string>): boolean =>
@@ -90,30 +91,7 @@ export const deploymentSettings = group({
     timeZone: setting(timeZone, defaultSettings.timeZone)
   }),
   catalog: catalogSettings,
-  cart: group({
-    /** Life of a cart in minutes from its creation. Default 10080, seven days. */
-    ttlMinutes: setting(is.whole(1, 52_560_000), defaultSettings.cartTtlMinutes),
-    /** Lines of a cart, 1 to 2000; a checkout reads and prices all of them at once. Default 500. */
-    maxLines: setting(is.whole(1, 2_000), defaultSettings.cartMaxLines)
-  }),
-  checkout: group({
-    /** Seconds that stock is held for a checkout in progress. Default 900. */
-    holdSeconds: setting(is.whole(1, 31_536_000), defaultSettings.holdSeconds),
-    /** Orders of a shopper (`POST /api/orders`) that may wait for their payment at once. Default 3. */
-    maxUnpaidOrders: setting(is.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
-    /** What a checkout must know: `email`, `shippingAddress` (for goods that are carried), `billingAddress`. Default none. */
-    requires: setting(is.code<ReadonlyArray<Requirement>>(), defaultSettings.requires),
-    /** Minutes to confirm a payment, as with 3-D Secure; then the order is cancelled. Default 60. */
-    confirmationMinutes: setting(is.whole(1, 525_600), defaultSettings.confirmationMinutes)
-  }),
-  orders: group({
-    /** Hours after which an unpaid pending order is cancelled; drafts are not. 0: never. Default 48. */
-    staleHours: setting(is.whole(0, 87_600, " of hours (0: never)"), defaultSettings.staleOrderHours)
-  }),
-  returns: group({
-    /** Days after the delivery, else after the order, in which shoppers can ask for a return. 0: never. Default 30. */
-    days: setting(is.whole(0, 36_500, " of days (0: never)"), defaultSettings.returnDays)
-  }),
+  ...salesSettings,
   /** How long ended records stay in the database; scheduled jobs delete them then. */
   retention: group({
     /** Days that abandoned and checked-out carts stay. Default 30. */
