@@ -24,6 +24,10 @@ const tapped = Layer.unwrap(Effect.gen(function*() {
 const beside =
   /cluster_|pg_locks|advisory|^(begin|commit|savepoint|release)|pg_stat_user|order_counters|rate_limit_counters|process_lock|from checkout_runs where started_at|from holds where state = 'held' and expires_at/i
 
+/** Jobs that look every half minute for refunds, captures, payments and carts that wait too long, and for totals of lists. */
+const scheduled =
+  /^update refunds set attempts|set (payment|capture)_due_at = case|^with abandoned as|^select c\.id, .* not exists \(select 1 from checkout_runs|delete from list_(changes|totals)/
+
 /** The relay of the change log, which emits a change after it was made, asks first and works in a transaction then. */
 const ofRelay = /from outbox_events where position is null|outbox_cursors/
 
@@ -43,7 +47,9 @@ const sentBy = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, nev
   yield* changeLogAtRest
   tap.take()
   const answer = yield* request
-  const statements = withoutRelay(tap.take()).map(({ text }) => text).filter((text) => !beside.test(text))
+  const statements = withoutRelay(tap.take()).map(({ text }) => text).filter((text) =>
+    !beside.test(text) && !scheduled.test(text)
+  )
   assert.include([200, 201], answer.status, JSON.stringify(answer.body))
   return { answer, statements: statements.map((text) => text.slice(0, 120)) }
 })
@@ -121,7 +127,7 @@ layer(tapped, live)("with promotions, shipping and tax", (it) => {
       const one = yield* purchase(products.slice(1, 2))
       const fifty = yield* purchase(products.slice(2))
       for (const [name, statements] of Object.entries(one)) {
-        assert.deepStrictEqual(fifty[name], statements, name)
+        assert.deepStrictEqual(fifty[name], statements, `${name}: ${fifty[name]?.join("\n")}`)
         assert.isAtMost(statements.length, most[name] ?? 0, `${name}: ${statements.join("\n")}`)
       }
     }))
