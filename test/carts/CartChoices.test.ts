@@ -4,11 +4,12 @@ import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
-const vienna = { line1: "Graben 1", city: "Wien", postalCode: "1010", country: "AT" }
+const silent = { line1: "Graben 1", city: "Wien", postalCode: "1010", country: "AT" }
+const vienna = { ...silent, phone: "+43 (1) 234-56.78/9 x1" }
 
 const settings = {
   plugins: [giftCards()],
-  checkout: { requires: ["email", "shippingAddress", "billingAddress"] }
+  checkout: { requires: ["email", "shippingAddress", "billingAddress", "phone"] }
 } as const
 
 layer(testAppLayer(settings), live)("a store that must know its buyers", (it) => {
@@ -16,7 +17,7 @@ layer(testAppLayer(settings), live)("a store that must know its buyers", (it) =>
     Effect.gen(function*() {
       const cart = yield* aCartWith(yield* aProduct({ price: 1_000 }))
       const path = `/api/carts/${cart.id}`
-      const missing = ["email", "shippingAddress", "billingAddress"]
+      const missing = ["email", "shippingAddress", "billingAddress", "phone"]
       const { at } = yield* api("GET", path, { headers: cart.headers })
       assert.deepStrictEqual(at("data.totals.missing"), missing)
       const refused = yield* checkOut(cart, { metadata: { billingAddress: vienna } })
@@ -30,11 +31,32 @@ layer(testAppLayer(settings), live)("a store that must know its buyers", (it) =>
       assert.deepInclude(bought.at("data.metadata"), { note: "Knock", billingAddress: vienna })
     }))
 
+  it.effect("asks for a phone number, which stands in either address", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct({ price: 1_000 }), 1, "ada@example.com")
+      const change = (body: object) => api("PATCH", `/api/carts/${cart.id}`, { headers: cart.headers, body })
+      const both = yield* change({ shippingAddress: silent, billingAddress: silent })
+      assert.deepStrictEqual(both.at("data.totals.missing"), ["phone"])
+      const refused = yield* checkOut(cart)
+      assert.deepStrictEqual([refused.status, refused.at("error.message")], [
+        422,
+        "The order needs a phone number in an address."
+      ])
+      for (const phone of ["+".repeat(41), "call me"]) {
+        const bad = yield* change({ billingAddress: { ...silent, phone } })
+        assert.deepStrictEqual([bad.status, bad.at("error.details.issues.0.path")], [422, "billingAddress.phone"])
+      }
+      const known = yield* change({ billingAddress: vienna })
+      assert.deepStrictEqual(known.at("data.totals.missing"), [])
+      const bought = yield* checkOut(cart)
+      assert.strictEqual(bought.at("data.metadata.billingAddress.phone"), vienna.phone, JSON.stringify(bought.body))
+    }))
+
   it.effect("asks downloads for no shipping address", () =>
     Effect.gen(function*() {
       const cart = yield* aCartWith(yield* aProduct({ type: "digitalDownload", stock: 0 }), 1, "ada@example.com")
       const { at } = yield* api("GET", `/api/carts/${cart.id}`, { headers: cart.headers })
-      assert.deepStrictEqual(at("data.totals.missing"), ["billingAddress"])
+      assert.deepStrictEqual(at("data.totals.missing"), ["billingAddress", "phone"])
     }))
 
   it.effect("takes a cart's gift card first, and shows neither its code nor its hash", () =>

@@ -72,6 +72,8 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
       findWithLine: () => unused,
       activeOf: () => Effect.never,
       claim: () => Effect.never,
+      hold: () => unused,
+      free: () => unused,
       ofCustomer: () => unused,
       state: () => Effect.succeed(state),
       offer: () => unused,

@@ -116,4 +116,17 @@ shop("the checkout extension of a plugin", (it) => {
       assert.strictEqual((yield* checkOut(cart)).status, 201)
       yield* calls
     }))
+
+  it.effect("a cart that a plugin would not sell can be read and changed, and says why it has no price", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aProduct({}), 1)
+      const path = `/api/carts/${cart.id}`
+      const changed = yield* api("PATCH", path, { headers: cart.headers, body: { metadata: { till: "closed" } } })
+      for (const answer of [changed, yield* api("GET", path, { headers: cart.headers })]) {
+        assert.strictEqual(answer.status, 200, JSON.stringify(answer.body))
+        assert.deepStrictEqual(answer.at("data.totals.warnings"), [
+          { code: "not_priced", lineId: null, message: "The till is closed." }
+        ])
+      }
+    }))
 })

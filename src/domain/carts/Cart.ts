@@ -86,7 +86,9 @@ export interface PricedLineChange extends CartLineChange {
 const stored = {
   secretHash: Schema.String,
   /** Increases with every write, and fences writers that read an older state. */
-  version: Schema.Int
+  version: Schema.Int,
+  /** What keeps the cart as it is until it is freed, in words; processes of the version before do not send it. */
+  heldBy: Schema.optionalKey(Schema.NullOr(Schema.String))
 }
 
 export const CartState = Schema.Struct({ cart: Schema.Struct(fields), ...stored })
@@ -138,6 +140,9 @@ export const Reorder = Schema.Struct({
 export class CartNotFound extends notFound("Cart", "Cart not found.") {}
 export class CartNotActive extends invalid("CartNotActive", "", "Cart is not active.", "cart_not_active") {}
 export class CartHeld extends conflict("CartHeld", "The cart is being checked out. Try again when that has ended.") {}
+export class CartHeldBy
+  extends conflict("CartHeldBy", (holder: string) => `The cart is held by ${holder}. Cancel that to change the cart.`)
+{}
 
 export interface CartVisitor {
   readonly actor: Actor
@@ -165,8 +170,9 @@ export const admit = <State extends CartState>(
 export const changeable = <State extends CartState>(
   state: State,
   now: Date
-): Result.Result<State, CartNotActive | CartHeld> => {
+): Result.Result<State, CartNotActive | CartHeld | CartHeldBy> => {
   if (state.cart.status === "checking_out") return Result.fail(new CartHeld())
+  if (state.cart.status === "active" && state.heldBy) return Result.fail(new CartHeldBy(state.heldBy))
   return state.cart.status === "active" && state.cart.expiresAt > now
     ? Result.succeed(state)
     : Result.fail(new CartNotActive())

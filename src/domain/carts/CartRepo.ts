@@ -27,6 +27,8 @@ import {
   cartsWithLines,
   changeCartStatement,
   changeLineStatement,
+  freeStatements,
+  holdStatement,
   isTooMany,
   lineJson,
   type LineRow,
@@ -76,6 +78,14 @@ export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/Car
         },
         Effect.orDie
       ),
+      /** False when the cart has changed meanwhile, is held or not active. */
+      hold: Effect.fn("CartRepo.hold")(
+        (cart: CartState, holder: string) => holdStatement(sql, cart, holder),
+        Effect.orDie
+      ),
+      free: Effect.fn("CartRepo.free")(function*(cartId: CartId, isFree: Effect.Effect<boolean, never, CurrentActor>) {
+        yield* freeStatements(sql, yield* currentOrganization, cartId, isFree)
+      }, Effect.orDie),
       ...jobs(sql, systemActor(defaultOrganizationId))
     }
   })
@@ -116,12 +126,12 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       )
       return found.map(toCart)
     }, Effect.orDie),
-    /** The latest cart of a customer that is active, in a currency. */
+    /** The latest cart of a customer that is active and not held, in a currency. */
     activeOf: Effect.fn("CartRepo.activeOf")(function*(customerId: CustomerId, currency: string, now: Date) {
       const [cart] = yield* cartsWithLines(
         sql,
         sql`c.organization_id = ${yield* currentOrganization} and c.customer_id = ${customerId}::uuid
-          and c.status = 'active' and c.expires_at > ${now} and c.currency = ${currency}
+          and c.status = 'active' and c.held_by is null and c.expires_at > ${now} and c.currency = ${currency}
           order by c.created_at desc, c.id desc limit 1`
       )
       return cart

@@ -1,6 +1,6 @@
 import { Effect, Struct } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import type { Actor } from "../platform/access/Actor.ts"
+import type { Actor, CurrentActor } from "../platform/access/Actor.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, changeLogRows, isoTime, originOf } from "../platform/events/ChangeLogRepo.ts"
 import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
@@ -229,6 +229,29 @@ const set = (
   sent === undefined
     ? sql.literal("")
     : sql`${sql(column)} = ${type === "jsonb" ? JSON.stringify(sent) : sent}::${sql.literal(type)}, `
+
+/** Holds a cart that is as it was read. */
+export const holdStatement = (sql: SqlClient.SqlClient, { cart, version }: CartState, holder: string) =>
+  Effect.map(
+    sql`update carts set held_by = ${holder}, version = version + 1, updated_at = now()
+      where id = ${cart.id}::uuid and organization_id = ${cart.organizationId} and version = ${version}
+        and held_by is null and status = 'active' and expires_at > now() returning 1`,
+    (rows) => rows.length > 0
+  )
+
+/** Frees a cart if `isFree` says so once the cart is locked. */
+export const freeStatements = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  cartId: CartId,
+  isFree: Effect.Effect<boolean, never, CurrentActor>
+) =>
+  sql.withTransaction(Effect.gen(function*() {
+    const named = sql`id = ${cartId}::uuid and organization_id = ${organization} and held_by is not null`
+    const held = yield* sql`select 1 from carts where ${named} for update`
+    if (held.length === 0 || !(yield* isFree)) return
+    yield* sql`update carts set held_by = null, version = version + 1, updated_at = now() where ${named}`
+  }))
 
 /** Changes a cart, fenced by its version; not when a line has no price in a new currency. */
 export const changeCartStatement = (

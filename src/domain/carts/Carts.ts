@@ -29,6 +29,7 @@ import {
 } from "./Cart.ts"
 import { type CartChoices, noChoices, shownChoices } from "./CartChoices.ts"
 import { claiming } from "./CartClaims.ts"
+import { holding } from "./CartHolds.ts"
 import { CartRepo } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
 import { type ChosenLine, chosenLine, isBoundedMetadata, isSameLine } from "./Line.ts"
@@ -193,8 +194,8 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       return { id, secret }
     })
 
-    const claim = yield* claiming
-    return { create, get, visitor, change, claim, replaceSecret, ...yield* changes(visitor, toChange) }
+    const more = { claim: yield* claiming, ...yield* holding, ...yield* changes(visitor, toChange) }
+    return { create, get, visitor, change, replaceSecret, ...more }
   })
 }) {
   static readonly layer = Layer.effect(Carts, Carts.make)

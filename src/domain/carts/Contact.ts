@@ -1,5 +1,10 @@
 import { Option, Schema } from "effect"
-import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
+import { FreeText, keyText, ofForm, ShortText, Text } from "../platform/text/Storable.ts"
+
+const Phone = FreeText.check(
+  Schema.isMaxLength(40),
+  ofForm(/^[\d+()\-. /x]*$/, "digits, spaces and + ( ) - . / x")
+)
 
 export const ShippingAddress = Schema.Struct({
   line1: Text,
@@ -8,6 +13,9 @@ export const ShippingAddress = Schema.Struct({
   state: Schema.optional(Schema.NullOr(ShortText)),
   postalCode: Text,
   country: Text,
+  phone: Schema.optional(
+    Schema.NullOr(Phone).annotate({ description: "For the carrier.", examples: ["+43 1 2345678"] })
+  ),
   vatNumber: Schema.optional(
     Schema.NullOr(ShortText).annotate({ description: "Of a business in the EU.", examples: ["ATU12345678"] })
   )

@@ -60,5 +60,6 @@ export const migrations = {
       on cart_lines_with_metadata (cart_id, entity_id, variant_id, metadata_hash) nulls not distinct`,
     `create index cart_lines_with_metadata_entity on cart_lines_with_metadata (organization_id, entity_id)`
   ),
-  "0004_choices": statements("alter table carts add column choices jsonb not null default '{}'")
+  "0004_choices": statements("alter table carts add column choices jsonb not null default '{}'"),
+  "0005_held_by": statements("alter table carts add column held_by text")
 }

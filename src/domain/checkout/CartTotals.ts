@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { ShippingAddress } from "../carts/Contact.ts"
 import { ListPrice } from "../carts/Line.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { OrderTax, orderTaxes } from "../orders/Order.ts"
@@ -77,11 +78,14 @@ export class PriceChanged extends Schema.Error<PriceChanged>("PriceChanged")({
 /** Facts about the buyer. */
 export interface Known {
   readonly email: string | null
-  readonly shippingAddress: unknown
-  readonly billingAddress: unknown
+  readonly shippingAddress: ShippingAddress | null | undefined
+  readonly billingAddress: ShippingAddress | null | undefined
 }
 
-/** Requirements that the buyer has not met. A customer has an e-mail address; only goods that ship need a shipping address. */
+const hasText = (text: string | null | undefined) => (text ?? "").trim() !== ""
+
+/** Requirements that the buyer has not met. A customer has an e-mail address, a phone number stands in either
+ * address; only goods that ship need a shipping address. */
 export const missingOf = (
   requires: ReadonlyArray<Requirement>,
   { customerId, lines }: Pick<PricedCart, "customerId" | "lines">,
@@ -89,9 +93,10 @@ export const missingOf = (
 ): ReadonlyArray<Requirement> => {
   const isCarried = lines.some((line) => line.ships !== false)
   const isKnown = {
-    email: customerId !== null || (email ?? "").trim() !== "",
+    email: customerId !== null || hasText(email),
     shippingAddress: !isCarried || (shippingAddress ?? null) !== null,
-    billingAddress: (billingAddress ?? null) !== null
+    billingAddress: (billingAddress ?? null) !== null,
+    phone: hasText(shippingAddress?.phone) || hasText(billingAddress?.phone)
   }
   return requires.filter((one) => !isKnown[one])
 }

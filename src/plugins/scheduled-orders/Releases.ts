@@ -15,6 +15,7 @@ import { failedMail } from "./FailedMail.ts"
 import {
   announce,
   currencyOf,
+  freeCart,
   releaseGoods,
   type ScheduledOrder,
   scheduledOrders,
@@ -131,7 +132,9 @@ const noteFailure = Effect.fnUntraced(
 
 const complete = Effect.fnUntraced(
   function*(tools: Tools, id: string, orderId: OrderId) {
-    yield* announce(tools, "completed", yield* tools.db.use(scheduling).move("complete", id, { orderId, dueAt: null }))
+    const completed = yield* tools.db.use(scheduling).move("complete", id, { orderId, dueAt: null })
+    yield* announce(tools, "completed", completed)
+    yield* freeCart(tools, completed.cartId)
   },
   (work, { db }) => db.transaction(work)
 )
@@ -169,9 +172,11 @@ const expire = Effect.fn("ScheduledOrders.expire")(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
     const expired = yield* tools.db.use(scheduling).move("expire", row.id, { dueAt: null })
     yield* announce(tools, "expired", expired)
-    if (row.status !== "scheduled") return
-    if (row.everyDays !== null) yield* repeat(tools, settings, expired)
-    if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
+    if (row.status === "scheduled") {
+      if (row.everyDays !== null) yield* repeat(tools, settings, expired)
+      if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
+    }
+    yield* freeCart(tools, row.cartId)
   }
 )
 

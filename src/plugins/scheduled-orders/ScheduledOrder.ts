@@ -119,6 +119,18 @@ export type Tools = Pick<PluginCall, "db" | "jobs" | "services">
 /** Currencies of carts, as the core knows them. */
 export const currencyOf = ({ currency }: Pick<ScheduledOrder, "currency">) => CurrencyCode.make(currency)
 
+/** The orders that a cart is kept for: it is neither changed nor bought beside them. */
+export const usesOf = (cartId: CartId) => [
+  { cartId, status: { in: ["scheduled", "paused", "processing", "failed"] as const } },
+  { cartId, status: "completed" as const, everyDays: null }
+]
+
+/** Frees a cart that is kept for no order any more. */
+export const freeCart = ({ db, services }: Tools, cartId: CartId) => {
+  const used = db.table(scheduledOrders).first({ or: usesOf(cartId) })
+  return services.cart.free(cartId, Effect.map(used, (row) => row === undefined))
+}
+
 /** Tells others what became of it; without address and notes, which can be erased while events stay. */
 export const announce = (
   { db }: Pick<Tools, "db">,

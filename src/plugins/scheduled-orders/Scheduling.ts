@@ -13,6 +13,7 @@ import {
 import {
   admin,
   announce,
+  freeCart,
   holdGoods,
   own,
   releaseGoods,
@@ -94,7 +95,8 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   yield* checkTime(settings, scheduledFor)
   yield* requireWindow({ scheduledFor, repeatUntil: rest.repeatUntil }, "scheduledFor", "repeatUntil")
   if (rest.orderType === "delivery" && !rest.deliveryAddress) return yield* new NoAddress()
-  const { cart, lines } = yield* services.cart.get(cartId)
+  const seen = yield* services.cart.get(cartId)
+  const { cart, lines } = seen
   if (cart.customerId !== null && cart.customerId !== customerId) return yield* new ForeignCart()
   if (cart.status !== "active" || lines.length === 0) return yield* new NothingToOrder()
   const items = lines.map(({ entityId, metadata, notes, quantity, variantId }) => ({
@@ -110,6 +112,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
     const row = yield* db.table(scheduledOrders)
       .insert({ ...rest, cartId, customerId, items, currency: cart.currency, scheduledFor, slotStart, dueAt })
     if (settings.holdGoods === "scheduling") yield* holdGoods(tools, row)
+    yield* services.cart.hold(seen, `the scheduled order ${row.id}`)
     return row
   }))
   // A checkout that claimed the cart before the order was there did not refuse it.
@@ -271,6 +274,7 @@ export const cancel = Effect.fn("ScheduledOrders.cancel")(
       .list({ or: [{ id }, open] }, { order: ["id"], lock: true })
     yield* tools.db.use(scheduling).lock("cancel", id)
     const cancelled = yield* Effect.forEach(rows, (row) => cancelOne(tools, settings, row))
+    yield* freeCart(tools, cartId)
     return cancelled.find((row) => row.id === id) ?? (yield* tools.db.use(own).get(id))
   },
   (work, { db }) => db.transaction(work)

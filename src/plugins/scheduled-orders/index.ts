@@ -10,7 +10,7 @@ import {
 } from "stoa/plugin"
 import { failedMail } from "./FailedMail.ts"
 import { orderingTasks } from "./Releases.ts"
-import { scheduledOrders as orders, slots } from "./ScheduledOrder.ts"
+import { scheduledOrders as orders, slots, usesOf } from "./ScheduledOrder.ts"
 import { forgetEnded, openOfErased } from "./ScheduledRepo.ts"
 import { scheduleRoutes } from "./ScheduleRoutes.ts"
 import { ScheduleSettings, settingsIn } from "./ScheduleSettings.ts"
@@ -23,11 +23,7 @@ const checkouts = ({ db }: PluginContext): CheckoutExtension => ({
   decide: Effect.fnUntraced(function*({ cartId, checkoutId }) {
     if (cartId === null) return undefined
     const row = yield* db.table(orders).first({
-      or: [
-        { checkoutCartId: cartId },
-        { cartId, status: { in: ["scheduled", "paused", "processing", "failed"] } },
-        { cartId, status: "completed", everyDays: null }
-      ]
+      or: [{ checkoutCartId: cartId }, ...usesOf(cartId)]
     })
     if (row === undefined) return undefined
     // Its customer, who sees the cart of the job's checkout, would pay twice.

@@ -13,7 +13,7 @@ import { Carts } from "../../domain/carts/Carts.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { cartTotals, missingOf, type Warning } from "../../domain/checkout/CartTotals.ts"
 import { giftCardMethod } from "../../domain/checkout/Checkout.ts"
-import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
+import { CheckoutExtensions, type DecideTerms, noTerms } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
 import { buyerOf, payableByStoredValue, type PricedCart } from "../../domain/checkout/PricedCart.ts"
@@ -121,13 +121,13 @@ const makePreview = Effect.gen(function*() {
       shippingAddress,
       metadata
     })
-    const priceOf = (cart: PricedBasket) => pricing.preview(cart, request, customerId, decide)
+    const priceOf = (cart: PricedBasket, terms: DecideTerms) => pricing.preview(cart, request, customerId, terms)
     const unpriced = ({ error: { message } }: CheckoutFailed) =>
-      Effect.map(priceOf({ ...basket, lines: [] }), (empty) => ({
+      Effect.map(priceOf({ ...basket, lines: [] }, noTerms), (empty) => ({
         ...empty,
         warnings: [{ code: "not_priced" as const, lineId: null, message }]
       }))
-    const { warnings, ...priced } = yield* Effect.catch(priceOf(basket), unpriced)
+    const { warnings, ...priced } = yield* Effect.catch(priceOf(basket, decide), unpriced)
     const paid = yield* paidBy(adapters, cartId, giftCards, priced.pricedCart)
     const known = { email: basket.email, shippingAddress: choices.shippingAddress, billingAddress }
     return cartTotals({

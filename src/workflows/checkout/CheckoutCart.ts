@@ -70,7 +70,8 @@ export const withChoices = (request: CheckoutRequest, { choices, metadata }: Pri
 const names: { readonly [Field in Requirement]: string } = {
   email: "an e-mail address",
   shippingAddress: "a shipping address",
-  billingAddress: "a billing address"
+  billingAddress: "a billing address",
+  phone: "a phone number in an address"
 }
 
 /** 422 when something is missing, 409 when the buyer expects another total. */

@@ -4,7 +4,7 @@ import { defaultRoles, type Roles } from "../access/Permission.ts"
 import { LocalTimeZone } from "../text/Time.ts"
 
 /** A fact that a store may require before it sells. */
-export const Requirement = Schema.Literals(["email", "shippingAddress", "billingAddress"])
+export const Requirement = Schema.Literals(["email", "shippingAddress", "billingAddress", "phone"])
 export type Requirement = typeof Requirement.Type
 
 /** Rules of the store from `commerce.config.ts`. */

@@ -15,6 +15,25 @@ describe("the cart of a scheduled order", () => {
   const buy = (cartId: string) =>
     shop.ask("POST", "/checkout", { cartId, paymentMethodId: "test", currency: "USD" }, buyer)
 
+  /** What scheduling a cart answers that has read the cart and waits for its slot while something happens. */
+  const whileSlotIsLocked = async (
+    cartId: string,
+    { scheduledFor, slotStart }: { readonly scheduledFor: string; readonly slotStart: string },
+    happening: () => Promise<unknown>
+  ) => {
+    const waits =
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%scheduled_order_slots%'"
+    const locked = Effect.gen(function*() {
+      const { sql } = shop.tables
+      yield* sql`select 1 from scheduled_order_slots where starts_at = ${new Date(slotStart)} for update`
+      const scheduling = shop.ask("POST", "/scheduled-orders", shop.wish(cartId, { scheduledFor }), ann)
+      yield* Effect.promise(() => waitFor("the lock", async () => (await shop.db.query(waits)).length > 0))
+      yield* Effect.promise(happening)
+      return { scheduling }
+    })
+    return await (await shop.serviceRegistry.run(shop.tables.transaction(locked))).scheduling
+  }
+
   it("is neither bought nor scheduled again while the order has failed and is tried again", async () => {
     const id = await shop.scheduled({ paymentMethodId: "test_decline" })
     const { cartId } = await shop.due(id, "failed")
@@ -22,6 +41,70 @@ describe("the cart of a scheduled order", () => {
     await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId), ann)
     await shop.done("POST", `/${id}/cancel`, undefined, ann)
     assert.strictEqual((await buy(cartId)).status, 201)
+  })
+
+  /** A status and the message of each way to change a cart. */
+  const changes = async (cartId: string) => {
+    const { lineItems: [line] } = Object((await shop.ask("GET", `/carts/${cartId}`, undefined, ann)).at("data"))
+    const item = `/carts/${cartId}/items/${line.id}`
+    const answers = [
+      await shop.ask("POST", `/carts/${cartId}/items`, { entityId: line.entityId, quantity: 1 }, ann),
+      await shop.ask("PATCH", item, { quantity: 3 }, ann),
+      await shop.ask("PATCH", `/carts/${cartId}`, { note: "Ring twice" }, ann),
+      await shop.ask("POST", `/carts/${cartId}/secret`, undefined, ann),
+      await shop.ask("DELETE", item, undefined, ann)
+    ]
+    return answers.map((answer) => [answer.status, answer.at("error.message")])
+  }
+
+  const states = async (cartId: string) => (await shop.rows(`cartId=${cartId}`)).map(({ status }) => status).toSorted()
+
+  it("refuses each change and says what holds it, until that is cancelled", async () => {
+    const id = await shop.scheduled()
+    const { cartId } = await shop.row(id)
+    const held = `The cart is held by the scheduled order ${id}. Cancel that to change the cart.`
+    assert.deepStrictEqual(await changes(cartId), Array(5).fill([409, held]))
+    await shop.done("POST", `/${id}/cancel`, undefined, ann)
+    assert.deepStrictEqual((await changes(cartId)).map(([status]) => status), [201, 200, 200, 200, 200])
+  })
+
+  it("is free again once its order expired, or the last of its repeats was placed", async () => {
+    const expired = await shop.row(await shop.scheduled())
+    await shop.due(expired.id, "expired", 48)
+    const repeated = await shop.row(await shop.scheduled({ everyDays: 1, repeatUntil: shop.inHours(20) }))
+    await shop.due(repeated.id, "completed")
+    for (const { cartId } of [expired, repeated]) assert.strictEqual((await changes(cartId))[0]?.[0], 201)
+  })
+
+  it("is free once its last two orders end at the same time", async () => {
+    const first = await shop.scheduled({ everyDays: 7 })
+    const { cartId } = await shop.row(first)
+    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%held_by is not null%'`
+    const cancelling = shop.tables.transaction(Effect.gen(function*() {
+      yield* shop.tables.sql`select 1 from carts where id = ${cartId} for update`
+      shop.clock.advance("2 hours")
+      yield* Effect.promise(() => shop.tick())
+      const wait = (count: number) =>
+        Effect.promise(() => waitFor(`${count} to wait`, async () => (await shop.db.query(waits)).length === count))
+      yield* wait(1)
+      const [next] = yield* Effect.promise(() => shop.rows(`cartId=${cartId}&status=scheduled`))
+      const cancelled = shop.ask("POST", `/scheduled-orders/${next.id}/cancel`, undefined, ann)
+      yield* wait(2)
+      return { cancelled }
+    }))
+    const { cancelled } = await shop.serviceRegistry.run(cancelling)
+    assert.strictEqual((await cancelled).status, 201)
+    await shop.isNow(first, "completed")
+    assert.deepStrictEqual(await states(cartId), ["cancelled", "completed"])
+    assert.strictEqual((await changes(cartId))[0]?.[0], 201)
+  })
+
+  it("that changes while it is scheduled is not scheduled", async () => {
+    const { scheduledFor, slotStart } = await shop.row(await shop.scheduled())
+    const cartId = await shop.cart(ann, await shop.product())
+    const answer = await whileSlotIsLocked(cartId, { scheduledFor, slotStart }, () => changes(cartId))
+    assert.strictEqual(answer.status, 409)
+    assert.isEmpty(await states(cartId))
   })
 
   it("that was bought although it was scheduled is not ordered again", async () => {
@@ -109,18 +192,10 @@ describe("the cart of a scheduled order", () => {
   it("is not scheduled once a checkout has claimed it, however close that is", async () => {
     const { scheduledFor, slotStart } = await shop.row(await shop.scheduled())
     const cartId = await shop.cart(ann, await shop.product())
-    const waits =
-      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%scheduled_order_slots%'"
-    const locked = Effect.gen(function*() {
-      const { sql } = shop.tables
-      yield* sql`select 1 from scheduled_order_slots where starts_at = ${new Date(slotStart)} for update`
-      // It has read the cart and waits for its slot.
-      const scheduling = shop.ask("POST", "/scheduled-orders", shop.wish(cartId, { scheduledFor }), ann)
-      yield* Effect.promise(() => waitFor("the lock", async () => (await shop.db.query(waits)).length > 0))
-      return { scheduling, bought: yield* Effect.promise(() => buy(cartId)) }
+    const answer = await whileSlotIsLocked(cartId, { scheduledFor, slotStart }, async () => {
+      assert.strictEqual((await buy(cartId)).status, 201)
     })
-    const { bought, scheduling } = await shop.serviceRegistry.run(shop.tables.transaction(locked))
-    assert.deepStrictEqual([bought.status, (await scheduling).status], [201, 422])
-    assert.deepStrictEqual((await shop.rows(`cartId=${cartId}`)).map(({ status }) => status), ["cancelled"])
+    assert.strictEqual(answer.status, 422)
+    assert.isEmpty(await states(cartId))
   })
 })
