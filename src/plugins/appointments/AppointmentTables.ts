@@ -156,6 +156,13 @@ export const bookings = table("appointment_bookings", {
     ],
     keeps: ["currency"]
   },
+  atMost: [{
+    per: "customerId",
+    rows: 20,
+    where: "status in ('provisional', 'confirmed') and end_time > now()",
+    except: "appointments:manage",
+    refusal: "You can have at most 20 appointments to come. Cancel one first."
+  }],
   checks: {
     order: "start_time < end_time and blocked_from <= start_time and end_time <= blocked_until"
   }

@@ -44,6 +44,13 @@ export const waiting = table("appointment_waiting_list", {
     { columns: ["expiresAt"], where: "status in ('waiting', 'offered')" }
   ],
   personal: { of: { user: "customerId" }, onErase: "delete" },
+  atMost: [{
+    per: "customerId",
+    rows: 20,
+    where: "status in ('waiting', 'offered')",
+    except: manage,
+    refusal: "You can wait in at most 20 places. Leave one first."
+  }],
   checks: {
     order: "earliest <= latest",
     offer: "status <> 'offered' or num_nulls(offered_provider_id, offered_start, held_from, held_until) = 0"

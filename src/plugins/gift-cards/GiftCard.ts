@@ -56,6 +56,7 @@ const given = table("gift_cards", {
     onErase: ["recipientEmail", "senderName", "personalMessage", "metadata"],
     keeps: ["codeDigest", "lastFour", "currency"]
   },
+  atMost: { unbounded: "Each card was paid for, or given by staff." },
   checks: { worth: "initial_amount > 0" }
 })
 

@@ -45,6 +45,7 @@ export const messages = table("notification_log", {
 }, {
   changeLog: false,
   personal: { exempt: "The task notifications/forget erases messages, and ends those that still wait." },
+  atMost: { unbounded: "Events and staff write messages, not those who receive them." },
   unique: [{ columns: ["eventId", "recipient", "templateId"] }],
   indexes: [
     { columns: ["nextAt"], where: "status = 'queued' and group_id = id" },

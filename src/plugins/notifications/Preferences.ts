@@ -29,7 +29,12 @@ export const preferences = table("notification_preferences", {
 }, {
   unique: [{ columns: ["customerId", "category", "channel"] }],
   counted: false,
-  personal: { of: "customerId", onErase: "delete" }
+  personal: { of: "customerId", onErase: "delete" },
+  atMost: [{
+    per: "customerId",
+    rows: 200,
+    refusal: "A customer can have at most 200 preferences. Change one of those, or name the category *."
+  }]
 })
 export type Preference = RowOf<typeof preferences>
 

@@ -44,7 +44,14 @@ export const reviews = table("customer_reviews", {
   unique: [{ columns: ["customerId", "entityId"] }],
   checks: { published: "is_published = (status = 'approved')" },
   changeLog: false,
-  personal: { exempt: "Reviews.forget deletes reviews with their photos, and corrects the sums." }
+  personal: { exempt: "Reviews.forget deletes reviews with their photos, and corrects the sums." },
+  atMost: [{
+    per: "customerId",
+    rows: 50,
+    where: "status = 'pending'",
+    except: "reviews:admin",
+    refusal: "50 reviews of yours wait to be read. Write the next one when some of them are published."
+  }]
 })
 export type Review = RowOf<typeof reviews>
 

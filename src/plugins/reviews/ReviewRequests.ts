@@ -36,7 +36,8 @@ export const requests = table("customer_review_requests", {
   indexes: [{ columns: ["dueAt"], where: "due_at is not null" }, { columns: ["customerId"] }],
   changeLog: false,
   counted: false,
-  personal: { exempt: "A row has ids and times only, and keeps an order from being asked about twice." }
+  personal: { exempt: "A row has ids and times only, and keeps an order from being asked about twice." },
+  atMost: { unbounded: "One for each order." }
 })
 
 export const requestMail = mailTemplate({

@@ -82,7 +82,14 @@ export const scheduledOrders = table("scheduled_orders", {
     address: "order_type <> 'delivery' or delivery_address is not null or status not in ('scheduled', 'paused')"
   },
   changeLog: false,
-  personal: { exempt: "The task scheduled-orders/forget cancels open orders before it erases them." }
+  personal: { exempt: "The task scheduled-orders/forget cancels open orders before it erases them." },
+  atMost: [{
+    per: "customerId",
+    rows: 50,
+    where: "status in ('scheduled', 'paused')",
+    except: "scheduled-orders:admin",
+    refusal: "A customer can have at most 50 orders to come. Cancel one first."
+  }]
 })
 export type ScheduledOrder = RowOf<typeof scheduledOrders>
 

@@ -5,11 +5,9 @@ import type { InstalledPlugin, Plugin } from "../Plugin.ts"
 import { isErrorAnswer } from "../routes/ApiError.ts"
 import type { BuiltRoute } from "../routes/PluginRoute.ts"
 import { ruleOf } from "../routes/RouteShape.ts"
-import { equalColumns } from "../tables/Listing.ts"
 import { personalOf } from "../tables/PersonalTables.ts"
-import type { Table } from "../tables/Table.ts"
-import { columnFacts } from "../tables/TableRowsRepo.ts"
 import { boundFlaws } from "./BodyBounds.ts"
+import { isLookedUpBy, ofRowBounds } from "./RowBoundRules.ts"
 
 /** What of the core plugins may not take for themselves. */
 export interface CoreNames {
@@ -164,6 +162,7 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...plugins.flatMap(ofMails),
   ...plugins.flatMap(ofModels),
   ...plugins.flatMap(ofPersonal),
+  ...plugins.flatMap(ofRowBounds),
   ...doubles(plugins, "The mail template", ({ mailTemplates }) => mailTemplates.map(({ name }) => name)),
   ...plugins.flatMap(({ entities, id }) => ofNames(id, "entity", entities)),
   ...plugins.flatMap(({ id, workflows }) => ofNames(id, "workflow", workflows)),
@@ -194,13 +193,6 @@ export const callFlaws = (
         ])
     ])
   )
-
-const isLookedUpBy = (table: Table, column: string): boolean => {
-  const { columns, lists = [], options: { indexes = [], unique = [] } } = table
-  return columns[column]?.facts.uniqueness !== undefined ||
-    [...unique, ...indexes].some(({ columns: [first], where }) => first === column && where === undefined) ||
-    lists.some((one) => equalColumns(one, (name) => columnFacts(table, name)).some(([first]) => first === column))
-}
 
 /**
  * What cannot be right about conditions of hooks, order projections and events (`entitiesIn`, `ordersIn`, `rowsIn`):

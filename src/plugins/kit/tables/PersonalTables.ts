@@ -34,11 +34,23 @@ export const personalOf = (table: Table): PersonalTable | undefined => {
   return { table, subject: subjectOf(table.columns, of), blanked, keepDays, since }
 }
 
+const customersIn = ({ columns }: Table): ReadonlyArray<string> =>
+  Object.keys(columns).filter((name) => {
+    const facts = columns[name]?.facts
+    return facts !== undefined && namedRecord(facts) === "customer"
+  })
+
 /** Columns that name customers of a table that does not say what their erasure does to it. */
-export const undeclared = ({ columns, options: { personal } }: Table): ReadonlyArray<string> =>
-  personal !== undefined
-    ? []
-    : Object.keys(columns).filter((name) => {
-      const facts = columns[name]?.facts
-      return facts !== undefined && namedRecord(facts) === "customer"
-    })
+export const undeclared = (table: Table): ReadonlyArray<string> =>
+  table.options.personal === undefined ? customersIn(table) : []
+
+/** Whether a customer can have any number of rows, and the table does not say why. */
+export const isUnbounded = (table: Table): boolean => {
+  const { columns, kind, options } = table
+  const subject = personalOf(table)?.subject
+  const owners = [...customersIn(table), ...(subject?.kind === "user" ? [subject.column] : [])]
+  const isOne = (owner: string) =>
+    columns[owner]?.facts.uniqueness !== undefined ||
+    options.unique?.some(({ columns: all, where }) => all.length === 1 && all[0] === owner && where === undefined)
+  return kind === "organization" && options.atMost === undefined && owners.some((owner) => isOne(owner) !== true)
+}

@@ -4,6 +4,7 @@ import { Time } from "../../../domain/platform/text/Time.ts"
 import type { AnyColumn, Column } from "./Column.ts"
 import type { Listing } from "./Listing.ts"
 import { checkPersonal, type Personal } from "./Personal.ts"
+import { checkBounds, type RowBounds } from "./RowBounds.ts"
 
 /** Columns by the names that code and API know them by, in camel case. */
 export type Columns = Readonly<Record<string, AnyColumn>>
@@ -29,6 +30,11 @@ export interface TableOptions<Name extends string = string> {
    * names customers and erases nothing says why: `{ exempt: "…" }`.
    */
   readonly personal?: Personal<Name>
+  /**
+   * What one customer may have: `[{ per: "customerId", rows: 20, refusal: "…" }]`. A table that names customers without a
+   * bound says why: `{ unbounded: "…" }`.
+   */
+  readonly atMost?: RowBounds<Name>
 }
 
 type NameOf<C> = (keyof C & string) | "id" | "createdAt" | "updatedAt"
@@ -155,7 +161,7 @@ export const table = <const C extends Columns>(
 ): Table<C, "organization"> => {
   check(name, columns)
   const fields = { ...added, organizationId: Schema.String, ...schemasOf(columns), updatedAt: Time }
-  return checkPersonal({
+  return checkBounds(checkPersonal({
     name,
     kind: "organization",
     columns,
@@ -163,7 +169,7 @@ export const table = <const C extends Columns>(
     options,
     // The fields are made of the columns that the type is made of.
     Row: Schema.Struct(fields) as Schema.Codec<unknown, unknown> as Schema.Codec<Row<C, "organization">, unknown>
-  })
+  }))
 }
 
 /** A child table, and the column that names its parent. */
@@ -186,7 +192,7 @@ export const childOf = <const C extends Columns, const Key extends keyof C & str
   if (columns[column]?.facts.reference?.table !== parent.name) {
     throw new Error(`Table "${name}": column "${column}" has to say \`uuid.references(…)\` of "${parent.name}".`)
   }
-  return checkPersonal({
+  return checkBounds(checkPersonal({
     name,
     kind: "child",
     columns,
@@ -196,7 +202,7 @@ export const childOf = <const C extends Columns, const Key extends keyof C & str
       Row<C, "child">,
       unknown
     >
-  })
+  }))
 }
 
 /** `suspendedAt` as the database has it: `suspended_at`. */

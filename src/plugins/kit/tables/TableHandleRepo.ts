@@ -11,10 +11,12 @@ import { newId } from "../../../domain/platform/ids/Id.ts"
 import { refusedBy, sqlStates } from "../../../domain/platform/records/Constraints.ts"
 import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import type { Listing } from "./Listing.ts"
+import { boundsFor } from "./RowBounds.ts"
 import { columnName, type RowOf, type Table } from "./Table.ts"
+import { inTurnOf } from "./TableBoundsRepo.ts"
 import { notInState, RowNotFound, type TableHandle } from "./TableHandle.ts"
 import { readsOf, whichOf } from "./TableReadsRepo.ts"
-import { ParentNotFound, refusalOf, RowReferred, RowTaken } from "./TableRefusals.ts"
+import { ParentNotFound, refusalOf, RowReferred, RowTaken, TooManyRows } from "./TableRefusals.ts"
 import { rowReader } from "./TableRowsRepo.ts"
 import { secretsOf } from "./TableSecrets.ts"
 import { conflictTarget } from "./TableSql.ts"
@@ -41,6 +43,10 @@ interface Parts<T> extends Context {
 
 const insertsOf = <T extends Table>(parts: Parts<T>) => {
   const { refused, rowOf, secrets, table } = parts
+  const tooMany = Effect.map(
+    CurrentActor,
+    (actor) => new TooManyRows(boundsFor(table, actor).map(({ refusal }) => refusal).join(" "))
+  )
 
   const insertAll = Effect.fnUntraced(function*(rows: ReadonlyArray<Values>, target?: string) {
     const actor = yield* CurrentActor
@@ -48,18 +54,24 @@ const insertsOf = <T extends Table>(parts: Parts<T>) => {
       const id = String(row["id"] ?? newId()).toLowerCase()
       return { ...secrets.encrypt({ organizationId: actor.organizationId, id }, row), id }
     })
-    const made = yield* Effect.catch(insertSql(parts, actor, given, target), refused)
+    const bounds = boundsFor(table, actor)
+    const inserted = insertSql(parts, actor, given, bounds, target)
+    const made = yield* Effect.catch(
+      inTurnOf(parts.sql, table, bounds, actor.organizationId, given, inserted),
+      refused
+    )
     const byId = new Map(made.map((row) => [row["id"], rowOf(row)]))
     return given.flatMap(({ id }) => byId.get(id) ?? [])
   })
   const insertMany: TableHandle<T>["insertMany"] = Effect.fnUntraced(function*(rows) {
     if (rows.length === 0) return []
     const made = yield* insertAll(rows.map((row) => ({ ...row })))
-    return made.length === rows.length ? made : yield* new ParentNotFound(table.parent?.column ?? "")
+    if (made.length === rows.length) return made
+    return yield* table.parent === undefined ? yield* tooMany : new ParentNotFound(table.parent.column)
   })
   const insert: TableHandle<T>["insert"] = (row) =>
     Effect.flatMap(insertMany([row]), ([made]) => made === undefined ? Effect.die("no row") : Effect.succeed(made))
-  return { insertAll, insertMany, insert }
+  return { insertAll, insertMany, insert, tooMany }
 }
 
 const updatesOf = <T extends Table>(parts: Parts<T>) => {
@@ -119,7 +131,7 @@ const updatesOf = <T extends Table>(parts: Parts<T>) => {
 
 const upsertOf = <T extends Table>(
   { secrets, sql, table }: Parts<T>,
-  { insertAll }: ReturnType<typeof insertsOf<T>>,
+  { insertAll, tooMany }: ReturnType<typeof insertsOf<T>>,
   { updateAll }: ReturnType<typeof updatesOf<T>>
 ): TableHandle<T>["upsert"] =>
   Effect.fnUntraced(function*(given, on) {
@@ -142,7 +154,8 @@ const upsertOf = <T extends Table>(
       const [changed] = yield* updateAll(same, change)
       if (changed !== undefined) return { row: changed, created: false }
     }
-    return yield* new RowTaken(on)
+    const bounds = boundsFor(table, yield* CurrentActor)
+    return yield* bounds.length === 0 ? new RowTaken(on) : yield* tooMany
   })
 
 /** Rows of a table of a plugin's. */

@@ -18,6 +18,7 @@ class RowOverlaps extends conflict(
   "RowOverlaps",
   (from: string, to: string) => `The range from ${from} to ${to} overlaps that of another record.`
 ) {}
+export class TooManyRows extends conflict("TooManyRows", (refusal: string) => refusal) {}
 export class RowReferred
   extends conflict("RowReferred", "Other records refer to this one: delete or change them first.")
 {}

@@ -2,7 +2,9 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { Actor } from "../../../domain/platform/access/Actor.ts"
 import { changeLogRows } from "../../../domain/platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../../../domain/platform/idempotency/IdempotencyRecordRepo.ts"
+import type { RowBound } from "./RowBounds.ts"
 import { columnName, type Table } from "./Table.ts"
+import { fits } from "./TableBoundsRepo.ts"
 import { columnOf, rowJson, valueFromJson, valueSql } from "./TableRowsRepo.ts"
 import { turn, turnSource } from "./TableTurnsRepo.ts"
 
@@ -62,9 +64,16 @@ const uniques = ({ columns, options }: Table): ReadonlyArray<string> => [
 
 /**
  * Inserts the rows, each with its id, where all rows that they belong to are the organization's, else none. They are one parameter, so that
- * the statement is the same for any number of them. With `on` a row that is taken in these columns is left out.
+ * the statement is the same for any number of them. With `on` a row that is taken in these columns is left out. None
+ * is made when a bound would be exceeded.
  */
-export const insertSql = (context: Context, actor: Actor, rows: ReadonlyArray<Values>, on?: string) => {
+export const insertSql = (
+  context: Context,
+  actor: Actor,
+  rows: ReadonlyArray<Values>,
+  bounds: ReadonlyArray<RowBound>,
+  on?: string
+) => {
   const { sql, table } = context
   const { kind, parent } = table
   const names = Object.entries(table.columns)
@@ -74,7 +83,10 @@ export const insertSql = (context: Context, actor: Actor, rows: ReadonlyArray<Va
       : `case when o ? '${name}' then ${valueFromJson(table, name)} else ${fallback} end`
   )
   const owner = kind === "organization" ? sql`, ${actor.organizationId}::text` : sql.literal("")
-  const guard = parent === undefined ? sql.literal("") : sql`where (select count(*) from input) =
+  const bound = bounds.length === 0
+    ? sql.literal("")
+    : sql`where ${fits(sql, table, bounds, actor.organizationId)}`
+  const guard = parent === undefined ? bound : sql`where (select count(*) from input) =
       (select count(*) from input join ${sql(parent.table.name)} p on p.organization_id = ${actor.organizationId}
         and p.id = ${sql.literal(valueFromJson(table, parent.column))})`
   const order = [...uniques(table).map((name) => `o->>'${name}'`), "n"].join(", ")

@@ -3,6 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import { type Described, nameOf } from "../routes/RouteShape.ts"
+import { isUnbounded } from "../tables/PersonalTables.ts"
 import { erasure } from "./ErasureChecks.ts"
 import type { PluginCheck } from "./PluginCheck.ts"
 import type { PluginTestApp, TestRequest } from "./PluginTestApp.ts"
@@ -135,9 +136,15 @@ const idempotency = ({ app, routes }: PluginTestApp): ReadonlyArray<PluginCheck>
     }
   }))
 
+const bounds = ({ plugins }: PluginTestApp): PluginCheck => ({
+  name: "every table that names customers says how many rows one may have",
+  run: async () =>
+    deepStrictEqual(plugins.flatMap(({ tables }) => tables).filter(isUnbounded).map(({ name }) => name), [])
+})
+
 /**
  * What every plugin has to do, checked by its manifest: rows of other organizations, permissions, pages, nonsense,
- * repeated requests and the erasure of customers. `samples` are values for tables with conditions that the columns do not
+ * repeated requests, bounds and the erasure of customers. `samples` are values for tables with conditions that the columns do not
  * tell; `bodies` how many bodies each route is sent.
  */
 export const contractOf = (
@@ -153,6 +160,7 @@ export const contractOf = (
     ...paging(ending),
     ...fuzz(ending, bodies),
     ...idempotency(ending),
+    bounds(app),
     ...erasure(app, owner, rows)
   ]
 }

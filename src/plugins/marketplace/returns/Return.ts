@@ -43,7 +43,8 @@ export const returns = table("marketplace_return_requests", {
   resolvedAt: timestamp.nullable
 }, {
   indexes: [{ columns: ["status", "deadlineAt"] }],
-  personal: { of: "customerId", onErase: ["description", "vendorNotes", "trackingNumber"] }
+  personal: { of: "customerId", onErase: ["description", "vendorNotes", "trackingNumber"] },
+  atMost: { unbounded: "At most the units of its order." }
 })
 
 export const returnMachine = machine(returns, {

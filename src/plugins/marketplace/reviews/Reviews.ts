@@ -44,7 +44,8 @@ export const reviews = table("marketplace_vendor_reviews", {
     { columns: ["orderId", "vendorId"] },
     { columns: ["customerId", "vendorId"], where: "order_id is null" }
   ],
-  personal: { of: "customerId", onErase: ["title", "body", "vendorResponse"] }
+  personal: { of: "customerId", onErase: ["title", "body", "vendorResponse"] },
+  atMost: { unbounded: "One for each order." }
 })
 
 /** What a buyer says of a vendor. `customerId` is not read: it is the caller. */
