@@ -42,6 +42,15 @@ const aFolder = Effect.acquireRelease(
 )
 
 describe("mails of development", () => {
+  it.live("mails of a plugin, whose names have a slash, are files too", () =>
+    Effect.gen(function*() {
+      const folder = join(yield* aFolder, "mail")
+      const { deliver } = yield* Effect.provide(MailTransport, fileTransport(folder))
+      yield* deliver({ ...outgoing, mail: { ...outgoing.mail, template: "gift-cards/delivery" } })
+      const files = yield* Effect.promise(() => readdir(folder))
+      assert.deepStrictEqual(files, ["0190c0de-0000-7000-8000-000000000001-gift-cards-delivery.eml"])
+    }))
+
   it.live("mails of development are readable files and a log line with the link", () =>
     Effect.gen(function*() {
       const folder = join(yield* aFolder, "mail")

@@ -116,6 +116,9 @@ const removeOld = async (folder: string) => {
   for (const name of files.slice(0, Math.max(0, files.length - maxFiles))) await rm(join(folder, name), { force: true })
 }
 
+/** Templates of plugins have names with a slash. */
+const fileWord = (name: string): string => name.replaceAll("/", "-").replace(/[^\w-]/g, "")
+
 /** Development: a file per mail, and a log line with its link. A retry rewrites the file. */
 export const fileTransport = (folder: string): Layer.Layer<MailTransport> =>
   Layer.effect(
@@ -125,7 +128,7 @@ export const fileTransport = (folder: string): Layer.Layer<MailTransport> =>
       return {
         deliver: Effect.fn("MailTransport.deliver")(function*(outgoing: OutgoingMail) {
           const { mail, messageId } = outgoing
-          const file = join(folder, `${messageId.replace(/@.*/, "").replace(/[^\w-]/g, "")}-${mail.template}.eml`)
+          const file = join(folder, `${fileWord(messageId.replace(/@.*/, ""))}-${fileWord(mail.template)}.eml`)
           yield* Effect.tryPromise({
             try: async () => {
               await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -19,9 +19,17 @@ import { mergedSlots, slotsOf, type Span } from "./Slots.ts"
 class HoursOverlap
   extends invalid("HoursOverlap", "schedules", "schedules must not have hours of one day that overlap.")
 {}
+/** Below a megabyte of an answer that anyone may ask for. */
+const mostSlots = 10_000
+
 class DaysNotInOrder
   extends invalid("DaysNotInOrder", "to", "to must be the day of from, or at most a year after it.")
 {}
+class TooManySlots extends invalid(
+  "TooManySlots",
+  "to",
+  `There are more than ${mostSlots} free times from that day to this one. Ask for fewer days.`
+) {}
 class ProviderNotFound extends notFound("Provider", "Provider not found.") {}
 class ServiceNotFound extends notFound("Service", "Service not found.") {}
 
@@ -173,7 +181,7 @@ export const hoursRoutes = [
   routes.get("/availability/slots", {
     summary: "List the free times of all providers of a service",
     description:
-      "From one day to another, of the providers' time zones. 404 without the service, 422 for more than a year.",
+      "From one day to another, of the providers' time zones. 404 without the service, 422 for more than a year or 10,000 times.",
     ...shoppers,
     query: { from: Day, to: Day, serviceTypeId: Uuid },
     success: Schema.Array(Schema.Struct({ ...Slot.fields, providers: Schema.Int }))
@@ -182,7 +190,9 @@ export const hoursRoutes = [
       const { from, serviceTypeId, to } = call.query
       if (to < from || dayOf(to) - dayOf(from) > 366 * day) return yield* new DaysNotInOrder()
       const { asked, offers } = yield* openingsOf(call, serviceTypeId, from, to)
-      return mergedSlots(offers, asked).map(({ providers, ...span }) => ({ ...shown(span), providers }))
+      const slots = mergedSlots(offers, asked)
+      if (slots.length > mostSlots) return yield* new TooManySlots()
+      return slots.map(({ providers, ...span }) => ({ ...shown(span), providers }))
     })
   )
 ]

@@ -4,6 +4,17 @@ import { Data, Effect } from "effect"
 export const channels = ["email", "sms", "push", "print", "in_app"] as const
 export type Channel = typeof channels[number]
 
+const forms: { readonly [C in Channel]?: { readonly form: RegExp; readonly words: string } } = {
+  email: { form: /^(?=.{3,254}$)[^\s@]+@[^\s@]+$/, words: "an e-mail address" },
+  sms: { form: /^\+?(?=.{1,40}$)[\d ()./-]*\d$/, words: "a telephone number" }
+}
+
+/** What a channel needs to reach a receiver, in words; null when this is one. */
+export const wantedBy = (channel: Channel, to: string): string | null => {
+  const wanted = forms[channel]
+  return wanted === undefined || wanted.form.test(to) ? null : wanted.words
+}
+
 /** What an adapter sends. */
 export interface OutgoingMessage {
   readonly channel: Channel

@@ -5,6 +5,7 @@ import {
   type EventCall,
   group,
   inputOf,
+  invalid,
   type PluginCall,
   type PluginDatabase,
   rowIn,
@@ -12,6 +13,7 @@ import {
   type StoreEvent,
   Text
 } from "stoa/plugin"
+import { wantedBy } from "./Channel.ts"
 import { messages } from "./Log.ts"
 import { type Concerned, concernedOf, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
 import { NotificationOptions, type NotificationSettings } from "./NotificationOptions.ts"
@@ -100,6 +102,12 @@ class OptedOut
   extends apiError("OptedOut", { status: 409, code: "OPTED_OUT" }, "The customer declined these messages.")
 {}
 
+class NoAddress extends invalid(
+  "NoAddress",
+  "recipient",
+  (words: string) => `recipient must be ${words}, because the channel reaches no other.`
+) {}
+
 /** Why nothing can be sent on this channel; null when something can. */
 export const missingWay = (
   channel: NewMessage["channel"],
@@ -124,7 +132,7 @@ const Sending = Schema.Struct({
 export const sendRoute = group("Notifications", "/notifications").post("/send", {
   summary: "Send a message",
   description:
-    "It is queued; without a template or an adapter it is failed, with the reason. 404 without the customer.",
+    "It is queued; without a template or an adapter it is failed, with the reason. 404 without the customer, 422 for a receiver that the channel does not reach.",
   permission: "notifications:admin",
   input: Sending,
   success: messages.Row,
@@ -133,6 +141,8 @@ export const sendRoute = group("Notifications", "/notifications").post("/send", 
   call.db.transaction(Effect.gen(function*() {
     const { db, input: { channel, customerId, data, event, locale, metadata, recipient }, jobs } = call
     const settings = yield* NotificationOptions
+    const wanted = wantedBy(channel, recipient)
+    if (wanted !== null) return yield* new NoAddress(wanted)
     const customer = customerId === undefined ? undefined : yield* db.use(concernedOf)({ customerId, orderId: null })
     if (customerId !== undefined && customer === undefined) return yield* new CustomerNotFound()
     const found = yield* db.table(templates).list({ event, channel, isActive: true })

@@ -8,6 +8,7 @@ import {
   holds,
   idOf,
   inputOf,
+  invalid,
   notFound,
   oneOf,
   type PluginCall,
@@ -15,7 +16,7 @@ import {
   table,
   text
 } from "stoa/plugin"
-import { type Channel, channels } from "./Channel.ts"
+import { type Channel, channels, wantedBy } from "./Channel.ts"
 
 /** Whether a customer wants messages of a category on a channel, and where it reaches them. Without a row: yes. */
 export const preferences = table("notification_preferences", {
@@ -62,6 +63,29 @@ export const ownCustomer = ({ services }: Pick<PluginCall, "services">): Effect.
     (id) => id === null ? Effect.fail(new CustomerNotFound()) : Effect.succeed(id)
   )
 
+class NotOwnAddress extends invalid(
+  "NotOwnAddress",
+  "destination",
+  (words: string) => `destination must be ${words} of the customer's profile. Staff can set another one.`
+) {}
+class NoDestination
+  extends invalid("NoDestination", "destination", (words: string) => `destination must be ${words}.`)
+{}
+
+/** Customers name no address that is not theirs: messages about them would go to strangers. Tokens of devices are free. */
+const checkDestination = (
+  { channel, destination }: Pick<typeof named.Type, "channel" | "destination">,
+  own: { readonly email: string | null; readonly phone: string | null } | undefined
+) => {
+  const wanted = destination ? wantedBy(channel, destination) : null
+  if (wanted !== null) return Effect.fail(new NoDestination(wanted))
+  if (!destination || own === undefined || channel === "push") return Effect.void
+  const [address, words] = channel === "email"
+    ? [own.email, "the e-mail address"]
+    : [channel === "sms" ? own.phone : null, "the telephone number"]
+  return destination === address ? Effect.void : Effect.fail(new NotOwnAddress(words))
+}
+
 const routes = group("Notifications", "/notifications")
 const mine = group("Notifications", "/me")
 const [read, write] = ["notifications:read", "notifications:write"]
@@ -80,6 +104,7 @@ export const preferenceRoutes = [
     Effect.gen(function*() {
       const own = holds(actor, "notifications:admin") ? undefined : yield* services.customers.existingProfile
       if (own !== undefined && own?.id !== input.customerId) return yield* new OthersPreferences()
+      yield* checkDestination(input, own ?? undefined)
       return (yield* db.table(preferences).upsert({ category: "*", ...input }, key)).row
     })
   ),
@@ -113,6 +138,8 @@ export const preferenceRoutes = [
   }).handle((call) =>
     Effect.gen(function*() {
       const customerId = yield* ownCustomer(call)
+      const own = yield* call.services.customers.existingProfile
+      for (const one of call.input.preferences) yield* checkDestination(one, own ?? { email: null, phone: null })
       return yield* call.db.transaction(
         Effect.forEach(call.input.preferences, (one) =>
           Effect.map(

@@ -22,6 +22,7 @@ class CategoryInUse extends conflict("CategoryInUse", "Conversions of this unit 
 class NoConversion
   extends invalid("NoConversion", "toUnitId", "toUnitId must be a unit with a conversion from this unit.")
 {}
+class TooLarge extends invalid("TooLarge", "quantity", "quantity is too large to be converted to this unit.") {}
 class UnitsOfEntityNotFound extends notFound("UnitsOfEntity", "No units are set for this entity.") {}
 
 const isConverted = (db: PluginDatabase, id: string) =>
@@ -95,6 +96,7 @@ export const uomRoutes = [
       const exact = known.convert(quantity, { from: from.id, to: to.id }, entityId)
       if (exact === undefined) return yield* new NoConversion()
       const result = Number(exact.decimal(to.precision))
+      if (!Number.isFinite(result)) return yield* new TooLarge()
       return { result, fromCode: from.code, toCode: to.code, precise: exact.decimal(20) }
     })
   ),

@@ -49,6 +49,8 @@ describe("hours", () => {
     const week = (...schedules: ReadonlyArray<object>) => ({ schedules })
     const slots = (from: string, to: string, of = service) =>
       `/availability/slots?from=${from}&to=${to}&serviceTypeId=${of}`
+    const short = await salon.service({ durationMinutes: 5, maxAdvanceDays: 365 })
+    await salon.provider(short)
     const cases: ReadonlyArray<readonly [string, string, string, object?]> = [
       ["404 NOT_FOUND", "PUT", `${unknown}/weekly`, week()],
       ["404 NOT_FOUND", "POST", `${unknown}/breaks`, monday("09:00", "10:00")],
@@ -61,6 +63,7 @@ describe("hours", () => {
       ["422 VALIDATION_FAILED", "GET", slots("2027-01-02", "2027-01-01")],
       ["422 VALIDATION_FAILED", "GET", slots("2027-01-01", "2028-02-01")],
       ["422 VALIDATION_FAILED", "GET", slots("2027-02-30", "2027-03-01")],
+      ["422 VALIDATION_FAILED", "GET", slots(salon.day(1), salon.day(360), short)],
       ["422 VALIDATION_FAILED", "PUT", `${known}/weekly`, week(monday("09:00", "09:00"))],
       ["422 VALIDATION_FAILED", "PUT", `${known}/weekly`, week(monday("9:00", "10:00"))],
       ["422 VALIDATION_FAILED", "PUT", `${known}/weekly`, week(monday("10:00", "12:00"), monday("09:00", "10:01"))],

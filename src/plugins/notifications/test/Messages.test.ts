@@ -206,6 +206,38 @@ describe("events", () => {
     assert.strictEqual((await shop.done("GET", `${preferences}/${id}`)).at("meta.pagination.total"), 2)
   }, 90_000)
 
+  it("go to no address that their customer names and nobody has confirmed", async () => {
+    const as = {
+      ...withPermissions(
+        [...testCustomerActor.permissions, "notifications:write", "customers:update:self"],
+        testCustomerActor
+      ),
+      userId: "user-names",
+      email: "names@example.com"
+    }
+    const set = (channel: string, destination: string) =>
+      shop.ask("PUT", "/me/notification-preferences", { preferences: [{ channel, isEnabled: true, destination }] }, as)
+    for (
+      const [channel, stranger, own] of [
+        ["email", "victim@example.com", as.email],
+        ["sms", "+15550999", "+15550100"]
+      ] as const
+    ) {
+      await shop.ask("PATCH", "/me/profile", { phone: "+15550100" }, as)
+      const refused = await set(channel, stranger)
+      assert.deepStrictEqual([refused.status, refused.at("error.details.issues.0.path")], [422, "destination"])
+      assert.strictEqual((await set(channel, own)).status, 200)
+    }
+    assert.strictEqual((await set("push", "token of a device")).status, 200)
+  })
+
+  it("are refused that their channel cannot carry", async () => {
+    for (const [channel, recipient] of [["email", "not an address"], ["sms", "call me"]]) {
+      const refused = await shop.ask("POST", "/notifications/send", { event: shop.event(), channel, recipient })
+      assert.deepStrictEqual([refused.status, refused.at("error.details.issues.0.path")], [422, "recipient"])
+    }
+  })
+
   it("about the order of a guest reach its address and the printer", async () => {
     await shop.template("orders.create", { channel: "email", subject: "Thanks", bodyTemplate: "{{orderNumber}}" })
     await shop.template("orders.create", { channel: "in_app", bodyTemplate: "Thanks" })

@@ -59,6 +59,17 @@ describe("units of measure", () => {
       assert.strictEqual((await convert(kg, g, quantity)).status, 422)
     }
     assert.strictEqual((await convert(kg, randomUUID(), 1)).status, 404)
+    const chain = [kg]
+    while (chain.length <= 33) {
+      const next = await shop.unit("weight")
+      await shop.conversion(chain.at(-1) ?? "", next, "9999999999")
+      chain.push(next)
+    }
+    const large = await convert(kg, chain.at(-1) ?? "", 1e15)
+    assert.deepStrictEqual([large.status, large.at("error.message")], [
+      422,
+      "quantity is too large to be converted to this unit."
+    ])
     assert.strictEqual((await convert(kg, await shop.unit("volume"), 1)).status, 422)
   })
 
