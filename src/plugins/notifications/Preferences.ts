@@ -72,7 +72,7 @@ class NoDestination
   extends invalid("NoDestination", "destination", (words: string) => `destination must be ${words}.`)
 {}
 
-/** Customers name no address that is not theirs: messages about them would go to strangers. Tokens of devices are free. */
+/** Customers name no address that is not theirs: else messages about them reached others. Tokens of devices are free. */
 const checkDestination = (
   { channel, destination }: Pick<typeof named.Type, "channel" | "destination">,
   own: { readonly email: string | null; readonly phone: string | null } | undefined

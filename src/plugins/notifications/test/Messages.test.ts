@@ -206,7 +206,7 @@ describe("events", () => {
     assert.strictEqual((await shop.done("GET", `${preferences}/${id}`)).at("meta.pagination.total"), 2)
   }, 90_000)
 
-  it("go to no address that their customer names and nobody has confirmed", async () => {
+  it("go to no address that their customer names and no one has confirmed", async () => {
     const as = {
       ...withPermissions(
         [...testCustomerActor.permissions, "notifications:write", "customers:update:self"],
@@ -218,13 +218,13 @@ describe("events", () => {
     const set = (channel: string, destination: string) =>
       shop.ask("PUT", "/me/notification-preferences", { preferences: [{ channel, isEnabled: true, destination }] }, as)
     for (
-      const [channel, stranger, own] of [
+      const [channel, other, own] of [
         ["email", "victim@example.com", as.email],
         ["sms", "+15550999", "+15550100"]
       ] as const
     ) {
       await shop.ask("PATCH", "/me/profile", { phone: "+15550100" }, as)
-      const refused = await set(channel, stranger)
+      const refused = await set(channel, other)
       assert.deepStrictEqual([refused.status, refused.at("error.details.issues.0.path")], [422, "destination"])
       assert.strictEqual((await set(channel, own)).status, 200)
     }
