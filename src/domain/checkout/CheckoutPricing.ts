@@ -223,6 +223,9 @@ const assemble = (
       ...(line.counted && line.backorders > 0 ? { backorders: line.backorders } : {}),
       ...(line.storedValue ? { storedValue: true } : {}),
       ...(line.ships ? {} : { ships: false }),
+      ...(line.payableWithStoredValue === line.storedValue
+        ? { payableWithStoredValue: line.payableWithStoredValue }
+        : {}),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
       ...addedStepsOf(line.addedSteps),
       ...(line.agreed?.isCustomPrice === true ? { isCustomPrice: true } : {}),
