@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result, Struct } from "effect"
+import { Array, Context, Effect, Layer, Result, Struct } from "effect"
 import { Line } from "../carts/Line.ts"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
@@ -36,11 +36,15 @@ const offering = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionOf
   ) {
     if (offered.length === 0 || (yield* exemptionOf(cart, request, buyer)) === null) return offered
     const before = yield* totalled(totalsInput(cart.currency, lines, applied, nothingToShip))
-    return yield* Effect.forEach(offered, (option) =>
-      Effect.map(
-        taxes.taxOf({ ...taxableOf(before, request, option), shippingTotal: option.amount }, true),
-        (due) => ({ ...option, amount: option.amount - shippingTaxOf(due) })
-      ), { concurrency: "unbounded" })
+    const taxables = offered.map((option) => ({
+      ...taxableOf(before, request, option),
+      shippingTotal: option.amount
+    }))
+    return Array.zipWith(
+      offered,
+      yield* taxes.taxesOf(taxables, true),
+      (option, due) => ({ ...option, amount: option.amount - shippingTaxOf(due) })
+    )
   }))
 
 /** Totals of discounted lines; shipping and tax may ask outside services. */
