@@ -2,6 +2,7 @@ import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { isIPv6 } from "node:net"
 import { AnalyticsSettings } from "../domain/analytics/AnalyticsRepo.ts"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
+import { mergedPolicies } from "../domain/catalog/TypePolicy.ts"
 import { CheckoutExtensions } from "../domain/checkout/CheckoutExtension.ts"
 import { ImportExportSettings } from "../domain/import-export/Import.ts"
 import { OrderProjections } from "../domain/orders/OrderProjections.ts"
@@ -77,7 +78,7 @@ const deploymentLayer = (settings: AppSettings) => {
     DeclaredEvents.layerOf(deployment.plugins),
     CatalogSettings.layerOf({
       ...deployment.catalog,
-      types: Object.assign({}, ...deployment.plugins.map(({ types }) => types), deployment.catalog.types)
+      types: mergedPolicies([...deployment.plugins.map(({ types }) => types), deployment.catalog.types])
     }),
     SearchSettings.layerOf(deployment.search),
     AnalyticsSettings.layerOf(deployment.analytics),

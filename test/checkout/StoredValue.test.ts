@@ -111,7 +111,7 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
       const [card, shirt] = [yield* aGiftCard(5_000), yield* aProduct({ price: 2_000 })]
       const held = yield* make("/api/gift-cards", { amount: 10_000, currency: "USD" })
       const giftCardCodes = [held.text("data.code")]
-      const message = /cannot be paid with stored value/
+      const message = /Gift cards and other stored value cannot pay for Title of product-\d+\./
       checkoutFailed(yield* checkOut(yield* aCartWith(card), { giftCardCodes }), message)
       const token = { paymentMethodId: "gift-card", paymentMethodToken: held.text("data.code") }
       checkoutFailed(yield* checkOut(yield* aCartWith(card), token), message)
@@ -119,10 +119,22 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
       yield* addTo(cart, shirt)
       checkoutFailed(yield* checkOut(cart, { giftCardCodes, paymentMethodId: "gift-card" }), message)
       const order = yield* checkOut(cart, { giftCardCodes })
+      assert.strictEqual(order.status, 201)
       assert.deepStrictEqual(
         [0, 1].map((n) => order.at(`data.tenders.${n}.amount`)),
         [2_500, 5_000]
       )
+    }))
+
+  it.effect("warns in the cart that stored value does not pay for it", () =>
+    Effect.gen(function*() {
+      const cart = yield* aCartWith(yield* aGiftCard(5_000))
+      const held = yield* make("/api/gift-cards", { amount: 10_000, currency: "USD" })
+      const body = { giftCardCodes: [held.text("data.code")] }
+      const shown = yield* api("PATCH", `/api/carts/${cart.id}`, { headers: cart.headers, body })
+      assert.strictEqual(shown.at("data.totals.amountDue"), 5_000)
+      assert.deepInclude(shown.at("data.totals.warnings.0"), { code: "gift_card_refused", lineId: null })
+      assert.match(shown.text("data.totals.warnings.0.message"), /cannot pay for Title of/)
     }))
 
   it.effect("is not paid for with stored value at a till either", () =>
@@ -130,7 +142,10 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
       const body = { entityId: yield* aGiftCard(5_000), warehouseId: yield* aWarehouse(), code: "a card" }
       const sold = yield* api("POST", "/api/till/sales", { as: asAdmin, body })
       refused(sold, 422, "VALIDATION_FAILED")
-      assert.match(sold.text("error.message"), /tenders must not pay for gift cards/)
+      assert.match(
+        sold.text("error.message"),
+        /tenders must not pay for Title of product-\d+ with a gift card or other stored value\./
+      )
     }))
 
   it.effect("does not count where a code is tried", () =>
@@ -147,5 +162,52 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
       const body = { code, currency: "USD", subtotal: 7_000, lineItems }
       const tried = yield* api("POST", "/api/promotions/validate", { as: asAdmin, body })
       assert.strictEqual(tried.at("data.totalDiscount"), 1_000)
+    }))
+})
+
+const allowing = {
+  ...settings,
+  catalog: { types: { gift_card: { payableWithStoredValue: true }, book: { payableWithStoredValue: false } } }
+}
+
+layer(testAppLayer(allowing), live)("stored value pays by the policy of the type", (it) => {
+  const aCardOf = Effect.fnUntraced(function*(amount: number) {
+    return [(yield* make("/api/gift-cards", { amount, currency: "USD" })).text("data.code")]
+  })
+  const tendersOf = (order: Answer) => order.list("data.tenders").map((_, n) => order.at(`data.tenders.${n}.amount`))
+
+  it.effect("for gift cards, in cart, checkout and at a till, and they stay money", () =>
+    Effect.gen(function*() {
+      const rate = yield* make("/api/tax/classes", { name: "usual", rateBps: 2_000, isDefault: true })
+      const card = yield* aGiftCard(5_000)
+      const cart = yield* aCartWith(card)
+      const giftCardCodes = yield* aCardOf(10_000)
+      const shown = yield* api("PATCH", `/api/carts/${cart.id}`, { headers: cart.headers, body: { giftCardCodes } })
+      const [grandTotal, amountDue, taxTotal] = ["grandTotal", "amountDue", "taxTotal"].map((name) =>
+        shown.at(`data.totals.${name}`)
+      )
+      assert.deepStrictEqual([grandTotal, amountDue, taxTotal], [5_000, 0, 0])
+      assert.deepStrictEqual(shown.at("data.totals.warnings"), [])
+      const order = yield* checkOut(cart, { expectedTotal: 5_000 })
+      assert.deepStrictEqual([order.status, tendersOf(order)], [201, [5_000]])
+      yield* issuedFor(order)
+      const [code] = yield* aCardOf(10_000)
+      const token = { paymentMethodId: "gift-card", paymentMethodToken: code }
+      assert.strictEqual((yield* checkOut(yield* aCartWith(card), token)).status, 201)
+      const body = { entityId: card, warehouseId: yield* aWarehouse(), code: (yield* aCardOf(5_000))[0] }
+      const sold = yield* api("POST", "/api/till/sales", { as: asAdmin, body })
+      assert.isBelow(sold.status, 300, JSON.stringify(sold.body))
+      yield* api("DELETE", `/api/tax/classes/${rate.text("data.id")}`, { as: asAdmin })
+    }))
+
+  it.effect("not for goods of a type that refuses it, nor for their tax", () =>
+    Effect.gen(function*() {
+      const rate = yield* make("/api/tax/classes", { name: "usual", rateBps: 2_000, isDefault: true })
+      const giftCardCodes = yield* aCardOf(10_000)
+      const cart = yield* aCartWith(yield* aProduct({ type: "book", price: 1_000 }))
+      const order = yield* checkOut(cart, { giftCardCodes })
+      // What ships it may be paid: 500, and the book takes the tax of both.
+      assert.deepStrictEqual([order.at("data.grandTotal"), tendersOf(order)], [1_800, [500, 1_300]])
+      yield* api("DELETE", `/api/tax/classes/${rate.text("data.id")}`, { as: asAdmin })
     }))
 })

@@ -25,7 +25,7 @@ const huge = 1_000_000_000_000
 /** A shop has two groups of customers; a customer may be in both. */
 const groupNumbers = [0, 1] as const
 
-const types = ["product", "product", "product", "book", "digitalDownload", "service", "gift_card"] as const
+const types = ["product", "product", "product", "book", "digitalDownload", "service", "gift_card", "voucher"] as const
 const categories = [null, "shoes", "hats"] as const
 const classNames = [null, null, "reduced", "books", "unknown"] as const
 const bps = [0, 550, 700, 777, 825, 997.5, 1_000, 1_900, 2_100, 2_500] as const

@@ -1,6 +1,14 @@
 import { discountsPerLine, namedCodes, offerOf, type PricedLine } from "./Offer.ts"
 import { sharesOf, sumOf } from "./Shares.ts"
-import { isSamePlace, isStoredValue, type Shop, type ShopProduct, unshippedTypes, type Wish } from "./Shop.ts"
+import {
+  isPayableByCard,
+  isSamePlace,
+  isStoredValue,
+  type Shop,
+  type ShopProduct,
+  unshippedTypes,
+  type Wish
+} from "./Shop.ts"
 import { taxOf } from "./TaxDue.ts"
 import { unitPriceOf } from "./UnitPrice.ts"
 
@@ -141,9 +149,11 @@ export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved | typeof 
   }
 }
 
-/** What gift cards may pay of a bill: all but stored value (contract-commerce §2). */
-export const payableByCard = (shop: Shop, wish: Wish, { grandTotal, lines }: Bill): number =>
-  lines.reduce((left, { totalPrice }, index) => {
+/** What gift cards may pay of a bill (contract-commerce §2). */
+export const payableByCard = (shop: Shop, wish: Wish, { grandTotal, lines, taxIncluded }: Bill): number =>
+  lines.reduce((left, { discountAmount, taxAmount, totalPrice }, index) => {
     const product = shop.products[wish.lines[index]?.product ?? -1]
-    return product !== undefined && isStoredValue(product) ? left - totalPrice : left
+    return product === undefined || isPayableByCard(product)
+      ? left
+      : left - totalPrice + discountAmount - (taxIncluded ? 0 : taxAmount)
   }, grandTotal)

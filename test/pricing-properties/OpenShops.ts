@@ -8,6 +8,7 @@ import type { countedPayments } from "./CountedPayments.ts"
 import { giveBackAtOnce } from "./GivenBack.ts"
 import { type OpenShop, openShop } from "./OpenShop.ts"
 import { buy } from "./Purchases.ts"
+import { policies } from "./Shop.ts"
 
 /** Shops of every way to be taxed; whose prices contain their tax, the deployment says by the organization. */
 const kinds = [
@@ -21,6 +22,7 @@ const flatRate = 1_234
 
 /** What the service has to be started with for these shops. */
 export const deploymentOf = ({ adapter }: ReturnType<typeof countedPayments>) => ({
+  catalog: { types: policies },
   plugins: [giftCards({ maxBalancePerCard: 1_000_000_000 })],
   payments: { adapters: [adapter] },
   shipping: { type: "flat" as const, flatRate },

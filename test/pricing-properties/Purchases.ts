@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { checkoutFailed } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, at } from "../support/TestApp.ts"
 import { assertBalanced, assertSame, cartBill, orderedBill, quotedBill } from "./Agreement.ts"
 import { type Bill, billOf, payableByCard, unpriced, unserved } from "./Bill.ts"
@@ -52,8 +53,7 @@ const filledCart = Effect.fnUntraced(
 const offeredFirst = Effect.fnUntraced(
   function*(open: OpenShop, wish: Wish, cartId: string, bill: Bill, about: string) {
     const shippingAddress = addressOf(wish)
-    // Offers to exempt buyers contain the tax, which is taken off with the order.
-    if (shippingAddress === null || wish.rateId !== null || wish.exempt) return
+    if (shippingAddress === null || wish.rateId !== null) return
     const body = { cartId, shippingAddress, promotionCodes: wish.codes }
     const offer = yield* api("POST", "/api/shipping/quotes", { as: buyerOf(open, wish), body })
     assert.strictEqual(offer.at("data.rates.0.amount") ?? 0, bill.shippingTotal, `the shipping offered to ${about}`)
@@ -116,6 +116,10 @@ export const buy = Effect.fnUntraced(
     const unbound = yield* quoted({ lineItems: lines, customerGroupIds, ...customer })
     const expected = bill === unserved ? {} : { expectedTotal: bill.grandTotal }
     const body = { ...asked, ...expected, cartId, paymentMethodId: "counted" }
+    if (bill !== unserved && bill.grandTotal > 0 && wish.card > 0 && card.pays === 0) {
+      checkoutFailed(yield* api("POST", "/api/checkout", { as, body }), /cannot pay for/)
+      yield* api("PATCH", `/api/carts/${cartId}`, { as, body: { giftCardCodes: null } })
+    }
     const order = yield* api("POST", "/api/checkout", { as, body })
     if (bill === unserved) {
       for (const answer of [quote, unbound, order]) refusedForShipping(answer, about)

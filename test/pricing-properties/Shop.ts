@@ -144,10 +144,17 @@ export const groupIn = (groups: Shop["groups"], group: number | null): string | 
 /** Amounts that carry no currency are in this one. */
 export const defaultCurrency = "USD"
 
-/** A type that is money and not goods (contract-commerce §2). */
-export const policies: TypePolicies = { gift_card: { manageInventory: false, storedValue: true } }
+/** Types that are money and not goods, and who may be paid with it (contract-commerce §2). */
+export const policies: TypePolicies = {
+  gift_card: { manageInventory: false, storedValue: true },
+  voucher: { manageInventory: false, storedValue: true, payableWithStoredValue: true },
+  book: { payableWithStoredValue: false }
+}
 
 export const isStoredValue = ({ type }: Pick<ShopProduct, "type">): boolean => policies[type]?.storedValue === true
+
+export const isPayableByCard = (product: Pick<ShopProduct, "type">): boolean =>
+  policies[product.type]?.payableWithStoredValue ?? !isStoredValue(product)
 
 /** Types whose goods are not shipped (docs/tax-and-shipping.md). */
 export const unshippedTypes: ReadonlyArray<string> = ["digitalDownload", "course", "service"]

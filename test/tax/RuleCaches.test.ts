@@ -63,6 +63,14 @@ plain.layer(services, { excludeTestServices: true })("the rules of tax and shipp
       assert.deepStrictEqual(yield* asked, costs([0, 1], [0, 1]))
     }))
 
+  it.effect("reads the rules once for all shipping rates that an order can have", () =>
+    Effect.gen(function*() {
+      yield* (yield* CacheInvalidation).listen(false)
+      const { taxesOf } = yield* Taxes
+      const choices = [1, 2, 3].map((shippingTotal) => ({ currency: "USD", address, lines: goods, shippingTotal }))
+      assert.lengthOf(yield* statementsOf(taxesOf(choices, false)), 1)
+    }).pipe(inStore, Effect.orDie))
+
   it.effect("caches the rules, and reads them again after each change of the process", () =>
     Effect.gen(function*() {
       const [rates, classes] = [yield* TaxRates, yield* TaxClasses]

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result, Struct } from "effect"
+import { Array, Context, Effect, Layer, Result, Struct } from "effect"
 import { Line } from "../carts/Line.ts"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
@@ -8,7 +8,7 @@ import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } 
 import type { AppliedPromotions } from "../promotions/AppliedPromotions.ts"
 import { customerLimit } from "../promotions/PromotionRules.ts"
 import { choiceOf, nothingToShip, type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"
-import type { Shipment } from "../shipping/ShippingRules.ts"
+import type { Shipment, ShippingOption } from "../shipping/ShippingRules.ts"
 import { lineTaxShares } from "../tax/TaxAmounts.ts"
 import { type DecidedTax, Taxes } from "../tax/Taxes.ts"
 import { TaxExemptions } from "../tax/TaxExemptions.ts"
@@ -19,8 +19,36 @@ import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./Checkou
 import type { Basket, BasketLine, PricedCart, PricingCandidates, PricingRequest } from "./PricedCart.ts"
 import { addedStepsOf, agreedTotal, type Buyer, type PricedLine } from "./PricedLines.ts"
 
+const exempting = Effect.map(TaxExemptions, (exemptions) => (cart: Basket, request: PriceFactors, buyer: Buyer) => {
+  const { billingAddress = null, shippingAddress = null } = request
+  return cart.taxExemption === undefined
+    ? exemptions.of({ customerId: buyer.customerId, shippingAddress, billingAddress })
+    : Effect.succeed(cart.taxExemption)
+})
+
+/** Shows offered rates at what choosing them adds to the total: without the tax in their price, for exempt buyers. */
+const offering = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionOf]) =>
+  Effect.fnUntraced(function*(
+    cart: Basket,
+    request: PriceFactors,
+    { applied, buyer, lines }: Discounted,
+    offered: ReadonlyArray<ShippingOption>
+  ) {
+    if (offered.length === 0 || (yield* exemptionOf(cart, request, buyer)) === null) return offered
+    const before = yield* totalled(totalsInput(cart.currency, lines, applied, nothingToShip))
+    const taxables = offered.map((option) => ({
+      ...taxableOf(before, request, option),
+      shippingTotal: option.amount
+    }))
+    return Array.zipWith(
+      offered,
+      yield* taxes.taxesOf(taxables, true),
+      (option, due) => ({ ...option, amount: option.amount - shippingTaxOf(due) })
+    )
+  }))
+
 /** Totals of discounted lines; shipping and tax may ask outside services. */
-const totalling = Effect.map(Effect.all([Taxes, TaxExemptions]), ([taxes, exemptions]) =>
+const totalling = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionOf]) =>
   Effect.fnUntraced(function*(
     cart: Basket,
     request: PricingRequest,
@@ -39,11 +67,7 @@ const totalling = Effect.map(Effect.all([Taxes, TaxExemptions]), ([taxes, exempt
     // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
     const before = yield* totalled(input)
     const taxable = taxableOf(before, request, shipped)
-    const { billingAddress = null, shippingAddress = null } = request
-    const { customerId } = buyer
-    const taxExemption = cart.taxExemption === undefined
-      ? yield* exemptions.of({ customerId, shippingAddress, billingAddress })
-      : cart.taxExemption
+    const taxExemption = yield* exemptionOf(cart, request, buyer)
     const due = yield* taxes.taxOf(taxable, taxExemption !== null)
     const { included: taxIncluded } = due
     const tax = taxExemption === null ? due : { ...untaxed(taxable), included: taxIncluded, provider: null }
@@ -61,6 +85,7 @@ const totalling = Effect.map(Effect.all([Taxes, TaxExemptions]), ([taxes, exempt
 export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/domain/checkout/CheckoutPricing", {
   make: Effect.gen(function*() {
     const [shipping, discounted, totalsOf] = yield* Effect.all([ShippingPrices, discounting, totalling])
+    const offeredTo = yield* offering
 
     const price = Effect.fn("CheckoutPricing.price")(
       function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms = noTerms) {
@@ -88,15 +113,26 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
             (reason) => Effect.as(warn("shipping_unavailable", null, reason), nothingToShip)
           )
         const pricedCart = yield* totalsOf(cart, request, found, decide, shippedBy)
-        return { pricedCart, cartLineIds: found.lines.map(({ shown }) => shown?.id), offered, warnings }
+        const { taxExemption = null } = pricedCart
+        return {
+          pricedCart,
+          cartLineIds: found.lines.map(({ shown }) => shown?.id),
+          offered: yield* offeredTo({ ...cart, taxExemption }, request, found, offered),
+          warnings
+        }
       }
     )
 
     return {
       price,
       preview,
-      shipmentOf: (cart: Basket, request: PriceFactors, ownProfile: CustomerId | null) =>
-        Effect.map(discounted(cart, request, ownProfile), ({ shipment }) => shipment)
+      /** The rates that a buyer can choose, the default first. 422 for an unserved address. */
+      offered: Effect.fn("CheckoutPricing.offered")(
+        function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
+          const found = yield* discounted(cart, request, own)
+          return yield* offeredTo(cart, request, found, yield* shipping.optionsOf(found.shipment))
+        }
+      )
     }
   })
 }) {
@@ -117,8 +153,8 @@ const totalsInput = (
 
 const taxableOf = (
   { currency, lines, shippingTotal }: OrderTotals<LineWithKey>,
-  { shippingAddress = null }: PricingRequest,
-  { taxClassId: shippingClassId = null }: ShippingPrice
+  { shippingAddress = null }: PriceFactors,
+  { taxClassId: shippingClassId = null }: Pick<ShippingPrice, "taxClassId">
 ): Taxable => ({
   currency,
   address: shippingAddress,
@@ -148,14 +184,17 @@ const discountsOf = (
 /** Takes the tax that prices contain off each line, as a discount, and off shipping. */
 const withoutTax = (
   { lines, shippingTotal }: OrderTotals<LineWithKey>,
-  { included, lineTaxes, taxTotal }: DecidedTax
+  due: DecidedTax
 ): Pick<TotalsInput<LineWithKey>, "discounts" | "shippingTotal"> => ({
   discounts: lines.map(({ discountAmount }, index) => ({
-    amount: discountAmount + (included ? lineTaxes[index] ?? 0 : 0),
+    amount: discountAmount + (due.included ? due.lineTaxes[index] ?? 0 : 0),
     eligibleLines: [index]
   })),
-  shippingTotal: included ? lineTaxes.reduce((left, tax) => left + tax, shippingTotal - taxTotal) : shippingTotal
+  shippingTotal: due.included ? shippingTotal - shippingTaxOf(due) : shippingTotal
 })
+
+const shippingTaxOf = ({ lineTaxes, taxTotal }: DecidedTax): number =>
+  lineTaxes.reduce((left, tax) => left - tax, taxTotal)
 
 /** Totals out of range fail the checkout; they are no defect. */
 const totalled = (input: TotalsInput<LineWithKey>): Effect.Effect<OrderTotals<LineWithKey>, CheckoutFailed> =>
@@ -188,6 +227,9 @@ const assemble = (
       ...(line.counted && line.backorders > 0 ? { backorders: line.backorders } : {}),
       ...(line.storedValue ? { storedValue: true } : {}),
       ...(line.ships ? {} : { ships: false }),
+      ...(line.payableWithStoredValue === line.storedValue
+        ? { payableWithStoredValue: line.payableWithStoredValue }
+        : {}),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
       ...addedStepsOf(line.addedSteps),
       ...(line.agreed?.isCustomPrice === true ? { isCustomPrice: true } : {}),

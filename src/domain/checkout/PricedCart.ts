@@ -16,6 +16,7 @@ import {
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
+import { payable } from "../pricing/Totals.ts"
 import type { PromotionCandidate } from "../promotions/CandidateStatements.ts"
 import type { CheckoutRequest } from "./Checkout.ts"
 
@@ -125,6 +126,8 @@ export const PricedCartLine = Schema.Struct({
   storedValue: Schema.optional(Schema.Boolean),
   /** Absent: true. */
   ships: Schema.optional(Schema.Boolean),
+  /** Absent: all but stored value is. */
+  payableWithStoredValue: Schema.optional(Schema.Boolean),
   /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
@@ -256,12 +259,16 @@ export const appliedIn = ({ promotions }: PricedCart) => promotions.map(({ perCu
 export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
   shippingRateId ? { shippingMethod, shippingRateId } : {}
 
-/** The part of the total that stored value may pay: all but stored value (contract-commerce §2). Minor units. */
-export const payableByStoredValue = ({ grandTotal, lines }: PricedCart): number =>
-  lines.reduce(
-    (left, { discountAmount, storedValue, totalPrice }) =>
-      storedValue === true ? left - totalPrice + discountAmount : left,
-    grandTotal
+/** Lines that stored value may not pay for: stored value, unless the type's policy says otherwise (contract-commerce §2). */
+export const unpayableByStoredValue = ({ lines }: PricedCart): ReadonlyArray<PricedCartLine> =>
+  lines.filter(({ payableWithStoredValue, storedValue = false }) => !(payableWithStoredValue ?? !storedValue))
+
+/** The part of the total that stored value may pay. Minor units. */
+export const payableByStoredValue = (pricedCart: PricedCart): number =>
+  unpayableByStoredValue(pricedCart).reduce(
+    (left, { discountAmount: discount, taxAmount: tax, totalPrice: total }) =>
+      left - payable({ discount, tax, total, taxIncluded: pricedCart.taxIncluded ?? false }),
+    pricedCart.grandTotal
   )
 
 declare module "../platform/hooks/HookMap.ts" {

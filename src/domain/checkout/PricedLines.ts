@@ -24,6 +24,7 @@ export type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "baseP
   readonly listPrice: number
   readonly storedValue: boolean
   readonly ships: boolean
+  readonly payableWithStoredValue: boolean
 }
 
 /** Omits the first price step, which `priceBreakdown` derives again: most prices have only that one. */
@@ -96,7 +97,7 @@ const withPrice = (
       ...line,
       entityType,
       title,
-      ...Struct.pick(policyOf(types, entityType), ["storedValue", "ships"]),
+      ...Struct.pick(policyOf(types, entityType), ["storedValue", "ships", "payableWithStoredValue"]),
       ...linePrice
     })
 }

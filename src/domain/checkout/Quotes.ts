@@ -6,7 +6,6 @@ import { CurrentActor, holds } from "../platform/access/Actor.ts"
 import { CheckoutFailed, type NotFound, type ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { forbidden, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { CartId } from "../platform/ids/Id.ts"
-import { ShippingPrices } from "../shipping/ShippingPrices.ts"
 import { shownOption } from "../shipping/ShippingRules.ts"
 import { BasketRepo, type SellableSnapshot } from "./BasketRepo.ts"
 import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuoteRequest } from "./Checkout.ts"
@@ -38,7 +37,7 @@ class LineVariantRequired extends invalid(
 /** Prices lines without claiming a cart (contract §3.4, §3.8, §4.4). Stores nothing. */
 export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quotes", {
   make: Effect.gen(function*() {
-    const [repo, carts, pricing, prices] = yield* Effect.all([BasketRepo, Carts, CheckoutPricing, ShippingPrices])
+    const [repo, carts, pricing] = yield* Effect.all([BasketRepo, Carts, CheckoutPricing])
     const extensions = yield* CheckoutExtensions
 
     /**
@@ -95,7 +94,12 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
       const cart = yield* cartOf(request.cartId)
       if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
       const { customerId } = yield* carts.visitor
-      const options = yield* prices.optionsOf(yield* pricing.shipmentOf(cart, request, customerId))
+      const { billingAddress, promotionCodes } = stored.choices
+      const options = yield* pricing.offered(
+        cart,
+        { ...request, billingAddress, promotionCodes: request.promotionCodes ?? promotionCodes },
+        customerId
+      )
       return { currency: cart.currency, rates: options.map(shownOption) }
     })
 

@@ -21,10 +21,9 @@ export const SentTaxExemption = Schema.Struct({
 }).annotate({ identifier: "SentTaxExemption" })
 export type SentTaxExemption = typeof SentTaxExemption.Type
 
-export class OwnTaxExemption extends forbidden(
-  "OwnTaxExemption",
-  "You cannot exempt yourself from tax. Ask another member of the staff to do it."
-) {}
+export const exemptsOneself = "You cannot exempt yourself from tax. Ask another member of the staff to do it."
+
+export class OwnTaxExemption extends forbidden("OwnTaxExemption", exemptsOneself) {}
 
 /** Absent: the exemption before. */
 export const changedExemption = (

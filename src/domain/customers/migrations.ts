@@ -146,5 +146,10 @@ export const migrations = {
     `create or replace view customer_groups_read as
       select id, organization_id, name, description, metadata, created_at, updated_at, tax_exemption
       from customer_groups`
+  ),
+  // Imports create customers with an exemption.
+  "0006_exempt_from_the_start": statements(
+    `create trigger customers_made_exempt after insert on customers for each row
+      when (new.tax_exemption is not null) execute function tell_exemptions()`
   )
 }

@@ -1,4 +1,4 @@
-import { Effect, Result, Schema, Struct } from "effect"
+import { Effect, Equal, Result, Schema, Struct } from "effect"
 import {
   type Address,
   addressOf,
@@ -15,6 +15,8 @@ import type { CustomerGroup } from "../customers/CustomerGroup.ts"
 import { groups } from "../customers/CustomerGroupRepo.ts"
 import { addresses } from "../customers/CustomerRecordsRepo.ts"
 import { customerReads, customers } from "../customers/CustomerRepo.ts"
+import { changedExemption, exemptsOneself, SentTaxExemption } from "../customers/TaxExemption.ts"
+import { CurrentActor, isSignedIn } from "../platform/access/Actor.ts"
 import { linkTable, type RowBatch } from "../platform/batching/RowBatch.ts"
 import { RowBatchRepo } from "../platform/batching/RowBatchRepo.ts"
 import { Hooks } from "../platform/hooks/Hooks.ts"
@@ -31,6 +33,7 @@ export const CustomerRecord = Schema.Struct({
   email: Email,
   ...Struct.pick(NewCustomer.fields, ["firstName", "lastName", "phone"]),
   groups: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100))),
+  taxExemption: maybe(SentTaxExemption),
   metadata: maybe(StorableObject),
   addresses: Schema.optional(Schema.Array(NewAddress).check(Schema.isMaxLength(20)))
 }).annotate({ identifier: "CustomerRecord" })
@@ -53,10 +56,12 @@ export const customerImport = Effect.gen(function*() {
     const found = yield* reads.byEmail(records.map(({ email }) => email.toLowerCase()))
     const addressesOf = yield* rows.find(addresses, "customer_id", found.map(({ id }) => id))
     const named = yield* rows.find(groups, "name", records.flatMap((record) => record.groups ?? []), "key share")
+    const sender = yield* CurrentActor
     return {
+      userId: isSignedIn(sender) ? sender.userId : null,
       customers: Map.groupBy(found, ({ email }) => email?.toLowerCase() ?? ""),
       addresses: Map.groupBy(addressesOf, ({ customerId }) => customerId),
-      groups: new Map(named.map(({ id, name }) => [name, id]))
+      groups: new Map<string, NamedGroup>(named.map((group) => [group.name, group]))
     }
   })
 
@@ -69,6 +74,8 @@ export const customerImport = Effect.gen(function*() {
     if (stored.length + added.length > maxAddresses) {
       return refused("addresses", `A customer has ${maxAddresses} addresses at most.`, "too_many")
     }
+    const exempting = ownExemption(profile, record, before, state)
+    if (exempting !== undefined) return refused(exempting, exemptsOneself, "forbidden")
     const customer = putGroups(profile, record, state, draft)
     if (customer !== before) {
       draft.put(customers, customer)
@@ -85,21 +92,41 @@ export const customerImport = Effect.gen(function*() {
 
 /** The e-mail address keeps its first spelling, and a walk-in stays one. */
 const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, organizationId }: BatchContext) => {
-  if (before === undefined) return newCustomer(record, { id: newId(), organizationId, now })
+  if (before === undefined) {
+    const taxExemption = changedExemption(record.taxExemption, null)
+    return { ...newCustomer(record, { id: newId(), organizationId, now }), taxExemption }
+  }
   const { addresses: _, email: __, groups: ___, metadata, ...fields } = record
   const walkIn = before.metadata["walkIn"] === true ? { walkIn: true } : {}
   const change = metadata === undefined ? fields : { ...fields, metadata: { ...metadata, ...walkIn } }
   return changedCustomer(before, change, "replace", now)
 }
 
+type NamedGroup = Pick<CustomerGroup, "id" | "taxExemption">
+
+/** The field by which the sender of the file would exempt themselves; an exemption that they have stays. */
+const ownExemption = (
+  { groupIds, taxExemption }: Customer,
+  record: CustomerRecord,
+  before: Customer | undefined,
+  { groups, userId }: { readonly userId: string | null; readonly groups: ReadonlyMap<string, NamedGroup> }
+): "taxExemption" | "groups" | undefined => {
+  if (before === undefined || before.userId !== userId) return undefined
+  if (taxExemption !== null && !Equal.equals(taxExemption, before.taxExemption)) return "taxExemption"
+  const joins = ({ id, taxExemption }: NamedGroup) => taxExemption !== null && !groupIds.includes(id)
+  return record.groups?.map((name) => groups.get(name)).some((group) => group !== undefined && joins(group))
+    ? "groups"
+    : undefined
+}
+
 const putGroups = (
   profile: Customer,
   record: CustomerRecord,
-  state: BatchContext & { readonly groups: Map<string, CustomerGroupId> },
+  state: BatchContext & { readonly groups: Map<string, NamedGroup> },
   draft: RowBatch
 ): Customer => {
   if (record.groups === undefined) return profile
-  const ids = record.groups.map((name) => state.groups.get(name) ?? newGroup(name, state, state.groups, draft))
+  const ids = record.groups.map((name) => (state.groups.get(name) ?? newGroup(name, state, state.groups, draft)).id)
   const wanted = new Set<string>(ids)
   const joined = ids.filter((id) => !profile.groupIds.includes(id))
   const left = profile.groupIds.filter((id) => !wanted.has(id))
@@ -114,7 +141,7 @@ const putGroups = (
 const newGroup = (
   name: string,
   { now, organizationId }: BatchContext,
-  known: Map<string, CustomerGroupId>,
+  known: Map<string, NamedGroup>,
   draft: RowBatch
 ) => {
   const times = { createdAt: now, updatedAt: now }
@@ -127,10 +154,10 @@ const newGroup = (
     metadata: {},
     ...times
   }
-  known.set(name, group.id)
+  known.set(name, group)
   draft.put(groups, group)
   draft.change({ type: "customerGroups.create", entityType: "customer_group", entityId: group.id, payload: group })
-  return group.id
+  return group
 }
 
 /** An existing default address of a type stays the default. */

@@ -65,27 +65,39 @@ export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
     const settings = yield* TaxSettings
     const { from, shippingByDefaultClass } = settings
 
+    const decidedBy = (known: typeof rules.value) =>
+      Effect.fnUntraced(function*(taxable: Taxable, isExempt: boolean) {
+        const [actor, { adapter }] = [yield* CurrentActor, settings]
+        const { organizationId } = actor
+        const included = settings.pricesIncludeTax(organizationId)
+        if (isExempt && !included) return { ...untaxed(taxable), included, provider: null }
+        const now = DateTime.toDateUtc(yield* DateTime.now)
+        const shippingClass = settings.shippingClass(organizationId)
+        const own = taxByRules(yield* known, taxable, { included, now, shippingByDefaultClass, shippingClass })
+        if (own !== undefined) return { ...own, included, provider: null }
+        const costs = taxable.shippingTotal > 0 || taxable.lines.some(({ amount }) => amount > 0)
+        if (adapter === undefined || !costs) return { ...untaxed(taxable), included, provider: null }
+        const request = { ...taxable, organizationId, taxIncluded: included, from, actor: askerOf(actor) }
+        return { ...yield* outsideTax(adapter, settings, request), included, provider: adapter.id }
+      })
+
     /**
      * Tax by the rates and classes of the store, else by the adapter, else none. Fails if the adapter gives no
      * tax and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
      * For an exempt buyer it says the tax that prices contain, which they do not pay.
      */
-    const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable, isExempt = false) {
-      const [actor, { adapter }] = [yield* CurrentActor, settings]
-      const { organizationId } = actor
-      const included = settings.pricesIncludeTax(organizationId)
-      if (isExempt && !included) return { ...untaxed(taxable), included, provider: null }
-      const now = DateTime.toDateUtc(yield* DateTime.now)
-      const shippingClass = settings.shippingClass(organizationId)
-      const own = taxByRules(yield* rules.value, taxable, { included, now, shippingByDefaultClass, shippingClass })
-      if (own !== undefined) return { ...own, included, provider: null }
-      const costs = taxable.shippingTotal > 0 || taxable.lines.some(({ amount }) => amount > 0)
-      if (adapter === undefined || !costs) return { ...untaxed(taxable), included, provider: null }
-      const request = { ...taxable, organizationId, taxIncluded: included, from, actor: askerOf(actor) }
-      return { ...yield* outsideTax(adapter, settings, request), included, provider: adapter.id }
-    })
+    const taxOf = Effect.fn("Taxes.taxOf")((taxable: Taxable, isExempt = false) =>
+      decidedBy(rules.value)(taxable, isExempt)
+    )
 
-    return { taxOf }
+    return {
+      taxOf,
+      /** The same for alternatives, with one look at the store's rates. */
+      taxesOf: Effect.fn("Taxes.taxesOf")(function*(taxables: ReadonlyArray<Taxable>, isExempt: boolean) {
+        const decided = decidedBy(yield* Effect.cached(rules.value))
+        return yield* Effect.forEach(taxables, (taxable) => decided(taxable, isExempt), { concurrency: "unbounded" })
+      })
+    }
   })
 }) {
   static readonly layer = Layer.effect(Taxes, Taxes.make)

@@ -10,9 +10,10 @@ const locales = Schema.Record(locale, Schema.Array(locale)).annotate({ descripti
 const types = Schema.Record(
   is.textThat((name) => name.length > 0 && name.length <= 100, "a type of entities"),
   Schema.Struct({
-    manageInventory: Schema.optional(is.flag),
-    storedValue: Schema.optional(is.flag),
-    ships: Schema.optional(is.flag)
+    manageInventory: Schema.optionalKey(is.flag),
+    storedValue: Schema.optionalKey(is.flag),
+    ships: Schema.optionalKey(is.flag),
+    payableWithStoredValue: Schema.optionalKey(is.flag)
   })
 ).annotate({ description: "policies by entity type, for example { ebook: { manageInventory: false } }" })
 

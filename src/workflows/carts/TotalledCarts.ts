@@ -27,7 +27,7 @@ import { CurrencyCode } from "../../domain/platform/money/Money.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { normalizeCodes } from "../../domain/promotions/PromotionRules.ts"
 import { TaxSettings } from "../../domain/tax/TaxAdapter.ts"
-import { offerOf } from "../checkout/CheckoutTenders.ts"
+import { notByStoredValue, offerOf } from "../checkout/CheckoutTenders.ts"
 
 class NoGiftCards extends invalid("NoGiftCards", "giftCardCodes", "giftCardCodes are not accepted by this store.") {}
 class NoPriceIn extends invalid(
@@ -80,6 +80,10 @@ const paidBy = Effect.fnUntraced(function*(
   const warnings: Array<Warning> = []
   if (found === undefined) return { tenders, warnings }
   let left = payableByStoredValue(priced)
+  const refusal = left === 0 && priced.grandTotal > 0 && cards.length > 0 ? notByStoredValue(priced) : undefined
+  if (refusal !== undefined) {
+    warnings.push({ code: "gift_card_refused", lineId: null, message: refusal.error.message })
+  }
   for (const { lastFour, token } of cards) {
     if (left === 0) break
     const asked = {

@@ -1,10 +1,12 @@
 import { Effect } from "effect"
+import { itemLabel } from "../../domain/carts/Line.ts"
 import type { TenderRequest } from "../../domain/checkout/Checkout.ts"
 import {
   decodePricedCart,
   payableByStoredValue,
   type PinnedTender,
-  type PricedCart
+  type PricedCart,
+  unpayableByStoredValue
 } from "../../domain/checkout/PricedCart.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { keyAt } from "../../domain/orders/Tender.ts"
@@ -115,7 +117,11 @@ const namedTwice = (tenders: ReadonlyArray<TenderRequest>): boolean => {
   return new Set(tokens).size < tokens.length
 }
 
-const notByStoredValue = CheckoutFailed.of("Gift cards and other stored value cannot be paid with stored value.")
+/** Refuses stored value where it may pay for nothing of the cart. */
+export const notByStoredValue = (priced: PricedCart) =>
+  CheckoutFailed.of(
+    `Gift cards and other stored value cannot pay for ${unpayableByStoredValue(priced).map(itemLabel).join("; ")}.`
+  )
 
 /**
  * Splits the total (contract, plugins §17.3-4): each payment takes what it can, and the payment method of the body
@@ -126,7 +132,7 @@ export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: Ch
   const mainMethod = singleOf(paymentMethodId, undefined)
   let payable = payableByStoredValue(priced)
   if (wanted.length === 0 && payable < priced.grandTotal && (yield* mainMethod).adapter.isStoredValue === true) {
-    return yield* notByStoredValue
+    return yield* notByStoredValue(priced)
   }
   if (wanted.length === 0 || priced.grandTotal === 0) return undefined
   if (namedTwice(wanted)) return yield* CheckoutFailed.of("A payment is named twice.")
@@ -140,7 +146,7 @@ export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: Ch
     const selected = yield* selectedBy(tender)
     const most = Math.min(left, tender.amount ?? left)
     const isStored = selected.adapter.isStoredValue === true
-    if (isStored && !hasGoods) return yield* notByStoredValue
+    if (isStored && !hasGoods) return yield* notByStoredValue(priced)
     const { amount, label } = yield* offerOf(payload, priced, selected, isStored ? Math.min(most, payable) : most)
     if (amount > 0) tenders.push({ provider: selected.adapter.providerId, token: selected.token, label, amount })
     left -= amount
@@ -148,7 +154,7 @@ export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: Ch
   }
   if (left === 0) return tenders
   const { adapter, token } = yield* mainMethod
-  if (adapter.isStoredValue === true && payable < left) return yield* notByStoredValue
+  if (adapter.isStoredValue === true && payable < left) return yield* notByStoredValue(priced)
   const main = { adapter, token: paymentMethodToken ?? token }
   const { amount, label } = yield* offerOf(payload, priced, main, left)
   if (amount < left) return yield* CheckoutFailed.of("The payments do not cover the total.")

@@ -1,8 +1,14 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { v5 } from "uuid"
+import { itemLabel } from "../../domain/carts/Line.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
-import { isCounted, payableByStoredValue, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import {
+  isCounted,
+  payableByStoredValue,
+  type PricedCart,
+  unpayableByStoredValue
+} from "../../domain/checkout/PricedCart.ts"
 import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { type PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 import { SoldOrderRepo } from "../../domain/checkout/SoldOrderRepo.ts"
@@ -30,7 +36,7 @@ class UnknownMethod extends invalid(
 class StoredValueByItself extends invalid(
   "StoredValueByItself",
   "tenders",
-  "tenders must not pay for gift cards and other stored value with stored value."
+  (items: string) => `tenders must not pay for ${items} with a gift card or other stored value.`
 ) {}
 class ReferenceUsed extends conflict(
   "ReferenceUsed",
@@ -115,8 +121,10 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
       const { organizationId } = yield* CurrentActor
       const payments = yield* paymentsOf(adapters, sold.tenders)
       const stored = payments.filter(({ isStoredValue }) => isStoredValue)
-      if (totalOf(stored) > payableByStoredValue(pricedCart)) return yield* new StoredValueByItself()
       if (totalOf(sold.tenders) !== pricedCart.grandTotal) return yield* new NotPaid(pricedCart.grandTotal)
+      if (totalOf(stored) > payableByStoredValue(pricedCart)) {
+        return yield* new StoredValueByItself(unpayableByStoredValue(pricedCart).map(itemLabel).join("; "))
+      }
       const { intentId = null, provider = null } = payments.at(-1) ?? {}
       const order = pendingOrder(pricedCart, sold, {
         id,
