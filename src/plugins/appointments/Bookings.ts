@@ -8,13 +8,14 @@ import {
   holds,
   inputOf,
   invalid,
+  InvalidTransition,
   machine,
   type OrderId,
   ownedBy,
   type PluginContext,
   SentMoment
 } from "stoa/plugin"
-import { type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { all, type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { namedCustomer, requireEmail } from "./Customers.ts"
 import { day, minute } from "./LocalTime.ts"
 import { type AppointmentSettings, momentBefore, notifyCustomer } from "./Notices.ts"
@@ -234,6 +235,18 @@ export const cancel = Effect.fn("Bookings.cancel")(
   },
   (work, { db }) => db.transaction(work)
 )
+
+/** Cancels what erased customers have booked: their rows have no address any more, so no mail is sent. */
+export const cancelOfErased = (settings: AppointmentSettings) =>
+  Effect.fn("Bookings.cancelOfErased")(function*(tools: Tools) {
+    const toCome = { status: { in: ["provisional", "confirmed"] as const }, endTime: { gt: yield* DateTime.nowAsDate } }
+    const found = yield* tools.db.table(bookings).list({ ...toCome, customerEmail: "" }, all)
+    yield* Effect.forEach(found, ({ id }) =>
+      // Another call has cancelled it.
+      Effect.catchIf(cancel(tools, settings, id, null), Schema.is(InvalidTransition), () => Effect.void), {
+      discard: true
+    })
+  })
 
 /** Makes a move of staff and mails the customer about it. 422 for a no-show before the beginning. */
 export const moveWithNotice = Effect.fn("Bookings.move")(

@@ -9,7 +9,7 @@ import {
   weeklyHours
 } from "./AppointmentTables.ts"
 import { bookingRoutes, ownBookingRoutes } from "./BookingRoutes.ts"
-import { autoCancel } from "./Bookings.ts"
+import { autoCancel, cancelOfErased } from "./Bookings.ts"
 import { calendarRoutes, calendars } from "./CalendarFeed.ts"
 import { hoursRoutes } from "./HoursRoutes.ts"
 import { AppointmentSettings, notices, reminders } from "./Notices.ts"
@@ -81,7 +81,7 @@ export const appointments = pluginWith("appointments", AppointmentSettings, (set
     ...waitingListRoutes(settings),
     ...calendarRoutes(context)
   ],
-  onEvents: paymentEvents(settings),
+  onEvents: { ...paymentEvents(settings), "customers.delete": cancelOfErased(settings) },
   linePricing: appointmentPrices,
   tasks: (
     context

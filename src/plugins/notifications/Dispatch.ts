@@ -28,10 +28,11 @@ const isUuid = Schema.is(Schema.String.check(Schema.isUUID()))
 /** An id of the core; plugins have records with others. */
 const idIn = (value: unknown): string | null => isUuid(value) ? value : null
 
-/** Whom an event is about: the customer of its record, its `customerId` or its order, or the guest of that. */
+/** Whom an event is about: the customer of its record, its `customerId`, which some give as a login, or its order, or the guest of that. */
 const concernedBy = (db: PluginDatabase, { data, entityId, entityType }: StoreEvent) =>
   db.use(concernedOf)({
     customerId: idIn(entityType === "customer" ? entityId : data["customerId"]),
+    login: typeof data["customerId"] === "string" ? data["customerId"] : null,
     orderId: idIn(entityType === "order" ? entityId : data["orderId"])
   })
 

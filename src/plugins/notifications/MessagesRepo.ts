@@ -158,18 +158,24 @@ export type Concerned = typeof Concerned.Type
 
 const concerned = rowsOf(Concerned)
 
-/** The customer of this id or this order, or the guest who placed it; undefined for customers who are erased or unknown. */
+/** The customer of this id, login or order, or the guest who placed it; undefined for customers who are erased or unknown. */
 export const concernedOf = statement(
   "Messages.concerned",
   function*(
     sql,
     organizationId,
-    { customerId, orderId }: { readonly customerId: string | null; readonly orderId: string | null }
+    { customerId, login = null, orderId }: {
+      readonly customerId: string | null
+      readonly login?: string | null
+      readonly orderId: string | null
+    }
   ) {
     const [found] = yield* concerned(sql`select p.id, p.phone, p.first_name as "firstName", p.last_name as "lastName",
         p.metadata->>'locale' as locale,
         case when coalesce(named.id, o.customer_id) is null then o.email else p.email end as email
-      from (select ${customerId}::uuid as id) named
+      from (select coalesce((select c.id from plugin_customers c
+          where c.organization_id = ${organizationId} and c.user_id = ${login} and c.erased_at is null),
+          ${customerId}::uuid) as id) named
       left join plugin_orders o on o.organization_id = ${organizationId} and o.id = ${orderId}::uuid
       left join plugin_customers p on p.organization_id = ${organizationId} and p.erased_at is null
         and p.id = coalesce(named.id, o.customer_id)

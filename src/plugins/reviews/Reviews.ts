@@ -51,12 +51,12 @@ export const withPhotos = Effect.fnUntraced(function*({ db }: Pick<Tools, "db">,
 export const whole = (tools: Pick<Tools, "db">, review: Review) =>
   Effect.map(withPhotos(tools, [review]), ([view]) => view ?? { ...review, photoIds: [] })
 
-const announce = ({ db }: Tools, event: string, { entityId, id, isVerified, rating, status }: Review) =>
+const announce = ({ db }: Tools, event: string, { customerId, entityId, id, isVerified, rating, status }: Review) =>
   // Without texts: what a person wrote can be erased, and the change log stays.
   db.announce(`reviews.${event}`, {
     entityType: "review",
     entityId: id,
-    payload: { id, entityId, rating, status, isVerified }
+    payload: { id, customerId, entityId, rating, status, isVerified }
   })
 
 const photosOf = ({ db }: Tools, { id }: Review) => db.table(photos).list({ reviewId: id }, { order: ["position"] })

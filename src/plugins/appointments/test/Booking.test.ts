@@ -11,6 +11,7 @@ import {
   testNoPermActor,
   withPermissions
 } from "stoa/plugin/testing"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { bookings } from "../AppointmentTables.ts"
 import { booking } from "../Bookings.ts"
 import { customer, openSalon, type Salon } from "./Salon.ts"
@@ -239,6 +240,20 @@ describe("appointments", () => {
     })
     assert.strictEqual(status, 200)
     assert.deepStrictEqual(names.map((name) => Number(Object(at("data.rows.0"))[name])), [3, 1_000, 1_000])
+  })
+
+  it("to come are cancelled once their customer is erased, and no mail goes to them", async () => {
+    const erin = customer("erin")
+    const as = { ...erin, permissions: [...erin.permissions, "customers:read:self", "customers:update:self"] }
+    await salon.ask("GET", "/me/profile", undefined, as)
+    const service = await salon.service()
+    const providerId = await salon.provider(service)
+    const id = await salon.book(as, service, salon.at(5, "10:00"), { providerId, customerEmail: as.email })
+    assert.notInclude(await salon.slots(providerId, service, salon.day(5)), "10:00")
+    assert.strictEqual((await salon.ask("DELETE", "/me", undefined, as)).status, 200)
+    await waitFor("the end of the appointment", async () => await salon.status(id) === "cancelled")
+    assert.include(await salon.slots(providerId, service, salon.day(5)), "10:00")
+    assert.isEmpty(salon.mails.filter(({ to }) => to === as.email || to === ""))
   })
 
   it("need a name of a customer that books, who is signed in", async () => {

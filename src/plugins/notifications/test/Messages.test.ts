@@ -2,6 +2,7 @@ import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vites
 import { createHmac, randomUUID } from "node:crypto"
 import { buildersOf, contractOf, testAdminActor, testCustomerActor, withPermissions } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
+import { concernedOf } from "../MessagesRepo.ts"
 import { render } from "../Rendering.ts"
 import { inLocale, type Template } from "../Templates.ts"
 import { type NotificationShop, openShop, provider } from "./NotificationShop.ts"
@@ -229,6 +230,17 @@ describe("events", () => {
       assert.strictEqual((await set(channel, own)).status, 200)
     }
     assert.strictEqual((await set("push", "token of a device")).status, 200)
+  })
+
+  it("about a record that names its customer by the login reach them", async () => {
+    const as = { ...testCustomerActor, userId: "user-login", email: "login@example.com" }
+    const own = (await shop.ask("GET", "/me/profile", undefined, as)).text("data.id")
+    const found = (customerId: string) =>
+      shop.app.serviceRegistry.run(
+        shop.app.tables.use(concernedOf)({ customerId: null, login: customerId, orderId: null })
+      )
+    assert.strictEqual((await found("user-login"))?.id, own)
+    assert.isNull((await found("user-unknown"))?.id ?? null)
   })
 
   it("are refused that their channel cannot carry", async () => {
