@@ -19,7 +19,7 @@ export const ReturnStatus = Schema.Literals([
 ])
 export type ReturnStatus = typeof ReturnStatus.Type
 
-const Disposition = Schema.Literals(["restock", "scrap"]).annotate({
+export const Disposition = Schema.Literals(["restock", "scrap"]).annotate({
   description: "`restock`: the units can be sold again. `scrap`: they are written off.",
   examples: ["restock"]
 })
