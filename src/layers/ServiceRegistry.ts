@@ -36,6 +36,7 @@ import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
 import { Captures } from "../workflows/checkout/Captures.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { ManualOrders } from "../workflows/orders/ManualOrders.ts"
+import { ReturnRefunds } from "../workflows/orders/ReturnRefunds.ts"
 import { SoldOrders } from "../workflows/orders/SoldOrders.ts"
 import { RefundRequests, RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
@@ -84,17 +85,19 @@ const coreServices = Effect.all({
     both(Refunds, RefundRequests),
     Effect.map(RefundSettlement, ({ settle }) => ({ settle }))
   ),
-  /** Goods that come back; `conclude` is for plugins that receive and refund them. */
-  returns: Effect.map(
+  /** Goods that come back. `requestRefund` writes the refund, also in a transaction; `refunds.settle` moves its money. */
+  returns: Effect.zipWith(
     Returns,
-    ({ approve, cancel, conclude, find, reject, request, returnable }) => ({
+    ReturnRefunds,
+    ({ approve, cancel, find, receive, reject, request, returnable }, { request: requestRefund }) => ({
       find,
       returnable,
       request,
       approve,
       reject,
       cancel,
-      conclude
+      receive,
+      requestRefund
     })
   ),
   /** Shipments; `sendLines`, `conclude` and `change` are for plugins that ship. */

@@ -86,6 +86,10 @@ const seedMany = Effect.gen(function*() {
           unit_price, total_price)
         select md5('ol' || n)::uuid, ${owner}, md5('o' || n)::uuid, 0, md5('e' || n)::uuid, 'product', 'T', 1, 1, 1
         ${each}`,
+      `insert into order_returns (id, organization_id, order_id, number, status, photos, created_at, updated_at)
+        select md5('b' || n)::uuid, ${owner}, md5('o' || n)::uuid, 'R-' || n, 'requested', '[]', now(), now() ${each}`,
+      `insert into order_return_lines (organization_id, return_id, order_line_id, quantity)
+        select ${owner}, md5('b' || n)::uuid, md5('ol' || n)::uuid, 1 ${each}`,
       `insert into imports (id, organization_id, kind, format, dry_run, state, actor, completed_at)
         select md5('i' || n)::uuid, ${owner}, 'catalog', 'csv', false, 'completed', '{}', now() ${each}`,
       `insert into import_refusals (organization_id, import_id, row, line, issues)

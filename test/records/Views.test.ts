@@ -23,10 +23,10 @@ const differences: Readonly<Record<string, Difference>> = {
   fulfillments_read: { without: ["taken"] },
   media_assets_read: { without: ["confidence", "derived_from_asset_id", "digest", "origin"] },
   order_lines_read: { without: ["taxes"], beside: ["organization_id"] },
-  order_return_lines_read: { without: ["received"], beside: ["order_id", "requested_at", "status"] },
+  order_return_lines_read: { beside: ["order_id", "requested_at", "status"] },
   order_tenders_read: { without: ["needs_shopper"], beside: ["order_id", "organization_id"] },
   order_returns_read: {
-    without: ["label_url", "received_at", "refund_id", "replacement_order_id", "requested_by", "updated_at"],
+    without: ["refund_id", "replacement_order_id", "requested_by", "updated_at"],
     beside: ["lines"]
   },
   orders_read: {

@@ -1,11 +1,14 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/platform/ids/Id.ts"
+import { UnpaidOrderRepo } from "../../src/domain/orders/UnpaidOrderRepo.ts"
+import { newId, nilId } from "../../src/domain/platform/ids/Id.ts"
+import { RefundSettlement } from "../../src/workflows/payments/RefundSettlement.ts"
+import { UnpaidOrders } from "../../src/workflows/payments/UnpaidOrders.ts"
 import { onDatabase, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, asStaff, at, withSharedApp } from "../support/TestApp.ts"
-import { expecting, received, type Sold, sold, step } from "./ReturnFixtures.ts"
+import { ask, expecting, received, type Sold, sold, step } from "./ReturnFixtures.ts"
 
 const exchange = (order: Sold, id: string, entityId: string, quantity = 1, more: object = {}) =>
   step(order, id, "exchange", { lines: [{ entityId, quantity }], ...more })
@@ -180,6 +183,52 @@ withSharedApp("the exchange of a return", (it) => {
       assert.deepStrictEqual(amounts(yield* refundsOf(order.id)), [0, 1_000])
       assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 5, reserved: 0 })
     }))
+
+  const expired = Effect.fnUntraced(function*(id: string, { cancelAll }: UnpaidOrders["Service"]) {
+    yield* onDatabase((sql) => sql`update orders set placed_at = now() - interval '49 hours' where id = ${id}::uuid`)
+    const found = yield* UnpaidOrderRepo.use(({ older }) => older(48, nilId, 100))
+    return yield* cancelAll(found.filter(({ orderId }) => orderId === id), "not_paid")
+  })
+  const startDies = Effect.map(RefundSettlement, (real) => ({ ...real, start: () => Effect.die("killed") }))
+
+  /** Ways of unpaid orders to end. */
+  const expires = {
+    "without a payment": (id: string) => Effect.flatMap(UnpaidOrders, (unpaid) => expired(id, unpaid)),
+    "with a payment that waits for its shopper": Effect.fnUntraced(function*(id: string, buyer: typeof asAdmin) {
+      yield* expecting(200, pay(id, buyer, "test_requires_action"))
+      yield* onDatabase((sql) => sql`update orders set payment_due_at = now() where id = ${id}::uuid`)
+      return yield* UnpaidOrders.use(({ cancelUnconfirmed }) => cancelUnconfirmed)
+    }),
+    "and its process dies": Effect.fnUntraced(function*(id: string) {
+      yield* expired(id, yield* Effect.provideServiceEffect(UnpaidOrders.make, RefundSettlement, startDies))
+      yield* onDatabase((sql) => sql`update refunds set next_attempt_at = now() where order_id = ${id}::uuid`)
+      return yield* RefundSettlement.use(({ startDue }) => startDue)
+    })
+  }
+
+  for (const [way, expire] of Object.entries(expires)) {
+    it.effect(`gives the worth of the goods back once when the new order expires ${way}`, () =>
+      Effect.gen(function*() {
+        const { entityId, id, order, replacement } = yield* exchanged(1_500)
+        const shelf = yield* stockOf(order.entityId)
+        yield* expire(replacement, order.buyer)
+        const status = Effect.map(orderOf(replacement), (found) => found.at("data.status"))
+        yield* eventually("the end of the order", Effect.map(status, (found) => found === "cancelled"))
+        yield* givesBack(1_000, order.id)
+        refused(yield* pay(replacement, order.buyer), 409, "CONFLICT")
+        assert.strictEqual(yield* kept(order.id, replacement), 0)
+        assert.deepStrictEqual(amounts(yield* refundsOf(order.id)), [0, 1_000])
+        assert.deepInclude((yield* orderOf(order.id)).at("data"), { refundedTotal: 1_000, status: "refunded" })
+        assert.deepStrictEqual([yield* stockOf(entityId), yield* stockOf(order.entityId)], [
+          { onHand: 5, reserved: 0 },
+          shelf
+        ])
+        // The goods came back and are paid: neither they nor their worth can be asked for again.
+        refused(yield* step(order, id, "refund"), 409, "CONFLICT")
+        refused(yield* exchange(order, id, entityId), 409, "CONFLICT")
+        refused(yield* ask(order), 422, "VALIDATION_FAILED")
+      }))
+  }
 
   it.effect("gives back through the first order what is refunded of the new one", () =>
     Effect.gen(function*() {

@@ -3,19 +3,20 @@ import { Effect } from "effect"
 import { CreateOrderRepo } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { PaymentAdapters } from "../../src/domain/payments/PaymentAdapter.ts"
 import { RefundCalculationRepo } from "../../src/domain/payments/RefundCalculationRepo.ts"
+import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
 import { CurrentActor } from "../../src/domain/platform/access/Actor.ts"
 import { EntityId, OrderId, OrderLineId, ReturnId } from "../../src/domain/platform/ids/Id.ts"
 import { Returns } from "../../src/domain/returns/Returns.ts"
 import { Captures } from "../../src/workflows/checkout/Captures.ts"
 import { ReturnExchanges } from "../../src/workflows/orders/ReturnExchanges.ts"
 import { ReturnRefunds } from "../../src/workflows/orders/ReturnRefunds.ts"
-import { RefundSettlement } from "../../src/workflows/payments/RefundSettlement.ts"
+import { RefundSettlement, refundsPerRun } from "../../src/workflows/payments/RefundSettlement.ts"
 import { aCustomerCart, onDatabase, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { eventually } from "../support/Eventually.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { api, asAdmin, asCustomer, asStaff, TestApp, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, asStaff, at, TestApp, withSharedApp } from "../support/TestApp.ts"
 import { expecting, received, type Sold, sold, step } from "./ReturnFixtures.ts"
 
 const asManager = <A, E, R>(work: Effect.Effect<A, E, R>) =>
@@ -74,6 +75,29 @@ withSharedApp("the process of a return", (it) => {
       yield* RefundSettlement.use(({ startDue }) => startDue)
       yield* eventually("the refund", Effect.map(stateOf(order, id), (row) => row?.["refunded"] === 1_000))
       assert.deepStrictEqual(yield* stateOf(order, id), { ...committed, refunded: 1_000 })
+    }))
+
+  it.effect("dies after its refund was given outside: the order is refunded by itself", () =>
+    Effect.gen(function*() {
+      const order = yield* sold(1)
+      const id = yield* received(order)
+      const { refund } = yield* Effect.provideServiceEffect(ReturnRefunds.make, RefundSettlement, settlementDies)
+      const outside = { givenOutside: { means: "Cash" } }
+      yield* Effect.exit(asManager(refund(OrderId.make(order.id), ReturnId.make(id), outside)))
+      const status = Effect.map(api("GET", `/api/orders/${order.id}`, { as: asStaff }), ({ at }) => at("data.status"))
+      const committed = { status: "refunded", replacement: null, refunded: 1_000, refunds: 1, postings: 1 }
+      assert.deepStrictEqual([yield* stateOf(order, id), yield* status], [committed, "fulfilled"])
+      yield* dueNow(order.id)
+      yield* RefundSettlement.use(({ startDue }) => startDue)
+      yield* eventually("the status", Effect.map(status, (one) => one === "refunded"))
+      assert.deepStrictEqual(yield* stateOf(order, id), committed)
+      const [made] = (yield* api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })).list("data")
+      const due = RefundRepo.use(({ takeDue }) => takeDue(refundsPerRun))
+      const isOver = Effect.map(
+        Effect.andThen(dueNow(order.id), due),
+        (all) => all.every((one) => one.refundId !== at(made, "id"))
+      )
+      yield* eventually("the end of its settlement", isOver)
     }))
 
   it.effect("dies before its exchange is committed: nothing has changed, and a repeat makes one order", () =>

@@ -75,19 +75,28 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
       return rows.length === 1
     }, Effect.orDie)
 
+    /** Runs after the order of a refund that was given outside was moved to `refunded`, or stays: it is no longer due. */
+    const conclude = Effect.fn("RefundRepo.conclude")(function*(refundId: RefundId) {
+      const organization = yield* currentOrganization
+      yield* sql`update refunds set sent_at = coalesce(sent_at, now())
+        where id = ${refundId}::uuid and organization_id = ${organization} and status = 'completed'`
+    }, Effect.orDie)
+
     /**
-     * Takes due pending refunds of all organizations and postpones the next attempt of each: by a minute at first,
+     * Takes due refunds of all organizations, pending or given outside, and postpones the next attempt of each: by a minute at first,
      * doubling up to an hour, so that they do not block the others.
      */
     const takeDue = Effect.fn("RefundRepo.takeDue")(function*(limit: number) {
       return yield* decoding(sql, PendingRefund)`update refunds set attempts = attempts + 1,
           next_attempt_at = now() + make_interval(secs => least(3600, 60 * power(2, least(attempts, 10))))
-        where id = any(array(select id from refunds where status = 'pending' and next_attempt_at <= now()
+        where id = any(array(select id from refunds
+          where (status = 'pending' or (status = 'completed' and given_outside is not null and sent_at is null))
+            and next_attempt_at <= now()
           order by next_attempt_at limit ${limit} for update skip locked))
         returning id as "refundId", organization_id as "organizationId", restarts`
     }, Effect.orDie)
 
-    return { find, send, complete, takeDue, ...makeReads(sql), ...makeReported(sql, projections) }
+    return { find, send, complete, conclude, takeDue, ...makeReads(sql), ...makeReported(sql, projections) }
   })
 }) {
   static readonly layer = Layer.effect(RefundRepo, RefundRepo.make)

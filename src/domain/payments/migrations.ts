@@ -151,5 +151,11 @@ export const migrations = {
     ...countedBy({ table: "compensation_failures", part: (row) => `${row}.status` })
   ),
   // Money that went back without the provider: by bank transfer, or in cash.
-  "0006_given_outside": statements("alter table refunds add column given_outside jsonb")
+  "0006_given_outside": statements("alter table refunds add column given_outside jsonb"),
+  // No provider is asked about these, but their order may end with them. `sent_at`: since when that is decided.
+  "0007_outside_is_settled": statements(
+    "drop index refunds_pending",
+    `create index refunds_pending on refunds (next_attempt_at)
+      where status = 'pending' or (status = 'completed' and given_outside is not null and sent_at is null)`
+  )
 }

@@ -19,7 +19,7 @@ export const ReturnStatus = Schema.Literals([
 ])
 export type ReturnStatus = typeof ReturnStatus.Type
 
-const Disposition = Schema.Literals(["restock", "scrap"]).annotate({
+export const Disposition = Schema.Literals(["restock", "scrap"]).annotate({
   description: "`restock`: the units can be sold again. `scrap`: they are written off.",
   examples: ["restock"]
 })
@@ -145,8 +145,7 @@ const steps = {
   cancel: { from: ["requested", "approved"], to: "cancelled" },
   receive: { from: ["approved"], to: "received" },
   refund: { from: ["received"], to: "refunded" },
-  exchange: { from: ["received"], to: "exchanged" },
-  conclude: { from: ["requested", "approved", "received"], to: "refunded" }
+  exchange: { from: ["received"], to: "exchanged" }
 } as const satisfies Record<string, { readonly from: ReadonlyArray<ReturnStatus>; readonly to: ReturnStatus }>
 export type ReturnStep = keyof typeof steps
 
@@ -276,9 +275,6 @@ export const receivedLines = (
         )
       }
       const place = disposition === "scrap" ? null : warehouseId ?? line.warehouseId
-      if (disposition === "restock" && place === null) {
-        return yield* refuse(`lines.${index}.warehouseId`, "must say where to restock the units")
-      }
       left.set(lineItemId, most - quantity)
       received.set(lineItemId, [...received.get(lineItemId) ?? [], { quantity, disposition, warehouseId: place }])
     }

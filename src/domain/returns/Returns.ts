@@ -6,7 +6,7 @@ import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
 import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
-import { newId, type OrderId, type RefundId, type ReturnId } from "../platform/ids/Id.ts"
+import { newId, type OrderId, type ReturnId } from "../platform/ids/Id.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
 import {
@@ -24,8 +24,6 @@ import {
   withinWindow
 } from "./Return.ts"
 import { ReturnRepo } from "./ReturnRepo.ts"
-
-type ReturnedUnits = Pick<ReturnLine, "lineItemId" | "quantity">
 
 const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
@@ -137,34 +135,11 @@ export class Returns extends Context.Service<Returns>()("stoa/domain/returns/Ret
       )
     )
 
-    const conclude = Effect.fn("Returns.conclude")(
-      (orderId: OrderId, id: ReturnId, refundId: RefundId | null, back: ReadonlyArray<ReturnedUnits>) =>
-        repo.change(
-          orderId,
-          id,
-          Effect.fnUntraced(function*(before) {
-            const units = new Map(back.map(({ lineItemId, quantity }) => [lineItemId, quantity]))
-            const receivedAt = before.receivedAt ?? (yield* clock)
-            const lines = before.receivedAt !== null ? before.lines : before.lines.map((line) => {
-              const quantity = Math.min(line.quantity, units.get(line.lineItemId) ?? 0)
-              const received = [{ quantity, disposition: "restock" as const, warehouseId: null }]
-              return { ...line, receivedQuantity: quantity, received: quantity === 0 ? [] : received }
-            })
-            return yield* stepped(before, "conclude", { receivedAt, lines, refundId })
-          })
-        )
-    )
-
     return {
       find: repo.find,
       list: repo.list,
       /** Units of each line of an order that a return can ask for. */
       returnable: repo.returnable,
-      /**
-       * Ends a return whose goods a plugin has received and refunded, in the plugin's transaction; `back` came back.
-       * 404, 409.
-       */
-      conclude,
       /** 404 without the order. */
       ofOrder,
       listOwn,

@@ -71,5 +71,28 @@ export const migrations = {
       select x.organization_id, x.return_id, r.order_id, r.status, x.order_line_id, x.quantity, x.reason,
         x.received_quantity, r.created_at as requested_at
       from order_return_lines x join order_returns r on r.id = x.return_id`
+  ),
+  // Units of an imported return may be refunded otherwise, as they may here afterwards: its record is kept as it is.
+  "0003_imported": statements(
+    `create or replace function returns_within_sale() returns trigger language plpgsql as $$
+    begin
+      perform 1 from orders o join order_returns r on r.order_id = o.id where r.id = new.return_id for no key update of o;
+      if returnable_units(new.order_line_id) < 0 and not exists (select 1 from orders o join order_returns r
+          on r.order_id = o.id where r.id = new.return_id and r.created_at <= o.imported_at) then
+        raise exception 'line % has fewer units than returns ask for', new.order_line_id
+          using errcode = 'check_violation', constraint = 'returns_within_sale';
+      end if;
+      return null;
+    end $$`,
+    `create or replace view order_returns_read as
+      select r.organization_id, r.id, r.order_id, r.number, r.status, r.photos, r.rejection_reason, r.instructions,
+        r.created_at, (select coalesce(jsonb_agg(jsonb_build_object('lineItemId', x.order_line_id, 'quantity', x.quantity,
+          'reason', x.reason) order by x.order_line_id), '[]') from order_return_lines x where x.return_id = r.id) as lines,
+        r.label_url, r.received_at
+      from order_returns r`,
+    `create or replace view order_return_lines_read as
+      select x.organization_id, x.return_id, r.order_id, r.status, x.order_line_id, x.quantity, x.reason,
+        x.received_quantity, r.created_at as requested_at, x.received
+      from order_return_lines x join order_returns r on r.id = x.return_id`
   )
 }

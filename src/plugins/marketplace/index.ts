@@ -1,4 +1,4 @@
-import { pluginWith } from "stoa/plugin"
+import { pluginWith, rowIn } from "stoa/plugin"
 import { vendorModels } from "./analytics/VendorModels.ts"
 import { commissionRoutes } from "./commissions/CommissionRoutes.ts"
 import { commissionRules } from "./commissions/CommissionRule.ts"
@@ -17,6 +17,7 @@ import { performanceRoutes } from "./performance/PerformanceRoutes.ts"
 import { productHooks } from "./products/ProductHooks.ts"
 import { vendorEntities } from "./products/VendorProduct.ts"
 import { productRoutes } from "./products/VendorProducts.ts"
+import { onCoreReturn } from "./returns/CoreReturns.ts"
 import { returns } from "./returns/Return.ts"
 import { returnRoutes } from "./returns/Returns.ts"
 import { reviewRoutes, reviews } from "./reviews/Reviews.ts"
@@ -58,6 +59,9 @@ export const marketplace = pluginWith("marketplace", MarketplaceSettings, (setti
   events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
   layer: Market.layer(settings),
   hooks: () => [...productHooks, ...subOrderHooks],
+  onEvents: {
+    "returns.update": { handler: onCoreReturn, only: { rowsIn: [rowIn(returns, { column: "coreReturnId" })] } }
+  },
   routes: () => [
     ...vendorRoutes,
     ...productRoutes,

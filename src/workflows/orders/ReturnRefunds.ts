@@ -16,35 +16,46 @@ export const receivedUnits = ({ lines }: Return) =>
 
 export const reasonOf = ({ number }: Return): string => `return ${number}`
 
+/** `amount`, in minor units, is at most what the goods are worth; 0 refunds nothing. */
+interface AgreedRefund extends ReturnRefund {
+  readonly amount?: number | undefined
+}
+
 /** Money for goods that came back (contract-commerce §12). */
 export class ReturnRefunds extends Context.Service<ReturnRefunds>()("stoa/workflows/orders/ReturnRefunds", {
   make: Effect.gen(function*() {
     const [returns, calculations, settlement] = yield* Effect.all([ReturnRepo, RefundCalculationRepo, RefundSettlement])
 
-    const written = Effect.fnUntraced(function*(before: Return, { givenOutside }: ReturnRefund) {
+    const written = Effect.fnUntraced(function*(before: Return, { amount, givenOutside }: AgreedRefund) {
       const refunded = yield* stepped(before, "refund")
+      if (amount === 0) return refunded
       const lines = receivedUnits(before)
       const { refundId } = yield* calculations.write(
         before.orderId,
         reasonOf(before),
-        (order) => calculateRefund(order, { lines }),
+        (order) => calculateRefund(order, { lines, amount }),
         { returnId: before.id, givenOutside }
       )
       return { ...refunded, refundId }
     }, Effect.updateService(CurrentActor, withoutRecord))
 
     /**
-     * Refunds what was received. The step and its refund are one transaction, and the refund settles by itself: a crash
-     * in between leaves both or neither. 404, 409; 422 for more than is left of the payment.
+     * Writes the step and the refund of what was received, in one transaction or that of the caller. Settle the refund
+     * after the commit; it settles by itself later. 404, 409; 422 for more than is left of the payment or it is worth.
      */
-    const refund = Effect.fn("ReturnRefunds.refund")(function*(orderId: OrderId, id: ReturnId, request: ReturnRefund) {
+    const request = Effect.fn("ReturnRefunds.request")((orderId: OrderId, id: ReturnId, asked: AgreedRefund) =>
+      returns.change(orderId, id, (before) => written(before, asked))
+    )
+
+    /** The same, and waits a moment for the money. */
+    const refund = Effect.fn("ReturnRefunds.refund")(function*(orderId: OrderId, id: ReturnId, asked: ReturnRefund) {
       const { organizationId } = yield* CurrentActor
-      const refunded = yield* returns.change(orderId, id, (before) => written(before, request))
+      const refunded = yield* request(orderId, id, asked)
       if (refunded.refundId !== null) yield* settlement.settle({ refundId: refunded.refundId, organizationId })
       return refunded
     })
 
-    return { refund }
+    return { request, refund }
   })
 }) {
   static readonly layer = Layer.effect(ReturnRefunds, ReturnRefunds.make)

@@ -130,8 +130,8 @@ const settle = Effect.fnUntraced(function*(refundId: RefundId) {
   const conclude = refund.amount === 0
     ? Effect.succeed("completed" as const)
     : Effect.as((yield* FullRefunds).conclude(refund.orderId), "completed" as const)
-  // The run that completed it may have died before it could conclude.
-  if (refund.status === "completed") return yield* conclude
+  // The run that completed it may have died before it could conclude; one that was given outside begins as completed.
+  if (refund.status === "completed") return yield* Effect.tap(conclude, () => refunds.conclude(refundId))
   if (refund.status !== "pending") return refund.status
   const giveUp = (failure: RefundFailure) =>
     Effect.logError(`refund ${refundId} failed: ${failure.message}`).pipe(

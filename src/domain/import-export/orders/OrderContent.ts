@@ -4,6 +4,7 @@ import type { Order, OrderLine } from "../../orders/Order.ts"
 import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { orderTotals } from "../../pricing/Totals.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
+import { exportedReturn, returnIssues, returnsContent } from "./OrderReturns.ts"
 
 const unsent: Pick<Order, "amountCaptured" | "cancelledAt" | "fulfilledAt" | "metadata" | "refundedTotal"> & {
   readonly email: string | null
@@ -70,7 +71,7 @@ const sumIssues = (record: OrderRecord, totals: Totals): ReadonlyArray<Issue> =>
 ]
 
 /** Neither money that was never captured nor units that were never sold can be refunded. */
-const returnIssues = ({ amountCaptured, grandTotal, lineItems, refundedTotal }: OrderRecord): ReadonlyArray<Issue> => [
+const refundIssues = ({ amountCaptured, grandTotal, lineItems, refundedTotal }: OrderRecord): ReadonlyArray<Issue> => [
   ...((amountCaptured ?? 0) > grandTotal ? [wrong("amountCaptured", "is more than the grand total")] : []),
   ...((refundedTotal ?? 0) > (amountCaptured ?? 0) ? [wrong("refundedTotal", "is more than was captured")] : []),
   ...lineItems.flatMap(({ quantity, refundedQuantity }, index) =>
@@ -83,8 +84,14 @@ const returnIssues = ({ amountCaptured, grandTotal, lineItems, refundedTotal }: 
 /** Tolerance for different clocks, and for time zones missing from a file. */
 const oneDay = 86_400_000
 
-const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Date): ReadonlyArray<Issue> =>
-  Object.entries({ placedAt, fulfilledAt, cancelledAt }).flatMap(([path, at]) =>
+const timeIssues = ({ cancelledAt, fulfilledAt, placedAt, returns }: OrderRecord, now: Date): ReadonlyArray<Issue> =>
+  [
+    ...Object.entries({ placedAt, fulfilledAt, cancelledAt }),
+    ...(returns ?? []).flatMap(({ receivedAt, requestedAt }, index) => [
+      [`returns.${index}.requestedAt`, requestedAt] as const,
+      [`returns.${index}.receivedAt`, receivedAt] as const
+    ])
+  ].flatMap(([path, at]) =>
     at !== undefined && at !== null && at.getTime() > now.getTime() + oneDay
       ? [wrong(path, "lies in the future", "invalid")]
       : []
@@ -122,7 +129,8 @@ const contentOf = (record: OrderRecord, totals: Totals) => {
       ...Struct.pick(line, ["title", "quantity", "unitPrice", ...lineDetails]),
       ...Struct.pick(sums, ["totalPrice", "discountAmount", "taxAmount"]),
       ...filled(unsentOfLine, line)
-    }))
+    })),
+    returns: returnsContent(record.returns)
   }
 }
 
@@ -131,7 +139,12 @@ export type OrderContent = ReturnType<typeof contentOf>
 export const orderContent = (record: OrderRecord, now: Date): Result.Result<OrderContent, ReadonlyArray<Issue>> => {
   const totals = totalsOf(record)
   if (Result.isFailure(totals)) return Result.fail([wrong("", totals.failure.message)])
-  const issues = [...sumIssues(record, totals.success), ...returnIssues(record), ...timeIssues(record, now)]
+  const issues = [
+    ...sumIssues(record, totals.success),
+    ...refundIssues(record),
+    ...returnIssues(returnsContent(record.returns) ?? [], record.lineItems, wrong),
+    ...timeIssues(record, now)
+  ]
   return issues.length > 0 ? Result.fail(issues) : Result.succeed(contentOf(record, totals.success))
 }
 
@@ -140,15 +153,22 @@ const lineContent = ({ options: _, slug: __, ...line }: Readonly<Record<string, 
 const Values = Schema.Record(Schema.String, Schema.Unknown)
 
 export const StoredRecord = Schema.StructWithRest(
-  Schema.Struct({ email: Schema.NullOr(Schema.String), lineItems: Schema.Array(Values) }),
+  Schema.Struct({
+    email: Schema.NullOr(Schema.String),
+    lineItems: Schema.Array(Values),
+    returns: Schema.NullOr(Schema.Array(Values))
+  }),
   [Values]
 )
 
-export const sameOrder = (content: OrderContent, { lineItems, ...stored }: typeof StoredRecord.Type): boolean => {
-  const { lineItems: lines, ...own } = content
+/** A file from before there were returns, or of another system, says nothing about them. */
+export const sameOrder = (content: OrderContent, record: typeof StoredRecord.Type): boolean => {
+  const { lineItems, returns: storedReturns, ...stored } = record
+  const { lineItems: lines, returns, ...own } = content
+  const known = returns === undefined ? [] : storedReturns ?? []
   const texts = Object.entries(own).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
   return Equal.equals(
-    [{ ...Object.fromEntries(texts), email: own.email?.toLowerCase() }, lines],
-    [{ ...stored, email: stored.email?.toLowerCase() }, lineItems.map(lineContent)]
+    [{ ...Object.fromEntries(texts), email: own.email?.toLowerCase() }, lines, returns?.map(exportedReturn) ?? []],
+    [{ ...stored, email: stored.email?.toLowerCase() }, lineItems.map(lineContent), known]
   )
 }

@@ -17,6 +17,7 @@ import { type BatchContext, refused, upsertOf } from "../Upsert.ts"
 import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
 import { type NumberCounter, orderReads } from "./OrderImportRepo.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
+import { putReturns } from "./OrderReturns.ts"
 
 export const importedOrders = new Table(
   "orders",
@@ -99,6 +100,7 @@ export const orderImport = Effect.gen(function*() {
     draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
     const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
     draft.put(importedLines, ...lines.map((line, at) => ({ ...line, position: at + 1 })))
+    putReturns(draft, order, content.success.returns ?? [], state.now)
     const { id: orderId, status } = order
     const entry = { fromStatus: status, toStatus: status, reason: "imported", changedBy: state.userId }
     draft.put(orderHistory, { id: newId(), orderId, ...entry })
@@ -115,7 +117,7 @@ export const orderImport = Effect.gen(function*() {
 /** A product missing from the catalog gets an id that resolves to nothing, like a deleted one. */
 const newOrder = (
   record: OrderRecord,
-  { email: _, ...content }: OrderContent,
+  { email: _, returns: __, ...content }: OrderContent,
   customerId: CustomerId | null,
   products: ReadonlyArray<Sellable | string>,
   { now, organizationId }: BatchContext

@@ -12,6 +12,7 @@ import { FreeText, keyText, StorableObject } from "../../platform/text/Storable.
 import { Moment } from "../../platform/text/Time.ts"
 import { PriceSteps } from "../../pricing/PriceSteps.ts"
 import { optionsOf } from "../catalog/ProductRecord.ts"
+import { ReturnRecord, returnsJson } from "./OrderReturns.ts"
 
 const maxLines = 2000
 
@@ -69,6 +70,7 @@ export const OrderRecord = Schema.Struct({
   shippingAddress: maybe(StorableObject),
   metadata: maybe(StorableObject),
   lineItems: Schema.Array(LineRecord).check(Schema.isMinLength(1), Schema.isMaxLength(maxLines)),
+  returns: maybe(Schema.Array(ReturnRecord)),
   id: unread,
   customerId: unread
 }).annotate({ identifier: "OrderRecord" })
@@ -92,5 +94,6 @@ export const orderRecordJson = (o: string): string =>
       where c.id = ${o}.customer_id and c.organization_id = ${o}.organization_id))`,
     fulfilledAt: isoTime(`${o}.fulfilled_at`),
     cancelledAt: isoTime(`${o}.cancelled_at`),
-    lineItems: linesOf(o)
+    lineItems: linesOf(o),
+    returns: returnsJson(o)
   })

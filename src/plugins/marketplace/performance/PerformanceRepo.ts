@@ -25,7 +25,7 @@ export const vendorFigures = statement(
               and d.resolution in ('refund_full', 'refund_partial', 'replacement', 'buyer_favor'))
             or exists (select 1 from marketplace_return_requests r where r.organization_id = ${organizationId}
               and r.sub_order_id = s.id and r.reason in ('defective', 'wrong_item', 'not_as_described')
-              and r.status not in ('requested', 'vendor_rejected')) as defective
+              and r.status not in ('requested', 'vendor_rejected', 'cancelled')) as defective
           from marketplace_vendor_sub_orders s
           join plugin_orders o on o.id = s.order_id and o.organization_id = s.organization_id
             and o.status not in ('pending', 'cancelled')

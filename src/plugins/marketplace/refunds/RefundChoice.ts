@@ -9,7 +9,9 @@ import {
   type ValidationFailed
 } from "stoa/plugin"
 
-class NothingLeft extends conflict("NothingLeft", "Nothing of this sub-order is left that could be given back.") {}
+export class NothingLeft
+  extends conflict("NothingLeft", "Nothing of this sub-order is left that could be given back.")
+{}
 class MoreThanLeft extends invalid(
   "MoreThanLeft",
   "refundAmountCents",
@@ -90,9 +92,9 @@ export const countUnits = (units: ReadonlyArray<EntityUnits>): Map<EntityId, num
 }
 
 /** Units of entities as units of lines: variants of one entity are lines of their own, and are taken in their order. */
-export const unitsOf = (left: Left, wanted: ReadonlyArray<EntityUnits>): ReadonlyArray<Units> => {
+export const unitsOf = (lines: ReadonlyArray<Units & EntityUnits>, wanted: ReadonlyArray<EntityUnits>) => {
   const open = countUnits(wanted)
-  return left.lines.flatMap(({ entityId, lineItemId, quantity }) => {
+  return lines.flatMap(({ entityId, lineItemId, quantity }) => {
     const units = Math.min(quantity, open.get(entityId) ?? 0)
     open.set(entityId, (open.get(entityId) ?? 0) - units)
     return units === 0 ? [] : [{ lineItemId, quantity: units }]
@@ -104,13 +106,13 @@ export const unitsOf = (left: Left, wanted: ReadonlyArray<EntityUnits>): Readonl
  * meanwhile only the others. They go back into stock. 409 when none are left.
  */
 export const chooseUnits = (left: Left, wanted: ReadonlyArray<EntityUnits>, agreed: number | null): Choice => {
-  const units = unitsOf(left, wanted)
+  const units = unitsOf(left.lines, wanted)
   if (units.length === 0) return Result.fail(new NothingLeft())
   return Result.succeed({ lines: units, restock: true, ...(agreed === null ? {} : { amount: agreed }) })
 }
 
 /** What the lines that hold these units have left, minor units: more than that is never worth agreeing on. */
 export const maxFor = (left: Left, wanted: ReadonlyArray<EntityUnits>): number => {
-  const lines = new Set(unitsOf(left, wanted).map(({ lineItemId }) => lineItemId))
+  const lines = new Set(unitsOf(left.lines, wanted).map(({ lineItemId }) => lineItemId))
   return Math.min(left.cap, worthOf({ ...left, lines: left.lines.filter((line) => lines.has(line.lineItemId)) }))
 }

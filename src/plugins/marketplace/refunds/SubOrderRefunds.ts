@@ -1,9 +1,9 @@
 import { Effect, type Result } from "effect"
-import { type Actor, CurrentActor, type OrderId } from "stoa/plugin"
+import { type Actor, CurrentActor, type OrderId, type RefundId } from "stoa/plugin"
 import { Market } from "../Market.ts"
 import { subOrderLines } from "../suborders/SubOrder.ts"
 import { lockOrder } from "./OrderLockRepo.ts"
-import type { Chosen, Left } from "./RefundChoice.ts"
+import type { Chosen, Left, LeftLine } from "./RefundChoice.ts"
 
 /** A sub-order and its order. */
 export interface OfOrder {
@@ -19,19 +19,22 @@ export interface OfOrder {
 /** The actor with the core's permission for what follows from a decision about a sub-order. */
 export const permitted = (actor: Actor): Actor => ({ ...actor, permissions: [...actor.permissions, "orders:update"] })
 
-/** What of a sub-order can still be given back. */
-export const leftOf = Effect.fn("SubOrderRefunds.left")(function*({ orderId, subOrderId }: OfOrder) {
-  const { db, host } = yield* Market
-  const { cap, lines } = yield* host.services.refunds.cap(orderId)
-  const own = yield* db.table(subOrderLines).list({ subOrderId }, { limit: 100_000 })
-  const entities = new Map(own.map(({ entityId, orderLineId }) => [orderLineId, entityId]))
-  return {
-    cap,
-    lines: lines.flatMap((line) => {
+/** The lines of an order that are of a sub-order. */
+export const ownLines = Effect.fnUntraced(
+  function*<Line extends Pick<LeftLine, "lineItemId">>(subOrderId: string, lines: ReadonlyArray<Line>) {
+    const own = yield* (yield* Market).db.table(subOrderLines).list({ subOrderId }, { limit: 100_000 })
+    const entities = new Map(own.map(({ entityId, orderLineId }) => [orderLineId, entityId]))
+    return lines.flatMap((line) => {
       const entityId = entities.get(line.lineItemId)
       return entityId === undefined ? [] : [{ ...line, entityId }]
     })
   }
+)
+
+/** What of a sub-order can still be given back. */
+export const leftOf = Effect.fn("SubOrderRefunds.left")(function*({ orderId, subOrderId }: OfOrder) {
+  const { cap, lines } = yield* (yield* Market).host.services.refunds.cap(orderId)
+  return { cap, lines: yield* ownLines(subOrderId, lines) }
 })
 
 /**
@@ -45,18 +48,18 @@ export const writeRefund = Effect.fn("SubOrderRefunds.write")(
     yield* db.use(lockOrder)(of.orderId)
     const chosen = yield* Effect.fromResult(choose(yield* leftOf(of)))
     const requested = refunds.request(of.orderId, { ...chosen, reason })
-    const { refundId, settled } = yield* Effect.updateService(requested, CurrentActor, permitted)
+    const { refundId } = yield* Effect.updateService(requested, CurrentActor, permitted)
     const { amount } = yield* refunds.get(refundId)
-    return { refundId, settled, amount }
+    return { refundId, amount }
   }
 )
 
-/** A refund that was written; its money moves when it is settled. */
-type Written = Effect.Success<ReturnType<typeof writeRefund>>
-
 /** After the commit: has the money moved, and waits a moment for it. What is not settled settles by itself later. */
-export const settleRefund = Effect.fn("SubOrderRefunds.settle")(function*(written: Written | null) {
-  if (written === null || written.settled) return
-  const { organizationId } = yield* CurrentActor
-  yield* (yield* Market).host.services.refunds.settle({ refundId: written.refundId, organizationId })
-})
+export const settleRefund = Effect.fn("SubOrderRefunds.settle")(
+  function*(written: { readonly refundId: RefundId | null } | null) {
+    const refundId = written?.refundId ?? null
+    if (refundId === null) return
+    const { organizationId } = yield* CurrentActor
+    yield* (yield* Market).host.services.refunds.settle({ refundId, organizationId })
+  }
+)

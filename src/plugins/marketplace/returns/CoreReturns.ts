@@ -1,14 +1,17 @@
 import { Effect } from "effect"
-import { type OrderId, type RefundId, ReturnId, type RowOf } from "stoa/plugin"
-import { Market } from "../Market.ts"
-import type { Left, LeftLine } from "../refunds/RefundChoice.ts"
-import type { returns } from "./Return.ts"
+import { type EventCall, type OrderId, ReturnId, type RowOf } from "stoa/plugin"
+import { inTransaction, Market } from "../Market.ts"
+import { lockOrder } from "../refunds/OrderLockRepo.ts"
+import { NothingLeft } from "../refunds/RefundChoice.ts"
+import { leftOf, type OfOrder } from "../refunds/SubOrderRefunds.ts"
+import { subOrders } from "../suborders/SubOrder.ts"
+import { returns } from "./Return.ts"
 
-type Held = Pick<RowOf<typeof returns>, "coreReturnId">
+type Row = RowOf<typeof returns>
 
 /** Works on the core's return of a row; does nothing for rows from before. */
-const withCore = <A, E, R>(
-  { coreReturnId }: Held,
+export const withCore = <A, E, R>(
+  { coreReturnId }: Row,
   work: (core: Market["Service"]["host"]["services"]["returns"], id: ReturnId) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
@@ -16,48 +19,47 @@ const withCore = <A, E, R>(
     return yield* work((yield* Market).host.services.returns, ReturnId.make(coreReturnId))
   })
 
-const atMost = ({ lines }: Left, most: ReadonlyArray<Pick<LeftLine, "lineItemId" | "quantity">>) => {
-  const units = new Map(most.map(({ lineItemId, quantity }) => [lineItemId, quantity]))
-  return lines.flatMap((line) => {
-    const quantity = Math.min(line.quantity, units.get(line.lineItemId) ?? 0)
-    return quantity === 0 ? [] : [{ ...line, quantity }]
-  })
-}
-
-/** Limits lines to the units that no return of the core holds. */
-export const returnableOf = Effect.fnUntraced(function*(orderId: OrderId, left: Left) {
-  return atMost(left, yield* (yield* Market).host.services.returns.returnable(orderId))
-})
-
-/** Approves it, unless staff have. */
-export const approveCore = (row: Held, orderId: OrderId) =>
-  withCore(row, (core, id) =>
-    Effect.gen(function*() {
-      const { status } = yield* core.find(orderId, id)
-      if (status === "requested") yield* core.approve(orderId, id, {})
-    }))
-
-/** Frees its units. */
-export const rejectCore = (row: Held, orderId: OrderId, reason: string) =>
-  withCore(row, (core, id) =>
-    Effect.gen(function*() {
-      const { status } = yield* core.find(orderId, id)
-      if (status === "requested") yield* core.reject(orderId, id, reason)
-      if (status === "approved") yield* core.cancel(orderId, id)
-    }))
-
-/** Limits what is left of a sub-order to the units that it holds. */
-export const heldBy = (row: Held, orderId: OrderId) =>
-  Effect.map(
-    withCore(row, (core, id) => core.find(orderId, id)),
-    (held) => (left: Left): Left => held === undefined ? left : { ...left, lines: atMost(left, held.lines) }
+/** Receives what it holds and was not given back otherwise, into stock. 409 when that is nothing. */
+export const receiveCore = (row: Row, of: OfOrder) =>
+  Effect.as(
+    withCore(row, (core, id) =>
+      Effect.gen(function*() {
+        yield* (yield* Market).db.use(lockOrder)(of.orderId)
+        const left = new Map((yield* leftOf(of)).lines.map(({ lineItemId, quantity }) => [lineItemId, quantity]))
+        const lines = (yield* core.find(of.orderId, id)).lines.flatMap(({ lineItemId, quantity: held }) => {
+          const quantity = Math.min(held, left.get(lineItemId) ?? 0)
+          return quantity === 0 ? [] : [{ lineItemId, quantity, disposition: "restock" as const }]
+        })
+        if (lines.length === 0) return yield* new NothingLeft()
+        yield* core.receive(of.orderId, id, { lines })
+      })),
+    {}
   )
 
-/** Ends it with what was refunded; without a refund all that it holds came back for nothing. */
-export const concludeCore = (row: Held, orderId: OrderId, refundId: RefundId | null) =>
-  withCore(row, (core, id) =>
-    Effect.gen(function*() {
-      const { refunds } = (yield* Market).host.services
-      const { lines } = refundId === null ? yield* core.find(orderId, id) : yield* refunds.get(refundId)
-      yield* core.conclude(orderId, id, refundId, lines)
-    }))
+/** Locks a return in the caller's transaction, and brings it in line with the core's, which staff and its buyer may move. */
+export const followCore = Effect.fn("Returns.follow")(function*(id: string, orderId: OrderId) {
+  const { db, host: { services } } = yield* Market
+  const row = yield* db.table(returns).lock(id)
+  const core = yield* withCore(row, (core, coreId) => core.find(orderId, coreId))
+  if (core === undefined || core.status === "requested") return row
+  const begun = row.status === "requested" ? "vendor_approved" : row.status
+  const status = core.status === "approved" ? begun : core.status === "rejected" ? "vendor_rejected" : core.status
+  if (status === row.status) return row
+  const refundId = core.refundId ?? row.refundId
+  return yield* db.table(returns).update(id, {
+    status,
+    refundId,
+    refundAmountCents: refundId === null ? row.refundAmountCents : (yield* services.refunds.get(refundId)).amount,
+    vendorNotes: core.rejectionReason ?? row.vendorNotes,
+    resolvedAt: status === "vendor_approved" || status === "received" ? null : core.updatedAt
+  })
+})
+
+/** Does so after each change of a return of the core. */
+export const onCoreReturn = Effect.fnUntraced(function*({ event }: EventCall) {
+  const { db } = yield* Market
+  const row = yield* db.table(returns).first({ coreReturnId: event.entityId })
+  if (row === undefined) return
+  const { orderId } = yield* db.table(subOrders).get(row.subOrderId)
+  yield* inTransaction(followCore(row.id, orderId))
+})

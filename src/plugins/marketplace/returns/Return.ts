@@ -21,20 +21,22 @@ import { said } from "../disputes/Dispute.ts"
 import { countUnits, EntityUnits } from "../refunds/RefundChoice.ts"
 import { subOrders } from "../suborders/SubOrder.ts"
 
+const ends = ["refunded", "exchanged", "cancelled"] as const
+
 /** Goods that a buyer sends back to a vendor (contract, plugins §1.2). */
 export const returns = table("marketplace_return_requests", {
   subOrderId: uuid.references(subOrders, "restrict"),
   customerId: idOf(CustomerId).nullable,
   reason: oneOf(["defective", "wrong_item", "not_as_described", "changed_mind", "other"]),
   description: longText.nullable,
-  status: oneOf(["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", "refunded"])
+  status: oneOf(["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", ...ends])
     .default("requested"),
   lineItems: jsonOf(Schema.Array(Schema.Struct({ ...EntityUnits.fields, reason: Schema.optional(Schema.String) })))
     .nullable,
   refundAmountCents: amount.nullable,
   refundId: idOf(RefundId).nullable,
   /** The return of the core that holds its units; null for returns from before there were any. */
-  coreReturnId: uuid.nullable,
+  coreReturnId: uuid.nullable.unique(),
   vendorNotes: longText.nullable,
   trackingNumber: text.nullable,
   /** When the vendor has to have answered. */
@@ -80,15 +82,10 @@ class WindowOver
 class NothingToReturn
   extends invalid("NothingToReturn", "subOrderId", "subOrderId has nothing left that could be returned.")
 {}
-class NotReturnable extends invalid(
-  "NotReturnable",
-  "lineItems",
-  (entityId: EntityId) => `lineItems must be of this sub-order and not given back: ${entityId} is not.`
-) {}
 class MoreThanReturnable extends invalid(
   "MoreThanReturnable",
   "lineItems",
-  (entityId: EntityId, most: number) => `lineItems can have at most ${most} units of ${entityId}.`
+  (entityId: EntityId, most: number) => `lineItems can have at most ${most} units of ${entityId} from this sub-order.`
 ) {}
 
 const dayMs = 86_400_000
@@ -119,8 +116,7 @@ export const returnedUnits = Effect.fnUntraced(function*<Line extends EntityUnit
     return all.length > 0 ? all : yield* new NothingToReturn()
   }
   for (const [entityId, quantity] of countUnits(asked)) {
-    const most = open.get(entityId)
-    if (most === undefined) return yield* new NotReturnable(entityId)
+    const most = open.get(entityId) ?? 0
     if (quantity > most) return yield* new MoreThanReturnable(entityId, most)
   }
   return asked

@@ -16,9 +16,9 @@ import { buyerOf, pageOfParty, sellerOf, shownToParties, type Standing, vendorOf
 import { portal, sellers } from "../parties/VendorPortal.ts"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { chooseUnits, maxFor, unitsOf } from "../refunds/RefundChoice.ts"
-import { leftOf, settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
+import { leftOf, type OfOrder, ownLines, settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
 import { subOrders } from "../suborders/SubOrder.ts"
-import { approveCore, concludeCore, heldBy, rejectCore, returnableOf } from "./CoreReturns.ts"
+import { followCore, receiveCore, withCore } from "./CoreReturns.ts"
 import { mayBeReturned, NewReturn, returnedUnits, returnMachine, returns } from "./Return.ts"
 import { claimedUnits } from "./ReturnRepo.ts"
 
@@ -34,12 +34,11 @@ class MoreThanGoods extends invalid(
 
 const askedUnits = Effect.fnUntraced(
   function*({ lineItems, subOrderId }: typeof NewReturn.Type, orderId: Standing["orderId"]) {
-    const { db } = yield* Market
+    const { db, host } = yield* Market
     const claimed = yield* db.use(claimedUnits)(subOrderId)
-    const left = yield* leftOf({ orderId, subOrderId })
-    const lines = yield* returnableOf(orderId, left)
+    const lines = yield* ownLines(subOrderId, yield* host.services.returns.returnable(orderId))
     const asked = yield* returnedUnits(lineItems, lines, claimed)
-    return { asked, lines: unitsOf({ ...left, lines }, asked) }
+    return { asked, lines: unitsOf(lines, asked) }
   }
 )
 
@@ -68,81 +67,73 @@ const requestReturn = Effect.fn("Returns.request")(function*(sent: typeof NewRet
   })
 }, (work) => inTransaction(work))
 
-type Admitted<E> = (subOrderId: string) => Effect.Effect<Standing, E, CurrentActor | Market>
-
-/** The sub-order of a return and its order, for whom `admitted` lets in; 404. */
-const admittedTo = Effect.fnUntraced(function*<E>(id: string, admitted: Admitted<E>) {
-  const { subOrderId } = yield* (yield* Market).db.table(returns).get(id)
-  const { orderId } = yield* admitted(subOrderId)
-  return { orderId, subOrderId }
-})
-
-/** A step that changes a return alone: 422 INVALID_TRANSITION from a state that it does not begin at. */
-const step = <E>(move: "shipBack" | "receive", admitted: Admitted<E>) =>
-  Effect.fn(`Returns.${move}`)(function*(id: string, change: ChangeOf<typeof returns> = {}) {
-    yield* admittedTo(id, admitted)
-    return yield* (yield* Market).db.use(returnMachine).move(move, id, change)
-  })
-
-/** As the vendor. */
-const rejectReturn = Effect.fn("Returns.reject")(function*(id: string, vendorNotes: string | null) {
-  const { orderId } = yield* admittedTo(id, vendorOf)
-  const rejected = yield* (yield* Market).db.use(returnMachine).move("reject", id, { vendorNotes })
-  yield* rejectCore(rejected, orderId, vendorNotes || "The vendor does not take the goods back.")
-  return rejected
-}, (work) => inTransaction(work))
-
-/** As the buyer. */
-const shipBack = step("shipBack", buyerOf)
-
-/** As the vendor, or an operator. */
-const receiveReturn = step("receive", sellerOf)
-
-/** As the vendor; an amount above what the goods have left of their price is 422. Null: what they cost. */
-const approveReturn = Effect.fn("Returns.approve")(function*(id: string, refundAmountCents: number | null) {
-  const { db } = yield* Market
-  const of = yield* admittedTo(id, vendorOf)
-  const { lineItems } = yield* db.use(returnMachine).lock("approve", id)
-  const most = maxFor(yield* leftOf(of), lineItems ?? [])
-  if (refundAmountCents !== null && refundAmountCents > most) return yield* new MoreThanGoods(most)
-  const approved = yield* db.use(returnMachine).move("approve", id, { refundAmountCents })
-  yield* approveCore(approved, of.orderId)
-  return approved
-}, (work) => inTransaction(work))
-
-/** Approves a return that its vendor left unanswered, in the transaction of the caller, who has locked its row. */
-export const approveDue = Effect.fn("Returns.approveDue")(function*({ id, subOrderId }: RowOf<typeof returns>) {
-  const { db } = yield* Market
-  const approved = yield* db.use(returnMachine).move("approve", id)
-  yield* approveCore(approved, (yield* db.table(subOrders).get(subOrderId)).orderId)
-})
-
-const refunded = Effect.fnUntraced(function*(id: string) {
-  const { db } = yield* Market
-  const of = yield* admittedTo(id, sellerOf)
-  // Its row is locked before the order, the sub-order and the accounts that follow from it.
-  const row = yield* db.use(returnMachine).lock("refund", id)
-  const { lineItems, reason, refundAmountCents: agreed } = row
-  const held = yield* heldBy(row, of.orderId)
-  const refund = agreed === 0
-    ? null
-    : yield* writeRefund(of, `return ${id}: ${reason}`, (left) => chooseUnits(held(left), lineItems ?? [], agreed))
-  yield* concludeCore(row, of.orderId, refund?.refundId ?? null)
-  const after = yield* db.use(returnMachine).move("refund", id, {
-    refundId: refund?.refundId ?? null,
-    refundAmountCents: refund?.amount ?? 0
-  })
-  return { after, refund }
-}, (work) => inTransaction(work))
+type Row = RowOf<typeof returns>
 
 /**
- * As the vendor or an operator, once the goods are there: gives back what was agreed, or what they cost, in the
- * transaction of the change (contract, plugins §16.2); once, of however many requests at once. What was agreed to be 0 moves
- * no money.
+ * A step of a return for whom `partyOf` lets in: `work` does the same step of the core's and says what the row becomes, in
+ * one transaction. 404; 422 INVALID_TRANSITION from a state that the step does not begin at.
  */
-const refundReturn = Effect.fn("Returns.refund")(function*(id: string) {
-  const { after, refund } = yield* refunded(id)
-  yield* settleRefund(refund)
+const step = Effect.fn("Returns.step")(function*<E, E2>(
+  move: keyof typeof returnMachine.moves,
+  partyOf: (subOrderId: string) => Effect.Effect<Pick<Standing, "orderId">, E, CurrentActor | Market>,
+  id: string,
+  work: (row: Row, of: OfOrder) => Effect.Effect<ChangeOf<typeof returns>, E2, CurrentActor | Market>
+) {
+  const { db } = yield* Market
+  const { subOrderId } = yield* db.table(returns).get(id)
+  const { orderId } = yield* partyOf(subOrderId)
+  // Its row is locked before the order, the sub-order and the accounts that follow from it.
+  yield* followCore(id, orderId)
+  const change = yield* work(yield* db.use(returnMachine).lock(move, id), { orderId, subOrderId })
+  return yield* db.use(returnMachine).move(move, id, change)
+}, (work) => inTransaction(work))
+
+const approveCore = (row: Row, { orderId }: OfOrder) => withCore(row, (core, id) => core.approve(orderId, id, {}))
+
+/** An amount above what the goods have left of their price is 422. Null: what they cost. */
+const approveReturn = (id: string, refundAmountCents: number | null) =>
+  step("approve", vendorOf, id, (row, of) =>
+    Effect.gen(function*() {
+      const most = maxFor(yield* leftOf(of), row.lineItems ?? [])
+      if (refundAmountCents !== null && refundAmountCents > most) return yield* new MoreThanGoods(most)
+      yield* approveCore(row, of)
+      return { refundAmountCents }
+    }))
+
+/** Approves a return that its vendor left unanswered, in the transaction of the caller, who has locked its row. */
+export const approveDue = ({ id }: Row) =>
+  step(
+    "approve",
+    (of) => Market.use(({ db }) => db.table(subOrders).get(of)),
+    id,
+    (row, of) => Effect.as(approveCore(row, of), {})
+  )
+
+const rejectReturn = (id: string, vendorNotes: string | null) =>
+  step("reject", vendorOf, id, (row, { orderId }) => {
+    const reason = vendorNotes || "The vendor does not take the goods back."
+    return Effect.as(withCore(row, (core, coreId) => core.reject(orderId, coreId, reason)), { vendorNotes })
+  })
+
+/** The refund of what came back, or of what was agreed. */
+const refundOf = Effect.fnUntraced(function*(row: Row, of: OfOrder) {
+  const { refunds } = (yield* Market).host.services
+  const { coreReturnId, id, lineItems, reason, refundAmountCents: agreed } = row
+  const core = yield* withCore(row, (core, id) => core.requestRefund(of.orderId, id, { amount: agreed ?? undefined }))
+  const refund = agreed === 0 || coreReturnId !== null
+    ? core
+    : yield* writeRefund(of, `return ${id}: ${reason}`, (left) => chooseUnits(left, lineItems ?? [], agreed))
+  const refundId = refund?.refundId ?? null
+  return { refundId, refundAmountCents: refundId === null ? 0 : (yield* refunds.get(refundId)).amount }
+})
+
+/**
+ * Once the goods are there: gives back what was agreed, or what they cost, in the transaction of the change (contract,
+ * plugins §16.2); once, of however many requests at once. What was agreed to be 0 moves no money.
+ */
+const refundReturn = Effect.fnUntraced(function*(id: string) {
+  const after = yield* step("refund", sellerOf, id, refundOf)
+  yield* settleRefund(after)
   return after
 })
 
@@ -173,9 +164,9 @@ export const returnRoutes = [
     ...party,
     summary: "Say that approved goods are on their way back, as their buyer",
     input: Schema.Struct({ trackingNumber: Text })
-  }).handle(({ input, params }) => shipBack(params.id, input)),
+  }).handle(({ input, params }) => step("shipBack", buyerOf, params.id, () => Effect.succeed(input))),
   g.post("/returns/:id/receive", { ...party, summary: "Say that goods came back, as their vendor or an operator" })
-    .handle(({ params }) => receiveReturn(params.id)),
+    .handle(({ params }) => step("receive", sellerOf, params.id, receiveCore)),
   g.post("/returns/:id/refund", {
     ...party,
     summary: "Give the customer back what the goods cost or what was agreed, as their vendor or an operator"

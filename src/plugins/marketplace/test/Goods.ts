@@ -1,12 +1,13 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aGuestCart, aProduct, checkOut, type ProductOptions, putInto } from "../../../../test/support/Purchase.ts"
-import { asAdmin } from "../../../../test/support/TestApp.ts"
-import { EntityId, newId } from "../../../domain/platform/ids/Id.ts"
+import { asAdmin, asCustomer } from "../../../../test/support/TestApp.ts"
+import { EntityId, newId, OrderId, OrderLineId } from "../../../domain/platform/ids/Id.ts"
 import type { NewRowOf } from "../../kit/tables/Table.ts"
 import { vendorEntities } from "../products/VendorProduct.ts"
 import { vendors } from "../vendors/Vendor.ts"
-import { done } from "./Calls.ts"
+import { asVendor, done } from "./Calls.ts"
 import { onTables } from "./Market.ts"
 
 export type VendorSpec = Partial<NewRowOf<typeof vendors>> & { readonly within?: string }
@@ -44,6 +45,28 @@ export const anOrderOf = Effect.fnUntraced(
     return placed.text("data.id")
   }
 )
+
+/** Units of a vendor's product that a customer bought by checkout, delivered from stock. */
+export const aDelivery = Effect.fnUntraced(function*(quantity = 3, options: ProductOptions = {}) {
+  const vendorId = yield* aVendor()
+  const entityId = yield* aProductOf(vendorId, options)
+  const orderId = OrderId.make(yield* anOrderOf([[entityId, quantity]]))
+  const buyer = asCustomer(`buyer-${newId()}`)
+  const customerId = (yield* done(buyer, "GET /api/me/profile")).text("data.id")
+  yield* onDatabase((sql) => sql`update orders set customer_id = ${customerId}::uuid where id = ${orderId}::uuid`)
+  const subOrderId = (yield* subOrderOf(orderId, vendorId)).text("data.id")
+  yield* done(asAdmin, `PATCH /sub-orders/${subOrderId}/status`, { status: "delivered" })
+  const id = (yield* done(asAdmin, `GET /api/orders/${orderId}`)).text("data.lineItems.0.id")
+  const people = { buyer, vendor: asVendor(vendorId), within: "org_default" }
+  return {
+    orderId,
+    subOrderId,
+    vendorId,
+    customerId,
+    lines: [{ id: OrderLineId.make(id), entityId, quantity }],
+    ...people
+  }
+})
 
 /** The sub-orders of an order as staff reads them. */
 export const subOrdersOf = (orderId: string) => done(asAdmin, `GET /sub-orders?orderId=${orderId}&limit=100`)

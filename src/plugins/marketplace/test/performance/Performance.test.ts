@@ -64,7 +64,8 @@ const tenSales = Effect.fnUntraced(function*(vendorId: string, within = "org_def
     resolution: "vendor_favor"
   })
   yield* aReturn(yield* inTime, "vendor_rejected")
-  yield* Effect.repeat(inTime, { times: 2 })
+  yield* aReturn(yield* inTime, "cancelled")
+  yield* Effect.repeat(inTime, { times: 1 })
   return yield* aSale({ ...of, status: "confirmed", soldDaysAgo: 91 })
 })
 

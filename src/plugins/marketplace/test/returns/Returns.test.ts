@@ -1,10 +1,12 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { stockOf } from "../../../../../test/checkout/CheckoutFixtures.ts"
+import { eventually } from "../../../../../test/support/Eventually.ts"
 import { asAdmin, at } from "../../../../../test/support/TestApp.ts"
 import { accountOf } from "../Books.ts"
 import { assertOnce, asVendor, done, refused, refusedBodies, send } from "../Calls.ts"
-import { anOrderOf, aProductOf, aVendor, subOrderOf } from "../Goods.ts"
-import { market } from "../Market.ts"
+import { aDelivery, anOrderOf, aProductOf, aVendor, subOrderOf } from "../Goods.ts"
+import { market, withoutWorker } from "../Market.ts"
 import { amountsOf, aReturn, aSale, refundsOf, type Sale } from "../Sales.ts"
 
 const invalid = "422 VALIDATION_FAILED"
@@ -29,6 +31,19 @@ const stepOf = (name: keyof typeof steps, id: string) => `POST ${steps[name][1].
 const step = (name: keyof typeof steps, id: string, sale: Sale, body: object = steps[name][2]) =>
   done(sale[steps[name][0]], stepOf(name, id), body)
 
+const coreOf = (sale: Sale) => done(asAdmin, `GET /api/orders/${sale.orderId}/returns`)
+const numberOf = (sale: Sale) => Effect.map(coreOf(sale), (all) => all.text("data.0.number"))
+
+const unitOf = ({ lines: [line] }: Sale) => ({ lineItemId: line?.id, quantity: 1 })
+
+/** A return of so many units that its buyer has shipped. */
+const shippedBack = Effect.fnUntraced(function*(sale: Sale, quantity = 1, refundAmountCents?: number) {
+  const id = (yield* ask(sale, [{ entityId: sale.lines[0]?.entityId, quantity }])).text("data.id")
+  yield* step("approve", id, sale, { refundAmountCents })
+  yield* step("shipBack", id, sale)
+  return { id }
+})
+
 /** A return of one unit of each line that has come back, after its vendor offered so much. */
 const cameBack = Effect.fnUntraced(function*(sale: Sale, refundAmountCents?: number) {
   const id = yield* aReturn(sale)
@@ -40,7 +55,8 @@ const cameBack = Effect.fnUntraced(function*(sale: Sale, refundAmountCents?: num
 
 market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test) => {
   test("goes its way from the request to the money, and the goods into stock", function*() {
-    const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 2 }, { unitPrice: 500 }] })
+    const sale = yield* aDelivery(2)
+    const onHand = stockOf(sale.lines[0]?.entityId ?? "")
     const lineItems = [{ entityId: sale.lines[0]?.entityId, quantity: 1, reason: "A crack." }]
     const before = Date.now()
     const asked = yield* done(sale.buyer, "POST /returns", { ...asking(sale, lineItems), customerId: sale.vendorId })
@@ -50,15 +66,17 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
     assert.strictEqual((yield* step("approve", id, sale)).at("data.status"), "vendor_approved")
     const shipped = { status: "shipped_back", trackingNumber: "1Z 999" }
     assert.deepInclude((yield* step("shipBack", id, sale)).at("data"), shipped)
+    assert.deepStrictEqual(yield* onHand, { onHand: 98, reserved: 0 })
     assert.strictEqual((yield* step("receive", id, sale)).at("data.status"), "received")
+    assert.deepStrictEqual(yield* onHand, { onHand: 99, reserved: 0 })
     const refunded = yield* step("refund", id, sale)
     const [refund] = yield* refundsOf(sale)
     const end = { status: "refunded", refundAmountCents: 1_000, refundId: refund?.id }
     assert.deepInclude(refunded.at("data"), end)
     assert.deepStrictEqual(yield* amountsOf(sale), [1_000])
-    // Of this kind are refunds whose units that were handed over go back into stock.
+    assert.deepStrictEqual(yield* onHand, { onHand: 99, reserved: 0 })
     const record = yield* done(asAdmin, `GET /api/orders/${sale.orderId}/refunds`)
-    assert.deepInclude(record.at("data.0"), { kind: "return", reason: `return ${id}: defective` })
+    assert.deepInclude(record.at("data.0"), { kind: "return", reason: `return ${yield* numberOf(sale)}` })
   })
 
   test("takes only the steps of its machine", function*() {
@@ -163,14 +181,13 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
     yield* refused(invalid, sale.buyer, "POST /returns", asking(sale))
   })
 
-  const coreOf = (sale: Sale) => done(asAdmin, `GET /api/orders/${sale.orderId}/returns`)
   const askCore = (sale: Sale, quantity: number) =>
     [asAdmin, `POST /api/orders/${sale.orderId}/returns`, {
       lines: [{ lineItemId: sale.lines[0]?.id, quantity }]
     }] as const
 
   test("holds its units in a return of the core, which goes its way with it", function*() {
-    const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 3 }, { unitPrice: 500 }] })
+    const sale = yield* aDelivery()
     const units = (quantity: number) => [{ entityId: sale.lines[0]?.entityId, quantity }]
     yield* done(...askCore(sale, 1))
     yield* refused(invalid, sale.buyer, "POST /returns", asking(sale, units(3)))
@@ -185,7 +202,7 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
     yield* step("approve", id, sale, { refundAmountCents: 1_500 })
     yield* step("shipBack", id, sale)
     yield* step("receive", id, sale)
-    assert.deepStrictEqual(yield* states, ["approved", "rejected", "requested"])
+    assert.deepStrictEqual(yield* states, ["received", "rejected", "requested"])
     const refundId = (yield* step("refund", id, sale)).text("data.refundId")
     const core = yield* coreOf(sale)
     assert.deepInclude(core.at("data.0"), { status: "refunded", refundId })
@@ -193,6 +210,61 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
     assert.deepInclude(core.at("data.1"), { rejectionReason: "It was worn." })
     assert.deepStrictEqual(yield* amountsOf(sale), [1_500])
     yield* refused(invalid, ...askCore(sale, 1))
+  })
+
+  test("restocks its units once of eight receipts at once, and none that were given back otherwise", function*() {
+    const sale = yield* aDelivery()
+    const { id } = yield* shippedBack(sale, 2)
+    const lines = [{ lineItemId: sale.lines[0]?.id, quantity: 2 }]
+    yield* done(asAdmin, `POST /api/orders/${sale.orderId}/refunds`, { lines })
+    yield* assertOnce(send(sale.vendor, stepOf("receive", id)))
+    assert.deepStrictEqual(yield* stockOf(sale.lines[0]?.entityId ?? ""), { onHand: 98, reserved: 0 })
+    assert.strictEqual((yield* coreOf(sale)).at("data.0.lines.0.receivedQuantity"), 1)
+    assert.strictEqual((yield* step("refund", id, sale)).at("data.refundAmountCents"), 1_000)
+    const late = yield* aDelivery(1)
+    const { id: none } = yield* shippedBack(late)
+    yield* done(asAdmin, `POST /api/orders/${late.orderId}/refunds`, { lines: [unitOf(late)] })
+    yield* refused("409 CONFLICT", late.vendor, stepOf("receive", none))
+    assert.deepStrictEqual(yield* stockOf(late.lines[0]?.entityId ?? ""), { onHand: 99, reserved: 0 })
+  })
+
+  test("that was agreed to be worth less, or nothing, is refunded so once it was received", function*() {
+    const sale = yield* aDelivery()
+    const [free, half] = [yield* shippedBack(sale, 1, 0), yield* shippedBack(sale, 1, 500)]
+    for (const { id } of [free, half]) yield* step("receive", id, sale)
+    const nothing = { status: "refunded", refundId: null, refundAmountCents: 0 }
+    assert.deepInclude((yield* step("refund", free.id, sale)).at("data"), nothing)
+    assert.strictEqual((yield* step("refund", half.id, sale)).at("data.refundAmountCents"), 500)
+    assert.deepStrictEqual(yield* amountsOf(sale), [500])
+    assert.deepStrictEqual((yield* coreOf(sale)).list("data").map((one) => at(one, "status")), ["refunded", "refunded"])
+  })
+
+  test("follows what staff and its buyer do with the return of the core", function*() {
+    const goods = { lines: [{ entityId: yield* aProductOf(yield* aVendor()), quantity: 1 }] }
+    const came = (sale: Sale) => ({ approve: {}, receive: { lines: [{ ...unitOf(sale), disposition: "scrap" }] } })
+    const ends = [
+      ["vendor_approved", {}, () => ({ approve: {} })],
+      ["vendor_rejected", { vendorNotes: "It was worn." }, () => ({ reject: { reason: "It was worn." } })],
+      ["received", {}, came],
+      ["refunded", { refundAmountCents: 1_000 }, (sale: Sale) => ({ ...came(sale), refund: {} })],
+      ["exchanged", { refundAmountCents: 1_000 }, (sale: Sale) => ({ ...came(sale), exchange: goods })],
+      ["cancelled", { refundAmountCents: null }, () => ({})]
+    ] as const
+    for (const [status, shown, steps] of ends) {
+      const sale = yield* aDelivery()
+      const asked = yield* ask(sale, [{ entityId: sale.lines[0]?.entityId, quantity: 1 }])
+      const core = `${sale.orderId}/returns/${asked.text("data.coreReturnId")}`
+      for (const [verb, body] of Object.entries(steps(sale))) {
+        yield* done(asAdmin, `POST /api/orders/${core}/${verb}`, body)
+      }
+      if (status === "cancelled") yield* done(sale.buyer, `POST /api/me/orders/${core}/cancel`)
+      const read = done(sale.vendor, `GET /returns/${asked.text("data.id")}`)
+      const isThere = Effect.map(read, (one) => one.at("data.status") === status && one)
+      const found = yield* eventually(`a return that is ${status}`, isThere)
+      const refundId = (yield* coreOf(sale)).at("data.0.refundId")
+      assert.deepInclude(found.at("data"), { ...shown, refundId })
+      assert.strictEqual(found.at("data.resolvedAt") === null, status === "vendor_approved" || status === "received")
+    }
   })
 
   test("that the core has received and refunded takes off what its vendor is owed", function*() {
@@ -223,5 +295,28 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
     yield* assertOnce(send(sale.buyer, "POST /returns", asking(sale, [units(2)])))
     yield* refused(invalid, sale.buyer, "POST /returns", asking(sale, [units(2)]))
     yield* ask(sale, [units(1)])
+  })
+})
+
+market({}, withoutWorker)("a return whose event was not handled yet", (test) => {
+  test("of goods that are not counted is received in a store without a warehouse", function*() {
+    const sale = yield* aDelivery(1, { type: "service" })
+    const { id } = yield* shippedBack(sale)
+    assert.strictEqual((yield* step("receive", id, sale)).at("data.status"), "received")
+    assert.strictEqual((yield* step("refund", id, sale)).at("data.refundAmountCents"), 1_000)
+  })
+
+  test("takes steps from where staff have brought the return of the core", function*() {
+    const [sale, denied] = [yield* aDelivery(), yield* aDelivery()]
+    const [asked, other] = [yield* ask(sale), yield* ask(denied)]
+    const core = `POST /api/orders/${sale.orderId}/returns/${asked.text("data.coreReturnId")}`
+    yield* done(asAdmin, `${core}/approve`)
+    yield* refused("422 INVALID_TRANSITION", sale.vendor, stepOf("approve", asked.text("data.id")), {})
+    yield* done(asAdmin, `${core}/receive`, { lines: [{ ...unitOf(sale), disposition: "scrap" }] })
+    assert.strictEqual((yield* done(asAdmin, `GET /returns/${asked.text("data.id")}`)).at("data.status"), "requested")
+    const refund = yield* step("refund", asked.text("data.id"), sale)
+    assert.deepInclude(refund.at("data"), { status: "refunded", refundAmountCents: 1_000 })
+    yield* done(asAdmin, `POST /api/orders/${denied.orderId}/returns/${other.text("data.coreReturnId")}/cancel`)
+    yield* refused("422 INVALID_TRANSITION", denied.vendor, stepOf("approve", other.text("data.id")), {})
   })
 })
