@@ -13,6 +13,7 @@ it("a return never takes back stored value", () => {
     variantTitle: null,
     sku: null,
     returnable: 1,
+    restockable: 1,
     unsent: 0,
     warehouseId: null
   })

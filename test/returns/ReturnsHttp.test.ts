@@ -4,7 +4,7 @@ import { inspect } from "node:util"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase, refused as refusedAs, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { aWarehouse } from "../support/Purchase.ts"
-import { type Answer, api, type asAdmin, asCustomer, asStaff, at, withSharedApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asCustomer, asStaff, at, withSharedApp } from "../support/TestApp.ts"
 import { ask, askOwn, expecting, receipt, received, sold, step } from "./ReturnFixtures.ts"
 
 const refused = (answer: Answer, status: number, code: string, message = /./) => {
@@ -96,6 +96,25 @@ withSharedApp("returns", (it) => {
       assert.deepStrictEqual(yield* stockOf(order.entityId), { onHand: 8, reserved: 0 })
       yield* expecting(201, ask(order, 1))
       refused(yield* ask(order, 1), 422, "VALIDATION_FAILED")
+    }))
+
+  it.effect("restock no unit that its refund has restocked, and scrap it still", () =>
+    Effect.gen(function*() {
+      const order = yield* sold(2)
+      yield* aWarehouse()
+      const id = (yield* ask(order, 2)).text("data.id")
+      yield* step(order, id, "approve")
+      const before = yield* stockOf(order.entityId)
+      const lines = [{ lineItemId: order.lineId, quantity: 1 }]
+      const body = { lines, restock: true }
+      yield* expecting(201, api("POST", `/api/orders/${order.id}/refunds`, { as: asAdmin, body }))
+      const restocked = { ...before, onHand: before.onHand + 1 }
+      assert.deepStrictEqual(yield* stockOf(order.entityId), restocked)
+      refused(yield* step(order, id, "receive", receipt(order, 2)), 422, "VALIDATION_FAILED")
+      assert.deepStrictEqual(yield* stockOf(order.entityId), restocked)
+      const line = (disposition: string) => receipt(order, 1, { disposition }).lines
+      yield* expecting(200, step(order, id, "receive", { lines: [...line("restock"), ...line("scrap")] }))
+      assert.deepStrictEqual(yield* stockOf(order.entityId), { ...before, onHand: before.onHand + 2 })
     }))
 
   it.effect("never ask for more units than were sold, also of ten requests at once", () =>

@@ -157,5 +157,10 @@ export const migrations = {
     "drop index refunds_pending",
     `create index refunds_pending on refunds (next_attempt_at)
       where status = 'pending' or (status = 'completed' and given_outside is not null and sent_at is null)`
+  ),
+  "0008_read_lines": statements(
+    `create view refund_lines_read as
+      select organization_id, refund_id, order_line_id, quantity, amount, value, restock, restocked
+      from refund_lines`
   )
 }

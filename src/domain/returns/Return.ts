@@ -170,6 +170,8 @@ const SoldLine = Schema.Struct({
   ...Struct.pick(ShownItem.fields, ["title", "variantTitle", "sku"]),
   /** Units that no return asks for and that were not refunded otherwise. */
   returnable: Schema.Int,
+  /** Units that are not back in stock, by a refund or another return. */
+  restockable: Schema.Int,
   /** Units that are still to be handed over. */
   unsent: Schema.Int,
   /** Where the units left; else the warehouse that is asked first. */
@@ -259,6 +261,7 @@ export const receivedLines = (
   Result.gen(function*() {
     const left = new Map(asked.map(({ lineItemId, quantity }) => [lineItemId, quantity]))
     const known = new Map(sold.lines.map((line) => [line.id, line]))
+    const shelf = new Map<OrderLineId, number>()
     const received = new Map<OrderLineId, Array<ReturnLine["received"][number]>>()
     for (const [index, { disposition, lineItemId, quantity, warehouseId }] of lines.entries()) {
       const [most, line] = [left.get(lineItemId), known.get(lineItemId)]
@@ -274,6 +277,14 @@ export const receivedLines = (
           `has ${line.unsent} units that are not handed over. Record their fulfillment or refund them first`
         )
       }
+      const restockable = shelf.get(lineItemId) ?? line.restockable
+      if (disposition === "restock" && quantity > restockable) {
+        return yield* refuse(
+          `lines.${index}.quantity`,
+          `must be at most ${restockable} to restock. The other units were restocked when they were refunded`
+        )
+      }
+      if (disposition === "restock") shelf.set(lineItemId, restockable - quantity)
       const place = disposition === "scrap" ? null : warehouseId ?? line.warehouseId
       left.set(lineItemId, most - quantity)
       received.set(lineItemId, [...received.get(lineItemId) ?? [], { quantity, disposition, warehouseId: place }])

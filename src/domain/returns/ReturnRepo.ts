@@ -45,6 +45,12 @@ const readSold = (sql: SqlClient.SqlClient, organization: string, orderId: Order
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'variantId', l.variant_id,
             'entityType', l.entity_type, 'title', l.title, 'variantTitle', l.variant_title, 'sku', l.sku,
             'returnable', returnable_units(l.id),
+            'restockable', l.quantity
+              - (select coalesce(sum(x.restocked), 0) from refunds_read f join refund_lines_read x on x.refund_id = f.id
+                where f.order_id = o.id and x.order_line_id = l.id)
+              - (select coalesce(sum((unit->>'quantity')::int), 0) from order_return_lines x
+                cross join jsonb_array_elements(x.received) unit
+                where x.order_line_id = l.id and unit->>'disposition' = 'restock'),
             'unsent', ${sql.literal(unsentUnits)},
             'warehouseId', coalesce(
               (select m.warehouse_id from stock_movements_read m
