@@ -33,7 +33,7 @@ const enqueue = (task: string) =>
 const day = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10)
 const [nine, eleven] = [`${day}T09:00:00.000Z`, `${day}T11:00:00.000Z`]
 const person = (name: string) => ({
-  as: { ...asCustomer(`user-${name}`), permissions: ["appointments:book"] },
+  as: { ...asCustomer(`user-${name}`), email: `${name}@example.com`, permissions: ["appointments:book"] },
   who: { customerName: name, customerEmail: `${name}@example.com` }
 })
 const [ann, bob, cid] = [person("ann"), person("bob"), person("cid")]

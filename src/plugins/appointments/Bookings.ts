@@ -132,7 +132,7 @@ export const book = Effect.fn("Bookings.book")(function*(
   /** When it is given up unless it was paid; null: it is paid at the visit. */
   payBy: Date | null = null
 ) {
-  yield* requireEmail(rest.customerEmail)
+  yield* requireEmail(actor, rest.customerEmail)
   const customer = yield* namedCustomer(tools, actor, customerId)
   // Moving an appointment has this turn before it locks providers.
   yield* tools.db.turn(bookings)

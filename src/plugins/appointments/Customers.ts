@@ -16,6 +16,11 @@ export const booker = {
 class NotForOthers extends forbidden("NotForOthers", `Permission '${manage}' is required to book for others.`) {}
 class UnknownCustomer extends invalid("UnknownCustomer", "customerId", "customerId must be the login of a customer.") {}
 class NoAddress extends invalid("NoAddress", "customerEmail", "customerEmail must be an e-mail address.") {}
+class NotOwnAddress extends invalid(
+  "NotOwnAddress",
+  "customerEmail",
+  "customerEmail must be the e-mail address of your login. Staff can book for another one."
+) {}
 
 /** Who books: the id of a login, else of an API key. */
 export const customerOf = ({ keyId, name, userId }: Actor): string => userId ?? keyId ?? name
@@ -27,6 +32,9 @@ export const namedCustomer = Effect.fnUntraced(function*({ db }: Tools, actor: A
   return (yield* db.use(isCustomer)(named)) ? named : yield* new UnknownCustomer()
 })
 
-/** 422 for a text that is no address. */
-export const requireEmail = (email: string) =>
-  /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? Effect.void : Effect.fail(new NoAddress())
+/** 422 for a text that is no address, and for an address that a customer names and that is not the one of their login. */
+export const requireEmail = (actor: Actor, email: string) => {
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) return Effect.fail(new NoAddress())
+  const isOwn = email.toLowerCase() === actor.email?.toLowerCase()
+  return isOwn || holds(actor, manage) ? Effect.void : Effect.fail(new NotOwnAddress())
+}

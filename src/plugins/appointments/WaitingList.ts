@@ -154,7 +154,7 @@ export const waitingListRoutes = (settings: AppointmentSettings) => [
       }),
       answer: Effect.fnUntraced(function*(call) {
         const { actor, db, input } = call
-        yield* requireEmail(input.customerEmail)
+        yield* requireEmail(actor, input.customerEmail)
         const earliest = yield* timeOf(call, input.providerId, input.earliest)
         const latest = yield* timeOf(call, input.providerId, input.latest, "end")
         return yield* db.table(waiting)

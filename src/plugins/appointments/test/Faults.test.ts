@@ -26,7 +26,7 @@ describe("a process that ends between two statements", () => {
     const providerId = await salon.provider(service)
     const at = (time: string) => salon.at(2, time)
     const waits = async (time: string, who = bob) => {
-      const contact = { customerName: "Bob", customerEmail: "bob@example.com" }
+      const contact = { customerName: "Bob", customerEmail: who.email }
       const body = { serviceTypeId: service, earliest: at(time), latest: at(time), ...contact }
       return (await salon.done("POST", "/waiting-list", body, who)).text("data.id")
     }
