@@ -93,7 +93,7 @@ const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder, 
     currency: currencyOf(row),
     paymentMethodId,
     ...(token !== null && { paymentMethodToken: Redacted.value(token) }),
-    ...(deliveryAddress !== null && { shippingAddress: deliveryAddress }),
+    ...(orderType === "delivery" && deliveryAddress !== null && { shippingAddress: deliveryAddress }),
     metadata: about
   }, `scheduled order ${id}`)
   return order

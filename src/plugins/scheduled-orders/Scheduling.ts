@@ -32,6 +32,9 @@ class CustomerMissing
 class ForeignCart extends invalid("ForeignCart", "cartId", "cartId must be a cart of the customer.") {}
 class NothingToOrder extends invalid("NothingToOrder", "cartId", "cartId must be an active cart with items.") {}
 class NoAddress extends invalid("NoAddress", "deliveryAddress", "deliveryAddress is required for a delivery.") {}
+class NoDelivery
+  extends invalid("NoDelivery", "deliveryAddress", "deliveryAddress is for deliveries: set orderType to delivery.")
+{}
 class TooSoon extends invalid("TooSoon", "scheduledFor", "scheduledFor is too soon.") {}
 class TooLate extends invalid("TooLate", "scheduledFor", "scheduledFor is too far ahead.") {}
 class Over extends invalid("Over", "", "The time of the order is over: change its time to schedule it again.") {}
@@ -83,6 +86,13 @@ const checkTime = Effect.fnUntraced(function*({ leadMinutes, maxDaysAhead }: Sch
   if (scheduledFor > DateTime.toDateUtc(DateTime.add(now, { days: maxDaysAhead }))) return yield* new TooLate()
 })
 
+/** What is picked up has no shipping costs, so it is sent nowhere. */
+const checkAddress = ({ deliveryAddress, orderType }: Pick<Change, "deliveryAddress" | "orderType">) => {
+  const isDelivery = orderType === "delivery"
+  if (isDelivery && !deliveryAddress) return Effect.fail(new NoAddress())
+  return deliveryAddress && !isDelivery ? Effect.fail(new NoDelivery()) : Effect.void
+}
+
 /** Schedules a cart of the customer's. 404 for another one's cart, 409 when it is scheduled or its slot is full, 422 when it cannot be. */
 export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   tools: Tools,
@@ -94,7 +104,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   const customerId = yield* customerFor(tools, actor, named)
   yield* checkTime(settings, scheduledFor)
   yield* requireWindow({ scheduledFor, repeatUntil: rest.repeatUntil }, "scheduledFor", "repeatUntil")
-  if (rest.orderType === "delivery" && !rest.deliveryAddress) return yield* new NoAddress()
+  yield* checkAddress(rest)
   const seen = yield* services.cart.get(cartId)
   const { cart, lines } = seen
   if (cart.customerId !== null && cart.customerId !== customerId) return yield* new ForeignCart()
@@ -147,7 +157,10 @@ export const change = Effect.fn("ScheduledOrders.change")(
     if (changed.scheduledFor !== undefined || changed.repeatUntil !== undefined) {
       yield* requireWindow({ ...after, scheduledFor }, "scheduledFor", "repeatUntil")
     }
-    if (orderType === "delivery" && !deliveryAddress) return yield* new NoAddress()
+    yield* checkAddress({
+      orderType,
+      deliveryAddress: orderType === "delivery" ? deliveryAddress : changed.deliveryAddress
+    })
     if (changed.scheduledFor === undefined && row.status !== "failed") {
       return yield* tools.db.table(scheduledOrders).update(id, changed)
     }

@@ -65,6 +65,19 @@ describe("scheduled orders", () => {
     assert.deepStrictEqual(filtered.map((one) => one.id), [id])
   })
 
+  it("sends what is picked up nowhere, also when it was to be delivered before", async () => {
+    const deliveryAddress = { line1: "Main 1", city: "Town", postalCode: "1", country: "US" }
+    for (const orderType of ["pickup", "dine_in", undefined]) {
+      const wish = shop.wish(await shop.cart(ann, await shop.product()), { orderType, deliveryAddress })
+      await shop.refused("422 VALIDATION_FAILED", "POST", "", wish, ann)
+    }
+    const id = await shop.scheduled({ orderType: "delivery", deliveryAddress })
+    await shop.done("PATCH", `/${id}`, { orderType: "pickup" }, ann)
+    await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, { deliveryAddress }, ann)
+    const { orderId } = await shop.due(id, "completed")
+    assert.isNull((await shop.ask("GET", `/orders/${orderId}`)).at("data.shippingAddress"))
+  })
+
   it("need a cart with items, a time to come and an address for a delivery", async () => {
     const cartId = await shop.cart(ann, await shop.product())
     const empty = (await shop.ask("POST", "/carts", { currency: "USD" }, ann)).text("data.id")
