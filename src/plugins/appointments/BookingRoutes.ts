@@ -47,6 +47,7 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
       summary: "Book an appointment",
       description:
         "Without `providerId` of any provider who is free. Staff may name the customer, others get 403. With `paymentMethodId` it is paid in advance, as at a checkout: 422 CHECKOUT_FAILED gives the time up. 409 when the time is taken, 422 when it cannot be booked.",
+      rate: "checkout",
       input: Schema.Struct({
         ...NewBooking.fields,
         paymentMethodId: Schema.optional(Text),

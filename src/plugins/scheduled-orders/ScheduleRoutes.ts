@@ -69,6 +69,7 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
       summary: "Schedule a cart",
       description:
         "Orders its items at that time, at the prices of that time, with this means of payment; again every `everyDays`, if it says so. Staff names the customer, others get 403. 404 for another one's cart, 409 when it is scheduled already or the slot is full, 422 for a time that cannot be.",
+      rate: "checkout",
       input: NewSchedule,
       answer: (call) => schedule(call, settings, call.actor, call.input)
     },
@@ -90,6 +91,7 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
     summary: "Place a failed order again",
     description: `Within a minute, maybe with another means of payment. 422 once its time is over. ${missing} ${state}`,
     ...creates,
+    rate: "checkout",
     input: Means,
     success
   }).handle((call) => retry(call, settings, call.params.id, call.input)),

@@ -101,8 +101,9 @@ const routeWith = <T, Show>({ show, success }: AnyView<T, Show>) =>
       ? Effect.flatMap(own.answer(call), (row) => Effect.map(show([row], call), ([one]) => one))
       : own.answer(call)
   const terms = { ...guardOf(allowed), description, summary, success: own.success ?? success }
+  const { errors, rate } = own
   return [
-    shape(own.errors === undefined ? terms : { ...terms, errors: own.errors })
+    shape({ ...terms, ...(errors !== undefined && { errors }), ...(rate !== undefined && { rate }) })
       .handle((asked) => Effect.flatMap(callOf(asked), answer))
   ]
 }

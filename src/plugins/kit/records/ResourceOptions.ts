@@ -3,7 +3,7 @@ import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { PageOf } from "../../../domain/platform/paging/Paging.ts"
 import type { DocumentedError } from "../routes/ApiError.ts"
 import type { RouteCall } from "../routes/PluginRoute.ts"
-import type { Guard, QueryFields } from "../routes/RouteShape.ts"
+import type { Guard, QueryFields, Rate } from "../routes/RouteShape.ts"
 import type { RouteError } from "../routes/RouteTools.ts"
 import type { ColumnsOf, GivenOf, RowOf } from "../tables/Table.ts"
 import type { Which } from "../tables/TableWhereRepo.ts"
@@ -32,6 +32,7 @@ export interface Said {
   /** Who may ask, where that is not `read` or `write`. */
   readonly allowed?: Allowed
   readonly errors?: ReadonlyArray<DocumentedError>
+  readonly rate?: Rate
 }
 
 /** A route that answers with a row, or with what its `success` says. */

@@ -42,6 +42,12 @@ export type QueryFields = Readonly<Record<string, Schema.Codec<unknown, string |
 /** Request headers by name, in small letters. Each is a text, or what a schema makes of one. */
 export type HeaderFields = Readonly<Record<string, Schema.Codec<unknown, string | undefined>>>
 
+/**
+ * `strict`: few requests a minute of a caller or an address, as for what can be guessed (`rateLimits.strict`).
+ * `checkout`: counted with the checkouts of the caller, as for what asks a payment provider (`rateLimits.checkout`).
+ */
+export type Rate = "strict" | "checkout"
+
 /** What routes of every kind say beside their method and path. */
 export interface CommonOptions<Path extends string, Query extends QueryFields> extends Guard {
   readonly summary?: string
@@ -52,8 +58,8 @@ export interface CommonOptions<Path extends string, Query extends QueryFields> e
   readonly params?: { readonly [Name in ParamsOf<Path>]?: Schema.Codec<string, string> }
   /** Errors of the plugin that it may answer with (`ApiError`), for the document. */
   readonly errors?: ReadonlyArray<DocumentedError>
-  /** `strict`: few requests a minute of a caller or an address, as for what can be guessed (`rateLimits.strict`). */
-  readonly rate?: "strict"
+  /** A limit beside that of all requests. */
+  readonly rate?: Rate
 }
 
 /** What a route is, beside its method and path (spec §2, plugin manifest). */
@@ -131,7 +137,7 @@ export interface Described extends Guard {
   /** Absent: any JSON. */
   readonly success?: AnySchema | undefined
   readonly errors?: ReadonlyArray<DocumentedError> | undefined
-  readonly rate?: "strict" | undefined
+  readonly rate?: Rate | undefined
   /** Its path is not one under `/api`. */
   readonly outsideApi?: boolean | undefined
   /** The shape of its refusals; absent: the envelope. */
@@ -190,7 +196,7 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
   const strict = route.strict === true ? described.annotateMerge(Context.make(StrictBody, true)) : described
   const rated = route.rate === undefined
     ? strict
-    : strict.annotateMerge(Context.make(RouteRate, `strict:${nameOf(route)}`))
+    : strict.annotateMerge(Context.make(RouteRate, route.rate === "strict" ? `strict:${nameOf(route)}` : route.rate))
   const once = route.raw === undefined || route.raw.idempotent === true
     ? rated
     : rated.annotateMerge(Context.make(NeverRepeated, true))
