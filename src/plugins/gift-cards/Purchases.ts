@@ -20,6 +20,12 @@ class CardSpent extends invalid(
     `${amount} would be refunded for gift cards that have ${left} left: refund their line with at most that amount.`
 ) {}
 
+class CardHeld extends invalid(
+  "GiftCardHeld",
+  "",
+  "An order that is not captured yet holds a part of this gift card. Capture or cancel that order first."
+) {}
+
 const text = (longest: number) => Schema.NonEmptyString.check(Schema.isMaxLength(longest))
 
 /** Who gets the card, as the line's metadata say it, else those of the order. What cannot be read does not count. */
@@ -94,6 +100,8 @@ const refuseSpent = Effect.fn("Purchases.refuseSpent")(function*({ db }: PluginC
   for (const { amount, id, units } of lines) {
     const taken = all.filter(({ isWithdrawn, lineId }) => lineId === id && !isWithdrawn).slice(0, units)
     const left = taken.reduce((sum, { worth }) => sum + worth, 0)
+    // What is held comes back to a card that is withdrawn by then, where no one could spend it.
+    if (taken.some(({ isHeld }) => isHeld)) return yield* new CardHeld()
     const isSpent = taken.length === 0 || taken.some(({ isSpent }) => isSpent)
     if (isSpent && amount > left) return yield* new CardSpent(amount, left)
   }

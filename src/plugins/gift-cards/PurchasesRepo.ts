@@ -31,7 +31,9 @@ const SoldCard = Schema.Struct({
   /** What can be taken off it, or what was. */
   worth: Schema.Int,
   /** Less than all is left on it. */
-  isSpent: Schema.Boolean
+  isSpent: Schema.Boolean,
+  /** An order that is not captured yet holds a part of it. */
+  isHeld: Schema.Boolean
 })
 export type SoldCard = typeof SoldCard.Type
 
@@ -80,7 +82,7 @@ export const lockedCards = statement(
       select id, order_line_id as "lineId", source_order_id as "orderId", withdrawn_at is not null as "isWithdrawn",
         case when withdrawn_at is null then balance - held else (select -coalesce(sum(e.amount), 0)
           from gift_card_entries e where e.account_id = locked.id and e.type = 'withdraw') end::float8 as worth,
-        balance - held < initial_amount as "isSpent"
+        balance - held < initial_amount as "isSpent", held > 0 as "isHeld"
       from locked order by worth desc, id`)
   }
 )

@@ -137,6 +137,19 @@ describe("a gift card that is bought", () => {
     assert.deepStrictEqual([0, 1].flatMap((n) => codesTo(`whole${n}@example.com`)), [])
   })
 
+  it("is not withdrawn while an order holds a part of it, which would come back to a card that no one can spend", async () => {
+    const { codes: [code = ""], refundUnit, states } = await twoSold("held@example.com")
+    const waits = await shop.buy(3_000, [code], { paymentMethodId: "test_requires_action" })
+    assert.strictEqual(waits.at("data.payment.status"), "requires_action", JSON.stringify(waits.body))
+    assert.strictEqual((await refundUnit()).status, 201, "the other card")
+    const refused = await refundUnit(1)
+    assert.strictEqual(refused.status, 422)
+    assert.match(refused.text("error.message"), /holds a part of this gift card/)
+    await shop.ask("PATCH", `/orders/${waits.text("data.id")}/status`, { status: "cancelled" })
+    await waitFor("the hold to end", async () => (await refundUnit()).status === 201)
+    assert.deepStrictEqual(await states(), ["disabled 0", "disabled 0"])
+  })
+
   it("keeps its order from being refunded or cancelled as a whole once it was spent", async () => {
     const { codes: [code = ""], orderId, states } = await twoSold("spent@example.com")
     const cancel = () => shop.ask("PATCH", `/orders/${orderId}/status`, { status: "cancelled" })
@@ -191,7 +204,7 @@ describe("a gift card that is bought", () => {
     await shop.checkOut(await ofCards([{}]), [], { paymentMethodId: "test_capture_fail" })
     const unpaid = await shop.app.db.query(
       `select (select count(*) from gift_cards where source_order_id = o.id)::int4 as n
-      from orders o where o.amount_captured is null`
+      from orders o where o.amount_captured is null order by o.placed_at desc limit 1`
     )
     assert.deepStrictEqual(unpaid, [{ n: 0 }])
   })
