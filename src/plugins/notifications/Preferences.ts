@@ -72,18 +72,23 @@ class NoDestination
   extends invalid("NoDestination", "destination", (words: string) => `destination must be ${words}.`)
 {}
 
-/** Customers name no address that is not theirs: else messages about them reached others. Tokens of devices are free. */
-const checkDestination = (
-  { channel, destination }: Pick<typeof named.Type, "channel" | "destination">,
+/**
+ * A preference with a destination that it may have. Customers name no address that is not theirs: else messages about them
+ * reached others. Tokens of devices are free. What is switched off reaches no one, and keeps no destination.
+ */
+const destined = <P extends typeof named.Type>(
+  preference: P,
   own: { readonly email: string | null; readonly phone: string | null } | undefined
-) => {
+): Effect.Effect<P, NoDestination | NotOwnAddress> => {
+  const { channel, destination, isEnabled } = preference
+  if (!isEnabled) return Effect.succeed({ ...preference, destination: null })
   const wanted = destination ? wantedBy(channel, destination) : null
   if (wanted !== null) return Effect.fail(new NoDestination(wanted))
-  if (!destination || own === undefined || channel === "push") return Effect.void
+  if (!destination || own === undefined || channel === "push") return Effect.succeed(preference)
   const [address, words] = channel === "email"
     ? [own.email, "the e-mail address"]
     : [channel === "sms" ? own.phone : null, "the telephone number"]
-  return destination === address ? Effect.void : Effect.fail(new NotOwnAddress(words))
+  return destination === address ? Effect.succeed(preference) : Effect.fail(new NotOwnAddress(words))
 }
 
 const routes = group("Notifications", "/notifications")
@@ -104,8 +109,8 @@ export const preferenceRoutes = [
     Effect.gen(function*() {
       const own = holds(actor, "notifications:admin") ? undefined : yield* services.customers.existingProfile
       if (own !== undefined && own?.id !== input.customerId) return yield* new OthersPreferences()
-      yield* checkDestination(input, own ?? undefined)
-      return (yield* db.table(preferences).upsert({ category: "*", ...input }, key)).row
+      const preference = yield* destined(input, own ?? undefined)
+      return (yield* db.table(preferences).upsert({ category: "*", ...preference }, key)).row
     })
   ),
   routes.list("/preferences/:customerId", {
@@ -139,12 +144,14 @@ export const preferenceRoutes = [
     Effect.gen(function*() {
       const customerId = yield* ownCustomer(call)
       const own = yield* call.services.customers.existingProfile
-      for (const one of call.input.preferences) yield* checkDestination(one, own ?? { email: null, phone: null })
+      const wished = yield* Effect.forEach(call.input.preferences, (one) =>
+        destined(one, own ?? { email: null, phone: null }))
       return yield* call.db.transaction(
-        Effect.forEach(call.input.preferences, (one) =>
+        Effect.forEach(wished, (one) =>
           Effect.map(
             call.db.table(preferences).upsert({ category: "*", ...one, customerId }, key),
-            ({ row }) => row
+            ({ row }) =>
+              row
           ))
       )
     })

@@ -230,6 +230,9 @@ describe("events", () => {
       assert.strictEqual((await set(channel, own)).status, 200)
     }
     assert.strictEqual((await set("push", "token of a device")).status, 200)
+    const off = { channel: "email", category: "news", isEnabled: false, destination: "victim@example.com" }
+    const silent = await shop.ask("PUT", "/me/notification-preferences", { preferences: [off] }, as)
+    assert.deepInclude(silent.at("data.0"), { isEnabled: false, destination: null })
   })
 
   it("about a record that names its customer by the login reach them", async () => {
