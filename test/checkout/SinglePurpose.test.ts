@@ -184,6 +184,20 @@ layer(testAppLayer(settings(true)), live)("single-purpose stored value, where pr
       )
     }))
 
+  it.effect("is replaced by a card that is taxed like it", () =>
+    Effect.gen(function*() {
+      const shirt = yield* aProduct({ price: 1_000 })
+      for (const singlePurpose of [true, false]) {
+        const { code, id } = yield* aCard(1_500, { singlePurpose })
+        const order = yield* checkOut(yield* aCartWith(shirt), { giftCardCodes: [code] })
+        assert.strictEqual(order.status, 201, JSON.stringify(order.body))
+        yield* post(`/api/gift-cards/${id}/disable`, {})
+        yield* post(`/api/orders/${order.text("data.id")}/refunds`, {})
+        const made = yield* api("GET", `/api/gift-cards?sourceOrderId=${order.text("data.id")}`, { as: asAdmin })
+        assert.deepStrictEqual([made.at("data.0.balance"), made.at("data.0.singlePurpose")], [1_500, singlePurpose])
+      }
+    }))
+
   it.effect("is not taxed again at a till, which says so of stored value only", () =>
     Effect.gen(function*() {
       yield* tax
