@@ -25,7 +25,17 @@ const huge = 1_000_000_000_000
 /** A shop has two groups of customers; a customer may be in both. */
 const groupNumbers = [0, 1] as const
 
-const types = ["product", "product", "product", "book", "digitalDownload", "service", "gift_card", "voucher"] as const
+const types = [
+  "product",
+  "product",
+  "product",
+  "book",
+  "digitalDownload",
+  "service",
+  "gift_card",
+  "voucher",
+  "pass"
+] as const
 const categories = [null, "shoes", "hats"] as const
 const classNames = [null, null, "reduced", "books", "unknown"] as const
 const bps = [0, 550, 700, 777, 825, 997.5, 1_000, 1_900, 2_100, 2_500] as const
@@ -236,6 +246,7 @@ export const anyWish = (chance: Chance, shop: Shop): Wish => {
   return {
     exempt: chance.inHundred(15),
     card: chance.inHundred(25) ? chance.between(1, costly * 3) : 0,
+    alreadyTaxed: chance.inHundred(40) ? chance.between(1, costly * 3) : 0,
     groups: chance.inHundred(50) ? [] : chance.someOf(groupNumbers, 60),
     currency,
     lines: (products.length > 0 ? products : [0]).map((product) => ({

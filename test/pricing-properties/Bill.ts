@@ -1,8 +1,9 @@
 import { discountsPerLine, namedCodes, offerOf, type PricedLine } from "./Offer.ts"
-import { sharesOf, sumOf } from "./Shares.ts"
+import { halfUp, least, sharesOf, sumOf } from "./Shares.ts"
 import {
   isPayableByCard,
   isSamePlace,
+  isSinglePurpose,
   isStoredValue,
   type Shop,
   type ShopProduct,
@@ -90,6 +91,15 @@ const taxedOf = ({ product, total, units }: PricedLine, net: bigint): bigint => 
   return exempt === 0n ? net : sharesOf(net, exempt < total ? [total - exempt, exempt] : [0n, total])[0] ?? 0n
 }
 
+/** Taxed amounts of lines, and last of shipping, without the shares of what was taxed before. */
+const notTaxedBefore = (amounts: ReadonlyArray<bigint>, payable: ReadonlyArray<bigint>, before: bigint) => {
+  const shares = sharesOf(least(before, sumOf(payable)), payable)
+  return amounts.map((amount, index) => {
+    const [part, share] = [payable[index] ?? 0n, shares[index] ?? 0n]
+    return share === 0n ? amount : halfUp(amount * (part - share), part)
+  })
+}
+
 /** What a cart costs by the rules of the contract (§3.3-3.5, §7.3, §8), or that it cannot be shipped. */
 export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved | typeof unpriced => {
   const lines = wish.lines.flatMap(({ product: index, quantity }) => {
@@ -103,7 +113,7 @@ export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved | typeof 
   if (lines.some(({ total, unitPrice }) => unitPrice < 0n || total < 0n)) return unpriced
   const totals = lines.map(({ total }) => total)
   const subtotal = sumOf(totals)
-  // Stored value is not discounted, not shipped and not taxed.
+  // Stored value is not discounted and not shipped.
   const goods = lines.filter(({ product }) => !isStoredValue(product))
   const costs = lines.map(({ product, total }) => isStoredValue(product) ? 0n : total)
   const offer = offerOf(shop, goods, wish.codes, wish.currency)
@@ -117,8 +127,13 @@ export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved | typeof 
   const ofGoods = discountsPerLine(goods.map(({ total }) => total), offer)
   const granted = lines.map((line) => ofGoods[goods.indexOf(line)] ?? 0n)
   const nets = costs.map((cost, index) => cost - (granted[index] ?? 0n))
-  const taxed = lines.map((line, index) => taxedOf(line, nets[index] ?? 0n))
-  const tax = taxOf(shop, wish, lines, taxed, [shippingCost, shippingClass])
+  const full = lines.map((line, index) => isSinglePurpose(line.product) ? line.total : taxedOf(line, nets[index] ?? 0n))
+  const payable = lines.map(({ product, total }, index) =>
+    isPayableByCard(product) ? total - (granted[index] ?? 0n) : 0n
+  )
+  const amounts = notTaxedBefore([...full, shippingCost], [...payable, shippingCost], BigInt(wish.alreadyTaxed))
+  const taxed = amounts.slice(0, -1)
+  const tax = taxOf(shop, wish, lines, taxed, [amounts.at(-1) ?? 0n, shippingClass])
   // The tax of shipping lies on the goods by what they cost, else by what they would have cost.
   const bearing = sumOf(nets) > 0n ? nets : costs
   const spread = sharesOf(tax.ofShipping, goods.map((line) => bearing[lines.indexOf(line)] ?? 0n))

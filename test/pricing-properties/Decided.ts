@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { policyOf } from "../../src/domain/catalog/TypePolicy.ts"
+import type { AlreadyTaxed } from "../../src/domain/checkout/AlreadyTaxed.ts"
 import { type CartTotals, cartTotals } from "../../src/domain/checkout/CartTotals.ts"
 import { noTerms } from "../../src/domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../src/domain/checkout/CheckoutPricing.ts"
@@ -227,10 +228,11 @@ export const decided = (
     return yield* Effect.forEach(wishes, (wish) => {
       const request = { promotionCodes: wish.codes, shippingAddress: addressOf(wish), shippingRateId: wish.rateId }
       const basket = basketOf(shop, wish)
-      const shown = Effect.map(preview(basket, request, null, noTerms), (parts) =>
+      const taxed: AlreadyTaxed = ({ most }) => Effect.succeed(Math.min(most, wish.alreadyTaxed))
+      const shown = Effect.map(preview(basket, request, null, noTerms, taxed), (parts) =>
         cartTotals({ ...parts, estimated: false, missing: [], tenders: [] }))
       return Effect.all({
-        sold: Effect.catch(price(basket, request, null), refusal),
+        sold: Effect.catch(price(basket, request, null, noTerms, taxed), refusal),
         shown: Effect.catch(shown, refusal)
       })
     })

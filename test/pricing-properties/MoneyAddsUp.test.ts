@@ -23,6 +23,7 @@ it.live("generated carts are decided as the contract says, to the unit, and come
         seen.taxIncluded,
         seen.exempt,
         seen.storedValue,
+        seen.alreadyTaxed,
         seen.shipped,
         seen.refunds,
         seen.stepped

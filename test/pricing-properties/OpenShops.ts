@@ -59,7 +59,8 @@ export const tradeOverHttp = Effect.fnUntraced(
     const trade = Effect.fnUntraced(function*(open: OpenShop, shop: number, turn: number) {
       // Each cart has a separate seed, so that it can be repeated alone.
       const chance = chanceOf(seed + 7_919 * (turn * kinds.length + shop + 1))
-      const wish = anyWish(chance, open.shop)
+      // A quote without a cart knows no cards.
+      const wish = { ...anyWish(chance, open.shop), alreadyTaxed: 0 }
       const about = `cart ${turn} of ${kinds[shop]?.name} of seed ${seed}`
       const bought = yield* buy(open, payments, wish, about)
       if (bought === undefined) seen.unserved += 1

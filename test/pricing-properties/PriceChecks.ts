@@ -24,6 +24,7 @@ export interface Seen {
   taxIncluded: number
   exempt: number
   storedValue: number
+  alreadyTaxed: number
   shipped: number
   refunds: number
 }
@@ -90,6 +91,9 @@ const checkCart = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, { shown, 
   assertTaxes(sold, about)
   const payable = payableByCard(shop, wish, expected)
   if (payableByStoredValue(sold) !== payable) assert.fail(`${about}: cards may pay ${payable}`)
+  const { alreadyTaxed = 0 } = sold
+  if (alreadyTaxed > payable) assert.fail(`${about}: ${alreadyTaxed} was taxed before, and cards may pay ${payable}`)
+  if (alreadyTaxed > 0) seen.alreadyTaxed += 1
   note(seen, bill)
   if (wish.exempt) seen.exempt += 1
   if (sold.lines.some(({ storedValue }) => storedValue === true)) seen.storedValue += 1
@@ -116,6 +120,7 @@ export const checkPrices = Effect.fnUntraced(function*(seed: number, carts: numb
     taxIncluded: 0,
     exempt: 0,
     storedValue: 0,
+    alreadyTaxed: 0,
     shipped: 0,
     refunds: 0
   }

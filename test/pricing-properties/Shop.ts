@@ -129,6 +129,8 @@ export interface Wish {
   readonly exempt: boolean
   /** What is on a gift card that pays first; 0: there is none. */
   readonly card: number
+  /** What single-purpose stored value pays at most, as it is decided without cards. */
+  readonly alreadyTaxed: number
   readonly currency: string
   readonly lines: ReadonlyArray<{ readonly product: number; readonly quantity: number }>
   readonly codes: ReadonlyArray<string>
@@ -148,10 +150,14 @@ export const defaultCurrency = "USD"
 export const policies: TypePolicies = {
   gift_card: { manageInventory: false, storedValue: true },
   voucher: { manageInventory: false, storedValue: true, payableWithStoredValue: true },
+  pass: { manageInventory: false, storedValue: true, singlePurpose: true },
   book: { payableWithStoredValue: false }
 }
 
 export const isStoredValue = ({ type }: Pick<ShopProduct, "type">): boolean => policies[type]?.storedValue === true
+
+/** Taxed when it is sold. */
+export const isSinglePurpose = ({ type }: Pick<ShopProduct, "type">): boolean => policies[type]?.singlePurpose === true
 
 export const isPayableByCard = (product: Pick<ShopProduct, "type">): boolean =>
   policies[product.type]?.payableWithStoredValue ?? !isStoredValue(product)

@@ -9,6 +9,8 @@ export interface TypePolicy {
    * and shipping leave it alone.
    */
   readonly storedValue: boolean
+  /** Taxes stored value when it is sold, and not what it pays for. */
+  readonly singlePurpose: boolean
   /** Needs shipping and an address. Default: true, and false for stored value. */
   readonly ships: boolean
   /** Whether stored value may pay for it. Default: true, and false for stored value. */
@@ -18,7 +20,7 @@ export interface TypePolicy {
 /** Policies by entity type; what a type leaves out is as for goods of an unknown type. */
 export type TypePolicies = Readonly<Record<string, Partial<TypePolicy>>>
 
-const unknownType = { manageInventory: true, storedValue: false }
+const unknownType = { manageInventory: true, storedValue: false, singlePurpose: false }
 
 const usual: TypePolicies = {
   digitalDownload: { manageInventory: false, ships: false },

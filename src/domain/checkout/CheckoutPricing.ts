@@ -13,6 +13,7 @@ import { lineTaxShares } from "../tax/TaxAmounts.ts"
 import { type DecidedTax, Taxes } from "../tax/Taxes.ts"
 import { TaxExemptions } from "../tax/TaxExemptions.ts"
 import { type Taxable, untaxed } from "../tax/TaxRules.ts"
+import { type AlreadyTaxed, nothingTaxed, payableParts, withoutTaxed } from "./AlreadyTaxed.ts"
 import type { Warning } from "./CartTotals.ts"
 import { type Discounted, discounting, type PriceFactors } from "./CheckoutDiscounts.ts"
 import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
@@ -54,7 +55,8 @@ const totalling = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionO
     request: PricingRequest,
     { applied, buyer, found, lines, shipment }: Discounted,
     decide: DecideTerms,
-    shippedBy: (shipment: Shipment) => Effect.Effect<ShippingPrice, CheckoutFailed, CurrentActor>
+    shippedBy: (shipment: Shipment) => Effect.Effect<ShippingPrice, CheckoutFailed, CurrentActor>,
+    alreadyTaxedIn: AlreadyTaxed
   ) {
     const terms = yield* decide({
       customerId: buyer.customerId,
@@ -66,7 +68,10 @@ const totalling = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionO
     const input = totalsInput(cart.currency, lines, applied, shipped)
     // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
     const before = yield* totalled(input)
-    const taxable = taxableOf(before, request, shipped)
+    const payable = payableParts(before)
+    const { customerId } = buyer
+    const alreadyTaxed = yield* alreadyTaxedIn({ customerId, most: payable.reduce((sum, part) => sum + part, 0) })
+    const taxable = withoutTaxed(taxableOf(before, request, shipped), payable, alreadyTaxed)
     const taxExemption = yield* exemptionOf(cart, request, buyer)
     const due = yield* taxes.taxOf(taxable, taxExemption !== null)
     const { included: taxIncluded } = due
@@ -75,7 +80,11 @@ const totalling = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionO
     const untaxedInput = taxExemption === null ? input : { ...input, ...withoutTax(before, due) }
     const totals = yield* totalled({ ...untaxedInput, lineTaxes, taxTotal, taxIncluded })
     const pricedCart = assemble(cart, request, buyer, totals, applied, found, shipped, tax)
-    return withTerms(taxExemption === null ? pricedCart : { ...pricedCart, taxExemption }, terms)
+    return withTerms({
+      ...pricedCart,
+      ...(taxExemption === null ? {} : { taxExemption }),
+      ...(alreadyTaxed === 0 ? {} : { alreadyTaxed })
+    }, terms)
   }))
 
 /**
@@ -88,8 +97,15 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
     const offeredTo = yield* offering
 
     const price = Effect.fn("CheckoutPricing.price")(
-      function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms = noTerms) {
-        return yield* totalsOf(cart, request, yield* discounted(cart, request, own), decide, shipping.priceOf)
+      function*(
+        cart: Basket,
+        request: PricingRequest,
+        own: CustomerId | null,
+        decide: DecideTerms = noTerms,
+        alreadyTaxed = nothingTaxed
+      ) {
+        const found = yield* discounted(cart, request, own)
+        return yield* totalsOf(cart, request, found, decide, shipping.priceOf, alreadyTaxed)
       }
     )
 
@@ -98,7 +114,13 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
      * lines that cannot be sold are left out, and shipping that is not offered costs nothing.
      */
     const preview = Effect.fn("CheckoutPricing.preview")(
-      function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms) {
+      function*(
+        cart: Basket,
+        request: PricingRequest,
+        own: CustomerId | null,
+        decide: DecideTerms,
+        alreadyTaxed = nothingTaxed
+      ) {
         const warnings: Array<Warning> = []
         const warn = (code: Warning["code"], line: BasketLine | null, { error: { message } }: CheckoutFailed) =>
           Effect.sync(() => void warnings.push({ code, lineId: line?.shown?.id ?? null, message }))
@@ -112,7 +134,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
             choiceOf(offered, shipment),
             (reason) => Effect.as(warn("shipping_unavailable", null, reason), nothingToShip)
           )
-        const pricedCart = yield* totalsOf(cart, request, found, decide, shippedBy)
+        const pricedCart = yield* totalsOf(cart, request, found, decide, shippedBy, alreadyTaxed)
         const { taxExemption = null } = pricedCart
         return {
           pricedCart,
@@ -158,12 +180,12 @@ const taxableOf = (
 ): Taxable => ({
   currency,
   address: shippingAddress,
-  lines: lines.map(({ addedSteps = [], discountAmount, quantity, storedValue, taxClass, taxClassId, totalPrice }) => ({
-    // It is taxed when it pays for goods, as these are.
-    amount: storedValue ? 0 : taxableAmount({ discountAmount, priceSteps: addedSteps, quantity, totalPrice }),
-    quantity,
-    taxClass,
-    taxClassId
+  lines: lines.map((line) => ({
+    // Other stored value is taxed when it pays for goods, as these are.
+    amount: line.storedValue && !line.singlePurpose
+      ? 0
+      : taxableAmount({ ...line, priceSteps: line.addedSteps ?? [] }),
+    ...Struct.pick(line, ["quantity", "taxClass", "taxClassId"])
   })),
   shippingTotal,
   shippingClassId

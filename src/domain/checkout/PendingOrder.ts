@@ -1,3 +1,4 @@
+import { Struct } from "effect"
 import { chosenMetadata } from "../carts/Line.ts"
 import type { Order, StoredLine } from "../orders/Order.ts"
 import { shownOrder } from "../orders/ShownOrder.ts"
@@ -57,11 +58,12 @@ export const pendingOrder = (
     refundedTotal: 0,
     shippingAddress: shippingAddress ?? null,
     metadata: {
-      ...pricedCart.metadata,
+      ...Struct.omit(pricedCart.metadata, ["alreadyTaxed"]),
       ...metadata,
       promotionCodes: promotionCodes ?? [],
       appliedPromotions: appliedIn(pricedCart),
       ...shippedBy(pricedCart),
+      ...(pricedCart.alreadyTaxed === undefined ? {} : { alreadyTaxed: pricedCart.alreadyTaxed }),
       ...(shippingAddress ? { shippingAddress } : {})
     },
     ...(isDraft === true ? { isDraft } : {}),

@@ -188,6 +188,8 @@ export const PricedCart = Schema.Struct({
   taxIncluded: Schema.optional(Schema.Boolean),
   /** Why no tax is charged; absent: it is. */
   taxExemption: Schema.optional(TaxExemption),
+  /** The part of the order that single-purpose stored value pays, without tax; absent: none. */
+  alreadyTaxed: Schema.optional(Minor),
   /** The tax adapter that must receive the order; absent when the store's rules decided the tax. */
   taxProvider: Schema.optional(Schema.String),
   /** Absent or null without a choice of rates. */

@@ -23,6 +23,7 @@ export type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "baseP
   readonly unitPrice: number
   readonly listPrice: number
   readonly storedValue: boolean
+  readonly singlePurpose: boolean
   readonly ships: boolean
   readonly payableWithStoredValue: boolean
 }
@@ -97,7 +98,7 @@ const withPrice = (
       ...line,
       entityType,
       title,
-      ...Struct.pick(policyOf(types, entityType), ["storedValue", "ships", "payableWithStoredValue"]),
+      ...Struct.pick(policyOf(types, entityType), ["storedValue", "singlePurpose", "ships", "payableWithStoredValue"]),
       ...linePrice
     })
 }

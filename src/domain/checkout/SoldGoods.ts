@@ -12,7 +12,9 @@ export const PaidTender = Schema.Struct({
   /** Of 0: no payment. */
   amount: Amount,
   label: Schema.optional(Text),
-  reference: Schema.optional(ShortText)
+  reference: Schema.optional(ShortText),
+  /** Stored value that was taxed when it was sold: its part of the order is not taxed again. */
+  singlePurpose: Schema.optional(Schema.Boolean)
 })
 export type PaidTender = typeof PaidTender.Type
 

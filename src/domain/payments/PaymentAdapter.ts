@@ -77,6 +77,8 @@ export type SessionRequest = Pick<PaymentRequest, "amount" | "currency" | "metad
 export interface PaymentOffer {
   readonly amount: number
   readonly label: string
+  /** The instrument was taxed when it was sold: what it pays for is not taxed again (contract-commerce §2). */
+  readonly singlePurpose?: boolean
 }
 
 /**
@@ -87,6 +89,11 @@ export interface PaymentAdapter {
   readonly providerId: string
   /** A balance of the shop, such as gift cards: refunds go to other payments first (contract, plugins §17.6). */
   readonly isStoredValue?: boolean
+  /**
+   * Some of its instruments may be single-purpose. Each is then asked once, before the tax is known, for all that it
+   * can pay; the checkout uses a part of that offer.
+   */
+  readonly hasSinglePurpose?: boolean
   /**
    * Runs before the prices are stored; the offer is authorized a moment later. Absent: the full amount. Declines an
    * instrument that cannot pay at all.

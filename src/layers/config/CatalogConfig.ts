@@ -12,6 +12,7 @@ const types = Schema.Record(
   Schema.Struct({
     manageInventory: Schema.optionalKey(is.flag),
     storedValue: Schema.optionalKey(is.flag),
+    singlePurpose: Schema.optionalKey(is.flag),
     ships: Schema.optionalKey(is.flag),
     payableWithStoredValue: Schema.optionalKey(is.flag)
   })

@@ -2,6 +2,7 @@ import { Schema, Struct } from "effect"
 import {
   amount,
   balanceColumns,
+  boolean,
   CustomerId,
   type Entry,
   fieldsOf,
@@ -29,6 +30,8 @@ const given = table("gift_cards", {
   lastFour: text,
   initialAmount: amount,
   currency: text.fewValues,
+  /** Taxed when it was sold, and not when it pays. */
+  singlePurpose: boolean.default(false),
   disabledAt: timestamp.nullable,
   /** Since its unit was given back, which ends it as long as the refund stands. */
   withdrawnAt: timestamp.nullable,

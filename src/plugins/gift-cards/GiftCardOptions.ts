@@ -27,6 +27,10 @@ export const GiftCardSettings = Schema.Struct({
   }),
   emailTemplate: option(Text, { default: "gift-card-delivery", description: "Name of the mail after `gift-cards/`" }),
   productType: option(Text, { default: "gift_card", description: "Type of the entities whose sale issues cards" }),
+  singlePurpose: option(Schema.Boolean, {
+    default: false,
+    description: "New cards are taxed when they are sold, and not what they pay for"
+  }),
   holdHours: option(from(1, 2_400), {
     default: 168,
     description: "Hours for which an order that is not captured sets money of a card aside"

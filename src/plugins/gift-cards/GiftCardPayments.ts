@@ -1,4 +1,4 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Struct } from "effect"
 import {
   type CurrentActor,
   type Hold,
@@ -66,7 +66,11 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
     const { card, lastFour } = yield* cardOf(request)
     const flaw = flawOf(card, request.currency, yield* DateTime.nowAsDate)
     if (card === undefined || flaw !== undefined) return yield* refused(lastFour, flaw ?? "is unknown")
-    return { amount: Math.min(request.amount, card.balance - card.held), label: `Gift card ending in ${lastFour}` }
+    return {
+      amount: Math.min(request.amount, card.balance - card.held),
+      label: `Gift card ending in ${lastFour}`,
+      singlePurpose: card.singlePurpose
+    }
   })
 
   const authorize = Effect.fn("GiftCards.authorize")(function*(request: PaymentRequest) {
@@ -104,7 +108,7 @@ const settling = Effect.fnUntraced(function*({ db }: PluginContext) {
     const address = orderId === null ? null : yield* db.use(orderAddress)(orderId)
     const [made] = yield* giftCards.write([{
       amount,
-      currency: card.currency,
+      ...Struct.pick(card, ["currency", "singlePurpose"]),
       purchaserId: card.purchaserId,
       recipientEmail: address ?? card.recipientEmail,
       sourceOrderId: orderId,
@@ -149,6 +153,7 @@ export const giftCardPayments = Effect.fnUntraced(function*(host: PluginContext)
   const adapter: PaymentAdapter = {
     providerId: "gift-card",
     isStoredValue: true,
+    hasSinglePurpose: true,
     conceal: (typed) => tokenOf(giftCards.conceal(typed)),
     ...(yield* authorizing(host)),
     capture,

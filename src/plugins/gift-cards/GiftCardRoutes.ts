@@ -59,6 +59,11 @@ const Issue = Schema.Struct({
   expiresAt: Schema.optional(
     Until.annotate({ description: "A date counts in full. Default: by the option `defaultExpiryDays`." })
   ),
+  singlePurpose: Schema.optional(
+    Schema.Boolean.annotate({
+      description: "What it pays for is not taxed: its worth was. Default: the option `singlePurpose`."
+    })
+  ),
   metadata: Schema.optional(StorableObject)
 })
 

@@ -47,7 +47,10 @@ const stored = (digests: PluginContext["digests"], code: string, isMailed: boole
  * Writes cards and, unless they are `empty`, puts their amounts on them: two statements for any number. To be run in a
  * transaction.
  */
-const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays }: GiftCardSettings) => {
+const writing = (
+  { db, digests }: PluginContext,
+  { codeFormat, defaultExpiryDays, singlePurpose }: GiftCardSettings
+) => {
   return Effect.fn("GiftCards.write")(function*(all: ReadonlyArray<NewCard>, empty = false) {
     const now = yield* DateTime.nowAsDate
     const expiresAt = defaultExpiryDays === 0 ? null : new Date(now.getTime() + defaultExpiryDays * 86_400_000)
@@ -55,6 +58,7 @@ const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays
     const made = yield* db.table(cards).insertMany(drawn.map(({ amount, code, ...card }) => ({
       ...card,
       expiresAt: card.expiresAt ?? expiresAt,
+      singlePurpose: card.singlePurpose ?? singlePurpose,
       deliverAt: card.deliverAt ?? now,
       initialAmount: amount,
       ...stored(digests, code, (card.recipientEmail ?? null) !== null)

@@ -46,7 +46,9 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
   return {
     version: "1.0.0",
     permissions: [{ scope: "gift-cards:admin", description: "Issue, see, correct and disable gift cards" }],
-    types: { [settings.productType]: { manageInventory: false, storedValue: true } },
+    types: {
+      [settings.productType]: { manageInventory: false, storedValue: true, singlePurpose: settings.singlePurpose }
+    },
     schema: () => money.tables,
     exports: GiftCards,
     layer: GiftCards.layer.pipe(Layer.provideMerge(Layer.succeed(GiftCardOptions, settings))),

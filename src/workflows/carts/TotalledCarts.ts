@@ -11,23 +11,22 @@ import {
 import { type CartChange, type CartChoices, noChoices, readChoices } from "../../domain/carts/CartChoices.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
-import { cartTotals, missingOf, type Warning } from "../../domain/checkout/CartTotals.ts"
+import { cartTotals, missingOf } from "../../domain/checkout/CartTotals.ts"
 import { giftCardMethod } from "../../domain/checkout/Checkout.ts"
 import { CheckoutExtensions, type DecideTerms, noTerms } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
-import { buyerOf, payableByStoredValue, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { buyerOf } from "../../domain/checkout/PricedCart.ts"
 import { type ChangedLine, shownLine, shownLines } from "../../domain/checkout/ShownCart.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import type { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
-import { type CartId, type CartLineId, newId, type OrderId } from "../../domain/platform/ids/Id.ts"
-import { CurrencyCode } from "../../domain/platform/money/Money.ts"
+import { type CartId, type CartLineId } from "../../domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { normalizeCodes } from "../../domain/promotions/PromotionRules.ts"
 import { TaxSettings } from "../../domain/tax/TaxAdapter.ts"
-import { notByStoredValue, offerOf } from "../checkout/CheckoutTenders.ts"
+import { cardOffers, paidBy } from "./CartPayments.ts"
 
 class NoGiftCards extends invalid("NoGiftCards", "giftCardCodes", "giftCardCodes are not accepted by this store.") {}
 class NoPriceIn extends invalid(
@@ -67,42 +66,6 @@ const chosenBy = (adapters: Adapters, { giftCardCodes, promotionCodes, ...change
     : Result.map(concealed(adapters, giftCardCodes ?? []), (giftCards) => ({ ...choices, giftCards }))
 }
 
-/** Asks gift cards for their part of a cart; those that cannot pay are warnings. Holds nothing. */
-const paidBy = Effect.fnUntraced(function*(
-  adapters: Adapters,
-  cartId: CartId,
-  cards: CartChoices["giftCards"],
-  priced: PricedCart
-) {
-  const found = adapters.named(giftCardMethod)
-  const actor = yield* CurrentActor
-  const tenders: Array<{ method: string; label: string; amount: number }> = []
-  const warnings: Array<Warning> = []
-  if (found === undefined) return { tenders, warnings }
-  let left = payableByStoredValue(priced)
-  const refusal = left === 0 && priced.grandTotal > 0 && cards.length > 0 ? notByStoredValue(priced) : undefined
-  if (refusal !== undefined) {
-    warnings.push({ code: "gift_card_refused", lineId: null, message: refusal.error.message })
-  }
-  for (const { lastFour, token } of cards) {
-    if (left === 0) break
-    const asked = {
-      actor,
-      checkoutId: newId<OrderId>(),
-      request: { cartId, currency: CurrencyCode.make(priced.currency) }
-    }
-    const offer = yield* Effect.result(offerOf(asked, priced, { adapter: found.adapter, token }, left))
-    if (offer._tag === "Failure") {
-      const message = `The gift card that ends in ${lastFour} cannot pay: ${offer.failure.error.message}`
-      warnings.push({ code: "gift_card_refused", lineId: null, message })
-    } else if (offer.success.amount > 0) {
-      tenders.push({ method: giftCardMethod, ...Struct.pick(offer.success, ["label", "amount"]) })
-      left -= offer.success.amount
-    }
-  }
-  return { tenders, warnings }
-})
-
 const makePreview = Effect.gen(function*() {
   const [pricing, { from }, { requires }] = yield* Effect.all([CheckoutPricing, TaxSettings, StoreSettings])
   const extensions = yield* CheckoutExtensions
@@ -125,14 +88,17 @@ const makePreview = Effect.gen(function*() {
       shippingAddress,
       metadata
     })
-    const priceOf = (cart: PricedBasket, terms: DecideTerms) => pricing.preview(cart, request, customerId, terms)
+    const asked = yield* cardOffers(adapters, cartId, basket.currency, giftCards)
+    const { alreadyTaxed } = asked.offers
+    const priceOf = (cart: PricedBasket, terms: DecideTerms) =>
+      pricing.preview(cart, request, customerId, terms, alreadyTaxed)
     const unpriced = ({ error: { message } }: CheckoutFailed) =>
       Effect.map(priceOf({ ...basket, lines: [] }, noTerms), (empty) => ({
         ...empty,
         warnings: [{ code: "not_priced" as const, lineId: null, message }]
       }))
     const { warnings, ...priced } = yield* Effect.catch(priceOf(basket, decide), unpriced)
-    const paid = yield* paidBy(adapters, cartId, giftCards, priced.pricedCart)
+    const paid = yield* paidBy(asked, priced.pricedCart)
     const known = { email: basket.email, shippingAddress: choices.shippingAddress, billingAddress }
     return cartTotals({
       ...priced,
@@ -173,13 +139,24 @@ const makeTotals = Effect.gen(function*() {
     return { basket, totals: yield* preview(visitor, cartId, basket, readChoices(basket.choices)) }
   })
 
-  /** Totals a cart with the named choices in place of those it has. Callers admit the visitor. */
-  const of = Effect.fn("TotalledCarts.of")(function*(cartId: CartId, asked: Partial<CartChange>) {
+  /**
+   * Totals a cart with the named choices, and the gift cards of these tokens, in place of those it has. Callers admit the
+   * visitor.
+   */
+  const of = Effect.fn("TotalledCarts.of")(function*(
+    cartId: CartId,
+    asked: Partial<CartChange>,
+    tokens?: ReadonlyArray<string>
+  ) {
     const chosen = yield* Effect.fromResult(chosenBy(adapters, asked))
     const visitor = yield* carts.visitor
     const basket = yield* basketOf(visitor, cartId, asked)
     const metadata = asked.metadata ?? basket.metadata
-    return yield* preview(visitor, cartId, { ...basket, metadata }, { ...readChoices(basket.choices), ...chosen })
+    const choices = { ...readChoices(basket.choices), ...chosen }
+    const giftCards = tokens?.map((token) =>
+      choices.giftCards.find((card) => card.token === token) ?? { token, lastFour: "" }
+    )
+    return yield* preview(visitor, cartId, { ...basket, metadata }, { ...choices, ...(giftCards && { giftCards }) })
   })
 
   /** Prices of all lines in another currency; 422 names those without one. */

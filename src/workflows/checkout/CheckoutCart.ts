@@ -14,7 +14,7 @@ import { type Requirement, StoreSettings } from "../../domain/platform/settings/
 import { StockClient } from "../../entities/StockEntity.ts"
 import { TotalledCarts } from "../carts/TotalledCarts.ts"
 import { beforePayment } from "./CheckoutHooks.ts"
-import { providerOf, splitTotal } from "./CheckoutTenders.ts"
+import { checkoutOffers, providerOf, splitTotal } from "./CheckoutTenders.ts"
 import { type CheckoutRun, encodePayload } from "./CheckoutWorkflow.ts"
 
 const maxRetries = 5
@@ -88,7 +88,8 @@ const agreed = Effect.fnUntraced(function*({ request }: CheckoutRun, cart: Claim
   }
   if (request.expectedTotal === undefined || request.expectedTotal === priced.grandTotal) return
   const asked = Struct.pick(request, ["email", "promotionCodes", "shippingAddress", "billingAddress", "shippingRateId"])
-  return yield* PriceChanged.of(yield* (yield* TotalledCarts).of(request.cartId, asked))
+  const cards = request.tenders?.flatMap(({ method, token }) => method === giftCardMethod && token ? [token] : [])
+  return yield* PriceChanged.of(yield* (yield* TotalledCarts).of(request.cartId, asked, cards))
 })
 
 export const reservationExpired = CheckoutFailed.of("The reservation of the items has run out. Try again.")
@@ -133,10 +134,12 @@ export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: Chec
     shippingAddress: request.shippingAddress ?? null,
     metadata: request.metadata ?? {}
   })
-  const priced = yield* (yield* CheckoutPricing).price(cart, request, run.customerId, decide)
+  const offers = yield* checkoutOffers(run)
+  const pricing = yield* CheckoutPricing
+  const priced = yield* pricing.price(cart, request, run.customerId, decide, offers.alreadyTaxed)
   yield* agreed(run, cart, priced)
   const allowed = yield* beforePayment(run, priced)
-  const tenders = yield* splitTotal(run, allowed)
+  const tenders = yield* splitTotal(run, allowed, offers)
   const pricedCart = tenders === undefined
     ? { ...allowed, paymentProvider: yield* providerOf(run) }
     : { ...allowed, tenders }

@@ -9,15 +9,10 @@ import {
   unpayableByStoredValue
 } from "../../domain/checkout/PricedCart.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
-import { keyAt } from "../../domain/orders/Tender.ts"
-import {
-  type PaymentAdapter,
-  PaymentAdapters,
-  type PaymentRequest,
-  type SelectedPayment
-} from "../../domain/payments/PaymentAdapter.ts"
+import { type PaymentAdapter, PaymentAdapters, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { CheckoutFailed } from "../../domain/platform/errors/ApiErrors.ts"
-import { adapterOf, askProvider } from "../payments/ProviderCalls.ts"
+import { adapterOf } from "../payments/ProviderCalls.ts"
+import { offersOf, requestOf } from "./CheckoutOffers.ts"
 import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
 export interface CheckoutTender {
@@ -29,31 +24,6 @@ export interface CheckoutTender {
 }
 
 type Payable = Pick<PricedCart, "customerId" | "grandTotal" | "paymentProvider" | "tenders">
-
-type Asking = Pick<CheckoutPayload, "actor" | "checkoutId"> & {
-  readonly request: Pick<CheckoutPayload["request"], "cartId" | "currency">
-}
-
-const requestOf = (
-  { actor, checkoutId, request }: Asking,
-  { customerId }: Payable,
-  amount: number,
-  paymentMethodToken: string | null,
-  position: number
-): PaymentRequest => ({
-  amount,
-  currency: request.currency,
-  orderId: checkoutId,
-  customerId,
-  paymentMethodToken,
-  metadata: {
-    orderId: checkoutId,
-    organizationId: actor.organizationId,
-    checkoutId,
-    cartId: request.cartId
-  },
-  idempotencyKey: keyAt(checkoutId, position)
-})
 
 const singleOf = Effect.fnUntraced(function*(paymentMethodId: string, provider: string | undefined) {
   const selected = (yield* PaymentAdapters).select(paymentMethodId)
@@ -88,22 +58,6 @@ export const paymentsOf = Effect.fnUntraced(function*(payload: CheckoutPayload, 
   )
 })
 
-/** Asks an instrument for its part of an amount; 422 for one that cannot pay. Holds nothing. */
-export const offerOf = Effect.fnUntraced(function*(
-  payload: Asking,
-  priced: PricedCart,
-  { adapter, token }: SelectedPayment,
-  most: number
-) {
-  if (adapter.offer === undefined) return { amount: most, label: adapter.providerId }
-  const request = requestOf(payload, priced, most, token, 0)
-  const offer = yield* Effect.mapError(
-    askProvider(adapter.offer(request)),
-    ({ message }) => CheckoutFailed.of(message)
-  )
-  return { ...offer, amount: Math.min(offer.amount, most) }
-})
-
 const selectedBy = ({ method, token }: TenderRequest) =>
   Effect.flatMap(PaymentAdapters, (adapters) => {
     const selected = adapters.named(method)
@@ -123,40 +77,71 @@ export const notByStoredValue = (priced: PricedCart) =>
     `Gift cards and other stored value cannot pay for ${unpayableByStoredValue(priced).map(itemLabel).join("; ")}.`
   )
 
+/** Offers of the payments that a checkout names, and last of its payment method. */
+export const checkoutOffers = Effect.fnUntraced(function*(payload: CheckoutPayload) {
+  const { checkoutId, request: { paymentMethodId, paymentMethodToken, tenders = [] } } = payload
+  const [adapters, { holds }] = [yield* PaymentAdapters, yield* ReservationRepo]
+  const earlier = yield* Effect.cached(
+    Effect.flatMap(
+      holds([checkoutId]),
+      ([hold]) =>
+        hold !== undefined && hold.pricing !== "null" ? decodePricedCart(hold.pricing) : Effect.succeed(undefined)
+    )
+  )
+  const named = tenders.map(({ amount, method, token }) => {
+    const selected = adapters.named(method)
+    return selected && { ...selected, token: token ?? selected.token, limit: amount }
+  })
+  const main = adapters.select(paymentMethodId)
+  const instruments = [...named, { ...main, token: paymentMethodToken ?? main.token }]
+  return { earlier, ...offersOf(payload, instruments, earlier) }
+})
+
 /**
- * Splits the total (contract, plugins §17.3-4): each payment takes what it can, and the payment method of the body
- * takes the rest. Undefined for a single payment. 422 for a payment that is named twice, cannot pay, or is unknown.
+ * Splits the total (contract, plugins §17.3-4): each payment takes what it can, single-purpose ones first, and the
+ * payment method of the body takes the rest. Undefined for a single payment. 422 for a payment that is named twice,
+ * cannot pay, or is unknown.
  */
-export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: CheckoutPayload, priced: PricedCart) {
-  const { checkoutId, request: { paymentMethodId, paymentMethodToken, tenders: wanted = [] } } = payload
-  const mainMethod = singleOf(paymentMethodId, undefined)
+export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(
+  payload: CheckoutPayload,
+  priced: PricedCart,
+  offers: Effect.Success<ReturnType<typeof checkoutOffers>>
+) {
+  const { request: { paymentMethodId, paymentMethodToken, tenders: wanted = [] } } = payload
+  const mainMethod = Effect.map(
+    singleOf(paymentMethodId, undefined),
+    (one) => ({ ...one, token: paymentMethodToken ?? one.token })
+  )
   let payable = payableByStoredValue(priced)
   if (wanted.length === 0 && payable < priced.grandTotal && (yield* mainMethod).adapter.isStoredValue === true) {
     return yield* notByStoredValue(priced)
   }
-  if (wanted.length === 0 || priced.grandTotal === 0) return undefined
+  const isSingle = wanted.length === 0 && priced.alreadyTaxed === undefined
+  if (isSingle || priced.grandTotal === 0) return undefined
   if (namedTwice(wanted)) return yield* CheckoutFailed.of("A payment is named twice.")
   // An earlier run has split the total already; what it has authorized would be missing from the balances now.
-  const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
-  if (hold !== undefined && hold.pricing !== "null") return (yield* decodePricedCart(hold.pricing)).tenders
+  const earlier = yield* offers.earlier
+  if (earlier !== undefined) return earlier.tenders
   const tenders: Array<PinnedTender> = []
   let left = priced.grandTotal
   const hasGoods = payable > 0
-  for (const tender of wanted) {
-    const selected = yield* selectedBy(tender)
-    const most = Math.min(left, tender.amount ?? left)
+  for (const index of offers.order()) {
+    const tender = wanted[index]
+    if (tender === undefined && !offers.isSinglePurpose(index)) continue
+    const selected = yield* (tender === undefined ? mainMethod : selectedBy(tender))
+    const most = Math.min(left, tender?.amount ?? left)
     const isStored = selected.adapter.isStoredValue === true
     if (isStored && !hasGoods) return yield* notByStoredValue(priced)
-    const { amount, label } = yield* offerOf(payload, priced, selected, isStored ? Math.min(most, payable) : most)
+    const { amount, label } = yield* offers.offer(index, priced, selected, isStored ? Math.min(most, payable) : most)
     if (amount > 0) tenders.push({ provider: selected.adapter.providerId, token: selected.token, label, amount })
     left -= amount
     if (isStored) payable -= amount
   }
   if (left === 0) return tenders
-  const { adapter, token } = yield* mainMethod
-  if (adapter.isStoredValue === true && payable < left) return yield* notByStoredValue(priced)
-  const main = { adapter, token: paymentMethodToken ?? token }
-  const { amount, label } = yield* offerOf(payload, priced, main, left)
+  const main = yield* mainMethod
+  if (main.adapter.isStoredValue === true && payable < left) return yield* notByStoredValue(priced)
+  const isSpent = offers.isSinglePurpose(wanted.length)
+  const { amount, label } = isSpent ? { amount: 0, label: "" } : yield* offers.offer(wanted.length, priced, main, left)
   if (amount < left) return yield* CheckoutFailed.of("The payments do not cover the total.")
-  return [...tenders, { provider: adapter.providerId, token: main.token, label, amount }]
+  return [...tenders, { provider: main.adapter.providerId, token: main.token, label, amount }]
 })

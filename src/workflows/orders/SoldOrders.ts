@@ -1,6 +1,7 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { v5 } from "uuid"
 import { itemLabel } from "../../domain/carts/Line.ts"
+import type { AlreadyTaxed } from "../../domain/checkout/AlreadyTaxed.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
 import {
@@ -79,6 +80,15 @@ const paymentsOf = Effect.fnUntraced(
     return payments
   }
 )
+
+/** Takes what the seller says of its payments; only stored value can be taxed before. */
+const alreadyTaxedBy =
+  (adapters: PaymentAdapters["Service"], tenders: ReadonlyArray<PaidTender>): AlreadyTaxed => ({ most }) => {
+    const taxed = tenders.filter(({ method, singlePurpose }) =>
+      singlePurpose === true && adapters.byProvider(method)?.isStoredValue === true
+    )
+    return Effect.succeed(Math.min(most, totalOf(taxed)))
+  }
 
 /** Takes the goods of an order out of the warehouse; whether less than nothing is left of one. */
 const takeGoods = Effect.fnUntraced(function*(order: Order, pricedCart: PricedCart, { warehouseId }: SoldGoods) {
@@ -160,7 +170,8 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
         shippingTotal: sold.shippingTotal ?? 0,
         ...(sold.channel === undefined ? {} : { channel: sold.channel })
       }
-      const made = yield* newOrder(id, sold, yield* pricing.price(basket, sold, null, () => Effect.succeed(terms)))
+      const [decide, taxed] = [() => Effect.succeed(terms), alreadyTaxedBy(adapters, sold.tenders)]
+      const made = yield* newOrder(id, sold, yield* pricing.price(basket, sold, null, decide, taxed))
       const finish = Effect.gen(function*() {
         const moved = yield* Effect.provideContext(fulfil(id), services)
         const order = moved.at(-1) ?? made.order
