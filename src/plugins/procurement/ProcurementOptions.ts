@@ -7,6 +7,11 @@ export const ProcurementSettings = Schema.Struct({
     default: 0,
     description: "How much more than was ordered may be received of a line, in percent"
   }),
+  costTolerancePercent: option(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })), {
+    default: 5,
+    description:
+      "How far the cost of a receipt's line may be above or below that of the order, in percent, without being a discrepancy"
+  }),
   approvalLimit: option(Schema.Record(Schema.String, Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))), {
     default: {},
     description:

@@ -53,6 +53,20 @@ describe("goods receipts", () => {
     assert.strictEqual(found.at("meta.pagination.total"), 1)
   })
 
+  it("at another cost than the approved one are a discrepancy, beyond the tolerance up and down", async () => {
+    const accepted = async (unitCost: number, ordered = 100) => {
+      const { id, item } = await shop.approved([await shop.line({ unitCost: ordered }), await shop.line()])
+      const items = [{ poItemId: item(0), quantityReceived: 10, unitCost }, { poItemId: item(1), quantityReceived: 10 }]
+      return (await decide(await shop.receive(id, items), "accept")).at("data.status")
+    }
+    for (const cost of [95, 100, 105]) assert.strictEqual(await accepted(cost), "accepted", String(cost))
+    for (const cost of [0, 94, 106, 10_000]) {
+      assert.strictEqual(await accepted(cost), "accepted_with_discrepancy", String(cost))
+    }
+    assert.strictEqual(await accepted(1, 0), "accepted_with_discrepancy")
+    assert.strictEqual(await accepted(1_000_000_000, 1_000_000_000), "accepted")
+  })
+
   it("move no stock of goods that are not counted", async () => {
     const [hours, flour] = [await shop.line(), await shop.line()]
     const path = `/catalog/entities/${hours.entityId}`
