@@ -16,6 +16,19 @@ export const ProcurementSettings = Schema.Struct({
     default: {},
     description:
       "The highest total that a role may approve, in minor units of the store's currency; others approve all. API keys with a scope are of the role api_key"
-  })
+  }),
+  exchangeRates: option(
+    Schema.Record(
+      Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/, { expected: "a currency code" })),
+      Schema.String.check(
+        Schema.isPattern(/^(?!0+(\.0+)?$)\d{1,10}(\.\d{1,10})?$/, { expected: "a decimal above 0" })
+      )
+    ),
+    {
+      default: {},
+      description:
+        "How many minor units of the store's currency one of another currency is worth: an approval limit counts an order at this rate or the written one, whichever is higher. A role with a limit approves no orders in other currencies"
+    }
+  )
 })
 export type ProcurementSettings = typeof ProcurementSettings.Type

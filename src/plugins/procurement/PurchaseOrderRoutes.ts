@@ -74,7 +74,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
 ]
 
 /** What moves them from one state to another. */
-const moveRoutes = (settings: ProcurementSettings) => [
+const moveRoutes = (settings: ProcurementSettings, { defaultCurrency }: PluginConfig) => [
   routes.post(`${one}/approve`, {
     summary: "Approve a purchase order",
     description:
@@ -82,7 +82,7 @@ const moveRoutes = (settings: ProcurementSettings) => [
       "INVALID_TRANSITION when it was not submitted.",
     permission: admin,
     success: orders.Row
-  }).handle((call) => call.db.transaction(approve(call, call.actor, settings, call.params.id))),
+  }).handle((call) => call.db.transaction(approve(call, call.actor, settings, defaultCurrency, call.params.id))),
   routes.post(`${one}/send`, {
     summary: "Send a purchase order to its supplier",
     description: `By mail if the supplier has an address. ${missing} 422 INVALID_TRANSITION when it is not approved.`,
@@ -109,5 +109,5 @@ const moveRoutes = (settings: ProcurementSettings) => [
 /** Orders to suppliers. */
 export const purchaseOrderRoutes = (settings: ProcurementSettings, config: PluginConfig) => [
   ...recordRoutes(config),
-  ...moveRoutes(settings)
+  ...moveRoutes(settings, config)
 ]

@@ -18,7 +18,7 @@ import { openShop, type Shop } from "./ProcurementShop.ts"
 describe("purchase orders", () => {
   let shop: Shop
   beforeAll(async () => {
-    shop = await openShop({ approvalLimit: { staff: 2_860 } })
+    shop = await openShop({ approvalLimit: { staff: 2_860 }, exchangeRates: { EUR: "1.1" } })
   })
   afterAll(() => shop.close())
 
@@ -167,6 +167,26 @@ describe("purchase orders", () => {
       await shop.done("POST", path, undefined, staff)
     }
     const above = [await submitted(12), await submitted(10, { supplierId, exchangeRate: "1.1000000001" })]
+    for (const path of above) {
+      await shop.refused("403 FORBIDDEN", "POST", path, undefined, staff)
+      await shop.done("POST", path)
+    }
+  })
+
+  it("keep to the limit at any rate that the buyer writes, and need a known rate of their currency", async () => {
+    const staff = withPermissions(["procurement:admin"], testStaffActor)
+    const approval = async (currency: string, exchangeRate: string, unitCost: number) => {
+      const supplierId = await shop.supplier({ currency })
+      const { id } = await shop.draft([await shop.line({ unitCost })], { supplierId, exchangeRate })
+      await shop.move(id, "submit")
+      return `/purchase-orders/${id}/approve`
+    }
+    await shop.done("POST", await approval("EUR", "0.0000000001", 260), undefined, staff)
+    const above = [
+      await approval("EUR", "0.0000000001", 261),
+      await approval("EUR", "2", 200),
+      await approval("CHF", "0.0000000001", 1)
+    ]
     for (const path of above) {
       await shop.refused("403 FORBIDDEN", "POST", path, undefined, staff)
       await shop.done("POST", path)
