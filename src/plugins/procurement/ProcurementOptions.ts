@@ -17,6 +17,10 @@ export const ProcurementSettings = Schema.Struct({
     description:
       "The highest total that a role may approve, in minor units of the store's currency; others approve all. API keys with a scope are of the role api_key"
   }),
+  fourEyes: option(Schema.Boolean, {
+    default: true,
+    description: "Whether another person than the one who requested or last changed an order has to approve it"
+  }),
   exchangeRates: option(
     Schema.Record(
       Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/, { expected: "a currency code" })),

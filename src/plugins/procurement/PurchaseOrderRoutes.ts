@@ -43,7 +43,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
         `\`items\` replace all lines. ${missing} 409 for lines once the supplier sells in another currency; 422 ` +
         "INVALID_TRANSITION when it is no draft.",
       input: OrderPatch,
-      answer: (call) => call.db.transaction(change(call, defaultCurrency, call.params.id, call.input))
+      answer: (call) => call.db.transaction(change(call, call.actor, defaultCurrency, call.params.id, call.input))
     },
     remove: false
   }),
@@ -78,7 +78,7 @@ const moveRoutes = (settings: ProcurementSettings, { defaultCurrency }: PluginCo
   routes.post(`${one}/approve`, {
     summary: "Approve a purchase order",
     description:
-      `What is ordered is incoming stock from then on. ${missing} 403 above the limit of the caller's role; 422 ` +
+      `What is ordered is incoming stock from then on. ${missing} 403 above the limit of the caller's role, and for who requested or last changed it; 422 ` +
       "INVALID_TRANSITION when it was not submitted.",
     permission: admin,
     success: orders.Row
