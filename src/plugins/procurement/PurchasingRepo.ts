@@ -82,3 +82,16 @@ export const removeItems = statement("PurchaseOrders.removeItems", function*(sql
   yield* sql`delete from purchase_order_items i using purchase_orders o
       where i.po_id = o.id and o.id = ${poId}::uuid and o.organization_id = ${organizationId}`
 })
+
+const documents = rowsOf(Schema.Struct({ document: Schema.String }))
+
+/** An order of an entity that is open, or has an open receipt. */
+export const openOrderOf = statement("PurchaseOrders.open", function*(sql, organizationId, entityId: EntityId) {
+  const [row] = yield* documents(sql`select 'purchase order ' || o.po_number as document
+    from purchase_order_items i join purchase_orders o on o.id = i.po_id
+    where o.organization_id = ${organizationId} and i.entity_id = ${entityId}::uuid
+      and (o.status not in ('received', 'cancelled') or exists (select from goods_received_notes g
+        where g.po_id = o.id and g.status in ('draft', 'inspecting')))
+    limit 1`)
+  return row?.document
+})

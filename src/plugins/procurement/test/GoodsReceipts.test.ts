@@ -204,6 +204,34 @@ describe("goods receipts", () => {
     await shop.move(pieces.id, "cancel")
   })
 
+  it("and orders keep the stock unit of their goods while they are open", async () => {
+    const { entityId } = await shop.line()
+    const { box, piece } = await shop.boxed(entityId, "12")
+    const set = async (stockUomId: string) => {
+      const units = { purchaseUomId: box, stockUomId, saleUomId: piece }
+      const { at, status } = await shop.ask("POST", `/uom/entities/${entityId}/uom`, units)
+      return [status, at("error.message")]
+    }
+    const { id, poNumber } = await shop.draft([{ entityId, quantityOrdered: 1, unitCost: 100 }])
+    const message =
+      `The stock unit cannot change while the purchase order ${poNumber} counts in it: finish or cancel it first.`
+    assert.deepStrictEqual(await set(box), [409, message])
+    assert.deepStrictEqual(await set(piece), [201, undefined])
+    await shop.move(id, "submit")
+    assert.deepStrictEqual(await set(box), [409, message])
+    await shop.move(id, "approve")
+    const poItemId = (await shop.order(id)).text("data.items.0.id")
+    const grn = await shop.receive(id, [{ poItemId, quantityReceived: 1 }])
+    assert.strictEqual((await set(box))[0], 409)
+    // The order is received, and its goods are no longer incoming: the receipt alone is open.
+    await shop.db.query("update stock_levels set incoming = 0 where entity_id = $1", [entityId])
+    assert.deepStrictEqual(await set(box), [409, message])
+    await shop.db.query("update stock_levels set incoming = 12 where entity_id = $1", [entityId])
+    await decide(grn, "reject")
+    await shop.move(id, "cancel")
+    assert.deepStrictEqual(await set(box), [201, undefined])
+  })
+
   it("of 500 lines with lots are posted in six statements", async () => {
     const [entityId, second] = [await shop.product(), await shop.product()]
     const lines = Array.from({ length: 500 }, (_, n) => ({
