@@ -17,7 +17,7 @@ export default {
     marketplace(),
     uom,
     warehouse,
-    procurement(),
+    procurement({ fourEyes: false }),
     production,
     notifications(),
     scheduledOrders(),

@@ -146,10 +146,14 @@ export const receive = Effect.fn("GoodsReceipts.receive")(
  * Posts what was accepted: stock with its cost, no longer incoming, and its lots. At most six statements for any number of
  * lines. Of several at once one posts.
  */
-export const accept = Effect.fn("GoodsReceipts.accept")(function*({ db, services }: Tools, id: string) {
-  const arrivals = yield* db.use(arrive)(id)
-  const isComplete = arrivals.every(({ rejected }) => rejected === 0)
-  const receipt = yield* db.use(goodsReceipt).move(isComplete ? "accept" : "acceptWithDiscrepancy", id)
+export const accept = Effect.fn("GoodsReceipts.accept")(function*(
+  { db, services }: Tools,
+  { costTolerancePercent }: ProcurementSettings,
+  id: string
+) {
+  const arrivals = yield* db.use(arrive)(id, costTolerancePercent)
+  const isAsOrdered = arrivals.every(({ costDiffers, rejected }) => rejected === 0 && !costDiffers)
+  const receipt = yield* db.use(goodsReceipt).move(isAsOrdered ? "accept" : "acceptWithDiscrepancy", id)
   const moving = arrivals.filter(({ accepted, arrived }) => accepted > 0 || arrived > 0)
   const lines = moving.map(({ accepted, arrived, entityId, unitCost, variantId, warehouseId }) => ({
     entityId,
@@ -211,10 +215,11 @@ export const goodsReceiptRoutes = (settings: ProcurementSettings) => [
   }),
   routes.post("/grn/:id/accept", {
     summary: "Accept a goods receipt",
-    description: `What was accepted is in stock with its cost, once. ${missing}`,
+    description:
+      `What was accepted is in stock with its cost, once. A rejected unit, or a cost further from the order's than \`costTolerancePercent\`, makes it \`accepted_with_discrepancy\`. ${missing}`,
     permission: admin,
     success: receipts.Row
-  }).handle((call) => call.db.transaction(accept(call, call.params.id))),
+  }).handle((call) => call.db.transaction(accept(call, settings, call.params.id))),
   routes.post("/grn/:id/reject", {
     summary: "Reject a goods receipt",
     description: `Nothing of it counts as received. ${missing}`,

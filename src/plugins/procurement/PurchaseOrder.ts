@@ -31,6 +31,8 @@ export const orders = table("purchase_orders", {
     .default("draft"),
   warehouseId: idOf(WarehouseId),
   requestedBy: text,
+  /** Who changed the draft last. */
+  changedBy: text.nullable,
   approvedBy: text.nullable,
   approvedAt: timestamp.nullable,
   sentAt: timestamp.nullable,

@@ -43,7 +43,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
         `\`items\` replace all lines. ${missing} 409 for lines once the supplier sells in another currency; 422 ` +
         "INVALID_TRANSITION when it is no draft.",
       input: OrderPatch,
-      answer: (call) => call.db.transaction(change(call, defaultCurrency, call.params.id, call.input))
+      answer: (call) => call.db.transaction(change(call, call.actor, defaultCurrency, call.params.id, call.input))
     },
     remove: false
   }),
@@ -74,15 +74,15 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
 ]
 
 /** What moves them from one state to another. */
-const moveRoutes = (settings: ProcurementSettings) => [
+const moveRoutes = (settings: ProcurementSettings, { defaultCurrency }: PluginConfig) => [
   routes.post(`${one}/approve`, {
     summary: "Approve a purchase order",
     description:
-      `What is ordered is incoming stock from then on. ${missing} 403 above the limit of the caller's role; 422 ` +
+      `What is ordered is incoming stock from then on. ${missing} 403 above the limit of the caller's role, and for who requested or last changed it; 422 ` +
       "INVALID_TRANSITION when it was not submitted.",
     permission: admin,
     success: orders.Row
-  }).handle((call) => call.db.transaction(approve(call, call.actor, settings, call.params.id))),
+  }).handle((call) => call.db.transaction(approve(call, call.actor, settings, defaultCurrency, call.params.id))),
   routes.post(`${one}/send`, {
     summary: "Send a purchase order to its supplier",
     description: `By mail if the supplier has an address. ${missing} 422 INVALID_TRANSITION when it is not approved.`,
@@ -109,5 +109,5 @@ const moveRoutes = (settings: ProcurementSettings) => [
 /** Orders to suppliers. */
 export const purchaseOrderRoutes = (settings: ProcurementSettings, config: PluginConfig) => [
   ...recordRoutes(config),
-  ...moveRoutes(settings)
+  ...moveRoutes(settings, config)
 ]

@@ -48,6 +48,14 @@ class CurrencyChanged extends conflict(
   (currency: string) => `The supplier's prices are in ${currency} now: write a new order.`
 ) {}
 class AboveLimit extends forbidden("AboveLimit", (limit: number) => `Your role approves orders of up to ${limit}.`) {}
+class OwnOrder extends forbidden(
+  "OwnOrder",
+  "Another person has to approve this order: you requested it, or changed it last."
+) {}
+class RateUnknown extends forbidden(
+  "RateUnknown",
+  (currency: string) => `Your role approves no orders in ${currency}: the option exchangeRates has no rate for it.`
+) {}
 class ReceiptsOpen
   extends conflict("ReceiptsOpen", "Accept or reject the goods receipts of this order before it is closed.")
 {}
@@ -173,7 +181,7 @@ const postIncoming = Effect.fnUntraced(
   }
 )
 
-/** What one of the order's currency is worth: without a rule for the store's own, a rate would get around approval limits. */
+/** What one of the order's currency is worth, as the buyer says; 1 for the store's own. */
 const rateFor = ({ currency }: Pick<Supplier, "currency">, rate: string | undefined, storeCurrency: string) => {
   if (currency !== storeCurrency) {
     return rate === undefined ? Effect.fail(new RateMissing(currency)) : Effect.succeed(rate)
@@ -201,36 +209,61 @@ export const draft = Effect.fn("Purchasing.draft")(
  * another currency.
  */
 export const change = Effect.fn("Purchasing.change")(
-  function*(tools: Tools, storeCurrency: string, id: string, { items, ...head }: typeof OrderPatch.Type) {
+  function*(
+    tools: Tools,
+    actor: Actor,
+    storeCurrency: string,
+    id: string,
+    { items, ...head }: typeof OrderPatch.Type
+  ) {
     const { db } = tools
     const order = yield* db.use(purchaseOrder).lock("edit", id)
     yield* rateFor(order, head.exchangeRate ?? order.exchangeRate, storeCurrency)
     const warehouseId = head.warehouseId ?? order.warehouseId
+    const changedBy = personOf(actor)
     if (items === undefined) {
       yield* titlesOf(tools, { warehouseId, items: yield* itemsOf(tools, id) })
-      return yield* db.table(orders).update(id, head)
+      return yield* db.table(orders).update(id, { ...head, changedBy })
     }
     const { currency } = yield* db.table(suppliers).get(order.supplierId)
     if (currency !== order.currency) return yield* new CurrencyChanged(currency)
     const lines = yield* completed(tools, order.supplierId, { warehouseId, items })
     yield* db.use(removeItems)(id)
     yield* db.table(orderItems).insertMany(lines.map((line) => ({ ...line, poId: id })))
-    return yield* db.table(orders).update(id, { ...head, ...totalsOf(lines) })
+    return yield* db.table(orders).update(id, { ...head, ...totalsOf(lines), changedBy })
   }
 )
 
-/** Approves, and shows what is ordered as incoming. 403 above the limit of the actor's role. */
+/**
+ * Refuses an order above the limit of the actor's role. The rate in the order is what a buyer wrote, so it can only raise what
+ * the order counts.
+ */
+const refuseAboveLimit = Effect.fnUntraced(function*(
+  { approvalLimit, exchangeRates }: ProcurementSettings,
+  { role }: Actor,
+  { currency, exchangeRate, grandTotal }: PurchaseOrder,
+  storeCurrency: string
+) {
+  const limit = approvalLimit[role]
+  if (limit === undefined) return
+  const known = currency === storeCurrency ? "1" : exchangeRates[currency]
+  if (known === undefined) return yield* new RateUnknown(currency)
+  const isAbove = [known, exchangeRate].some((rate) => Rational.of(rate).times(grandTotal).minus(limit).isPositive)
+  if (isAbove) return yield* new AboveLimit(limit)
+})
+
+/** Approves, and shows what is ordered as incoming. 403 above the limit of the actor's role, and for an order of the actor's own. */
 export const approve = Effect.fn("Purchasing.approve")(function*(
   tools: Tools,
   actor: Actor,
-  { approvalLimit }: ProcurementSettings,
+  settings: ProcurementSettings,
+  storeCurrency: string,
   id: string
 ) {
   const order = yield* tools.db.use(purchaseOrder).move("approve", id)
-  const limit = approvalLimit[actor.role]
-  if (limit !== undefined && Rational.of(order.exchangeRate).times(order.grandTotal).minus(limit).isPositive) {
-    return yield* new AboveLimit(limit)
-  }
+  const isOwn = [order.requestedBy, order.changedBy].includes(personOf(actor))
+  if (settings.fourEyes && isOwn) return yield* new OwnOrder()
+  yield* refuseAboveLimit(settings, actor, order, storeCurrency)
   yield* postIncoming(tools, "purchase_order", order, yield* itemsOf(tools, id), 1)
   return order
 })

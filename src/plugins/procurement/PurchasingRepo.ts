@@ -16,6 +16,8 @@ const Arrival = Schema.Struct({
   batchNumber: Schema.NullOr(Schema.String),
   expiryDate: Schema.NullOr(Schema.String),
   rejected: Schema.Int,
+  /** The cost is further from the order's than the tolerance. */
+  costDiffers: Schema.Boolean,
   accepted: Schema.Int,
   /** Stock units that are no longer incoming: not more than were ordered. */
   arrived: Schema.Int,
@@ -50,9 +52,9 @@ export const knownGoods = statement(
 
 /**
  * Locks a goods receipt that is to be accepted, takes what it received off what is incoming of the order, and gives its lines
- * as they are posted. One statement for any number of lines.
+ * as they are posted. `tolerance`: percent. One statement for any number of lines.
  */
-export const arrive = statement("Goods.arrive", function*(sql, organizationId, grnId: string) {
+export const arrive = statement("Goods.arrive", function*(sql, organizationId, grnId: string, tolerance: number) {
   return yield* arrivals(sql`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
         from goods_received_notes g join purchase_orders o on o.id = g.po_id
         where g.organization_id = ${organizationId} and g.id = ${grnId}::uuid for update of g),
@@ -67,6 +69,7 @@ export const arrive = statement("Goods.arrive", function*(sql, organizationId, g
         where p.id = item.id)
       select line.entity_id as "entityId", line.variant_id as "variantId", line.warehouse_id as "warehouseId",
         line.batch_number as "batchNumber", line.expiry_date::text as "expiryDate", line.quantity_rejected as rejected,
+        abs(line.unit_cost - item.unit_cost)::int8 * 100 > item.unit_cost::int8 * ${tolerance}::int as "costDiffers",
         line.stock_accepted as accepted,
         greatest(0, least(line.stock_received, item.stock_quantity - item.stock_arrived - line.earlier))::int as arrived,
         round(line.unit_cost::numeric * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
@@ -78,4 +81,17 @@ export const arrive = statement("Goods.arrive", function*(sql, organizationId, g
 export const removeItems = statement("PurchaseOrders.removeItems", function*(sql, organizationId, poId: string) {
   yield* sql`delete from purchase_order_items i using purchase_orders o
       where i.po_id = o.id and o.id = ${poId}::uuid and o.organization_id = ${organizationId}`
+})
+
+const documents = rowsOf(Schema.Struct({ document: Schema.String }))
+
+/** An order of an entity that is open, or has an open receipt. */
+export const openOrderOf = statement("PurchaseOrders.open", function*(sql, organizationId, entityId: EntityId) {
+  const [row] = yield* documents(sql`select 'purchase order ' || o.po_number as document
+    from purchase_order_items i join purchase_orders o on o.id = i.po_id
+    where o.organization_id = ${organizationId} and i.entity_id = ${entityId}::uuid
+      and (o.status not in ('received', 'cancelled') or exists (select from goods_received_notes g
+        where g.po_id = o.id and g.status in ('draft', 'inspecting')))
+    limit 1`)
+  return row?.document
 })

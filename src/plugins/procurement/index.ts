@@ -1,6 +1,6 @@
-import type { Context } from "effect"
-import { modelOf, pluginWith } from "stoa/plugin"
-import { Units } from "../uom/index.ts"
+import { type Context, Effect, Layer } from "effect"
+import { modelOf, PluginContext, pluginWith } from "stoa/plugin"
+import { StockUnitUses, Units } from "../uom/index.ts"
 import { Lots } from "../warehouse/index.ts"
 import { receiptItems, receipts } from "./GoodsReceipt.ts"
 import { goodsReceiptRoutes } from "./GoodsReceipts.ts"
@@ -8,17 +8,27 @@ import { orderMail } from "./OrderPapers.ts"
 import { ProcurementSettings } from "./ProcurementOptions.ts"
 import { orderItems, orders } from "./PurchaseOrder.ts"
 import { purchaseOrderRoutes } from "./PurchaseOrderRoutes.ts"
+import { openOrderOf } from "./PurchasingRepo.ts"
 import { reorderRoutes, reorderRules, reorderTask } from "./Reordering.ts"
 import { supplierItems, supplierRoutes, suppliers } from "./Supplier.ts"
 
 /** The compiler does not make one type of several tags by itself. */
-const used: ReadonlyArray<Context.Key<Units | Lots, unknown>> = [Units, Lots]
+const used: ReadonlyArray<Context.Key<Units | StockUnitUses | Lots, unknown>> = [Units, StockUnitUses, Lots]
+
+/** Orders count in stock units, which therefore stay. */
+const openOrders = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const { db } = yield* PluginContext
+    yield* StockUnitUses.use(({ add }) => add((entityId) => db.use(openOrderOf)(entityId)))
+  })
+)
 
 /** Suppliers, orders to them and what they deliver (contract, plugins §5): `plugins: [uom, warehouse, procurement({ … })]`. */
 export const procurement = pluginWith("procurement", ProcurementSettings, (settings) => ({
   version: "1.0.0",
   requires: ["uom", "warehouse"],
   uses: used,
+  layer: openOrders,
   permissions: [
     { scope: "procurement:read", description: "See suppliers, purchase orders and goods receipts" },
     { scope: "procurement:create", description: "Draft, submit and send purchase orders, and receive goods" },

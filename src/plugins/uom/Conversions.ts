@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { conflict, invalid, type NewRowOf, notFound, type PluginDatabase, type Which } from "stoa/plugin"
+import { conflict, type EntityId, invalid, type NewRowOf, notFound, type PluginDatabase, type Which } from "stoa/plugin"
 import { Rational } from "./Rational.ts"
-import { ratiosOf, Units } from "./Units.ts"
+import { ratiosOf, StockUnitUses, Units } from "./Units.ts"
 import { type Conversion, conversions, entityUnits, units } from "./UnitTables.ts"
 import { hasStock, needingEntity } from "./UnitUseRepo.ts"
 
@@ -23,6 +23,10 @@ class CategoriesDiffer extends invalid(
 class StockUnitInUse extends conflict(
   "StockUnitInUse",
   "The entity has stock, which is counted in its stock unit: another one needs it to be empty."
+) {}
+class StockUnitNamed extends conflict(
+  "StockUnitNamed",
+  (document: string) => `The stock unit cannot change while the ${document} counts in it: finish or cancel it first.`
 ) {}
 class NotConvertible extends invalid(
   "NotConvertible",
@@ -121,9 +125,18 @@ export const removeConversion = (db: PluginDatabase, which: Which<typeof convers
     })
   )
 
+/** 409 while there is stock or an open document in the stock unit of the entity. */
+const refuseInUse = Effect.fnUntraced(function*(db: PluginDatabase, entityId: EntityId) {
+  if (yield* db.use(hasStock)(entityId)) return yield* new StockUnitInUse()
+  for (const find of (yield* StockUnitUses).all()) {
+    const document = yield* find(entityId)
+    if (document !== undefined) return yield* new StockUnitNamed(document)
+  }
+})
+
 /**
  * Sets in which units an entity is bought, kept in stock and sold. 404 for an unknown unit; 409 for another stock unit
- * while there is stock; 422 for units without a conversion to the stock unit.
+ * while there is stock or an open document; 422 for units without a conversion to the stock unit.
  */
 export const setEntityUnits = (db: PluginDatabase, input: NewRowOf<typeof entityUnits>) =>
   // In the turn of conversions, so that none of those that these units need is removed meanwhile.
@@ -135,7 +148,7 @@ export const setEntityUnits = (db: PluginDatabase, input: NewRowOf<typeof entity
       yield* pairOf(db, saleUomId, saleUomId)
       const before = yield* db.table(entityUnits).first({ entityId })
       const isOther = before !== undefined && before.stockUomId !== stockUomId
-      if (isOther && (yield* db.use(hasStock)(entityId))) return yield* new StockUnitInUse()
+      if (isOther) yield* refuseInUse(db, entityId)
       const known = yield* Units.use((units) => units.known([entityId]))
       for (const [path, from] of Object.entries({ purchaseUomId, saleUomId })) {
         if (known.convert(1, { from, to: stockUomId }, entityId) === undefined) return yield* new NotConvertible(path)

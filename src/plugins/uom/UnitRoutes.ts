@@ -103,7 +103,7 @@ export const uomRoutes = [
   routes.post("/entities/:id/uom", {
     summary: "Set the units of an entity",
     description:
-      "404 for an unknown unit; 409 for another stock unit while the entity has stock; 422 for a unit that has no " +
+      "404 for an unknown unit; 409 for another stock unit while the entity has stock or open documents; 422 for a unit that has no " +
       "conversion to the stock unit.",
     permission: write,
     input: inputOf(entityUnits, {

@@ -1,5 +1,13 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, type EntityId, PluginContext, type PluginDatabase, ValidationFailed } from "stoa/plugin"
+import {
+  type CurrentActor,
+  type EntityId,
+  type ExtensionPoint,
+  extensionPoint,
+  PluginContext,
+  type PluginDatabase,
+  ValidationFailed
+} from "stoa/plugin"
 import { type Exact, Rational } from "./Rational.ts"
 import { type Conversion, conversions, type EntityUnits, entityUnits, units } from "./UnitTables.ts"
 
@@ -45,6 +53,16 @@ export interface KnownUnits {
   readonly of: (entityId: EntityId) => EntityUnits | undefined
   /** An exact quantity in another unit, by the conversions of the entity and then those of all; undefined without any. */
   readonly convert: (quantity: Exact, pair: UnitPair, entityId?: EntityId) => Rational | undefined
+}
+
+/** An open document of an entity that counts in its stock unit, as a refusal names it: "purchase order PO-0001". */
+export type StockUnitUse = (entityId: EntityId) => Effect.Effect<string | undefined, never, CurrentActor>
+
+/** Plugins with documents in stock units add how one is found: an entity keeps its stock unit while there is one. */
+export class StockUnitUses
+  extends Context.Service<StockUnitUses, ExtensionPoint<StockUnitUse>>()("stoa/plugins/uom/StockUnitUses")
+{
+  static readonly layer = Layer.effect(StockUnitUses, extensionPoint<StockUnitUse>())
 }
 
 /** A quantity of an entity in a document; without a unit it is in the entity's stock unit. */

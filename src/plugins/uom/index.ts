@@ -1,14 +1,23 @@
+import { Layer } from "effect"
 import { definePlugin } from "stoa/plugin"
 import { uomRoutes } from "./UnitRoutes.ts"
-import { Units } from "./Units.ts"
+import { StockUnitUses, Units } from "./Units.ts"
 import { conversions, entityUnits, units } from "./UnitTables.ts"
 
 export { type Exact, Rational } from "./Rational.ts"
-export { type KnownUnits, purchaseQuantity, type StockQuantity, type UnitLine, Units } from "./Units.ts"
+export {
+  type KnownUnits,
+  purchaseQuantity,
+  type StockQuantity,
+  type StockUnitUse,
+  StockUnitUses,
+  type UnitLine,
+  Units
+} from "./Units.ts"
 export { units } from "./UnitTables.ts"
 
 /** Units of measure, exact conversions, and the units of entities (contract, plugins §4): `plugins: [uom]`. */
-export const uom = definePlugin({
+export const uom = definePlugin<Units | StockUnitUses>({
   id: "uom",
   version: "1.0.0",
   permissions: [
@@ -16,7 +25,7 @@ export const uom = definePlugin({
     { scope: "uom:read", description: "Read units of measure and convert" }
   ],
   schema: () => ({ units, conversions, entityUnits }),
-  layer: Units.layer,
-  exports: Units,
+  layer: Layer.merge(Units.layer, StockUnitUses.layer),
+  exports: [Units, StockUnitUses],
   routes: () => uomRoutes
 })

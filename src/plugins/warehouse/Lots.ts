@@ -56,6 +56,8 @@ export interface ReceivedUnits extends Units {
 /** Units that leave: of this batch, else those that expire first. */
 export interface LeavingUnits extends Units {
   readonly batchNumber?: string | null | undefined
+  /** Lots that expired before this day leave last, as customers must not get them. Without it they leave first. */
+  readonly goodOn?: string | undefined
 }
 
 /** Units that were taken out of a lot. */
@@ -90,7 +92,11 @@ export const chooseLots = (lots: ReadonlyArray<Lot>, lines: ReadonlyArray<Leavin
   const byPlace = Map.groupBy(lots.toSorted(byExpiry), placeOf)
   const chosen = lines.map((line) => {
     const [batch, parts]: [string | null, Array<TakenLot>] = [line.batchNumber ?? null, []]
-    return { batch, missing: line.quantity, parts, lots: byPlace.get(placeOf(line)) ?? [] }
+    const isExpired = ({ expiryDate }: Lot) =>
+      expiryDate !== null && line.goodOn !== undefined && expiryDate < line.goodOn
+    const inPlace = byPlace.get(placeOf(line)) ?? []
+    const inTurn = [...inPlace.filter((lot) => !isExpired(lot)), ...inPlace.filter(isExpired)]
+    return { batch, missing: line.quantity, parts, lots: inTurn }
   })
   for (
     const line of [

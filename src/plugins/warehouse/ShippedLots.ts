@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Conflict, FulfillmentId, idOf, jsonOf, OrderId, type PluginDatabase, table } from "stoa/plugin"
+import { Conflict, FulfillmentId, idOf, jsonOf, OrderId, type PluginDatabase, table, today } from "stoa/plugin"
 import { Lots, TakenLot } from "./Lots.ts"
 import { shippedUnits } from "./StockRepo.ts"
 
@@ -10,7 +10,7 @@ export const shippedLots = table("warehouse_shipped_lots", {
   lots: jsonOf(Schema.Array(TakenLot))
 }, { counted: false, indexes: [{ columns: ["orderId"] }] })
 
-/** Takes the lots of what a fulfillment shipped, first expired first out and once for each fulfillment. */
+/** Takes the lots of what a fulfillment shipped, first expired first out of those that are good, and once for each fulfillment. */
 export const shipLots = (
   { db, event }: { readonly db: PluginDatabase; readonly event: { readonly entityId: string } }
 ) =>
@@ -19,6 +19,7 @@ export const shipLots = (
     const units = yield* db.use(shippedUnits)(fulfillmentId)
     const [first] = units
     if (first === undefined) return
-    const taken = yield* Lots.use(({ take }) => take(units))
+    const goodOn = yield* today
+    const taken = yield* Lots.use(({ take }) => take(units.map((one) => ({ ...one, goodOn }))))
     yield* db.table(shippedLots).insert({ fulfillmentId, orderId: first.orderId, lots: taken.flat() })
   }).pipe(db.transaction, Effect.catchIf(Schema.is(Conflict), () => Effect.void))

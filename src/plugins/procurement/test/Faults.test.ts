@@ -7,7 +7,7 @@ describe("a process that ends between two statements", () => {
   let cutter: Cutter
   beforeAll(async () => {
     cutter = await openCutter(/purchase_order|goods_received/)
-    shop = await openShop({}, { postgres: cutter, jobs: { autorun: { enabled: false } } })
+    shop = await openShop({ fourEyes: false }, { postgres: cutter, jobs: { autorun: { enabled: false } } })
   })
   afterAll(async () => {
     await shop.close()

@@ -53,6 +53,20 @@ describe("goods receipts", () => {
     assert.strictEqual(found.at("meta.pagination.total"), 1)
   })
 
+  it("at another cost than the approved one are a discrepancy, beyond the tolerance up and down", async () => {
+    const accepted = async (unitCost: number, ordered = 100) => {
+      const { id, item } = await shop.approved([await shop.line({ unitCost: ordered }), await shop.line()])
+      const items = [{ poItemId: item(0), quantityReceived: 10, unitCost }, { poItemId: item(1), quantityReceived: 10 }]
+      return (await decide(await shop.receive(id, items), "accept")).at("data.status")
+    }
+    for (const cost of [95, 100, 105]) assert.strictEqual(await accepted(cost), "accepted", String(cost))
+    for (const cost of [0, 94, 106, 10_000]) {
+      assert.strictEqual(await accepted(cost), "accepted_with_discrepancy", String(cost))
+    }
+    assert.strictEqual(await accepted(1, 0), "accepted_with_discrepancy")
+    assert.strictEqual(await accepted(1_000_000_000, 1_000_000_000), "accepted")
+  })
+
   it("move no stock of goods that are not counted", async () => {
     const [hours, flour] = [await shop.line(), await shop.line()]
     const path = `/catalog/entities/${hours.entityId}`
@@ -188,6 +202,34 @@ describe("goods receipts", () => {
     const pieces = await shop.approved([{ ...line, uomId: piece, quantityOrdered: 5 }])
     assert.deepStrictEqual((await shop.stock(entityId))[1], 5)
     await shop.move(pieces.id, "cancel")
+  })
+
+  it("and orders keep the stock unit of their goods while they are open", async () => {
+    const { entityId } = await shop.line()
+    const { box, piece } = await shop.boxed(entityId, "12")
+    const set = async (stockUomId: string) => {
+      const units = { purchaseUomId: box, stockUomId, saleUomId: piece }
+      const { at, status } = await shop.ask("POST", `/uom/entities/${entityId}/uom`, units)
+      return [status, at("error.message")]
+    }
+    const { id, poNumber } = await shop.draft([{ entityId, quantityOrdered: 1, unitCost: 100 }])
+    const message =
+      `The stock unit cannot change while the purchase order ${poNumber} counts in it: finish or cancel it first.`
+    assert.deepStrictEqual(await set(box), [409, message])
+    assert.deepStrictEqual(await set(piece), [201, undefined])
+    await shop.move(id, "submit")
+    assert.deepStrictEqual(await set(box), [409, message])
+    await shop.move(id, "approve")
+    const poItemId = (await shop.order(id)).text("data.items.0.id")
+    const grn = await shop.receive(id, [{ poItemId, quantityReceived: 1 }])
+    assert.strictEqual((await set(box))[0], 409)
+    // The order is received, and its goods are no longer incoming: the receipt alone is open.
+    await shop.db.query("update stock_levels set incoming = 0 where entity_id = $1", [entityId])
+    assert.deepStrictEqual(await set(box), [409, message])
+    await shop.db.query("update stock_levels set incoming = 12 where entity_id = $1", [entityId])
+    await decide(grn, "reject")
+    await shop.move(id, "cancel")
+    assert.deepStrictEqual(await set(box), [201, undefined])
   })
 
   it("of 500 lines with lots are posted in six statements", async () => {

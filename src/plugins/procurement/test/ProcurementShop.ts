@@ -1,5 +1,5 @@
 import { assert, inject } from "@effect/vitest"
-import { buildersOf, createPluginTestApp, type PluginTestOptions } from "stoa/plugin/testing"
+import { buildersOf, createPluginTestApp, type PluginTestOptions, testAdminActor } from "stoa/plugin/testing"
 import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { uom } from "../../uom/index.ts"
 import { warehouse } from "../../warehouse/index.ts"
@@ -11,6 +11,9 @@ export interface SentMail {
   readonly to: string
   readonly text: string
 }
+
+/** Approves what the admin requests. */
+export const approver = { ...testAdminActor, userId: "approver", name: "Approver" }
 
 /** A store that buys goods. */
 export const openShop = async (
@@ -54,7 +57,9 @@ export const openShop = async (
   }
   const line = async (more: object = {}) => ({ entityId: await product(), quantityOrdered: 10, unitCost: 250, ...more })
   const move = async (id: string, ...names: ReadonlyArray<string>) => {
-    for (const name of names) await done("POST", `/purchase-orders/${id}/${name}`)
+    for (const name of names) {
+      await done("POST", `/purchase-orders/${id}/${name}`, undefined, name === "approve" ? approver : undefined)
+    }
   }
   const order = (id: string) => done("GET", `/purchase-orders/${id}`)
   /** An approved order, with its lines. */

@@ -13,12 +13,12 @@ import { pdfTexts } from "../../../../test/invoices/PdfText.ts"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { goodsReceipt } from "../GoodsReceipt.ts"
 import { purchaseOrder } from "../PurchaseOrder.ts"
-import { openShop, type Shop } from "./ProcurementShop.ts"
+import { approver, openShop, type Shop } from "./ProcurementShop.ts"
 
 describe("purchase orders", () => {
   let shop: Shop
   beforeAll(async () => {
-    shop = await openShop({ approvalLimit: { staff: 2_860 } })
+    shop = await openShop({ approvalLimit: { staff: 2_860 }, exchangeRates: { EUR: "1.1" } })
   })
   afterAll(() => shop.close())
 
@@ -50,7 +50,7 @@ describe("purchase orders", () => {
     assert.deepInclude(shop.mails[0], { template: "procurement/purchase-order", to: "ann@mill.example" })
     const whole = await shop.order(id)
     assert.match(whole.text("data.items.0.itemName"), /^Title of/)
-    assert.deepInclude(whole.at("data.po"), { status: "sent", approvedBy: testAdminActor.userId })
+    assert.deepInclude(whole.at("data.po"), { status: "sent", approvedBy: approver.userId })
     assert.includeMembers(await printed(id), ["PO-0001", "Mühle", "Rye", "fine", "$27.00", "2026-12-24"])
     await shop.move(id, "cancel")
     assert.deepStrictEqual(await shop.stock(line.entityId), [0, 0, null])
@@ -169,8 +169,43 @@ describe("purchase orders", () => {
     const above = [await submitted(12), await submitted(10, { supplierId, exchangeRate: "1.1000000001" })]
     for (const path of above) {
       await shop.refused("403 FORBIDDEN", "POST", path, undefined, staff)
-      await shop.done("POST", path)
+      await shop.done("POST", path, undefined, approver)
     }
+  })
+
+  it("keep to the limit at any rate that the buyer writes, and need a known rate of their currency", async () => {
+    const staff = withPermissions(["procurement:admin"], testStaffActor)
+    const approval = async (currency: string, exchangeRate: string, unitCost: number) => {
+      const supplierId = await shop.supplier({ currency })
+      const { id } = await shop.draft([await shop.line({ unitCost })], { supplierId, exchangeRate })
+      await shop.move(id, "submit")
+      return `/purchase-orders/${id}/approve`
+    }
+    await shop.done("POST", await approval("EUR", "0.0000000001", 260), undefined, staff)
+    const above = [
+      await approval("EUR", "0.0000000001", 261),
+      await approval("EUR", "2", 200),
+      await approval("CHF", "0.0000000001", 1)
+    ]
+    for (const path of above) {
+      await shop.refused("403 FORBIDDEN", "POST", path, undefined, staff)
+      await shop.done("POST", path, undefined, approver)
+    }
+  })
+
+  it("are not approved by who requested or last changed them", async () => {
+    const changer = { ...testAdminActor, userId: "changer" }
+    const { id } = await shop.draft([await shop.line()])
+    const path = `/purchase-orders/${id}`
+    await shop.done("PATCH", path, { notes: "more" }, approver)
+    await shop.done("PATCH", path, { items: [await shop.line()] }, changer)
+    await shop.move(id, "submit")
+    for (const who of [testAdminActor, changer]) {
+      const answer = await shop.refused("403 FORBIDDEN", "POST", `${path}/approve`, undefined, who)
+      assert.match(answer.text("error.message"), /^Another person has to approve/)
+    }
+    assert.strictEqual((await shop.order(id)).at("data.po.status"), "pending_approval")
+    await shop.done("POST", `${path}/approve`, undefined, approver)
   })
 
   it("take the best price for the quantity and the day, of the variant before that of the entity", async () => {
@@ -202,7 +237,7 @@ describe("purchase orders", () => {
     assert.lengthOf([...new Set(drafts.map((one) => one.poNumber))], 8)
     const path = `/api/procurement/purchase-orders/${drafts[0].id}`
     for (const name of ["submit", "approve", "send", "cancel"]) {
-      await raceOf(shop, { method: "POST", path: `${path}/${name}` })
+      await raceOf(shop, { method: "POST", path: `${path}/${name}`, as: approver })
       const incoming = name === "approve" || name === "send" ? 10 : 0
       assert.strictEqual((await shop.stock(line.entityId))[1], incoming, name)
     }
@@ -260,7 +295,7 @@ describe("purchase orders", () => {
         stockArrived: 10
       },
       goods_received_notes: { warehouseId, status: "rejected" },
-      grn_items: { entityId, quantityReceived: 1, quantityAccepted: 1, stockReceived: 1, stockAccepted: 1 }
+      grn_items: { entityId, unitCost: 1, quantityReceived: 1, quantityAccepted: 1, stockReceived: 1, stockAccepted: 1 }
     }
     const path = "/api/procurement"
     const checks = [

@@ -43,6 +43,25 @@ describe("a production order", () => {
     assert.strictEqual(await costOfGoodsSold(cake), Math.round(total / 2))
   })
 
+  it("keeps the stock units of what it makes and has taken while it is open", async () => {
+    const { bomId, cake, flour } = await aCake(0)
+    const [box, piece] = [await kitchen.unit(), await kitchen.unit()]
+    await kitchen.conversion(box, piece, "12")
+    const id = await kitchen.started(bomId, cake, 5)
+    const items = [{ entityId: flour, plannedQuantity: 1, actualQuantity: 1, unitCost: 1 }]
+    await kitchen.done("POST", `/orders/${id}/consume`, { items })
+    const set = (entityId: string, stockUomId: string) =>
+      kitchen.ask("POST", `/uom/entities/${entityId}/uom`, { purchaseUomId: box, stockUomId, saleUomId: piece })
+    for (const entityId of [cake, flour]) {
+      assert.strictEqual((await set(entityId, piece)).status, 201)
+      const refused = await set(entityId, box)
+      assert.strictEqual(refused.status, 409)
+      assert.match(refused.text("error.message"), /while the production order PRD-\d+ counts in it/)
+    }
+    await kitchen.done("POST", `/orders/${id}/cancel`)
+    for (const entityId of [cake, flour]) assert.strictEqual((await set(entityId, box)).status, 201)
+  })
+
   it("takes no stock of a material that is not counted, and costs what the recipe says of it", async () => {
     const [flour, work, cake] = [await kitchen.thing(10, 10), await kitchen.thing(), await kitchen.thing()]
     const uncounted = await kitchen.ask("PATCH", `/catalog/entities/${work}`, { manageInventory: false })

@@ -46,6 +46,17 @@ describe("lots", () => {
     assert.deepStrictEqual(await yard.lotsIn(other.warehouseId), [["elsewhere", 5]])
   })
 
+  it("that have expired leave last where units have to be good, and as any others where not", async () => {
+    const goods = { entityId: entityId(), warehouseId: warehouseId() }
+    const lot = (batchNumber: string, expiryDate?: string) => ({ ...goods, batchNumber, expiryDate, quantity: 2 })
+    await yard.run(yard.receive([lot("over", "2026-01-01"), lot("today", "2026-01-02"), lot("never")]))
+    const take = async (quantity: number, goodOn?: string) =>
+      (await yard.run(yard.take([{ ...goods, quantity, goodOn }]))).flat().map((one) => [one.batchNumber, one.quantity])
+    assert.deepStrictEqual(await take(1), [["over", 1]])
+    const all = [["today", 2], ["never", 2], ["over", 1]]
+    assert.deepStrictEqual(await take(5, "2026-01-02"), all)
+  })
+
   it("of a named batch are 422 when they are too few, and nothing leaves", async () => {
     const goods = { entityId: entityId(), warehouseId: warehouseId() }
     await yard.run(yard.receive([1, 2].map((quantity) => ({ ...goods, batchNumber: "B", quantity }))))
@@ -108,8 +119,9 @@ describe("lots", () => {
     const [level] = await yard.app.db.query("select warehouse_id from stock_levels where entity_id = $1", [entityId])
     const goods = { entityId, warehouseId: WarehouseId.make(String(level?.["warehouse_id"])) }
     await yard.run(yard.receive([
-      { ...goods, batchNumber: "late", expiryDate: "2027-06-01", quantity: 4 },
-      { ...goods, batchNumber: "soon", expiryDate: "2027-01-01", quantity: 2 }
+      { ...goods, batchNumber: "expired", expiryDate: "2020-01-01", quantity: 4 },
+      { ...goods, batchNumber: "late", expiryDate: "2127-06-01", quantity: 4 },
+      { ...goods, batchNumber: "soon", expiryDate: "2127-01-01", quantity: 2 }
     ]))
     const { id, lineItems } = await order([[entityId, 5]])
     await yard.ask("PATCH", `/orders/${id}/status`, { status: "confirmed" })
@@ -120,12 +132,12 @@ describe("lots", () => {
     const left = () => yard.lotsIn(goods.warehouseId, `&entityId=${entityId}`)
     const wait = { timeout: 60_000 }
     const first = await ship(3)
-    await expect.poll(left, wait).toEqual([["late", 3]])
+    await expect.poll(left, wait).toEqual([["expired", 4], ["late", 3]])
     await ship(1)
-    await expect.poll(left, wait).toEqual([["late", 2]])
+    await expect.poll(left, wait).toEqual([["expired", 4], ["late", 2]])
     // Delivered again, as after a process that died before it said so.
     await yard.run(yard.ship(first))
-    assert.deepStrictEqual(await left(), [["late", 2]])
+    assert.deepStrictEqual(await left(), [["expired", 4], ["late", 2]])
     const shipped = await yard.app.db.query(
       "select fulfillment_id::text = $1 as first, lots from warehouse_shipped_lots where order_id = $2 order by created_at",
       [first, id]
