@@ -51,18 +51,26 @@ const portalWalk = Effect.fnUntraced(function*({ vendor: as }: Sale) {
   yield* api("POST", `${me}/documents`, { as, body: { type: "identity", fileUrl: "https://files.invalid/a.pdf" } })
 })
 
+/** A sub-order of a thing in the catalog that its vendor hands over. */
+const aHandover = Effect.fnUntraced(function*({ as }: Pick<Store, "as">, within: string, slug: string) {
+  const made = yield* api("POST", "/api/catalog/entities", { as, body: { type: "product", slug } })
+  const lines = [{ entityId: made.text("data.id"), quantity: 2 }]
+  const sale = yield* aSale({ within, status: "pending", onHand: 50, lines })
+  const steps = [["confirm"], ["process"], ["ship", { trackingNumber: "T-1" }], ["deliver"]] as const
+  for (const [name, body] of steps) {
+    yield* api("POST", `${me}/orders/${sale.subOrderId}/${name}`, { as: sale.vendor, ...body && { body } })
+  }
+  return sale
+})
+
 /** Sub-orders on their way: one that arrives, one that its vendor cancels, one that staff cancels. */
 const subOrderWalk = Effect.fnUntraced(function*(store: Store, organizationId: string) {
   const [sent, dropped, stopped] = yield* Effect.all([
-    aSale({ within: organizationId, status: "pending", onHand: 50 }),
+    aHandover(store, organizationId, "handed-over"),
     aSale({ within: organizationId, status: "pending", onHand: 50 }),
     aSale({ within: organizationId, status: "pending", onHand: 50 })
   ])
-  const steps = [["confirm"], ["process"], ["ship", { trackingNumber: "T-1" }], ["deliver"]] as const
   yield* api("GET", `${me}/orders/${sent.subOrderId}`, { as: sent.vendor })
-  for (const [name, body] of steps) {
-    yield* api("POST", `${me}/orders/${sent.subOrderId}/${name}`, { as: sent.vendor, ...body && { body } })
-  }
   yield* api("POST", `${me}/orders/${dropped.subOrderId}/cancel`, { as: dropped.vendor, body: { reason: "Sold out." } })
   yield* api("GET", `${root}/sub-orders/${stopped.subOrderId}`, { as: store.as })
   const body = { status: "cancelled", reason: "Lost." }
@@ -82,7 +90,7 @@ const claimWalk = Effect.fnUntraced(function*({ as }: Store, organizationId: str
   yield* api("POST", `${dispute}/escalate`, { as })
   yield* api("POST", `${dispute}/resolve`, { as, body: { resolution: "vendor_favor" } })
 
-  const other = yield* delivered()
+  const other = yield* aHandover({ as }, organizationId, "sent-back")
   const lineItems = other.lines.slice(0, 1).map(({ entityId }) => ({ entityId, quantity: 1 }))
   const asked = { subOrderId: other.subOrderId, reason: "defective", lineItems }
   const requested = yield* api("POST", `${root}/returns`, { as: other.buyer, body: asked })

@@ -9,6 +9,8 @@ import { theOrganization } from "./TestApp.ts"
 
 /** A line of an order to be built; every line is another sellable. Amounts in minor units. */
 export interface BuiltLine {
+  /** Absent: one that the catalog does not have. */
+  readonly entityId?: string
   readonly quantity?: number
   readonly unitPrice?: number
   readonly title?: string
@@ -87,7 +89,7 @@ const insertOrder = Effect.fnUntraced(function*(spec: OrderSpec) {
   const organizationId = spec.organizationId ?? (yield* theOrganization)
   const lines = (spec.lines ?? [{}]).map((line) => ({
     id: newId<OrderLineId>(),
-    entityId: newId(),
+    entityId: line.entityId ?? newId(),
     quantity: line.quantity ?? 1,
     unitPrice: line.unitPrice ?? 1_000,
     title: line.title ?? "A thing",
