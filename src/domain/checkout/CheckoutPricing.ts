@@ -70,7 +70,8 @@ const totalling = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionO
     const before = yield* totalled(input)
     const payable = payableParts(before)
     const { customerId } = buyer
-    const alreadyTaxed = yield* alreadyTaxedIn({ customerId, most: payable.reduce((sum, part) => sum + part, 0) })
+    const most = payable.reduce((sum, part) => sum + part, 0)
+    const alreadyTaxed = alreadyTaxedIn === nothingTaxed ? 0 : yield* alreadyTaxedIn({ customerId, most })
     const taxable = withoutTaxed(taxableOf(before, request, shipped), payable, alreadyTaxed)
     const taxExemption = yield* exemptionOf(cart, request, buyer)
     const due = yield* taxes.taxOf(taxable, taxExemption !== null)

@@ -15,7 +15,7 @@ export const salesSettings = {
     holdSeconds: setting(is.whole(1, 31_536_000), defaultSettings.holdSeconds),
     /** Orders of a shopper (`POST /api/orders`) that may wait for their payment at once. Default 3. */
     maxUnpaidOrders: setting(is.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
-    /** What a checkout must know: `email`, `shippingAddress` (for goods that are carried), `billingAddress`. Default none. */
+    /** What a checkout must know: `email`, `shippingAddress` (for goods that are carried), `billingAddress`, `phone`. Default: nothing. */
     requires: setting(is.code<ReadonlyArray<Requirement>>(), defaultSettings.requires),
     /** Minutes to confirm a payment, as with 3-D Secure; then the order is cancelled. Default 60. */
     confirmationMinutes: setting(is.whole(1, 525_600), defaultSettings.confirmationMinutes)

@@ -32,7 +32,7 @@ export const namedCustomer = Effect.fnUntraced(function*({ db }: Tools, actor: A
   return (yield* db.use(isCustomer)(named)) ? named : yield* new UnknownCustomer()
 })
 
-/** 422 for a text that is no address, and for an address that a customer names and that is not the one of their login. */
+/** Refuses (422) a text that is no address, and a customer's address that their login does not have. */
 export const requireEmail = (actor: Actor, email: string) => {
   if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) return Effect.fail(new NoAddress())
   const isOwn = email.toLowerCase() === actor.email?.toLowerCase()

@@ -100,7 +100,7 @@ const refuseSpent = Effect.fn("Purchases.refuseSpent")(function*({ db }: PluginC
   for (const { amount, id, units } of lines) {
     const taken = all.filter(({ isWithdrawn, lineId }) => lineId === id && !isWithdrawn).slice(0, units)
     const left = taken.reduce((sum, { worth }) => sum + worth, 0)
-    // What is held comes back to a card that is withdrawn by then, where no one could spend it.
+    // The held part would come back to a withdrawn card, where no one could spend it.
     if (taken.some(({ isHeld }) => isHeld)) return yield* new CardHeld()
     const isSpent = taken.length === 0 || taken.some(({ isSpent }) => isSpent)
     if (isSpent && amount > left) return yield* new CardSpent(amount, left)

@@ -1,15 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
-import {
-  type Actor,
-  conflict,
-  forbidden,
-  inputOf,
-  invalid,
-  type PluginCall,
-  today,
-  ValidationFailed
-} from "stoa/plugin"
+import { type Actor, conflict, inputOf, invalid, type PluginCall, today, ValidationFailed } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
+import { personOf, refuseApproval } from "./Approvals.ts"
 import { receipts } from "./GoodsReceipt.ts"
 import { sendOrder } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
@@ -46,15 +38,6 @@ class RateNotOne extends invalid(
 class CurrencyChanged extends conflict(
   "CurrencyChanged",
   (currency: string) => `The supplier's prices are in ${currency} now: write a new order.`
-) {}
-class AboveLimit extends forbidden("AboveLimit", (limit: number) => `Your role approves orders of up to ${limit}.`) {}
-class OwnOrder extends forbidden(
-  "OwnOrder",
-  "Another person has to approve this order: you requested it, or changed it last."
-) {}
-class RateUnknown extends forbidden(
-  "RateUnknown",
-  (currency: string) => `Your role approves no orders in ${currency}: the option exchangeRates has no rate for it.`
 ) {}
 class ReceiptsOpen
   extends conflict("ReceiptsOpen", "Accept or reject the goods receipts of this order before it is closed.")
@@ -165,8 +148,6 @@ const activeSupplier = Effect.fnUntraced(function*({ db }: Tools, id: string) {
   return supplier.isActive ? supplier : yield* new InactiveSupplier(supplier.name)
 })
 
-const personOf = ({ keyId, name, userId }: Actor): string => userId ?? keyId ?? name
-
 /** What is still to come of an order is incoming from now on, or will not come: once for a type of posting. */
 const postIncoming = Effect.fnUntraced(
   function*(
@@ -234,24 +215,6 @@ export const change = Effect.fn("Purchasing.change")(
   }
 )
 
-/**
- * Refuses an order above the limit of the actor's role. The rate in the order is what a buyer wrote, so it can only raise what
- * the order counts.
- */
-const refuseAboveLimit = Effect.fnUntraced(function*(
-  { approvalLimit, exchangeRates }: ProcurementSettings,
-  { role }: Actor,
-  { currency, exchangeRate, grandTotal }: PurchaseOrder,
-  storeCurrency: string
-) {
-  const limit = approvalLimit[role]
-  if (limit === undefined) return
-  const known = currency === storeCurrency ? "1" : exchangeRates[currency]
-  if (known === undefined) return yield* new RateUnknown(currency)
-  const isAbove = [known, exchangeRate].some((rate) => Rational.of(rate).times(grandTotal).minus(limit).isPositive)
-  if (isAbove) return yield* new AboveLimit(limit)
-})
-
 /** Approves, and shows what is ordered as incoming. 403 above the limit of the actor's role, and for an order of the actor's own. */
 export const approve = Effect.fn("Purchasing.approve")(function*(
   tools: Tools,
@@ -261,9 +224,7 @@ export const approve = Effect.fn("Purchasing.approve")(function*(
   id: string
 ) {
   const order = yield* tools.db.use(purchaseOrder).move("approve", id)
-  const isOwn = [order.requestedBy, order.changedBy].includes(personOf(actor))
-  if (settings.fourEyes && isOwn) return yield* new OwnOrder()
-  yield* refuseAboveLimit(settings, actor, order, storeCurrency)
+  yield* refuseApproval(settings, actor, order, storeCurrency)
   yield* postIncoming(tools, "purchase_order", order, yield* itemsOf(tools, id), 1)
   return order
 })

@@ -1,5 +1,5 @@
 import { Effect, Result } from "effect"
-import type { AlreadyTaxed } from "../../domain/checkout/AlreadyTaxed.ts"
+import { type AlreadyTaxed, nothingTaxed } from "../../domain/checkout/AlreadyTaxed.ts"
 import type { PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { keyAt } from "../../domain/orders/Tender.ts"
 import type { PaymentOffer, PaymentRequest, SelectedPayment } from "../../domain/payments/PaymentAdapter.ts"
@@ -70,9 +70,9 @@ export const offersOf = (
   const parts = new Map<Instrument, number>()
   const candidates = instruments.flatMap((one) => one?.adapter.hasSinglePurpose === true ? [one] : [])
 
-  const alreadyTaxed: AlreadyTaxed = Effect.fnUntraced(function*({ customerId, most }) {
+  const askedFirst: AlreadyTaxed = Effect.fnUntraced(function*({ customerId, most }) {
     parts.clear()
-    if (candidates.length === 0 || most === 0) return 0
+    if (most === 0) return 0
     const decided = yield* earlier
     if (decided !== undefined) return Math.min(most, decided.alreadyTaxed ?? 0)
     let left = most
@@ -91,7 +91,7 @@ export const offersOf = (
   const isFirst = (one: Instrument | undefined) => one !== undefined && parts.has(one)
 
   return {
-    alreadyTaxed,
+    alreadyTaxed: candidates.length === 0 ? nothingTaxed : askedFirst,
     isSinglePurpose: (index: number) => isFirst(instruments[index]),
     /** The places of the payments in the order in which they pay: single-purpose ones first. */
     order: () =>

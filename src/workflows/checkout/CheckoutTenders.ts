@@ -81,12 +81,10 @@ export const notByStoredValue = (priced: PricedCart) =>
 export const checkoutOffers = Effect.fnUntraced(function*(payload: CheckoutPayload) {
   const { checkoutId, request: { paymentMethodId, paymentMethodToken, tenders = [] } } = payload
   const [adapters, { holds }] = [yield* PaymentAdapters, yield* ReservationRepo]
-  const earlier = yield* Effect.cached(
-    Effect.flatMap(
-      holds([checkoutId]),
-      ([hold]) =>
-        hold !== undefined && hold.pricing !== "null" ? decodePricedCart(hold.pricing) : Effect.succeed(undefined)
-    )
+  const earlier = Effect.flatMap(
+    holds([checkoutId]),
+    ([hold]) =>
+      hold !== undefined && hold.pricing !== "null" ? decodePricedCart(hold.pricing) : Effect.succeed(undefined)
   )
   const named = tenders.map(({ amount, method, token }) => {
     const selected = adapters.named(method)

@@ -1,0 +1,48 @@
+import { Effect } from "effect"
+import { type Actor, forbidden } from "stoa/plugin"
+import { Rational } from "../uom/index.ts"
+import type { ProcurementSettings } from "./ProcurementOptions.ts"
+import type { PurchaseOrder } from "./PurchaseOrder.ts"
+
+class AboveLimit extends forbidden("AboveLimit", (limit: number) => `Your role approves orders of up to ${limit}.`) {}
+class OwnOrder extends forbidden(
+  "OwnOrder",
+  "Another person has to approve this order: you requested it, or changed it last."
+) {}
+class RateUnknown extends forbidden(
+  "RateUnknown",
+  (currency: string) => `Your role approves no orders in ${currency}: the option exchangeRates has no rate for it.`
+) {}
+
+/** The login, API key or name that an order knows a person by. */
+export const personOf = ({ keyId, name, userId }: Actor): string => userId ?? keyId ?? name
+
+/**
+ * Refuses an order above the limit of the actor's role. The rate in the order is what a buyer wrote, so it can only raise what
+ * the order counts.
+ */
+const refuseAboveLimit = Effect.fnUntraced(function*(
+  { approvalLimit, exchangeRates }: ProcurementSettings,
+  { role }: Actor,
+  { currency, exchangeRate, grandTotal }: PurchaseOrder,
+  storeCurrency: string
+) {
+  const limit = approvalLimit[role]
+  if (limit === undefined) return
+  const known = currency === storeCurrency ? "1" : exchangeRates[currency]
+  if (known === undefined) return yield* new RateUnknown(currency)
+  const isAbove = [known, exchangeRate].some((rate) => Rational.of(rate).times(grandTotal).minus(limit).isPositive)
+  if (isAbove) return yield* new AboveLimit(limit)
+})
+
+/** Refuses an approval by the person who requested the order or changed it last, and one above the limit of the actor's role. */
+export const refuseApproval = Effect.fnUntraced(function*(
+  settings: ProcurementSettings,
+  actor: Actor,
+  order: PurchaseOrder,
+  storeCurrency: string
+) {
+  const isOwn = [order.requestedBy, order.changedBy].includes(personOf(actor))
+  if (settings.fourEyes && isOwn) return yield* new OwnOrder()
+  yield* refuseAboveLimit(settings, actor, order, storeCurrency)
+})
