@@ -130,6 +130,8 @@ layer(testAppLayer(settings(true)), live)("single-purpose stored value, where pr
       const order = yield* sameEverywhere(cart, [code], {}, [10_000, 0, 500, 917, 10_500])
       assert.deepStrictEqual(paidIn(order, "data.tenders"), [5_000, 5_500])
       assert.strictEqual(order.at("data.metadata.alreadyTaxed"), 5_000)
+      const invoice = yield* api("GET", `/api/orders/${order.text("data.id")}/invoice.html`, { as: asAdmin })
+      assert.include(String(invoice.body), "Paid with vouchers that were taxed when they were sold: $50.00")
       assert.strictEqual((yield* cardAt(id)).at("data.balance"), 0)
       yield* refundAll(order, id, 5_000)
     }))

@@ -177,6 +177,36 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
       assert.deepStrictEqual(rows, [{ payload: clean, before: clean }])
     }))
 
+  it.effect("each value under a secret key is dropped where it is the only one, and null is none", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const records = [
+        { secret: "s" },
+        { before: 1, "my secret": 0 },
+        { "a\"secret": [1] },
+        { "secret\"b": { c: 1 } },
+        { "\\": "x", deep: [{ "api_key\\": true, name: "null" }] },
+        { payment: { clientSecret: null }, title: "A token: null" },
+        { payment: { clientSecret: null }, token: "t" }
+      ]
+      const stored = yield* Effect.forEach(
+        records,
+        (record) =>
+          sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type, source)
+          values (gen_random_uuid(), 'org_one_secret', 'cart.create', 'cart', 'c', ${JSON.stringify(record)}::jsonb,
+            'user', 'rest') returning payload`
+      )
+      assert.deepStrictEqual(stored.map(([row]) => row?.["payload"]), [
+        {},
+        { before: 1 },
+        {},
+        {},
+        { "\\": "x", deep: [{ name: "null" }] },
+        { payment: { clientSecret: null }, title: "A token: null" },
+        { payment: { clientSecret: null } }
+      ])
+    }))
+
   it.effect("an organization has no position and no sequence twice, for every writer", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -312,7 +312,7 @@ const flawsOf = (entry: Entry, actorId: string | null, actorType: string): Reado
   ...(/^\w+\.(create|update|delete)$/.test(entry.type) && (entry.payload["id"] ?? entry.entity_id) !== entry.entity_id
     ? ["another record"]
     : []),
-  ...(/secret/i.test(JSON.stringify([entry.payload, entry.before])) ? ["a secret"] : [])
+  ...(/secret[^"]*":(?!null)/i.test(JSON.stringify([entry.payload, entry.before])) ? ["a secret"] : [])
 ]
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)

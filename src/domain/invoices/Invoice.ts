@@ -39,6 +39,7 @@ const english = {
   total: "Total",
   taxes: "Tax breakdown",
   taxExemption: "Exempt from tax",
+  taxedBefore: "Paid with vouchers that were taxed when they were sold",
   rate: "Rate",
   net: "Net",
   payments: "Payments",
@@ -115,6 +116,8 @@ export const InvoiceContent = Schema.Struct({
   /** Absent or empty: orders of before, whose lines do not know their rates. */
   taxes: Schema.optional(Schema.Array(OrderTax)),
   taxExemption: Schema.optional(Schema.NullOr(TaxExemption)),
+  /** What single-purpose stored value paid, without tax on top: no tax is in the totals for it. */
+  taxedBefore: Schema.optional(Amount),
   taxIncluded: Schema.Boolean,
   grandTotal: Amount
 })
@@ -146,7 +149,7 @@ export const contentOf = (
   { locale, notes, sellerLines, sellerName, taxNumber, timeZone }: InvoiceOptions
 ): InvoiceContent => {
   const { taxIncluded } = order
-  const billing = order.metadata["billingAddress"]
+  const { alreadyTaxed, billingAddress: billing } = order.metadata
   const shipTo = shownAddress(order.shippingAddress)
   const named = isRecord(billing) ? shownAddress(billing) : shipTo
   const name = buyer.name === null || named.includes(buyer.name) ? [] : [buyer.name]
@@ -171,6 +174,7 @@ export const contentOf = (
     taxTotal: order.taxTotal,
     taxes: order.taxes,
     taxExemption: order.taxExemption,
+    ...(typeof alreadyTaxed === "number" ? { taxedBefore: alreadyTaxed } : {}),
     taxIncluded,
     grandTotal: order.grandTotal
   }

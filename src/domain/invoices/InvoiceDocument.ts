@@ -163,6 +163,9 @@ const exemptionOf = ({ taxExemption }: InvoiceContent, words: InvoiceWords): Rea
   return [`${words.taxExemption}: ${[reason, ...(number === null ? [] : [number])].join(", ")}`]
 }
 
+const taxedBeforeOf = (content: InvoiceContent, words: InvoiceWords): ReadonlyArray<string> =>
+  content.taxedBefore === undefined ? [] : [`${words.taxedBefore}: ${texts(content).money(content.taxedBefore)}`]
+
 /** Dates in UTC. */
 export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocument => {
   const { content, date: at, kind, number } = document
@@ -197,7 +200,7 @@ export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocu
     totals: totalsOf(content, words),
     taxes: taxesOf(content, words),
     payments: { label: words.payments, facts: paymentsOf(document, words) },
-    notes: [...exemptionOf(content, words), ...seller.notes].map(oneLine),
+    notes: [...exemptionOf(content, words), ...taxedBeforeOf(content, words), ...seller.notes].map(oneLine),
     page: words.page
   }
 }
