@@ -5,6 +5,7 @@ import { NoAmbient } from "./NoAmbient.ts"
 import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
 import { NoDurationBars } from "./NoDurationBars.ts"
 import { NoFatalDefects } from "./NoFatalDefects.ts"
+import { NoLinkedWorkflows } from "./NoLinkedWorkflows.ts"
 import { NoOrDie } from "./NoOrDie.ts"
 import { NoProcessEnv } from "./NoProcessEnv.ts"
 import { NoSkippedTests } from "./NoSkippedTests.ts"
@@ -23,6 +24,7 @@ export default {
     "no-double-assertion": NoDoubleAssertion,
     "no-duration-bars": NoDurationBars,
     "no-fatal-defects": NoFatalDefects,
+    "no-linked-workflows": NoLinkedWorkflows,
     "no-or-die": NoOrDie,
     "no-process-env": NoProcessEnv,
     "no-skipped-tests": NoSkippedTests,

@@ -327,6 +327,7 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "stoa(no-fatal-defects)",
     `import { Entity } from "effect/cluster"\nexport const e = Entity.make("E", []).toLayerQueue({})\n`
   ],
+  ["a linked workflow", "src/workflows/a/L.ts", "stoa(no-linked-workflows)", `w.execute({}, { discard: true })\n`],
   ["a barrel", "src/domain/a/index.ts", "stoa(file-names)", `export * from "../carts/Cart.ts"\n`],
   ["a barrel of all plugins", "src/plugins/index.ts", "stoa(file-names)", `export const all = []\n`],
   ["a file name in lower case", "src/domain/a/cart.ts", "stoa(file-names)", `export const a = 1\n`],
@@ -337,12 +338,7 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     "stoa(no-sleep-in-tests)",
     `export const a = () => setTimeout(() => 1, 5)\n`
   ],
-  [
-    "Effect.sleep in a test",
-    "test/a/B.test.ts",
-    "stoa(no-sleep-in-tests)",
-    `import { Effect } from "effect"\nexport const a = Effect.sleep("1 second")\n`
-  ],
+  ["a sleep in a test", "test/a/B.test.ts", "stoa(no-sleep-in-tests)", `export const a = Effect.sleep("1 second")\n`],
   [
     "a sleep of Node in a test",
     "test/a/C.test.ts",

@@ -1,9 +1,20 @@
-import { layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { audit } from "../support/Audit.ts"
+import { eventually } from "../support/Eventually.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { TestApp } from "../support/TestApp.ts"
-import { assertAnswersAgree, repeatingStore } from "./RepeatedRuns.ts"
+import {
+  aShopper,
+  assertAnswersAgree,
+  assertEndsHonest,
+  endOfEngine,
+  gateAt,
+  repeatingStore,
+  stoppedAt,
+  takeOver
+} from "./RepeatedRuns.ts"
 import { roundsByStops } from "./RepeatRounds.ts"
 
 /** One round for each pair of places, all fates in turn; `npm run chaos` goes through every round. */
@@ -27,5 +38,29 @@ layer(repeatingStore, { excludeTestServices: true, timeout: "60 seconds" })(
         }),
       240_000
     )
+
+    it.effect("ends when the run that takes over dies after what it started has ended", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const shopper = yield* aShopper(yield* aProduct({ stock: 10 }), "declined")
+        const first = yield* stoppedAt(shopper, "undone")
+        const engine = yield* gateAt(shopper.name, "engine", "failed")
+        const taken = (yield* takeOver(shopper)) ?? assert.fail("nothing to take over")
+        yield* Deferred.await(engine.reached)
+        yield* eventually(
+          "the payment to be voided",
+          Effect.map(
+            Effect.orDie(
+              sql`select 1 from cluster_messages where entity_type = 'Workflow/VoidPayment' and tag = 'run' and processed
+              and payload::text like ${`%${taken.checkoutId}%`}`
+            ),
+            (voided) => voided.length > 0
+          )
+        )
+        yield* Deferred.die(engine.opened, new Error("died"))
+        yield* endOfEngine(taken)
+        yield* first.wake
+        yield* assertEndsHonest("declined", shopper, [])
+      }))
   }
 )

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
+import { WorkflowEngine } from "effect/workflow"
 import { Jobs } from "../../src/domain/platform/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/platform/tasks/Task.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
@@ -15,6 +16,13 @@ const tasks = [
     handler: ({ input }) =>
       Effect.sync(() => {
         ran.push(input["n"])
+      })
+  }),
+  defineTask({
+    slug: "test/parent",
+    handler: () =>
+      Effect.map(Effect.serviceOption(WorkflowEngine.WorkflowInstance), (parent) => {
+        ran.push(["a child of its loop", Option.isSome(parent)])
       })
   }),
   defineTask({ slug: "test/mail", queue: "mail", handler: () => Effect.sync(() => ({ output: ran.push("mail") })) }),
@@ -38,6 +46,14 @@ withQueue("a service that drives its queues itself", (it) => {
       yield* until("the job of the task's queue", () => ran.includes("mail"))
       yield* enqueue("test/note", { n: 2 }, { queue: "not named before" })
       yield* until("the job of a queue that was not named before", () => ran.includes(2))
+    }))
+
+  it.effect("workflows that a job starts are no children of the loop that does it", () =>
+    Effect.gen(function*() {
+      ran = []
+      yield* enqueue("test/parent")
+      yield* until("the job", () => ran.length > 0)
+      assert.deepStrictEqual(ran, [["a child of its loop", false]])
     }))
 
   it.effect("a service does a job that another process enqueues", () =>

@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { EntityId, Sharding } from "effect/cluster"
-import { Workflow } from "effect/workflow"
+import { Workflow, WorkflowEngine } from "effect/workflow"
 import { newId } from "../../domain/platform/ids/Id.ts"
 import { defaultQueue, JobSettings, permanentQueues } from "../../domain/platform/tasks/JobSettings.ts"
 import { Tasks } from "../../domain/platform/tasks/Task.ts"
@@ -66,6 +66,14 @@ const keepOrder = Effect.gen(function*() {
   })
 })
 
+/** Workflows that jobs start are no children of the loop: one that waits would suspend it, and each that ends would wake it. */
+const outsideOfLoop = (work: Parameters<typeof runWorkerSlot>[0]) =>
+  Effect.updateContext(
+    runWorkerSlot(work),
+    (context: Context.Context<Effect.Services<ReturnType<typeof runWorkerSlot>>>) =>
+      Context.omit(WorkflowEngine.WorkflowInstance)(context)
+  )
+
 export const workerLoopLayer = WorkerLoop.toLayer(
   Effect.fn("WorkerLoop")(function*(run, executionId) {
     const slots = yield* WorkerSlotRepo
@@ -88,7 +96,7 @@ export const workerLoopLayer = WorkerLoop.toLayer(
     const idleMs = standing ? idleLoops * settings.loopMs : settings.loopMs
     const taken = yield* Effect.scoped(Effect.gen(function*() {
       if (queue === defaultQueue && slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
-      return yield* runWorkerSlot({ queue, slot: name, token, mine, lease, busy: widening(starter, run), idleMs })
+      return yield* outsideOfLoop({ queue, slot: name, token, mine, lease, busy: widening(starter, run), idleMs })
     }))
     yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(run, token) : slots.close(run, token)
     yield* starter.start
@@ -114,7 +122,7 @@ export const workerLoopsLayer = Layer.effectDiscard(
     const look = Effect.gen(function*() {
       starter.latch.closeUnsafe()
       yield* slots.prepare(permanentQueues(tasks, settings), yield* starter.takeWide, settings.slots)
-      yield* Effect.forEach(yield* slots.open, (run) => WorkerLoop.execute(run, { discard: true }), {
+      yield* Effect.forEach(yield* slots.open, (run) => WorkerLoop.execute(run, { discard: true, detached: true }), {
         concurrency: "unbounded",
         discard: true
       })

@@ -14,7 +14,11 @@ export type CheckoutServices = Effect.Services<ReturnType<typeof runCheckout>>
 
 export const makeEngineRuns = Effect.map(WorkflowEngine.WorkflowEngine, (engine) => {
   const leave = (payload: CheckoutPayload) =>
-    Effect.provideService(CheckoutWorkflow.execute(payload, { discard: true }), WorkflowEngine.WorkflowEngine, engine)
+    Effect.provideService(
+      CheckoutWorkflow.execute(payload, { discard: true, detached: true }),
+      WorkflowEngine.WorkflowEngine,
+      engine
+    )
 
   const ending = Effect.fnUntraced(function*(payload: CheckoutPayload) {
     const state = Option.getOrUndefined(

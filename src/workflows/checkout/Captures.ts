@@ -268,7 +268,10 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
     })
 
     const start = ({ amount, orderId, organizationId, refusals }: DueCapture) =>
-      CaptureOrder.execute({ orderId, amount, refusals, actor: systemActor(organizationId) }, { discard: true }).pipe(
+      CaptureOrder.execute({ orderId, amount, refusals, actor: systemActor(organizationId) }, {
+        discard: true,
+        detached: true
+      }).pipe(
         Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
         // One failed start must not stop the others.
         Effect.catchCause((cause) => Effect.logWarning(`the capture of order ${orderId} could not be started`, cause))

@@ -33,7 +33,9 @@ export class AuthorizationFailed extends Data.TaggedError("AuthorizationFailed")
 }> {}
 
 const voidLater = ({ adapter, request }: Asked, intentId: string | null) =>
-  Effect.asVoid(VoidPayment.execute({ providerId: adapter.providerId, request, intentId }, { discard: true }))
+  Effect.asVoid(
+    VoidPayment.execute({ providerId: adapter.providerId, request, intentId }, { discard: true, detached: true })
+  )
 
 const authorizeOne = Effect.fnUntraced(function*({ adapter, request }: Asked) {
   const intent = yield* askProvider(adapter.authorize(request))

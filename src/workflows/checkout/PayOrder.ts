@@ -147,7 +147,7 @@ const payOrder = Effect.fnUntraced(function*(payload: Payload) {
   yield* passing("created")
   const captures = !asksShopper && settings.capture !== "manual"
   const { organizationId } = payload.actor
-  if (captures) yield* LateCapture.execute({ orderId, organizationId, paymentId }, { discard: true })
+  if (captures) yield* LateCapture.execute({ orderId, organizationId, paymentId }, { discard: true, detached: true })
   return { _tag: "Attached" as const, captures }
 })
 

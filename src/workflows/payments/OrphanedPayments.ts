@@ -41,7 +41,7 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/
         metadata: { orderId, organizationId },
         idempotencyKey: `${orderId}:orphaned:${intentId}`
       }
-      yield* VoidPayment.execute({ providerId: provider, request, intentId }, { discard: true })
+      yield* VoidPayment.execute({ providerId: provider, request, intentId }, { discard: true, detached: true })
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
     /**

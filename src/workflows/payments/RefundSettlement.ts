@@ -20,7 +20,7 @@ export class RefundSettlement extends Context.Service<RefundSettlement>()("stoa/
     const refunds = yield* RefundRepo
 
     const start = (refund: PendingRefund) =>
-      SettleRefund.execute(refund, { discard: true }).pipe(
+      SettleRefund.execute(refund, { discard: true, detached: true }).pipe(
         Effect.asVoid,
         Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
       )

@@ -59,7 +59,7 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
     const startCapture = (capture: PendingCapture) =>
       settings.capture === "manual" ?
         unconfirmed.confirmed(capture.orderId, capture.organizationId, capture.paymentId) :
-        LateCapture.execute(capture, { discard: true }).pipe(
+        LateCapture.execute(capture, { discard: true, detached: true }).pipe(
           Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
         )
 

@@ -57,7 +57,10 @@ export const pluginWorkflow = <
         const input = yield* Effect.mapError(decode(call.input["input"]), ({ message }) => new GiveUp(message))
         const payload = { organizationId: yield* currentOrganization, input }
         // A decoded value is one that its schema makes, which the compiler does not know of fields that it has not seen.
-        const run = workflow.execute(payload as typeof workflow.payloadSchema["~type.make.in"], { discard: true })
+        const run = workflow.execute(payload as typeof workflow.payloadSchema["~type.make.in"], {
+          discard: true,
+          detached: true
+        })
         return { output: { executionId: yield* Effect.provideService(run, WorkflowEngine.WorkflowEngine, engine) } }
       })
     }))
