@@ -1,5 +1,5 @@
-/** How the payment of a checkout ends: paid, left to its shopper, refused at its authorization or at its capture. */
-export const cards = ["pays", "asks", "declined", "broke"] as const
+/** How the payment of a checkout ends: paid, left to its shopper or to staff, refused at its authorization or at its capture. */
+export const cards = ["pays", "asks", "kept", "declined", "broke"] as const
 export type Card = typeof cards[number]
 
 /** Where a run of a checkout stops; compensations pass `undone` twice. */
@@ -21,6 +21,7 @@ const undoing = ["undone", "undone again", "failed"] as const
 const pathOf: Record<Card, ReadonlyArray<Boundary>> = {
   pays: [...beforeOrder, "created", "captured", "settled"],
   asks: [...beforeOrder, "created"],
+  kept: [...beforeOrder, "created"],
   declined: ["claimed", "reserved", ...undoing],
   broke: [...beforeOrder, "created", ...undoing]
 }

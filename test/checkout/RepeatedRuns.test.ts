@@ -11,6 +11,7 @@ import {
   assertEndsHonest,
   endOfEngine,
   gateAt,
+  keepingStore,
   repeatingStore,
   stoppedAt,
   takeOver
@@ -30,7 +31,7 @@ layer(repeatingStore, { excludeTestServices: true, timeout: "60 seconds" })(
           const entityId = yield* aProduct({ stock: 1_000_000 })
           const [waiting, ended] = [
             chosen.filter(({ card }) => card === "asks"),
-            chosen.filter(({ card }) => card !== "asks")
+            chosen.filter(({ card }) => card !== "asks" && card !== "kept")
           ]
           yield* Effect.forEach(ended, (round) => assertAnswersAgree(entityId, round), { concurrency: 8 })
           yield* audit((yield* TestApp).databaseUrl)
@@ -62,5 +63,17 @@ layer(repeatingStore, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* first.wake
         yield* assertEndsHonest("declined", shopper, [])
       }))
+  }
+)
+
+layer(keepingStore, { excludeTestServices: true, timeout: "60 seconds" })(
+  "the same where staff captures payments",
+  (it) => {
+    it.effect("is answered by its order, which keeps its authorization", () =>
+      Effect.gen(function*() {
+        const entityId = yield* aProduct({ stock: 1_000_000 })
+        const kept = chosen.filter(({ card }) => card === "kept")
+        yield* Effect.forEach(kept, (round) => assertAnswersAgree(entityId, round), { concurrency: 8 })
+      }), 240_000)
   }
 )
