@@ -76,6 +76,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
    * says: on a new database nothing of the past is there for it to change.
    */
   readonly migrations?: Migrations
+  /** A trigger function of `migrations` that follows each statement which moves stock, in its transaction; rows in `moved`. */
+  readonly stockFunction?: string
   /** Its services. */
   readonly layer?: Layer.Layer<Services, never, PluginNeeds | NoInfer<Used>>
   /** Services of `layer` that plugins may use which require this one. */
@@ -172,6 +174,7 @@ export interface Plugin extends Manifest {
   readonly requires: ReadonlyArray<string>
   /** With the lists that show them. */
   readonly tables: ReadonlyArray<Table>
+  readonly stockFunction: string | undefined
   readonly types: TypePolicies
   readonly events: ReadonlyArray<string>
   /** Keys of `onEvents`. */
@@ -253,6 +256,7 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
     permissions: manifest.permissions ?? [],
     tables: listedTables(manifest),
     migrations: manifest.migrations ?? {},
+    stockFunction: manifest.stockFunction,
     analyticsModels: manifest.analyticsModels ?? (() => []),
     types: manifest.types ?? {},
     events: manifest.events ?? [],

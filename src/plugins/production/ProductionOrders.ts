@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { type CoreServices, invalid, type NewRowOf, type PluginDatabase, type StockPostingLine } from "stoa/plugin"
+import { type CoreServices, invalid, type NewRowOf, type PluginDatabase } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
-import { Lots, type TakenLot } from "../warehouse/index.ts"
+import { type LotLine, Lots, type TakenLot } from "../warehouse/index.ts"
 import { boms } from "./Bom.ts"
 import { stockOf } from "./BomRepo.ts"
 import {
@@ -119,11 +119,12 @@ const postingLines = Effect.fnUntraced(
   function*(db: PluginDatabase, order: ProductionOrder, used: ReadonlyArray<Used>) {
     if (used.length === 0) return yield* new NothingUsed()
     const { entityId, producedQuantity, variantId, warehouseId } = order
-    const out = used.map(({ quantity, row }): StockPostingLine => ({
+    const out = used.map(({ quantity, row }): LotLine => ({
       entityId: row.entityId,
       variantId: row.variantId,
       warehouseId,
-      delta: -quantity
+      delta: -quantity,
+      batchNumber: row.batchNumber
     }))
     if (producedQuantity === 0) return out
     const unitCost = yield* productCost(db, order, used)
@@ -131,24 +132,29 @@ const postingLines = Effect.fnUntraced(
   }
 )
 
-/** Takes the lots of what is used, and makes that of the product. */
-const moveLots = Effect.fnUntraced(function*(order: ProductionOrder, used: ReadonlyArray<Used>) {
-  const { batchNumber, entityId, expiryDate, producedQuantity, variantId, warehouseId } = order
-  const lots = yield* Lots
-  const taken = yield* lots.take(used.map(({ quantity, row }) => ({ ...row, warehouseId, quantity })))
-  if (batchNumber !== null) {
-    yield* lots.receive([{ entityId, variantId, warehouseId, quantity: producedQuantity, batchNumber, expiryDate }])
+/** Moves stock once: materials leave with their lots, and the product comes in with one if it has a batch. */
+const moveGoods = Effect.fnUntraced(
+  function*(
+    db: PluginDatabase,
+    inventory: CoreServices["inventory"],
+    order: ProductionOrder,
+    used: ReadonlyArray<Used>
+  ) {
+    const { batchNumber, entityId, expiryDate, id, producedQuantity, variantId, warehouseId } = order
+    const [lots, lines] = [yield* Lots, yield* postingLines(db, order, used)]
+    if (batchNumber !== null) {
+      yield* lots.receive([{ entityId, variantId, warehouseId, quantity: producedQuantity, batchNumber, expiryDate }])
+    }
+    return yield* lots.post(inventory, { type: "production", id }, lines)
   }
-  return taken
-})
+)
 
 /** The rows with what they cost when they left and the lots they came from, and the cost of all, which is rounded once. */
 const settled = (
   used: ReadonlyArray<Used>,
-  costs: ReadonlyArray<string | null>,
-  lots: ReadonlyArray<ReadonlyArray<TakenLot>>
+  posted: ReadonlyArray<{ readonly unitCost: string | null; readonly lots: ReadonlyArray<TakenLot> }>
 ) => {
-  const totals = used.map(({ cost, quantity }, n) => Rational.of(costs[n] ?? cost).times(quantity))
+  const totals = used.map(({ cost, quantity }, n) => Rational.of(posted[n]?.unitCost ?? cost).times(quantity))
   return Effect.all({
     rows: Effect.forEach(used, ({ row }, n) => {
       const total = totals[n] ?? Rational.of(0)
@@ -156,7 +162,7 @@ const settled = (
         id: Effect.succeed(row.id),
         unitCost: minorUnits(total.per(row.actualQuantity)),
         totalCost: minorUnits(total),
-        lots: Effect.succeed(lots[n] ?? [])
+        lots: Effect.succeed(posted[n]?.lots ?? [])
       })
     }),
     materialCost: minorUnits(totals.reduce((sum, total) => sum.plus(total), Rational.of(0)))
@@ -198,9 +204,8 @@ export const complete = (db: PluginDatabase, inventory: CoreServices["inventory"
       const { quantity = 0, unitCost = "0" } = inStock[n] ?? {}
       return quantity === 0 ? [] : [{ row, quantity, cost: costs.get(keyOf(row)) ?? Rational.of(unitCost) }]
     })
-    const lots = yield* moveLots(order, used)
-    const posted = yield* inventory.post({ type: "production", id: order.id }, yield* postingLines(db, order, used))
-    const all = yield* settled(used, posted.map(({ unitCost }) => unitCost), lots)
+    const posted = yield* moveGoods(db, inventory, order, used)
+    const all = yield* settled(used, posted)
     const { materialCost } = all
     yield* db.table(consumption).updateEach(all.rows)
     const completed = yield* db.use(productionOrder).move("complete", order.id, { ...output, materialCost })

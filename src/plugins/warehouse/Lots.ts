@@ -1,20 +1,26 @@
-import { Context, Effect, Layer, Order, Schema } from "effect"
+import { Context, Effect, Layer, Order, Schema, Struct } from "effect"
 import {
+  boolean,
   type Conflict,
+  type CoreServices,
   type CurrentActor,
   date,
   EntityId,
   idOf,
   invalid,
   PluginContext,
+  type PostedLine,
   type RowOf,
+  type StockPostingLine,
   table,
   text,
+  uuid,
   type ValidationFailed,
   VariantId,
   WarehouseId
 } from "stoa/plugin"
-import { read, routes, units } from "./Documents.ts"
+import { allLines, read, routes, someUnits, units } from "./Documents.ts"
+import { nameLots } from "./StockRepo.ts"
 
 /** Units of a batch that came into a warehouse together and are still there. A batch that comes twice has two lots. */
 export const lots = table("warehouse_lots", {
@@ -23,7 +29,8 @@ export const lots = table("warehouse_lots", {
   variantId: idOf(VariantId).nullable,
   batchNumber: text,
   expiryDate: date.nullable,
-  quantity: units
+  quantity: units,
+  isBlocked: boolean.default(false)
 }, {
   counted: false,
   // Only lots with units left are listed and looked up: those that are empty are many, and expire first.
@@ -39,6 +46,19 @@ export const lots = table("warehouse_lots", {
 
 type Lot = RowOf<typeof lots>
 
+/** Units that left a lot, and the document or order that they left with. */
+export const lotMovements = table("warehouse_lot_movements", {
+  lotId: uuid.references(lots),
+  warehouseId: idOf(WarehouseId),
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
+  batchNumber: text,
+  expiryDate: date.nullable,
+  quantity: someUnits,
+  referenceType: text.nullable,
+  referenceId: text.nullable
+}, { counted: false, indexes: [{ columns: ["referenceId"] }, { columns: ["entityId", "batchNumber", "createdAt"] }] })
+
 /** Units of goods in a warehouse. */
 export interface Units {
   readonly entityId: EntityId
@@ -53,11 +73,9 @@ export interface ReceivedUnits extends Units {
   readonly expiryDate?: string | null | undefined
 }
 
-/** Units that leave: of this batch, else those that expire first. */
-export interface LeavingUnits extends Units {
+/** A line of a document: units that leave may name their batch. */
+export interface LotLine extends StockPostingLine {
   readonly batchNumber?: string | null | undefined
-  /** Lots that expired before this day leave last, as customers must not get them. Without it they leave first. */
-  readonly goodOn?: string | undefined
 }
 
 /** Units that were taken out of a lot. */
@@ -76,65 +94,70 @@ class BatchShort extends invalid(
   "insufficient_stock"
 ) {}
 
-const placeOf = ({ entityId, variantId, warehouseId }: Omit<Units, "quantity">) =>
+const sellableOf = ({ entityId, variantId }: Pick<Units, "entityId" | "variantId">) =>
   // An id may come in capitals, as a request has it.
-  `${variantId ?? entityId} ${warehouseId}`.toLowerCase()
+  (variantId ?? entityId).toLowerCase()
 
-/** Lots that never expire come last; the rest of the order is that in which they were received. */
-const byExpiry = Order.mapInput(Order.String, ({ expiryDate }: Lot) => expiryDate ?? "9999-12-32")
+const placeOf = (units: Omit<Units, "quantity">) => `${sellableOf(units)} ${units.warehouseId.toLowerCase()}`
 
-/**
- * Which lots units leave from: first the lines that name a batch, then the others, first expired first out. What no lot
- * covers is stock without lots. `lots` are in the order in which they were received.
- */
-export const chooseLots = (lots: ReadonlyArray<Lot>, lines: ReadonlyArray<LeavingUnits>) => {
-  const left = new Map(lots.map(({ id, quantity }) => [id, quantity]))
-  const byPlace = Map.groupBy(lots.toSorted(byExpiry), placeOf)
-  const chosen = lines.map((line) => {
-    const [batch, parts]: [string | null, Array<TakenLot>] = [line.batchNumber ?? null, []]
-    const isExpired = ({ expiryDate }: Lot) =>
-      expiryDate !== null && line.goodOn !== undefined && expiryDate < line.goodOn
-    const inPlace = byPlace.get(placeOf(line)) ?? []
-    const inTurn = [...inPlace.filter((lot) => !isExpired(lot)), ...inPlace.filter(isExpired)]
-    return { batch, missing: line.quantity, parts, lots: inTurn }
-  })
-  for (
-    const line of [
-      ...chosen.filter(({ batch }) => batch !== null),
-      ...chosen.filter(({ batch }) => batch === null)
-    ]
-  ) {
-    for (const { batchNumber, expiryDate, id } of line.lots) {
-      const quantity = Math.min(line.missing, left.get(id) ?? 0)
-      if (quantity <= 0 || line.batch !== null && line.batch !== batchNumber) continue
-      left.set(id, (left.get(id) ?? 0) - quantity)
+/** Shares what left lots among the lines of its document: first the lines that name a batch. */
+const shareLots = (gone: ReadonlyArray<RowOf<typeof lotMovements>>, lines: ReadonlyArray<LotLine>) => {
+  const byPlace = Map.groupBy(gone.map((lot) => ({ lot, left: lot.quantity })), ({ lot }) => placeOf(lot))
+  const shared = lines.map((line) => ({
+    batch: line.batchNumber ?? null,
+    missing: Math.max(0, -(line.delta ?? 0)),
+    parts: new Array<TakenLot>(),
+    lots: byPlace.get(placeOf(line)) ?? []
+  }))
+  for (const line of shared.toSorted(Order.mapInput(Order.Boolean, ({ batch }) => batch === null))) {
+    for (const one of line.lots) {
+      const quantity = Math.min(line.missing, one.left)
+      if (quantity === 0 || line.batch !== null && line.batch !== one.lot.batchNumber) continue
+      one.left -= quantity
       line.missing -= quantity
-      line.parts.push({ batchNumber, expiryDate, quantity })
+      line.parts.push({ batchNumber: one.lot.batchNumber, expiryDate: one.lot.expiryDate, quantity })
     }
   }
-  const changed = lots.flatMap(({ id, quantity }) => {
-    const rest = left.get(id) ?? 0
-    return rest === quantity ? [] : [{ id, quantity: rest }]
-  })
-  return { chosen, changed }
+  return shared
 }
 
-/**
- * Lots of the goods in warehouses, for plugins that require this one. Both join the caller's transaction and take a constant
- * number of statements. Call them before `services.inventory.post`, and `take` before `receive`: receiving waits for none.
- */
+/** Units of each named batch that leave each place, for the database. */
+const namedUnits = (lines: ReadonlyArray<LotLine>) =>
+  [
+    ...Map.groupBy(
+      lines.filter(({ batchNumber, delta = 0 }) => typeof batchNumber === "string" && delta < 0),
+      (line) => `${placeOf(line)} ${line.batchNumber}`
+    ).values()
+  ].flatMap((same) =>
+    same.slice(0, 1).map((line) => ({
+      sellable: sellableOf(line),
+      warehouse: line.warehouseId,
+      batch: line.batchNumber,
+      units: same.reduce((sum, { delta = 0 }) => sum - delta, 0)
+    }))
+  )
+
+type Inventory = CoreServices["inventory"]
+type PostFailure = Effect.Error<ReturnType<Inventory["post"]>>
+
+/** Lots of the goods in warehouses, for plugins that require this one. Both join the caller's transaction. */
 export class Lots extends Context.Service<Lots, {
-  /** Adds lots, one for each line. 422 for a quantity below 0. */
+  /** Adds lots, one for each line, before the caller posts their units. 422 for a quantity below 0. */
   readonly receive: (
     lines: ReadonlyArray<ReceivedUnits>
   ) => Effect.Effect<ReadonlyArray<Lot>, Conflict | ValidationFailed, CurrentActor>
   /**
-   * Takes units out of lots and says for each line which: of the batch that it names, else first expired first out, lots
-   * that never expire last. What no lot covers is stock without lots. 422 when a named batch has too little.
+   * Posts to stock, which takes what leaves out of lots: of the batch that a line names, else first expired first out. Says
+   * which, for each line. What no lot covers is stock without lots. 422 when a named batch has too little.
    */
-  readonly take: (
-    lines: ReadonlyArray<LeavingUnits>
-  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<TakenLot>>, ValidationFailed, CurrentActor>
+  readonly post: (
+    inventory: Inventory,
+    ...posting: readonly [Parameters<Inventory["post"]>[0], ReadonlyArray<LotLine>]
+  ) => Effect.Effect<
+    ReadonlyArray<PostedLine & { readonly lots: ReadonlyArray<TakenLot> }>,
+    PostFailure,
+    CurrentActor
+  >
 }>()("stoa/plugins/warehouse/Lots") {
   static readonly layer = Layer.effect(
     Lots,
@@ -146,19 +169,21 @@ export class Lots extends Context.Service<Lots, {
           )
         )
       ),
-      take: Effect.fn("Lots.take")(function*(lines) {
-        const held = yield* db.table(lots).list({
-          entityId: { in: lines.map(({ entityId }) => entityId) },
-          warehouseId: { in: lines.map(({ warehouseId }) => warehouseId) },
-          quantity: { gt: 0 }
-        }, { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER, lock: true })
-        const { changed, chosen } = chooseLots(held, lines)
-        const short = chosen.findIndex(({ batch, missing }) => batch !== null && missing > 0)
-        const { batch, missing = 0 } = chosen[short] ?? {}
+      post: Effect.fn("Lots.post")(function*(inventory, reference, lines) {
+        const named = namedUnits(lines)
+        if (named.length > 0) yield* db.use(nameLots)(named)
+        const posted = yield* inventory.post(reference, lines.map(Struct.omit(["batchNumber"])))
+        const gone = yield* db.table(lotMovements).list(
+          { referenceType: reference.type, referenceId: reference.id },
+          { ...allLines, order: ["expiryDate", "createdAt"] }
+        )
+        const shared = shareLots(gone, lines)
+        const isShort = ({ batch, missing }: typeof shared[number], line: number) =>
+          batch !== null && missing > 0 && typeof posted[line]?.movementId === "string"
+        const short = shared.findIndex(isShort)
+        const { batch, missing = 0 } = shared[short] ?? {}
         if (typeof batch === "string") return yield* new BatchShort(short, batch, missing)
-        // They are locked and leave no less than 0.
-        yield* Effect.catch(db.table(lots).updateEach(changed), Effect.die)
-        return chosen.map(({ parts }) => parts)
+        return posted.map((one, line) => ({ ...one, lots: shared[line]?.parts ?? [] }))
       }, db.transaction)
     }))
   )

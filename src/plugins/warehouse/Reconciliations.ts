@@ -38,7 +38,6 @@ import {
   type Tools,
   units
 } from "./Documents.ts"
-import { Lots } from "./Lots.ts"
 import { type StockLine, stockOf } from "./StockRepo.ts"
 
 /** A count of what is in a warehouse. */
@@ -143,10 +142,6 @@ export const approve = Effect.fn("Reconciliations.approve")(function*({ db, serv
   const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
   const different = items.filter(({ variance }) => variance !== 0)
   if (different.length > 0) {
-    const missing = different.filter(({ variance }) => variance < 0)
-    yield* Lots.use(({ take }) =>
-      take(missing.map((item) => ({ ...goodsAt(warehouseId, item), quantity: -item.variance })))
-    )
     // What is not there is not there, also when it is reserved.
     const how = { type: "adjustment" as const, allowNegative: true }
     yield* services.inventory.post(

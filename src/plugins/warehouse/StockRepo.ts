@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EntityId, type FulfillmentId, OrderId, rowsOf, statement, VariantId, WarehouseId } from "stoa/plugin"
+import { type EntityId, rowsOf, statement, type VariantId, type WarehouseId } from "stoa/plugin"
 
 /** Goods of a line. */
 export interface StockLine {
@@ -36,28 +36,10 @@ export const stockOf = statement(
   }
 )
 
-const shipped = rowsOf(Schema.Struct({
-  orderId: OrderId,
-  entityId: EntityId,
-  variantId: Schema.NullOr(VariantId),
-  warehouseId: WarehouseId,
-  quantity: Schema.Int
-}))
-
-/** Units that left stock with a fulfillment, by goods and warehouse; none for digital goods. */
-export const shippedUnits = statement(
-  "Stock.shippedUnits",
-  function*(sql, organizationId, fulfillmentId: FulfillmentId) {
-    return yield* shipped(sql`select f.order_id as "orderId", l.entity_id as "entityId", l.variant_id as "variantId",
-        t."warehouseId", t.quantity
-      from plugin_fulfillments f
-        cross join lateral jsonb_to_recordset(f.taken) t (sellable uuid, "warehouseId" uuid, quantity int)
-        cross join lateral (select entity_id, variant_id from plugin_order_lines l
-          where l.organization_id = f.organization_id and l.order_id = f.order_id
-            and coalesce(l.variant_id, l.entity_id) = t.sellable limit 1) l
-      where f.organization_id = ${organizationId} and f.id = ${fulfillmentId}::uuid`)
-  }
-)
+/** Tells the next posting of the transaction which batches leave. */
+export const nameLots = statement("Stock.nameLots", function*(sql, _organizationId, named: ReadonlyArray<object>) {
+  yield* sql`select set_config('stoa.lots_named', ${JSON.stringify(named)}, true)`
+})
 
 const named = rowsOf(Schema.Struct({ id: Schema.String, name: Schema.String }))
 

@@ -94,19 +94,17 @@ class MoreThanDispatched extends invalid(
 export const dispatch = Effect.fn("Transfers.dispatch")(function*({ db, services }: Tools, id: string) {
   const head = yield* db.use(transfer).move("dispatch", id)
   const lines = yield* db.table(transferItems).list({ transferId: id }, allLines)
-  const taken = yield* Lots.use(({ take }) =>
-    take(lines.map((line) => ({ ...line, warehouseId: head.fromWarehouseId, quantity: line.quantityRequested })))
-  )
-  yield* db.table(transferLots).insertMany(
-    lines.flatMap((line, n) => (taken[n] ?? []).map((lot) => ({ transferId: id, itemId: line.id, ...lot })))
-  )
-  const posted = yield* services.inventory.post({ type: "warehouse.dispatch", id }, [
+  const posted = yield* (yield* Lots).post(services.inventory, { type: "warehouse.dispatch", id }, [
     ...lines.map((line) => {
-      const { batchNumber: reason, quantityRequested } = line
-      return { ...goodsAt(head.fromWarehouseId, line), delta: -quantityRequested, type: "transfer" as const, reason }
+      const { batchNumber, quantityRequested } = line
+      const moved = { delta: -quantityRequested, type: "transfer" as const, reason: batchNumber, batchNumber }
+      return { ...goodsAt(head.fromWarehouseId, line), ...moved }
     }),
     ...lines.map((line) => ({ ...goodsAt(head.toWarehouseId, line), inTransit: line.quantityRequested }))
   ])
+  yield* db.table(transferLots).insertMany(
+    lines.flatMap((line, n) => (posted[n]?.lots ?? []).map((lot) => ({ transferId: id, itemId: line.id, ...lot })))
+  )
   yield* db.table(transferItems).updateEach(lines.map((line, n) => ({
     id: line.id,
     quantityDispatched: line.quantityRequested,

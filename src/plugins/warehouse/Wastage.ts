@@ -75,13 +75,14 @@ export const wastage = machine(wastageNotes, {
 export const approveWastage = Effect.fn("Wastage.approve")(function*({ db, services }: Tools, id: string) {
   const { type, warehouseId } = yield* db.use(wastage).move("approve", id)
   const lines = yield* db.table(wastageItems).list({ noteId: id }, allLines)
-  yield* Lots.use(({ take }) => take(lines.map((line) => ({ ...line, warehouseId }))))
-  const posted = yield* services.inventory.post(
+  const posted = yield* (yield* Lots).post(
+    services.inventory,
     { type: "warehouse.wastage", id },
     lines.map((line) => ({
       ...goodsAt(warehouseId, line),
       delta: -line.quantity,
-      reason: line.reason ?? type
+      reason: line.reason ?? type,
+      batchNumber: line.batchNumber
     }))
   )
   const left = lines.map(({ id, quantity, unitCost }, n) => ({

@@ -1,13 +1,13 @@
-import { definePlugin, rowIn } from "stoa/plugin"
+import { definePlugin } from "stoa/plugin"
 import { binRoutes, bins } from "./Bins.ts"
-import { lotRoutes, Lots, lots } from "./Lots.ts"
+import { lotMovements, lotRoutes, Lots, lots } from "./Lots.ts"
+import { lotMigrations } from "./migrations.ts"
 import { reconciliationItems, reconciliationRoutes, reconciliations } from "./Reconciliations.ts"
-import { shipLots, shippedLots } from "./ShippedLots.ts"
 import { transferRoutes } from "./TransferRoutes.ts"
 import { discrepancies, transferItems, transferLots, transfers } from "./Transfers.ts"
 import { wastageItems, wastageNotes, wastageRoutes } from "./Wastage.ts"
 
-export { type LeavingUnits, Lots, type ReceivedUnits, TakenLot, type Units } from "./Lots.ts"
+export { type LotLine, Lots, type ReceivedUnits, TakenLot, type Units } from "./Lots.ts"
 
 /** Warehouse operations: transfers, wastage, counts, bins and lots (contract, plugins §6): `plugins: [warehouse]`. */
 export const warehouse = definePlugin({
@@ -24,7 +24,7 @@ export const warehouse = definePlugin({
   schema: () => ({
     bins,
     lots,
-    shippedLots,
+    lotMovements,
     transfers,
     transferItems,
     transferLots,
@@ -34,8 +34,9 @@ export const warehouse = definePlugin({
     reconciliations,
     reconciliationItems
   }),
+  migrations: lotMigrations,
+  stockFunction: "warehouse_lots_follow",
   layer: Lots.layer,
   exports: Lots,
-  routes: () => [...binRoutes, ...lotRoutes, ...transferRoutes, ...wastageRoutes, ...reconciliationRoutes],
-  onEvents: { "fulfillment.create": { handler: shipLots, only: { rowsIn: [rowIn(lots)] } } }
+  routes: () => [...binRoutes, ...lotRoutes, ...transferRoutes, ...wastageRoutes, ...reconciliationRoutes]
 })

@@ -13,6 +13,10 @@ export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">):
   migrations
 ]
 
+const followStock = (name: string) =>
+  `do $$ begin if not exists (select from pg_trigger where tgname = '${name}') then create trigger ${name} after insert
+    on stock_movements referencing new table as moved for each statement execute function ${name}(); end if; end $$`
+
 /**
  * Brings the tables of the plugins up to date, in the order in which they are listed and behind the lock of migrations:
  * adds what is new, runs the numbered steps, looks whether the tables are then what the plugins say, and lets the database
@@ -21,7 +25,7 @@ export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">):
 export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray<Plugin>) {
   const sql = yield* SqlClient.SqlClient
   const ran: Array<string> = []
-  for (const { id, migrations, tables } of plugins) {
+  for (const { id, migrations, stockFunction, tables } of plugins) {
     const steps = Effect.gen(function*() {
       yield* claimTables(id, tables)
       yield* addMissing(id, tables)
@@ -30,6 +34,7 @@ export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray
       yield* checkTables(id, tables)
       yield* addCounters(tables)
       yield* lookUpRecords(tables)
+      if (stockFunction !== undefined) yield* sql.unsafe(followStock(stockFunction))
       return names
     })
     ran.push(...yield* sql.withTransaction(steps))

@@ -1,11 +1,11 @@
 import { assert, inject } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { type CurrentActor, EntityId, PluginContext, WarehouseId } from "stoa/plugin"
 import { buildersOf, createPluginTestApp } from "stoa/plugin/testing"
 import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { warehouse } from "../index.ts"
-import { type LeavingUnits, Lots, type ReceivedUnits } from "../Lots.ts"
-import { shipLots } from "../ShippedLots.ts"
+import { Lots, type ReceivedUnits, type Units } from "../Lots.ts"
 
 /** A store with warehouses. */
 export const openYard = async () => {
@@ -88,8 +88,20 @@ export const openYard = async () => {
     lotsIn,
     run: app.serviceRegistry.run,
     receive: (lines: ReadonlyArray<ReceivedUnits>) => withLots(Lots.use((lots) => lots.receive(lines))),
-    ship: (fulfillmentId: string) => withLots(shipLots({ db: app.tables, event: { entityId: fulfillmentId } })),
-    take: (lines: ReadonlyArray<LeavingUnits>) => withLots(Lots.use((lots) => lots.take(lines))),
+    /** A document by which units leave; the lots that each of its lines took. */
+    take: (
+      lines: ReadonlyArray<Units & { readonly batchNumber?: string }>,
+      type: "adjustment" | "sale" = "adjustment"
+    ) => {
+      const out = lines.map(({ quantity, ...line }) => ({ ...line, delta: -quantity, type }))
+      const posted = Lots.use((lots) => lots.post(tools.services.inventory, { type: "test", id: randomUUID() }, out))
+      return withLots(Effect.map(posted, (all) => all.map(({ lots }) => lots)))
+    },
+    /** What lots say beyond what is on hand: nothing, always. */
+    surplus: () =>
+      app.db.query(`select l.entity_id, sum(l.quantity) as lots, max(s.on_hand) as on_hand from warehouse_lots l
+        left join stock_levels s on s.warehouse_id = l.warehouse_id and s.sellable_id = coalesce(l.variant_id, l.entity_id)
+        group by 1, l.variant_id, l.warehouse_id having sum(l.quantity) > greatest(coalesce(max(s.on_hand), 0), 0)`),
     close: app.close
   }
 }
