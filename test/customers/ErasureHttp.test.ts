@@ -120,7 +120,8 @@ withApp("the export of personal data", (it) => {
         "refunds",
         "fulfillments",
         "returns",
-        "invoices"
+        "invoices",
+        "plugins"
       ])
       assert.deepInclude(all.at("data.profile"), { id: known.id, email, phone, firstName, groupIds: [known.group] })
       assert.deepInclude(all.at("data.addresses.0"), { line1: street })

@@ -9,6 +9,7 @@ import {
   longText,
   oneOf,
   OrderId,
+  secret,
   table,
   text,
   timestamp,
@@ -25,11 +26,14 @@ const fittings = table("tailor_fittings", {
   notes: longText.default("none"),
   sizes: json.default({}),
   state: oneOf(["open", "done"]).default("open"),
-  visitedAt: timestamp.nullable
+  visitedAt: timestamp.nullable,
+  pickupToken: text.default("none"),
+  tip: secret.nullable
 }, {
   personal: {
     of: "customerId",
-    onErase: ["name", "email", "notes", "sizes"],
+    onErase: ["name", "email", "notes", "sizes", "pickupToken"],
+    withholds: ["pickupToken"],
     keepDays: 30,
     since: "visitedAt"
   },
@@ -51,12 +55,18 @@ const pages = childOf(letters, "letterId", "tailor_pages", { letterId: uuid.refe
 const parcels = table("tailor_parcels", { orderId: idOf(OrderId), label: text.nullable }, {
   personal: { of: "orderId", onErase: ["label"] }
 })
+/** Kept, and exported with its child, which says nothing. */
+const books = table("tailor_books", { reader: text, title: text }, {
+  personal: { exempt: "Books are kept by law.", of: { user: "reader" } },
+  atMost: { unbounded: "Staff lends them." }
+})
+const stamps = childOf(books, "bookId", "tailor_stamps", { bookId: uuid.references(books), body: text })
 
 const tailor = definePlugin({
   id: "tailor",
   version: "1.0.0",
   events: ["fitting.done"],
-  schema: () => [fittings, remarks, letters, pages, parcels]
+  schema: () => [fittings, remarks, letters, pages, parcels, books, stamps]
 })
 
 /** Keeps a text, and says nothing of another table that names customers. */
@@ -177,6 +187,28 @@ describe("a declaration of personal data", () => {
       /"wrong_b": column "name" cannot be blanked/
     )
     assert.throws(() => table("wrong_c", names, { personal: { onErase: "delete" } }), /needs `of`/)
+    assert.throws(
+      () => table("wrong_f", { login: text, body: text }, { personal: { exempt: "Kept by law." } }),
+      /"wrong_f": `personal` needs `of`/
+    )
+    assert.throws(
+      () =>
+        table("wrong_g", { customerId: idOf(CustomerId), helperId: idOf(CustomerId) }, {
+          personal: { exempt: "Kept." }
+        }),
+      /"wrong_g": `personal` needs `of`/
+    )
+    assert.throws(
+      () => table("wrong_h", { ...names, codeDigest: text }, { personal: { of: "customerId", onErase: "delete" } }),
+      /"wrong_h": column "codeDigest" must be a `secret`, or stand in `withholds`/
+    )
+    assert.throws(
+      () =>
+        table("wrong_i", { customerId: idOf(CustomerId), body: text }, {
+          personal: { of: "customerId", onErase: "delete", withholds: ["body"] }
+        }),
+      /"wrong_i": `withholds` leaves nothing to export/
+    )
     assert.throws(
       () => table("wrong_d", names, { personal: { of: "customerId", onErase: "delete", since: "when" } }),
       /"when" is no column of a time/

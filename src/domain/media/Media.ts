@@ -36,6 +36,10 @@ class AttachedVariantNotFound extends notFound("AttachedVariant", "The entity ha
 class AttachmentNotFound extends notFound("Attachment", "The medium is not attached there.") {}
 class MediaAttached extends conflict("MediaAttached", "This medium is attached there already.") {}
 export class FileRequired extends invalid("FileRequired", "file", "file is required", "required") {}
+class ImageRequired extends invalid("ImageRequired", "file", "file must be a picture.", "type") {}
+class PrivateRequired
+  extends invalid("PrivateRequired", "isPublic", "isPublic must be false: only callers with media:write publish files.")
+{}
 class NoImage extends invalid("NoImage", "file", (message: string) => message, "image") {}
 class TypeNotAllowed extends invalid(
   "TypeNotAllowed",
@@ -149,9 +153,15 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
       if (!(yield* repo.detach(detachment))) return yield* new AttachmentNotFound()
     })
 
-    const removeFiles = Effect.fn("Media.removeFiles")((limit: number) => removeClaimed(files.claimRemovals(limit)))
+    /** Removes expired uploads, then files of deleted media; up to `limit` of each. */
+    const removeFiles = Effect.fn("Media.removeFiles")(function*(limit: number) {
+      const expired = yield* repo.removeExpired(limit)
+      return Math.max(expired, yield* removeClaimed(files.claimRemovals(limit)))
+    })
 
-    return { page: repo.page, record, address: yield* makeAddress, update, remove, attach, detach, removeFiles }
+    const { claim, page, release } = repo
+    const address = yield* makeAddress
+    return { page, record, address, update, remove, attach, detach, claim, release, removeFiles }
   })
 }) {
   static readonly layer = Layer.effect(Media, Media.make)
@@ -171,6 +181,12 @@ export class Uploads extends Context.Service<Uploads>()("stoa/domain/media/Uploa
   make: Effect.gen(function*() {
     const [repo, files, storage] = [yield* MediaRepo, yield* MediaFileRepo, yield* MediaStorage]
     const [images, { contentTypes }] = [yield* MediaImages, yield* MediaSettings]
+
+    /** Shoppers keep private images only. */
+    const requireOwn = ({ isPublic }: ReceivedFile, { isRaster }: MediaType) => {
+      if (!isRaster) return Effect.fail(new ImageRequired())
+      return isPublic ? Effect.fail(new PrivateRequired()) : Effect.void
+    }
 
     /** 501 without storage; check it before reading any byte of the file. */
     const admit = storage.isConfigured ? Effect.void : Effect.fail(StorageNotSupported.of())
@@ -222,10 +238,16 @@ export class Uploads extends Context.Service<Uploads>()("stoa/domain/media/Uploa
       return asset
     }, Effect.catchTag("StorageFailed", storageAway))
 
-    /** 422 for a file that may not be uploaded, 503 without the storage. Nothing is left of either. */
+    /**
+     * 422 for a file that may not be uploaded, 409 for too many of a shopper, 503 without the storage. Nothing is left of
+     * either.
+     */
     const store = Effect.fn("Uploads.store")(function*(received: ReceivedFile) {
+      const isOwn = !holds(yield* CurrentActor, "media:write")
+      if (isOwn) yield* requireOwn(received, yield* typeOf(received))
       const asset = yield* put(received)
-      return (yield* repo.create(asset)) ?? (yield* Effect.fail(Unavailable.of("The upload took too long. Try again.")))
+      return (yield* isOwn ? repo.createOwn(asset) : repo.create(asset)) ??
+        (yield* Effect.fail(Unavailable.of("The upload took too long. Try again.")))
     })
 
     return { admit, put, store }

@@ -44,7 +44,14 @@ export type MediaAttachment = typeof MediaAttachment.Type
 export const AttachedMedium = Schema.Struct({ ...MediaAttachment.fields, mediaAssetId: MediaAssetId })
 export type AttachedMedium = typeof AttachedMedium.Type
 
-export const MediaRecord = Schema.Struct({ ...MediaAsset.fields, attachments: Schema.Array(MediaAttachment) })
+export const MediaRecord = Schema.Struct({
+  ...MediaAsset.fields,
+  uploadedBy: Schema.NullOr(Schema.String).annotate({
+    description: "Id of the user or key that uploaded it; null: an import, or unknown."
+  }),
+  expiresAt: Schema.NullOr(Time).annotate({ description: "When it is removed, unless it is used before." }),
+  attachments: Schema.Array(MediaAttachment)
+})
   .annotate({ identifier: "MediaRecord" })
 export type MediaRecord = typeof MediaRecord.Type
 
@@ -84,7 +91,12 @@ export interface NewAsset extends
 {
   readonly digest: string
   readonly origin?: "imported"
+  /** A shopper's: it is removed unless something uses it soon. */
+  readonly expires?: boolean
 }
+
+/** Uploads of a shopper that nothing uses yet. */
+export const ownUploads = { atMost: 20, hours: 24 }
 
 /** Without characters that are special in paths, headers or terminals. */
 export const savedName = (sent: string, extension: string): string => {

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
-import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
+import { SqlClient, SqlError } from "effect/sql"
+import { type Actor, CurrentActor, currentOrganization, systemActor } from "../platform/access/Actor.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
+import { conflict } from "../platform/errors/ErrorKinds.ts"
 import { changeLogRows } from "../platform/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../platform/idempotency/IdempotencyRecordRepo.ts"
 import type { MediaAssetId } from "../platform/ids/Id.ts"
@@ -17,7 +18,8 @@ import {
   type MediaFilter,
   MediaRecord,
   type NewAsset,
-  type NewAttachment
+  type NewAttachment,
+  ownUploads
 } from "./MediaAsset.ts"
 import { entityMedia, mediaAssets } from "./MediaTables.ts"
 
@@ -30,13 +32,22 @@ const AttachmentEnds = Schema.Struct({
   attached: Schema.Boolean
 })
 
+class TooManyUploads extends conflict(
+  "TooManyUploads",
+  (atMost: number) =>
+    `You have ${atMost} uploads that nothing uses. Use them, or wait until they are removed after a day.`
+) {}
+
+/** Who uploads, as the change log names them. */
+const uploaderOf = ({ keyId, userId }: Actor): string | null => userId ?? keyId ?? null
+
 const RemovedKeys = Schema.Struct({ keys: Schema.Array(Schema.String) })
 
 export class MediaRepo extends Context.Service<MediaRepo>()("stoa/domain/media/MediaRepo", {
   make: Effect.gen(function*() {
     const [sql, lookup, address] = [yield* SqlClient.SqlClient, yield* lookupSql, yield* MediaAddress]
     const assets = assetsAt(address)
-    return { ...reading(sql, lookup, assets), ...writing(sql, assets), ...attaching(sql) }
+    return { ...reading(sql, lookup, assets), ...writing(sql, assets), ...using(sql), ...attaching(sql) }
   })
 }) {
   static readonly layer = Layer.effect(MediaRepo, MediaRepo.make)
@@ -70,6 +81,7 @@ const noted = (
     entityId: "x.id::text",
     payload: assetJson("x"),
     before: old === undefined ? undefined : assetJson("o"),
+    organizationId: "x.organization_id",
     from: old === undefined ? "written x" : `written x join ${old} o on o.id = x.id`
   })
 
@@ -90,7 +102,8 @@ const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: 
   }, Effect.orDie)
 
   const record = Effect.fn("MediaRepo.record")(function*(id: MediaAssetId) {
-    const [found] = yield* decoding(lookup, MediaRecord)`select ${columns}, ${sql.literal(attachments)} as attachments
+    const [found] = yield* decoding(lookup, MediaRecord)`select ${columns}, a.uploaded_by as "uploadedBy",
+        a.expires_at as "expiresAt", ${sql.literal(attachments)} as attachments
       from media_assets a where a.id = ${id}::uuid and a.organization_id = ${yield* currentOrganization}`
     return found
   }, Effect.orDie)
@@ -109,6 +122,15 @@ const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: 
 
   return { find, record, page }
 }
+
+/** Fails with a sentence when the caller has too many uploads that nothing uses. Others of theirs wait. */
+const waitTurn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { organizationId, userId }: Actor) {
+  const { atMost } = ownUploads
+  yield* sql`select pg_advisory_xact_lock(hashtextextended(${`media_assets ${organizationId} ${userId ?? ""}`}, 0))`
+  const rows = yield* sql`select 1 from media_assets where organization_id = ${organizationId}
+    and uploaded_by = ${userId} and expires_at > now() limit ${atMost}`
+  if (rows.length === atMost) return yield* new TooManyUploads(atMost)
+})
 
 const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
   const columns = sql.literal(assets.columns("a"))
@@ -133,13 +155,26 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
         height: sql`${asset.height}::int`,
         alt: sql`${asset.alt}::text`,
         isPublic: sql`${asset.isPublic}::boolean`,
-        origin: sql`${asset.origin ?? "merchant"}`
+        origin: sql`${asset.origin ?? "merchant"}`,
+        uploadedBy: asset.origin === undefined ? sql`${uploaderOf(actor)}::text` : "null::text",
+        expiresAt: asset.expires === true
+          ? sql`now() + make_interval(hours => ${ownUploads.hours})`
+          : "null::timestamptz"
       })
     } from kept k returning *),
       entry as (${noted(sql, actor, "media.upload")})${idempotencyRecord(sql, actor, "written")}
       select ${columns} from written a`
     return found
-  }, Effect.orDie)
+  }, Effect.catchIf(SqlError.isSqlError, Effect.die))
+
+  /** The upload of a shopper; 409 while too many of theirs wait to be used. */
+  const createOwn = (asset: NewAsset) =>
+    Effect.flatMap(
+      CurrentActor,
+      (actor) => sql.withTransaction(Effect.andThen(waitTurn(sql, actor), create({ ...asset, expires: true })))
+    ).pipe(
+      Effect.catchIf(SqlError.isSqlError, Effect.die)
+    )
 
   const update = Effect.fn("MediaRepo.update")(function*(id: MediaAssetId, { alt, isPublic, metadata }: MediaChange) {
     const actor = yield* CurrentActor
@@ -166,7 +201,44 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
     return found?.keys
   }, Effect.orDie)
 
-  return { create, update, remove }
+  return { create, createOwn, update, remove }
+}
+
+const unattached = (row: string) =>
+  `not exists (select 1 from entity_media l where l.media_asset_id = ${row}.id
+    and l.organization_id = ${row}.organization_id)`
+
+/** Media that a record of a shopper uses, such as photos of a review. */
+const using = (sql: SqlClient.SqlClient) => {
+  const free = sql.literal(unattached("a"))
+
+  /** Keeps a private image that the caller uploaded and nothing is attached to; false for all others. */
+  const claim = Effect.fn("MediaRepo.claim")(function*(id: MediaAssetId) {
+    const actor = yield* CurrentActor
+    const rows = yield* sql`update media_assets a set expires_at = null
+      where a.id = ${id}::uuid and a.organization_id = ${actor.organizationId} and a.uploaded_by = ${uploaderOf(actor)}
+        and not a.is_public and a.content_type like 'image/%' and (a.expires_at is null or a.expires_at > now())
+        and ${free} returning 1`
+    return rows.length === 1
+  }, Effect.orDie)
+
+  /** Hides media whose record is gone, and lets them expire at once; those that an entity shows stay as they are. */
+  const release = Effect.fn("MediaRepo.release")(function*(ids: ReadonlyArray<MediaAssetId>) {
+    yield* sql`update media_assets a set expires_at = now(), is_public = false
+      where a.id = any(${ids}::uuid[]) and a.organization_id = ${yield* currentOrganization} and ${free}`
+  }, Effect.orDie)
+
+  /** Deletes expired media that nothing shows, of all organizations; returns how many. Their files leave by the list. */
+  const removeExpired = Effect.fn("MediaRepo.removeExpired")(function*(limit: number) {
+    const rows = yield* sql`with written as (delete from media_assets a
+        where a.id = any(array(select a.id from media_assets a where a.expires_at <= now() and not a.is_public and ${free}
+          order by a.expires_at limit ${limit} for update skip locked)) returning a.*),
+      entry as (${noted(sql, systemActor(""), "media.delete", "written")})
+      select 1 from written`
+    return rows.length
+  }, Effect.orDie)
+
+  return { claim, release, removeExpired }
 }
 
 /** The change log records attachments in the history of the entity. */
@@ -195,6 +267,7 @@ const attaching = (sql: SqlClient.SqlClient) => {
         and organization_id = ${actor.organizationId} for key share),
       a as (select id from media_assets
         where id = ${mediaAssetId}::uuid and organization_id = ${actor.organizationId} for key share),
+      used as (update media_assets m set expires_at = null from a, e where m.id = a.id and m.expires_at is not null),
       written as (
         insert into entity_media ${
       entityMedia.insert(sql, {

@@ -4,7 +4,12 @@ import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 import { AttachedMedium, MediaAsset } from "./MediaAsset.ts"
 
-const StoredAsset = Schema.Struct({ ...Struct.omit(MediaAsset.fields, ["url"]), digest: Schema.String })
+const StoredAsset = Schema.Struct({
+  ...Struct.omit(MediaAsset.fields, ["url"]),
+  digest: Schema.String,
+  uploadedBy: Schema.NullOr(Schema.String),
+  expiresAt: Schema.NullOr(Time)
+})
 
 export const mediaAssets = new Table("media_assets", StoredAsset, {
   casts: { size: "float8" },

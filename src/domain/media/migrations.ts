@@ -98,5 +98,10 @@ export const migrations = {
   ),
   "0003_counted": statements(
     ...countedBy({ table: "media_assets", part: (row) => `${row}.content_type` })
+  ),
+  "0004_uploaders": statements(
+    `alter table media_assets add column uploaded_by text, add column expires_at timestamptz`,
+    `create index media_assets_waiting on media_assets (organization_id, uploaded_by) where expires_at is not null`,
+    `create index media_assets_expired on media_assets (expires_at) where expires_at is not null`
   )
 }

@@ -75,7 +75,10 @@ export const PersonalData = Schema.Struct({
   orders: Schema.Array(Order),
   carts: Schema.Array(Cart),
   interactions: Schema.Array(Interaction),
-  ...OrderRecords.fields
+  ...OrderRecords.fields,
+  plugins: Schema.Record(Schema.String, Schema.Array(Schema.Record(Schema.String, Schema.Unknown))).annotate({
+    description: "Rows of plugins by plugin and table."
+  })
 }).annotate({ identifier: "PersonalData" })
 
 const named = 5

@@ -37,6 +37,17 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
       }
     }, Effect.orDie)
 
+    /** Rows of plugins about a customer: the newest `limit` of each table. */
+    const pluginRecords = Effect.fn("PersonalDataRepo.pluginRecords")(
+      function*({ id: customerId, userId }: Pick<Customer, "id" | "userId">, limit: number) {
+        const organization = yield* currentOrganization
+        const orders = yield* decoding(sql, Schema.Struct({ id: OrderId }))`select id from orders_read
+          where customer_id = ${customerId}::uuid and organization_id = ${organization}`
+        return yield* records.exported({ customerId, userId, orderIds: orders.map(({ id }) => id) }, limit)
+      },
+      Effect.orDie
+    )
+
     /**
      * Erases the person behind a profile in one transaction: deletes addresses, notes and groups, and redacts profile,
      * orders, carts, rows of plugins and change log entries. Emits `customers.update` with the rest, which it returns. 404; 409 with the
@@ -80,7 +91,7 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
       Effect.catchIf(SqlError.isSqlError, Effect.die)
     )
 
-    return { orderRecords, erase }
+    return { orderRecords, pluginRecords, erase }
   })
 }) {
   static readonly layer = Layer.effect(PersonalDataRepo, PersonalDataRepo.make)

@@ -166,7 +166,9 @@ export const MeGroup = guarded(
   removes("removeAddress", "/api/me/addresses/:id", "Delete an address of the caller").annotate(Access, signedIn()),
   HttpApiEndpoint.get("exportAll", "/api/me/export", { success: Data(PersonalData) })
     .annotate(Access, signedIn())
-    .annotateMerge(summary("Export all data of the caller: profile, addresses, orders, carts and notes")),
+    .annotateMerge(
+      summary("Export all data of the caller: profile, addresses, orders, carts, notes and rows of plugins")
+    ),
   HttpApiEndpoint.delete("erase", "/api/me", { success: Deleted })
     .annotate(Access, signedIn("customers:update:self"))
     .annotate(IdempotentChange, true)

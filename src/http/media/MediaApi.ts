@@ -2,8 +2,8 @@ import { Context, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import type { ReceivedFile } from "../../domain/media/Media.ts"
 import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from "../../domain/media/MediaAsset.ts"
-import { Access, anyOf, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
-import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { Access, anyOf, judgedBy, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { type Actor, type CurrentActor, holds, isSignedIn } from "../../domain/platform/access/Actor.ts"
 import {
   BadRequest,
   PayloadTooLarge,
@@ -143,18 +143,23 @@ const UploadForm = Schema.Struct({
 
 export const formFields: ReadonlyArray<string> = Object.keys(UploadForm.fields)
 
+const mayUpload = (actor: Actor): boolean =>
+  holds(actor, "media:write") || isSignedIn(actor) && holds(actor, "media:write:own")
+
 /** The only route that takes a file (spec §4 `/media`, contract §10). */
 export const UploadsGroup = HttpApiGroup.make("uploads").add(
   HttpApiEndpoint.post("upload", "/api/media/upload", {
     payload: UploadForm.pipe(HttpApiSchema.asMultipartStream()),
     success: Data(MediaAsset).pipe(HttpApiSchema.status(201))
   })
-    .annotate(Access, anyOf("media:write"))
+    .annotate(Access, judgedBy(mayUpload, "media:write"))
     .annotate(IdempotentChange, true)
     .annotateMerge(
       summary(
         "Upload a file",
-        "Its bytes determine the type; 422 if that is not allowed or contradicts the declared type."
+        "Its bytes determine the type; 422 if that is not allowed or contradicts the declared type. With `media:write:own` " +
+          "signed-in shoppers upload private pictures for what they write. They are removed after a day unless something " +
+          "uses them; 409 for too many of them."
       )
     )
 )

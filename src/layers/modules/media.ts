@@ -18,7 +18,8 @@ export const media = defineModule({
   requires: [tenancy, jobs, catalog],
   permissions: [
     { scope: "media:read", description: "See all media, and make addresses that work for everybody for some minutes." },
-    { scope: "media:write", description: "Upload, change, attach and delete media." }
+    { scope: "media:write", description: "Upload, change, attach and delete media." },
+    { scope: "media:write:own", description: "Upload pictures for what one writes, such as a review." }
   ],
   migrations,
   services: Layer.mergeAll(Media.layer, MediaFiles.layer, Tasks.add(fetchPicture)).pipe(

@@ -57,7 +57,8 @@ const given = table("gift_cards", {
   personal: {
     of: "purchaserId",
     onErase: ["recipientEmail", "senderName", "personalMessage", "metadata"],
-    keeps: ["codeDigest", "lastFour", "currency"]
+    keeps: ["codeDigest", "lastFour", "currency"],
+    withholds: ["codeDigest"]
   },
   atMost: { unbounded: "Each card was paid for, or given by staff." },
   checks: { worth: "initial_amount > 0" }

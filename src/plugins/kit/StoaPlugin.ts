@@ -40,7 +40,7 @@ export {
   timestamp,
   uuid
 } from "./tables/ColumnKinds.ts"
-export type { NotPersonal, Personal, PersonalRows } from "./tables/Personal.ts"
+export type { NotErased, Personal, PersonalRows } from "./tables/Personal.ts"
 export type { Announcement, PluginDatabase, Usable } from "./tables/PluginDatabase.ts"
 export { rowsOf, statement } from "./tables/StatementRepo.ts"
 export {

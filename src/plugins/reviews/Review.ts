@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import {
   boolean,
   childOf,
@@ -87,15 +87,31 @@ export const counters = table("review_summaries", {
 export const own = ownedBy(reviews, { customer: "customerId", staff: "reviews:admin" })
 
 const Photos = Schema.Array(MediaAssetId).check(Schema.isMaxLength(10), Schema.isUnique())
-  .annotate({ description: "Images in the media that are neither public nor attached." })
+  .annotate({ description: "Private images that the caller uploaded and that nothing else uses." })
 
 /** A review with its photos. */
 export const ReviewView = Schema.Struct({ ...fieldsOf(reviews), photoIds: Schema.Array(MediaAssetId) })
   .annotate({ identifier: "Review" })
 
-const { customerId: _, orderId: __, organizationId: ___, ...shown } = ReviewView.fields
-/** A published review as everybody sees it: without customer and order. */
-export const PublicReview = Schema.Struct(shown).annotate({ identifier: "PublicReview" })
+/** A published review as everybody sees it. */
+export const PublicReview = Schema.Struct(Struct.pick(ReviewView.fields, [
+  "id",
+  "entityId",
+  "rating",
+  "title",
+  "body",
+  "authorName",
+  "status",
+  "isVerified",
+  "isPublished",
+  "helpfulCount",
+  "response",
+  "responseBy",
+  "responseAt",
+  "createdAt",
+  "updatedAt",
+  "photoIds"
+])).annotate({ identifier: "PublicReview" })
 
 const { authorName, body, rating, title } =
   inputOf(reviews, { optional: ["rating", "title", "body", "authorName"] }).fields

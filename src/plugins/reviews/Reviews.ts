@@ -23,7 +23,11 @@ class ForeignOrder extends invalid("ForeignOrder", "orderId", "orderId must be a
 class CustomerMissing
   extends invalid("CustomerMissing", "customerId", "customerId is required of callers without a profile.")
 {}
-class NoPhoto extends invalid("NoPhoto", "photoIds", "photoIds must be images that are neither public nor attached.") {}
+class NoPhoto extends invalid(
+  "NoPhoto",
+  "photoIds",
+  "photoIds must be private images that you uploaded and that nothing else uses."
+) {}
 class OwnReview extends invalid("OwnReview", "", "Your own review can only be found helpful by others.") {}
 class AlreadyHelpful extends conflict("AlreadyHelpful", "You have found this review helpful already.") {}
 class NoVote extends notFound("Vote", "You have not found this review helpful.") {}
@@ -68,19 +72,17 @@ const showPhotos = Effect.fnUntraced(function*(tools: Tools, review: Review, isP
   }
 })
 
-const dropFiles = ({ jobs }: Tools, ids: ReadonlyArray<string>) =>
-  ids.length === 0 ? Effect.void : jobs.enqueue("reviews/remove-photos", { ids })
+const dropFiles = ({ jobs, services }: Tools, ids: ReadonlyArray<MediaAssetId>) =>
+  ids.length === 0
+    ? Effect.void
+    : Effect.andThen(services.media.release(ids), jobs.enqueue("reviews/remove-photos", { ids }))
 
 /** The review has these photos and no others; files of those that it had before are removed once this is committed. */
 const setPhotos = Effect.fnUntraced(function*(tools: Tools, review: Review, ids: ReadonlyArray<MediaAssetId>) {
   const before = yield* photosOf(tools, review)
   const known = new Set(before.map(({ mediaAssetId }) => mediaAssetId))
   for (const id of ids.filter((id) => !known.has(id))) {
-    const { attachments, contentType, isPublic } = yield* Effect.mapError(
-      tools.services.media.record(id),
-      () => new NoPhoto()
-    )
-    if (isPublic || attachments.length > 0 || !contentType.startsWith("image/")) return yield* new NoPhoto()
+    if (!(yield* tools.services.media.claim(id))) return yield* new NoPhoto()
   }
   const table = tools.db.table(photos)
   for (const { id } of before) yield* table.delete(id)

@@ -5,7 +5,6 @@ import {
   defineTask,
   MediaAssetId,
   modelOf,
-  NotFound,
   type PluginContext,
   pluginWith
 } from "stoa/plugin"
@@ -27,18 +26,20 @@ const model: AnalyticsModel = {
 
 const Files = Schema.Struct({ ids: Schema.Array(MediaAssetId) })
 
-/** Removes media that no review has any more. A repeat finds them gone. */
-const removePhotos = (host: PluginContext) => {
-  const removeOne = (id: MediaAssetId) =>
-    host.services.media.remove(id).pipe(Effect.catchIf(Schema.is(NotFound), () => Effect.void))
-  return defineTask({
+/** Removes media that no review has any more, unless an entity shows them. A repeat finds them gone. */
+const removePhotos = (host: PluginContext) =>
+  defineTask({
     slug: "reviews/remove-photos",
     retries: { attempts: 5, backoff: { type: "exponential", delay: 1_000 } },
     handler: Effect.fnUntraced(function*({ input }) {
-      for (const id of Schema.is(Files)(input) ? input.ids : []) yield* removeOne(id)
+      const { db, services: { media } } = host
+      const ids = Schema.is(Files)(input) ? input.ids : []
+      const used = new Set((yield* db.table(photos).list({ mediaAssetId: { in: ids } })).map((row) => row.mediaAssetId))
+      // A job of the version before has released none.
+      yield* media.release(ids.filter((id) => !used.has(id)))
+      yield* media.removeFiles(1_000)
     })
   })
-}
 
 /** Reviews of things by their buyers, moderated and found (contract, plugins §10): `plugins: [reviewsPlugin({ … })]`. */
 export const reviewsPlugin = pluginWith("reviews", ReviewSettings, (settings) => ({

@@ -30,7 +30,8 @@ export class PrivacyRequests extends Context.Service<PrivacyRequests>()("stoa/wo
           orders: (yield* orders.listOwn(undefined, newest)).items,
           carts: yield* carts.ofCustomer(profile.id, newest.limit),
           interactions: (yield* interactions.list(profile.id, newest)).items,
-          ...yield* repo.orderRecords(profile.id, newest.limit)
+          ...yield* repo.orderRecords(profile.id, newest.limit),
+          plugins: yield* repo.pluginRecords(profile, newest.limit)
         }
       }).pipe(Effect.withSpan("PrivacyRequests.exportOwn")),
       /**

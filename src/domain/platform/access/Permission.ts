@@ -56,7 +56,8 @@ export const defaultRoles: Roles = {
     "orders:create",
     "orders:read:own",
     "customers:read:self",
-    "customers:update:self"
+    "customers:update:self",
+    "media:write:own"
   ]
 }
 

@@ -1,7 +1,13 @@
 import type { AnyColumn, CoreRecord, Facts } from "./Column.ts"
 
+/** What the export of a customer's data (`GET /api/me/export`) has of a table. */
+interface Exported<Name extends string> {
+  /** Columns that the export leaves out: digests and codes, and what concerns other people. Secrets are never in it. */
+  readonly withholds?: ReadonlyArray<Name>
+}
+
 /** How a table says that its rows are about customers, and when what they say of them goes. */
-export interface PersonalRows<Name extends string = string> {
+export interface PersonalRows<Name extends string = string> extends Exported<Name> {
   /**
    * The column that says about whom: a customer or an order of theirs (`existing` or `idOf` of the column), or `{ user }`: the
    * id of a login. A child table may leave it out: its rows are about the customer of their parent.
@@ -17,12 +23,14 @@ export interface PersonalRows<Name extends string = string> {
   readonly since?: Name
 }
 
-/** Why the kit erases nothing of a table that names customers. */
-export interface NotPersonal {
+/** Why the kit erases nothing of a table that names customers. Its rows are exported. */
+export interface NotErased<Name extends string = string> extends Exported<Name> {
   readonly exempt: string
+  /** The column that says about whom; default: the only one that names a customer. */
+  readonly of?: PersonalRows<Name>["of"]
 }
 
-export type Personal<Name extends string = string> = PersonalRows<Name> | NotPersonal
+export type Personal<Name extends string = string> = PersonalRows<Name> | NotErased<Name>
 
 /** About whom a row is. */
 export interface Subject {
@@ -60,25 +68,59 @@ export const subjectOf = (columns: Columns, of: PersonalRows["of"]): Subject | u
   return kind === "customer" || kind === "order" ? { kind, column: of } : undefined
 }
 
+/** The columns that name customers. */
+export const customersIn = ({ columns }: Pick<Declaring, "columns">): ReadonlyArray<string> =>
+  Object.keys(columns).filter((name) => {
+    const facts = columns[name]?.facts
+    return facts !== undefined && namedRecord(facts) === "customer"
+  })
+
+/** About whom the rows of a table are; undefined: the customer of their parent, or none. */
+export const subjectIn = ({ columns, options: { personal } }: Declaring): Subject | undefined =>
+  personal === undefined ? undefined : subjectOf(
+    columns,
+    personal.of ?? ("exempt" in personal ? customersIn({ columns })[0] : undefined)
+  )
+
 /** The declaration of a table of which the kit erases something. */
 export const declared = ({ options: { personal } }: Pick<Declaring, "options">): PersonalRows | undefined =>
   personal === undefined || "exempt" in personal ? undefined : personal
 
 /** Refuses a declaration that cannot be carried out, where the table is written. */
 export const checkPersonal = <T extends Declaring>(table: T): T => {
-  const personal = declared(table)
+  const { columns, kind, name, options: { personal } } = table
   if (personal === undefined) return table
-  const { keepDays, of, onErase, since = "createdAt" } = personal
-  const { columns, kind, name } = table
+  const { of, withholds = [] } = personal
   const refuse = (what: string) => {
     throw new Error(`Table "${name}": ${what}`)
   }
-  if (of === undefined && kind === "organization") refuse("`personal` needs `of`, the column that names the customer.")
+  const isClear = "exempt" in personal ? customersIn(table).length === 1 : kind === "child"
+  if (of === undefined && !isClear) refuse("`personal` needs `of`, the column that names the customer.")
   if (of !== undefined && subjectOf(columns, of) === undefined) {
     refuse(
       `column "${String(of)}" names neither a customer nor an order. Say \`existing("customer")\`, ` +
         "`idOf(CustomerId)`, `idOf(OrderId)`, or `of: { user }` for the id of a login."
     )
+  }
+  const shown = Object.keys(columns).filter((column) =>
+    columns[column]?.facts.isSecret !== true && !withholds.includes(column)
+  )
+  const key = shown.find((column) => looksSecret.test(column))
+  if (key !== undefined) {
+    refuse(`column "${key}" must be a \`secret\`, or stand in \`withholds\`: customers would read it in their export.`)
+  }
+  const isEmpty = withholds.length > 0 && shown.every((column) => column === subjectIn(table)?.column)
+  if (isEmpty) refuse("`withholds` leaves nothing to export.")
+  return "exempt" in personal ? table : checkErasure(table, personal)
+}
+
+/** Names of values that give access, or are made of them. */
+const looksSecret = /(digest|hash|token|password|secret)$/i
+
+const checkErasure = <T extends Declaring>(table: T, { keepDays, onErase, since = "createdAt" }: PersonalRows): T => {
+  const { columns, name } = table
+  const refuse = (what: string) => {
+    throw new Error(`Table "${name}": ${what}`)
   }
   const unclear = onErase === "delete" ? [] : onErase.filter((column) => {
     const facts = columns[column]?.facts

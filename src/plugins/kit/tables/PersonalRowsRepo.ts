@@ -2,12 +2,13 @@ import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../../../domain/platform/access/Actor.ts"
 import { deletedRows, redactRows, type RowPlace } from "../../../domain/platform/events/RowRedactionRepo.ts"
-import type { ErasedPerson, PersonalRecordsOf } from "../../../domain/privacy/PersonalRecords.ts"
+import type { Person, PersonalRecordsOf } from "../../../domain/privacy/PersonalRecords.ts"
 import { parentOf, places } from "./DueRowsRepo.ts"
-import { blankOf, type Subject } from "./Personal.ts"
-import { personalOf, type PersonalTable, redactedKeys } from "./PersonalTables.ts"
+import { blankOf, type Subject, subjectIn } from "./Personal.ts"
+import { exportOf, personalOf, type PersonalTable, redactedKeys } from "./PersonalTables.ts"
 import { rowsOf } from "./StatementRepo.ts"
 import { columnName, type Table } from "./Table.ts"
+import { rowJson } from "./TableRowsRepo.ts"
 import { unblanked } from "./TableSql.ts"
 import { takeTurn } from "./TableTurnsRepo.ts"
 import { own } from "./TableWritesRepo.ts"
@@ -60,7 +61,7 @@ interface Link {
   readonly type: "text" | "uuid"
 }
 
-const linkOf = ({ column, kind }: Subject, { customerId, orderIds, userId }: ErasedPerson): Link => {
+const linkOf = ({ column, kind }: Subject, { customerId, orderIds, userId }: Person): Link => {
   if (kind === "user") return { column, type: "text", values: userId === null ? [] : [userId] }
   return { column, type: "uuid", values: kind === "customer" ? [customerId] : orderIds }
 }
@@ -70,9 +71,14 @@ const isLinked = (sql: Sql, { column, type, values }: Link): Statement.Fragment 
 
 /** Rows of a child without a subject are linked to the parents that are about the person. */
 const linkTo = Effect.fnUntraced(
-  function*(sql: Sql, { subject, table: { parent } }: PersonalTable, organization: string, person: ErasedPerson) {
+  function*(
+    sql: Sql,
+    { subject, table: { parent } }: Pick<PersonalTable, "subject" | "table">,
+    organization: string,
+    person: Person
+  ) {
     if (subject !== undefined) return linkOf(subject, person)
-    const subjectOfParent = parent && personalOf(parent.table)?.subject
+    const subjectOfParent = parent && subjectIn(parent.table)
     if (parent === undefined || subjectOfParent === undefined) return undefined
     const rows = yield* found(sql`select t.id from ${sql(parent.table.name)} t
       where ${own(sql, parent.table, organization)} and ${
@@ -85,7 +91,7 @@ const linkTo = Effect.fnUntraced(
 
 /** Erases a person from one table and returns how many rows it deleted or blanked; six statements at most. */
 const eraseFrom = Effect.fnUntraced(
-  function*(sql: Sql, plugin: PersonalPlugin, one: PersonalTable, person: ErasedPerson) {
+  function*(sql: Sql, plugin: PersonalPlugin, one: PersonalTable, person: Person) {
     const organizationId = yield* currentOrganization
     const { table } = one
     const link = yield* linkTo(sql, one, organizationId, person)
@@ -104,10 +110,34 @@ const eraseFrom = Effect.fnUntraced(
   }
 )
 
-/** What an erasure does to the tables of a plugin. */
+const exportedRows = rowsOf(Schema.Struct({ row: Schema.Record(Schema.String, Schema.Unknown) }))
+
+/** The newest `limit` rows about a person in each table, as the API shows them; two statements at most for each table. */
+const exported = Effect.fnUntraced(
+  function*(sql: Sql, { id, tables }: PersonalPlugin, person: Person, limit: number) {
+    const organization = yield* currentOrganization
+    const found: Record<string, ReadonlyArray<Readonly<Record<string, unknown>>>> = {}
+    for (const one of tables.flatMap((table) => exportOf(table) ?? [])) {
+      const { table, withheld } = one
+      const link = yield* linkTo(sql, one, organization, person)
+      if (link === undefined || link.values.length === 0) continue
+      const rows = yield* exportedRows(
+        sql`select ${sql.literal(rowJson(table, "t", ["organizationId", ...withheld]))} as row
+        from ${sql(table.name)} t where ${own(sql, table, organization)} and ${isLinked(sql, link)}
+        order by t.created_at desc, t.id desc limit ${limit}`
+      )
+      if (rows.length > 0) found[`${id}/${table.name}`] = rows.map(({ row }) => row)
+    }
+    return found
+  },
+  Effect.orDie
+)
+
+/** What exports and erasures do with the tables of a plugin. */
 export const personalRecordsOf = (sql: Sql, plugin: PersonalPlugin): PersonalRecordsOf => {
   const tables = personalTables(plugin)
   return {
+    exported: (person, limit) => exported(sql, plugin, person, limit),
     takeTurns: Effect.flatMap(currentOrganization, (organization) =>
       Effect.forEach(
         tables.map(({ table }) => table).filter(hasTurn).sort((one, other) => one.name < other.name ? -1 : 1),

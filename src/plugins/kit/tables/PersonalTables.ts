@@ -1,4 +1,4 @@
-import { declared, namedRecord, type Subject, subjectOf } from "./Personal.ts"
+import { customersIn, declared, type Subject, subjectIn } from "./Personal.ts"
 import type { Table } from "./Table.ts"
 
 /** What a table declares, as the kit carries it out. */
@@ -29,16 +29,27 @@ export const personalOf = (table: Table): PersonalTable | undefined => {
       ? { table, subject: undefined, blanked: undefined, keepDays: undefined, since: "createdAt" }
       : undefined
   }
-  const { keepDays, of, onErase, since = "createdAt" } = personal
+  const { keepDays, onErase, since = "createdAt" } = personal
   const blanked = onErase === "delete" ? undefined : onErase
-  return { table, subject: subjectOf(table.columns, of), blanked, keepDays, since }
+  return { table, subject: subjectIn(table), blanked, keepDays, since }
 }
 
-const customersIn = ({ columns }: Table): ReadonlyArray<string> =>
-  Object.keys(columns).filter((name) => {
-    const facts = columns[name]?.facts
-    return facts !== undefined && namedRecord(facts) === "customer"
-  })
+/** What the export of a customer's data has of a table: rows of theirs, without these columns. */
+export interface ExportedTable {
+  readonly table: Table
+  /** Absent: the customer of the parent. */
+  readonly subject: Subject | undefined
+  readonly withheld: ReadonlyArray<string>
+}
+
+/** Undefined for a table that is not about customers. A child goes along with a parent that is erased or exempt as a unit. */
+export const exportOf = (table: Table): ExportedTable | undefined => {
+  const { options: { personal }, parent } = table
+  const isWhole = parent !== undefined && parent.table.options.personal !== undefined &&
+    ("exempt" in parent.table.options.personal || personalOf(table) !== undefined)
+  if (personal === undefined && !isWhole) return undefined
+  return { table, subject: subjectIn(table), withheld: personal?.withholds ?? [] }
+}
 
 /** Columns that name customers of a table that does not say what their erasure does to it. */
 export const undeclared = (table: Table): ReadonlyArray<string> =>

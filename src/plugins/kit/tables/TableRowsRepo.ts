@@ -82,9 +82,10 @@ const shown = (table: Table, name: string, alias: string): string => {
   return kind === "timestamptz" ? isoTime(column) : kind === "numeric" ? `${column}::text` : column
 }
 
-/** An SQL text: the row `alias` as JSON, in the form in which the API shows it. */
-export const rowJson = (table: Table, alias: string): string => {
-  const parts = namesOf(table).map((name) => `'${name}', ${shown(table, name, alias)}`)
+/** An SQL text: the row `alias` as JSON, in the form in which the API shows it, without these columns. */
+export const rowJson = (table: Table, alias: string, without: ReadonlyArray<string> = []): string => {
+  const parts = namesOf(table).filter((name) => !without.includes(name))
+    .map((name) => `'${name}', ${shown(table, name, alias)}`)
   // A function takes at most 100 arguments.
   const chunks = Array.from({ length: Math.ceil(parts.length / 50) }, (_, n) => parts.slice(n * 50, n * 50 + 50))
   return chunks.map((chunk) => `jsonb_build_object(${chunk.join(", ")})`).join(" || ")

@@ -1,11 +1,11 @@
 import { Option, Schema } from "effect"
-import { ok, strictEqual } from "node:assert/strict"
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import { systemActor } from "../../../domain/platform/access/Actor.ts"
 import { developmentKeyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { AnyColumn } from "../tables/Column.ts"
-import { personalOf, type PersonalTable, undeclared } from "../tables/PersonalTables.ts"
+import { type ExportedTable, exportOf, personalOf, undeclared } from "../tables/PersonalTables.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { columnName, type Table } from "../tables/Table.ts"
 import { buildersOf } from "./Builders.ts"
@@ -21,8 +21,11 @@ const isFree = ({ options: { checks = {}, personal } }: Table, name: string, { f
     (facts.among ?? facts.form ?? facts.reference) === undefined
 }
 
+/** A table, and the column that says about whom its rows are. */
+type About = Pick<ExportedTable, "subject" | "table">
+
 /** Texts with this word for every column of a table that can hold one. */
-const textsOf = ({ subject, table }: PersonalTable, word: string): Readonly<Record<string, unknown>> =>
+const textsOf = ({ subject, table }: About, word: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(table.columns).flatMap(([name, column]): ReadonlyArray<readonly [string, unknown]> => {
       if (name === subject?.column || !isFree(table, name, column)) return []
@@ -69,7 +72,7 @@ const placesWith = async ({ db, plugins }: PluginTestApp, word: string): Promise
 /** Makes the sample rows those of a person, with texts about them, and changes the texts so that entries have both. */
 const writeTexts = async (
   { db, serviceRegistry: { run }, tables: { sql } }: PluginTestApp,
-  { one, plugin }: { readonly one: PersonalTable; readonly plugin: Plugin },
+  { one, plugin }: { readonly one: About; readonly plugin: Plugin },
   { id, organization, subject, word }: {
     readonly id: string
     readonly organization: string
@@ -96,6 +99,46 @@ const declared: (app: PluginTestApp) => PluginCheck = ({ plugins }) => ({
       missing.length === 0,
       `Add \`personal\` to the tables of ${missing.join(", ")}: \`of\` and \`onErase\`, or \`exempt\`.`
     )
+  }
+})
+
+/** The export of a person has every text about them, but withheld ones, and the one of another person none. */
+const exported = (
+  app: PluginTestApp,
+  organization: string,
+  rows: () => Promise<ReadonlyMap<string, string>>
+): PluginCheck => ({
+  name: "the export of a customer's data has all their rows, without what tables withhold",
+  run: async () => {
+    const all = app.plugins.flatMap((plugin) =>
+      plugin.tables.flatMap((table) => {
+        const one = exportOf(table)
+        return one === undefined ? [] : [{ plugin, one }]
+      })
+    )
+    const ids = await rows()
+    const needsOrder = all.some(({ one }) => one.subject?.kind === "order")
+    const { who, ...person } = await aPerson(app, organization, needsOrder)
+    const { who: other } = await aPerson(app, organization, false)
+    const values = { customer: person.customerId, order: person.orderId, user: who.userId }
+    const word = `person${randomUUID().replaceAll("-", "")}`
+    for (const { one, plugin } of all) {
+      const subject = one.subject === undefined ? {} : { [one.subject.column]: values[one.subject.kind] }
+      await writeTexts(app, { one, plugin }, { id: ids.get(one.table.name) ?? "", organization, subject, word })
+    }
+    const asked = await app.app.request("GET", "/api/me/export", { as: who })
+    const plugins = Object(Reflect.get(Object(Reflect.get(Object(asked.body), "data")), "plugins"))
+    for (const { one: { table, withheld, ...one }, plugin } of all) {
+      const key = `${plugin.id}/${table.name}`
+      const [row] = Array.isArray(plugins[key]) ? plugins[key] : []
+      ok(row?.id === ids.get(table.name), `The export has no row of ${key}`)
+      for (const [name, value] of Object.entries(textsOf({ table, ...one }, `${word}second`))) {
+        const expected = withheld.includes(name) ? undefined : value
+        deepStrictEqual(row[name], expected, `The export has another value of ${key}.${name}`)
+      }
+    }
+    const { body } = await app.app.request("GET", "/api/me/export", { as: other })
+    ok(!JSON.stringify(body).includes(word), "The export of another customer has a text of this one")
   }
 })
 
@@ -129,5 +172,5 @@ export const erasure = (
     }
   }
   const name = "no table and no entry of the change log has a text of a customer after their erasure"
-  return [declared(app), ...(all.length === 0 ? [] : [{ name, run }])]
+  return [declared(app), exported(app, organization, rows), ...(all.length === 0 ? [] : [{ name, run }])]
 }

@@ -16,7 +16,7 @@ describe("a process that ends between two statements", () => {
 
   it("leaves reviews, ratings, photos, votes and jobs agreed, and what is repeated is done once", async () => {
     const [ada, bob, entityId] = [shop.customer(), shop.customer(), await shop.product()]
-    const [photo, other] = [await shop.photo(), await shop.photo()]
+    const [photo, other] = [await shop.photo(ada), await shop.photo(ada)]
     await Promise.all([ada, bob].map(shop.profileOf))
     const counts = async (text: string, ...values: ReadonlyArray<unknown>) =>
       Number((await shop.app.db.query(`select count(*) as n from ${text}`, values))[0]?.["n"])

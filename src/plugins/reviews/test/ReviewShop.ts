@@ -53,13 +53,14 @@ export const openShop = async (config: PluginTestOptions = {}) => {
     const parcel = (await done("POST", `/orders/${id}/fulfillments`, { lineItems, status })).text("data.id")
     return { id, parcel }
   }
-  /** A private image in the media of the store. */
-  const photo = async (contentType = "image/jpeg", isPublic = false) => {
+  /** A private image that a customer uploaded. */
+  const photo = async (as: TestActor, contentType = "image/jpeg", isPublic = false) => {
     const id = randomUUID()
     await app.db.query(
-      `insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest, is_public)
-       select $1, id, $2, 'a', $3, 1, 'd', $4 from organizations limit 1`,
-      [id, `2026/${id}.jpg`, contentType, isPublic]
+      `insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest, is_public,
+         uploaded_by, expires_at)
+       select $1, id, $2, 'a', $3, 1, 'd', $4, $5, now() + interval '1 day' from organizations limit 1`,
+      [id, `2026/${id}.jpg`, contentType, isPublic, as.userId]
     )
     return id
   }

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import { contractOf, testAdminActor, withPermissions } from "stoa/plugin/testing"
+import { contractOf, type TestActor, testAdminActor, withPermissions } from "stoa/plugin/testing"
 import { openShop, type Shop } from "./ReviewShop.ts"
 
 let shop: Shop
@@ -14,6 +14,21 @@ const runRequests = () => shop.app.serviceRegistry.enqueue("reviews/request", {}
 /** Waits until a medium is deleted. */
 const deleted = (mediaId: string) =>
   expect.poll(() => shop.app.db.query("select 1 from media_assets where id = $1", [mediaId]), eventually).toEqual([])
+/** An upload of a customer that an entity shows, and one that is to be removed. */
+const attached = async (as: TestActor, entityId?: string) => {
+  const mediaAssetId = await shop.photo(as)
+  await shop.done("POST", "/media/attach", {
+    entityId: entityId ?? await shop.product(),
+    mediaAssetId,
+    role: "gallery"
+  })
+  return mediaAssetId
+}
+const expired = async (as: TestActor) => {
+  const id = await shop.photo(as)
+  await shop.app.db.query("update media_assets set expires_at = now() where id = $1", [id])
+  return id
+}
 const dueRows = () => shop.app.db.query("select due_at, sent_at from customer_review_requests order by created_at")
 
 describe("reviews", () => {
@@ -38,7 +53,7 @@ describe("reviews", () => {
       { to: ada.email, data: { link: expect.stringContaining("https://shop.example/review?order=ORD-") } }
     ])
 
-    const photo = await shop.photo()
+    const photo = await shop.photo(ada)
     const review = await shop.done("POST", "/reviews", { entityId, rating: 4, title: "Good", photoIds: [photo] }, ada)
     const id = review.text("data.id")
     assert.deepInclude(review.at("data"), { status: "pending", isVerified: true, orderId, photoIds: [photo] })
@@ -70,7 +85,7 @@ describe("reviews", () => {
     assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[4, 1], true])
 
     // A change waits for a moderator again: rating, photo and search forget it meanwhile.
-    const other = await shop.photo()
+    const other = await shop.photo(ada)
     const changed = await shop.done("PATCH", `/reviews/${id}`, { rating: 2, photoIds: [other] }, ada)
     assert.deepInclude(changed.at("data"), { status: "pending", isPublished: false, rating: 2, photoIds: [other] })
     assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[0, 0], false])
@@ -98,8 +113,23 @@ describe("reviews", () => {
       ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, entityId: unknown }, ada],
       ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, orderId: open.id }, ada],
       ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [unknown] }, ada],
-      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("image/png", true)] }, ada],
-      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("application/pdf")] }, ada],
+      [
+        "422 VALIDATION_FAILED",
+        "POST",
+        "/reviews",
+        { ...fresh, photoIds: [await shop.photo(ada, "image/png", true)] },
+        ada
+      ],
+      [
+        "422 VALIDATION_FAILED",
+        "POST",
+        "/reviews",
+        { ...fresh, photoIds: [await shop.photo(ada, "application/pdf")] },
+        ada
+      ],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [await shop.photo(bob)] }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [await attached(ada)] }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [await expired(ada)] }, ada],
       ["404 NOT_FOUND", "POST", "/reviews", { ...fresh, customerId: unknown }],
       ["422 VALIDATION_FAILED", "POST", "/reviews", fresh, { ...testAdminActor, type: "api_key" }],
       ["403 FORBIDDEN", "PATCH", `/reviews/${id}/approve`, undefined, ada],
@@ -163,7 +193,7 @@ describe("reviews", () => {
       (await shop.app.db.query("select due_at is null as over from customer_review_requests where order_id = $1", [id]))
         .map((row) => row["over"])
     const [first, second] = [await shop.order(ada, entityId, "delivered"), await shop.order(bob, entityId, "delivered")]
-    const photo = await shop.photo()
+    const photo = await shop.photo(ada)
     const id = await shop.write(ada, entityId, 5, { photoIds: [photo] })
     const kept = await shop.write(shop.customer(), entityId, 3)
     for (const one of [id, kept]) await shop.done("PATCH", `/reviews/${one}/approve`)
@@ -178,6 +208,45 @@ describe("reviews", () => {
     assert.strictEqual((await shop.done("GET", `/reviews/${kept}`)).at("data.helpfulCount"), 0)
     await deleted(photo)
     assert.lengthOf(shop.mails, before)
+  })
+
+  it("delete the photos that they brought, and none that an entity shows or another review has taken", async () => {
+    const [ada, entityId] = [shop.customer(), await shop.product()]
+    const [own, shown] = [await shop.photo(ada), await shop.photo(ada)]
+    const id = await shop.write(ada, entityId, 5, { photoIds: [own, shown] })
+    await shop.refused("409 CONFLICT", "POST", "/reviews", {
+      entityId: await shop.product(),
+      rating: 1,
+      photoIds: [own]
+    }, ada)
+    await shop.done("PATCH", `/reviews/${id}/approve`)
+    await shop.done("POST", "/media/attach", { entityId, mediaAssetId: shown, role: "gallery" })
+    // A review of the service before uploaders were known, and of an image that the store attached since.
+    const foreign = await shop.photo(shop.customer())
+    await shop.app.db.query("update media_assets set uploaded_by = null, expires_at = null where id = $1", [foreign])
+    await shop.app.db.query(
+      "insert into customer_review_photos (review_id, media_asset_id, position) values ($1, $2, 9)",
+      [id, foreign]
+    )
+    await shop.done("POST", "/media/attach", { entityId, mediaAssetId: foreign, role: "gallery" })
+    await shop.done("DELETE", `/reviews/${id}`, undefined, ada)
+    await deleted(own)
+    const kept = await shop.app.db.query(
+      "select is_public, expires_at from media_assets where id = any($1::uuid[]) order by is_public",
+      [[shown, foreign]]
+    )
+    assert.deepStrictEqual(kept.map((row) => [row["is_public"], row["expires_at"]]), [[false, null], [true, null]])
+  })
+
+  it("show a closed list of fields to everybody", async () => {
+    const [ada, entityId] = [shop.customer(), await shop.product()]
+    await shop.done("PATCH", `/reviews/${await shop.write(ada, entityId)}/approve`)
+    const seen = await shop.done("GET", `/reviews/entity/${entityId}`, undefined, null)
+    assert.sameMembers(
+      Object.keys(Object(seen.at("data.0"))),
+      ("id entityId rating title body authorName status isVerified isPublished helpfulCount response responseBy " +
+        "responseAt createdAt updatedAt photoIds").split(" ")
+    )
   })
 
   it("keep to the rules of every plugin", async () => {
