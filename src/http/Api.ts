@@ -23,6 +23,7 @@ import { HealthGroup, MetricsGroup } from "./health/HealthApi.ts"
 import { ExportsGroup, ImportsGroup } from "./import-export/ImportsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
 import { JobsGroup } from "./jobs/JobsApi.ts"
+import { MailGroup } from "./mail/MailApi.ts"
 import { FilesGroup, MediaGroup, UploadsGroup } from "./media/MediaApi.ts"
 import {
   AdminOrdersGroup,
@@ -83,6 +84,7 @@ export const Api = HttpApi.make("stoa")
   .add(MyOrdersGroup)
   .add(MyReturnsGroup)
   .add(DownloadsGroup)
+  .add(MailGroup)
   .add(CustomersGroup)
   .add(CustomerGroupsGroup)
   .add(CustomerRecordsGroup)

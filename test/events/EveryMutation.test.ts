@@ -208,7 +208,9 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   // Sent in ErasureHttp tests: its entries lose their origin.
   "DELETE /api/me": ["customers.update", "customers.delete"],
   // Sent in Webhook tests, because its body is signed; here it is only refused.
-  "POST /api/payments/webhook": []
+  "POST /api/payments/webhook": [],
+  // Sent in Declining tests, because its link is signed; here it is only refused.
+  "POST /api/mail/unsubscribe": []
 }
 
 /** Routes that set something, so that the same request changes nothing the second time. */
@@ -359,6 +361,7 @@ withApp("the change log", (it) => {
           const elsewhere of [
             "media/upload",
             "payments/webhook",
+            "mail/unsubscribe",
             "admin/staff",
             "admin/staff/invitations",
             // A buyer claims a cart of a guest, with its secret: `test/carts/CartClaims.test.ts`.

@@ -27,6 +27,7 @@ const outgoing: OutgoingMail = {
   },
   messageId: "0190c0de-0000-7000-8000-000000000001@localhost",
   attachments: [],
+  headers: {},
   fromName: "Stoa",
   subject: "Grüße",
   text: `Hello Ann,\n\n${link}\n`,

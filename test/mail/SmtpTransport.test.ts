@@ -18,6 +18,7 @@ const aMail = (of: Partial<OutgoingMail> = {}): OutgoingMail => ({
   },
   messageId: "0190c0de-0000-7000-8000-000000000001@shop.example",
   attachments: [],
+  headers: {},
   fromName: "Café Ölmühle, \"Nord\"",
   subject: "Ein neues Passwort — für Ann",
   text: "Grüße.\n.\nA line with a dot alone stands above.\n",
@@ -52,6 +53,16 @@ describe("a mail over SMTP", () => {
       assert.strictEqual(headerOf(mail, "auto-submitted"), "auto-generated")
       assert.strictEqual(bodiesOf(mail).text.replaceAll("\r", "").trim(), aMail().text.trim())
       assert.include(bodiesOf(mail).html, "<p>Grüße &amp; more</p>")
+    }))
+
+  it.live("a mail has more headers, and a long link in one line", () =>
+    Effect.gen(function*() {
+      const server = yield* startMailServer()
+      const url = `https://shop.example/api/mail/unsubscribe?token=${"a1".repeat(150)}`
+      const headers = { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }
+      yield* ending(over(server.port), aMail({ headers }))
+      assert.include(server.arrived[0]?.raw ?? "", `List-Unsubscribe: <${url}>\r\n`)
+      assert.include(server.arrived[0]?.raw ?? "", "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n")
     }))
 
   it.live("a name, subject or address adds no header line", () =>

@@ -9,6 +9,7 @@ import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
 const greeting = mailTemplate({
   name: "notes/greeting",
+  purpose: "transactional",
   data: Schema.Struct({ note: Schema.String, at: Schema.DateFromString }),
   sample: { note: "Hello", at: new Date("2026-11-27T00:00:00Z") },
   texts: {

@@ -19,10 +19,18 @@ const named = (id: string, rest: Partial<PluginManifest<never, Till>> = {}) =>
 const mailNamed = (name: `${string}/${string}`, texts = {}) =>
   mailTemplate({
     name,
+    purpose: "transactional",
     data: Schema.Struct({}),
     sample: {},
     texts: { ...texts, en: () => ({ subject: "", paragraphs: [] }) }
   })
+
+/** As of a plugin without types. */
+const withoutPurpose = (template: ReturnType<typeof mailNamed>) => {
+  const left = { ...template }
+  Reflect.deleteProperty(left, "purpose")
+  return left
+}
 
 const workflowNamed = (name: string) =>
   pluginWorkflow(name, { input: {}, key: () => "one" }).behaviour(() => Effect.void)
@@ -100,6 +108,16 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
     "a mail template with the name of another plugin",
     [named("gifts", { mailTemplates: [mailNamed("pos/card")] })],
     /"gifts": the name of the mail template "pos\/card" is not of the form "gifts\/name"/
+  ],
+  [
+    "a mail template that does not say its purpose",
+    [named("gifts", { mailTemplates: [withoutPurpose(mailNamed("gifts/card"))] })],
+    /"gifts": the mail template "gifts\/card" must say its `purpose`/
+  ],
+  [
+    "a category of mails in capitals",
+    [named("gifts", { mailTemplates: [{ ...mailNamed("gifts/card"), purpose: { category: "News!" } }] })],
+    /mail template "gifts\/card" must say its `purpose`: .* in small letters/
   ],
   [
     "texts of a mail in no language",

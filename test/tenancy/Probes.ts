@@ -315,6 +315,9 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/carts/:id/claim",
   // The signature names the file: DownloadsHttp.test.ts.
   "GET /api/downloads/:id",
+  // The token names the organization: Declining.test.ts.
+  "GET /api/mail/unsubscribe",
+  "POST /api/mail/unsubscribe",
   // FilesHttp.test.ts.
   "GET /api/media/files/:year/:name",
   "POST /api/media/upload",

@@ -28,6 +28,8 @@ const PluginMail = Schema.Struct({
   to: Schema.String,
   organizationId: Schema.String,
   locale: Schema.optional(Schema.String),
+  /** Category that the receiver can decline; absent: a transactional mail. */
+  category: Schema.optional(Schema.String),
   data: Schema.Record(Schema.String, Schema.Unknown)
 })
 export type PluginMail = typeof PluginMail.Type

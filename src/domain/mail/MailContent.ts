@@ -24,6 +24,8 @@ export interface MailContent {
 export interface MailScene {
   readonly storeName: string
   readonly locale: string
+  /** Declines mails of this category; texts without it get it at their end. Absent: a transactional mail. */
+  readonly unsubscribeUrl?: string | undefined
 }
 
 export type MailWriter<T extends MailTemplate> = (

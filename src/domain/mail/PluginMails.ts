@@ -1,19 +1,31 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { currentOrganization } from "../platform/access/Actor.ts"
 import { Mails, type PluginMail } from "./Mail.ts"
+import { type MailCategory, MailChoices } from "./MailChoices.ts"
 import type { MailContent, MailLocales, MailScene, RenderedMail } from "./MailContent.ts"
 
 type MailJson = PluginMail["data"]
 
 type MailWriterOf<Data> = (data: Data, scene: MailScene) => MailContent | RenderedMail
 
+/**
+ * Why a mail is sent. `transactional`: about an order, or what its receiver asked for. Receivers can decline all other
+ * mails by their category; such a mail has a link and headers for it.
+ */
+export type MailPurpose = "transactional" | { readonly category: string }
+
+/** `ofEachMail`: each call of `send` states it. */
+export type TemplatePurpose = MailPurpose | "ofEachMail"
+
 export interface BroughtMail {
   readonly name: PluginMail["template"]
+  readonly purpose: TemplatePurpose
   readonly writers: Readonly<Record<string, MailWriterOf<MailJson>>>
   readonly sample: () => MailJson
 }
 
-export interface PluginMailTemplate<Data> extends BroughtMail {
+export interface PluginMailTemplate<Data, Purpose extends TemplatePurpose = TemplatePurpose> extends BroughtMail {
+  readonly purpose: Purpose
   readonly encode: (data: Data) => Effect.Effect<MailJson>
 }
 
@@ -25,17 +37,25 @@ export interface Mailing {
  * A mail of a plugin (contract, platform §3): `name` is `<plugin>/<name>`. The encoded form of `data` is JSON, and
  * mails that wait when a new version starts must meet it.
  */
-export const mailTemplate = <Data, Encoded extends MailJson>({ data: schema, name, sample, texts }: {
+export const mailTemplate = <Data, Encoded extends MailJson, const Purpose extends TemplatePurpose>({
+  data: schema,
+  name,
+  purpose,
+  sample,
+  texts
+}: {
   readonly name: PluginMail["template"]
+  readonly purpose: Purpose
   readonly data: Schema.Codec<Data, Encoded>
   readonly sample: NoInfer<Data>
   readonly texts: Readonly<Record<string, MailWriterOf<NoInfer<Data>>>> & { readonly en: MailWriterOf<NoInfer<Data>> }
-}): PluginMailTemplate<Data> => {
+}): PluginMailTemplate<Data, Purpose> => {
   const decode = Schema.decodeUnknownSync(schema)
   const encode = Schema.encodeEffect(schema)
   const encodeSample = Schema.encodeSync(schema)
   return {
     name,
+    purpose,
     sample: () => encodeSample(sample),
     encode: (data) => Effect.catch(encode(data), Effect.die),
     writers: Object.fromEntries(
@@ -55,7 +75,7 @@ export const withPluginMails = (plugins: ReadonlyArray<Mailing>, deployment: Mai
   return Object.fromEntries([...tags].map((tag) => [tag, { ...of(tag), ...deployment[tag] }]))
 }
 
-export interface NewPluginMail<Data> {
+interface AnyPluginMail<Data> {
   /** Without a name. */
   readonly to: string
   readonly data: Data
@@ -63,30 +83,55 @@ export interface NewPluginMail<Data> {
   readonly locale?: string | undefined
   /** One mail for this key, as long as its job is kept (`jobs.retentionDays`). */
   readonly key?: string | undefined
+  readonly purpose?: MailPurpose
 }
+
+export type NewPluginMail<Data, Purpose extends TemplatePurpose = MailPurpose> =
+  & AnyPluginMail<Data>
+  & ("ofEachMail" extends Purpose ? { readonly purpose: MailPurpose } : { readonly purpose?: never })
 
 /** Mails of plugins, by their templates. */
 export class PluginMails extends Context.Service<PluginMails>()("stoa/domain/mail/PluginMails", {
-  make: Effect.map(Mails, ({ isOn, send }) => ({
-    isOn,
-    /**
-     * Sends a mail by a background job; in a transaction exactly if that commits. An invalid address is logged, and
-     * nothing is sent.
-     */
-    send: Effect.fn("PluginMails.send")(function*<Data>(
-      template: PluginMailTemplate<Data>,
-      { data, key, locale, to }: NewPluginMail<Data>
-    ) {
-      const mail = {
-        template: template.name,
-        to,
-        organizationId: yield* currentOrganization,
-        ...(locale === undefined ? {} : { locale }),
-        data: yield* template.encode(data)
-      }
-      yield* send(mail, key === undefined ? undefined : `${template.name}/${key}`)
-    })
-  }))
+  make: Effect.gen(function*() {
+    const { isOn, send } = yield* Mails
+    const { accept, decline, declined, linkOf, ofAddress } = yield* MailChoices
+    return {
+      isOn,
+      /**
+       * Sends a mail by a background job; in a transaction exactly if that commits. An invalid address is logged, and
+       * nothing is sent. The job of a mail whose category its receiver declined sends nothing and says so.
+       */
+      send: Effect.fn("PluginMails.send")(function*<Data, Purpose extends TemplatePurpose>(
+        template: PluginMailTemplate<Data, Purpose>,
+        mail: NewPluginMail<Data, Purpose>
+      ) {
+        const { data, key, locale, to }: AnyPluginMail<Data> = mail
+        const stated: TemplatePurpose | undefined = template.purpose === "ofEachMail" ? mail.purpose : template.purpose
+        const purpose = stated ??
+          (yield* Effect.die(new Error(`A mail ${template.name} was sent without its purpose.`)))
+        const made = {
+          template: template.name,
+          to,
+          organizationId: yield* currentOrganization,
+          ...(locale === undefined ? {} : { locale }),
+          ...(typeof purpose === "string" ? {} : { category: purpose.category }),
+          data: yield* template.encode(data)
+        }
+        yield* send(made, key === undefined ? undefined : `${template.name}/${key}`)
+      }),
+      /** Those of the mails whose category their receivers declined; one statement. */
+      declined,
+      /** Declines a category, `*` for all others, for an address. */
+      decline,
+      /** Undoes that. */
+      accept,
+      /** What was decided about an address, at most once for each category. */
+      choicesOf: ofAddress,
+      /** The link that declines, for mails that a plugin sends by other ways; undefined without an address for it. */
+      unsubscribeUrl: (mail: MailCategory) =>
+        Effect.map(currentOrganization, (organizationId) => linkOf(organizationId, mail))
+    }
+  })
 }) {
   static readonly layer = Layer.effect(PluginMails, PluginMails.make)
 }

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
 import { createHash } from "node:crypto"
+import { declinePath } from "../../domain/mail/MailChoices.ts"
 import { filesPath } from "../../domain/media/MediaAsset.ts"
 import { TooManyRequests } from "../../domain/platform/errors/ApiErrors.ts"
 import {
@@ -40,6 +41,9 @@ const exempt = new Set(["/health/live", "/health/ready", "/metrics", "/api/healt
 
 /** Signed by the provider, which repeats refused events: only failures count. */
 const providerEvents = "/api/payments/webhook"
+
+/** Mailbox providers follow links of many receivers from few addresses: only tokens of no mail count. */
+const signedRequest = (path: string): boolean => path === providerEvents || path === declinePath
 
 export const showsCredentials = ({ headers }: Request): boolean =>
   headers["authorization"] !== undefined || headers["x-api-key"] !== undefined ||
@@ -113,7 +117,7 @@ export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/ser
         }
         // Counted by address for every caller: pages load a dozen pictures at once.
         if (path.startsWith(filesPath)) return admit(facts, limitOf("media", subject, rates.media))
-        return exempt.has(path) || path === providerEvents || showsCredentials(request)
+        return exempt.has(path) || signedRequest(path) || showsCredentials(request)
           ? Effect.succeed(true)
           : admit(facts, apiByAddress(request))
       },
@@ -150,7 +154,7 @@ export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/ser
       leave: (request: Request, facts: RequestFacts, status: number) => {
         if (facts.standing !== undefined) return Effect.succeed(facts.standing)
         const path = plainPath(request.url)
-        const free = exempt.has(path) || request.method === "OPTIONS" || (path === providerEvents && status < 400)
+        const free = exempt.has(path) || request.method === "OPTIONS" || (signedRequest(path) && status < 400)
         return free ? limits.standing(apiByAddress(request)) : limits.admit(apiByAddress(request))
       }
     }

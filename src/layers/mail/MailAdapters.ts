@@ -1,5 +1,6 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { join } from "node:path"
+import { DeclineSettings } from "../../domain/mail/MailChoices.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { MailSettings } from "./MailTexts.ts"
 import { adapterTransport, fileTransport, MailRefused, MailTransport } from "./MailTransport.ts"
@@ -25,6 +26,12 @@ const transportOf = ({ dataDir, mail: { way } }: AppSettings): Layer.Layer<MailT
   }
 }
 
+/** Where links lead; in production an https address or none, because mailboxes follow no other (RFC 8058). */
+const originOf = ({ auth: { publicUrl }, environment, host, port }: AppSettings): string | undefined =>
+  environment === "production"
+    ? Option.getOrUndefined(Option.filter(publicUrl, (url) => url.startsWith("https:")))
+    : Option.getOrElse(publicUrl, () => `http://${host}:${port}`)
+
 export const mailAdapters = (settings: AppSettings) => {
   const { deployment: { email, storeName }, environment, mail: { domain, keyring, locale, locales, way } } = settings
   return Layer.mergeAll(
@@ -32,6 +39,7 @@ export const mailAdapters = (settings: AppSettings) => {
       ? Layer.effectDiscard(Effect.logWarning(withoutMail))
       : Layer.empty,
     transportOf(settings),
+    DeclineSettings.layerOf({ keyring, storeName, origin: originOf(settings) }),
     MailSettings.layerOf({
       isOn: way.kind !== "off",
       keyring,

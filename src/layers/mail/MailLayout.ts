@@ -10,7 +10,19 @@ const column = (lines: ReadonlyArray<ContentLine>): string => {
   return lines.map(({ amount, label }) => `${label.padEnd(width)}  ${amount}`).join("\n")
 }
 
-const textOf = (content: MailContent, { storeName }: MailScene, link: string | undefined): string => {
+const unsubscribeWords: Readonly<Record<string, string>> = {
+  en: "Unsubscribe from mails like this",
+  de: "Solche E-Mails abbestellen",
+  es: "Darse de baja de estos correos",
+  fr: "Se désabonner de ces e-mails",
+  it: "Annulla l'iscrizione a queste e-mail",
+  nl: "Afmelden voor deze e-mails"
+}
+
+const unsubscribeWord = ({ locale }: MailScene): string =>
+  unsubscribeWords[locale.split("-")[0] ?? ""] ?? "Unsubscribe from mails like this"
+
+const textOf = (content: MailContent, scene: MailScene, link: string | undefined): string => {
   const { button, lines = [], notes = [], paragraphs, totals = [] } = content
   const blocks = [
     ...paragraphs,
@@ -18,7 +30,8 @@ const textOf = (content: MailContent, { storeName }: MailScene, link: string | u
     ...(lines.length === 0 ? [] : [column(lines)]),
     ...(totals.length === 0 ? [] : [column(totals)]),
     ...notes,
-    `-- \n${storeName}`
+    ...(scene.unsubscribeUrl === undefined ? [] : [`${unsubscribeWord(scene)}:\n${scene.unsubscribeUrl}`]),
+    `-- \n${scene.storeName}`
   ]
   return `${blocks.join("\n\n")}\n`
 }
@@ -64,6 +77,9 @@ ${table("lines", false)}${table("totals", true)}
 <% for (const note of it.notes) { %>
 <p style="margin:0 0 12px;font-size:13px;line-height:1.5;color:#666666"><%= note %></p>
 <% } %>
+<% if (it.unsubscribeUrl !== undefined) { %>
+<p style="margin:0 0 12px;font-size:13px"><a href="<%= it.unsubscribeUrl %>" style="color:#666666"><%= it.word %></a></p>
+<% } %>
 </td></tr>
 </table>
 </td></tr></table>
@@ -78,6 +94,33 @@ export const layOut = (content: MailContent, scene: MailScene): RenderedMail => 
   return {
     subject: headerText(content.subject),
     text: textOf(content, scene, link),
-    html: eta.render(html, { lines: [], totals: [], notes: [], ...content, ...scene, link })
+    html: eta.render(html, {
+      lines: [],
+      totals: [],
+      notes: [],
+      ...content,
+      ...scene,
+      link,
+      word: unsubscribeWord(scene)
+    })
+  }
+}
+
+const linkTemplate = eta.compile(
+  `<p style="font-size:13px"><a href="<%= it.unsubscribeUrl %>"><%= it.word %></a></p>\n`
+)
+
+/** Adds the link to texts that a template wrote itself, unless they have it. */
+export const withUnsubscribeLink = (mail: RenderedMail, scene: MailScene): RenderedMail => {
+  const { unsubscribeUrl } = scene
+  if (unsubscribeUrl === undefined) return mail
+  const word = unsubscribeWord(scene)
+  const end = /<\/body\s*>(?!.*<\/body)/is.exec(mail.html)?.index ?? mail.html.length
+  return {
+    ...mail,
+    text: mail.text.includes(unsubscribeUrl) ? mail.text : `${mail.text.trimEnd()}\n\n${word}:\n${unsubscribeUrl}\n`,
+    html: mail.html.includes(unsubscribeUrl)
+      ? mail.html
+      : mail.html.slice(0, end) + eta.render(linkTemplate, { unsubscribeUrl, word }) + mail.html.slice(end)
   }
 }

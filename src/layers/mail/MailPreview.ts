@@ -74,7 +74,8 @@ const sampleOf = (template: string, plugins: ReadonlyArray<Mailing>): Mail | und
   const core = Object.values(sampleMails).find((mail) => mail.template === template)
   if (core !== undefined) return core
   const brought = plugins.flatMap(({ mailTemplates }) => mailTemplates).find(({ name }) => name === template)
-  return brought && { template: brought.name, ...about, data: brought.sample() }
+  const category = typeof brought?.purpose === "object" ? { category: brought.purpose.category } : {}
+  return brought && { template: brought.name, ...about, ...category, data: brought.sample() }
 }
 
 export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly message: string }> {}
@@ -86,7 +87,8 @@ export const previewMail = ({ deployment, mail }: AppSettings, template: string,
       if (sample === undefined) throw new Error("there is no such template")
       return renderMail(
         { ...sample, ...locale === undefined ? {} : { locale } },
-        { ...mail, storeName: deployment.storeName }
+        { ...mail, storeName: deployment.storeName },
+        "category" in sample ? "https://shop.example/api/mail/unsubscribe?token=sample" : undefined
       ).html
     },
     catch: (error) => new PreviewFailed({ message: `The template ${template} failed: ${String(error)}` })

@@ -4,7 +4,7 @@ import { headerText, type Mail, type MailOf, type MailTemplate } from "../../dom
 import type { MailContent, MailLocales, MailScene, MailWriters, RenderedMail } from "../../domain/mail/MailContent.ts"
 import { addressLines, moneyText, personName } from "../../domain/platform/money/DisplayText.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
-import { layOut } from "./MailLayout.ts"
+import { layOut, withUnsubscribeLink } from "./MailLayout.ts"
 
 export interface MailOptions {
   readonly isOn: boolean
@@ -58,15 +58,18 @@ const isWhole = (made: MailContent | RenderedMail): made is RenderedMail => "htm
 
 export const renderMail = (
   mail: Mail,
-  options: Pick<MailOptions, "locale" | "locales" | "storeName">
+  options: Pick<MailOptions, "locale" | "locales" | "storeName">,
+  unsubscribeUrl?: string
 ): RenderedMail => {
   const asked = mail.locale === undefined ? undefined : canonicalLocale(mail.locale)
   const wanted = asked === undefined ? [options.locale] : [asked, options.locale]
   const write = <T extends MailTemplate>(template: T, data: MailOf<T>["data"]): RenderedMail => {
     const { locale, writer } = writerOf(template, options.locales, wanted)
-    const scene: MailScene = { storeName: options.storeName, locale }
+    const scene: MailScene = { storeName: options.storeName, locale, unsubscribeUrl }
     const made = writer(data, scene)
-    return isWhole(made) ? { ...made, subject: headerText(made.subject) } : layOut(made, scene)
+    return isWhole(made)
+      ? withUnsubscribeLink({ ...made, subject: headerText(made.subject) }, scene)
+      : layOut(made, scene)
   }
   return write(mail.template, mail.data)
 }

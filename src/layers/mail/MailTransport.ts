@@ -17,6 +17,8 @@ export interface OutgoingMail extends RenderedMail {
   readonly messageId: string
   readonly fromName: string
   readonly attachments: ReadonlyArray<MailAttachment>
+  /** Headers beside those of every mail, such as `List-Unsubscribe`. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Never deliverable: not tried again. `message` has neither an address nor a link. */
@@ -46,6 +48,8 @@ export interface AdapterMail {
   readonly text: string
   readonly html: string
   readonly attachments: OutgoingMail["attachments"]
+  /** To be sent with the mail, covered by its DKIM signature. */
+  readonly headers: OutgoingMail["headers"]
 }
 
 /** Sends mails for a deployment (contract, platform §3, `email.send`). Every failure is retried, except a `GiveUp`. */
@@ -86,7 +90,7 @@ const maxFiles = 500
 const failed = (error: unknown) =>
   new MailDelayed({ message: `The file could not be written: ${error instanceof Error ? error.message : "unknown"}` })
 
-const fileOf = ({ attachments, fromName, html, mail, messageId, subject, text }: OutgoingMail): string => {
+const fileOf = ({ attachments, fromName, headers, html, mail, messageId, subject, text }: OutgoingMail): string => {
   const boundary = `stoa-${messageId.replace(/\W/g, "-")}`
   const part = (type: string, body: string) =>
     `--${boundary}\nContent-Type: ${type}; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n${body}\n`
@@ -100,7 +104,9 @@ const fileOf = ({ attachments, fromName, html, mail, messageId, subject, text }:
     : `Content-Type: multipart/mixed; boundary="${boundary}-files"\n\n--${boundary}-files\n${texts}\n` +
       `${attachments.map(file).join("")}--${boundary}-files--\n`
   return `From: ${fromName} <no-reply@localhost>\nTo: ${mail.to}\nSubject: ${subject}\nMessage-ID: <${messageId}>\n` +
-    `X-Template: ${mail.template}\nMIME-Version: 1.0\n${body}`
+    `X-Template: ${mail.template}\n${
+      Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`).join("")
+    }MIME-Version: 1.0\n${body}`
 }
 
 const linkOf = ({ mail }: OutgoingMail): string | undefined =>

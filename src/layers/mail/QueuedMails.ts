@@ -1,6 +1,7 @@
 import { Duration, Effect, Layer, Metric, Option, Schema } from "effect"
 import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { isMailAddress, isPluginMail, Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
+import { declineHeaders, type MailCategory, MailChoices } from "../../domain/mail/MailChoices.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
 import { Jobs, type NewJob } from "../../domain/platform/jobs/Jobs.ts"
@@ -111,10 +112,12 @@ interface MailRun {
 type MailNote =
   | { readonly sent: true }
   | { readonly skipped: string }
+  /** The receiver declined it. */
+  | { readonly suppressed: string }
   | { readonly waiting: string }
 
 const mailsTotal = Metric.counter("stoa_mails_total", {
-  description: "Tries to send a mail, by template and outcome: sent, delayed, refused or skipped",
+  description: "Tries to send a mail, by template and outcome: sent, delayed, refused, skipped or suppressed",
   incremental: true
 })
 
@@ -123,8 +126,10 @@ const durations = Metric.histogram("stoa_mail_duration_seconds", {
   boundaries: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 })
 
+type MailOutcome = "sent" | "delayed" | "refused" | "skipped" | "suppressed"
+
 const countMail = Effect.fnUntraced(
-  function*(template: MailTemplate, outcome: "sent" | "delayed" | "refused" | "skipped", millis?: number) {
+  function*(template: MailTemplate, outcome: MailOutcome, millis?: number) {
     yield* Metric.update(Metric.withAttributes(mailsTotal, { template, outcome }), 1)
     if (millis !== undefined) yield* Metric.update(durations, millis / 1000)
   }
@@ -141,11 +146,26 @@ const attachmentsOf = (invoices: Invoices["Service"], mail: Mail) =>
     Effect.mapError(({ error }) => new MailRefused({ message: error.message }))
   )
 
-const textsOf = (settings: MailSettings["Service"], run: MailRun, mail: Mail) =>
+/** Undefined for transactional mails. */
+const categoryOf = (mail: Mail): MailCategory | undefined =>
+  isPluginMail(mail) && mail.category !== undefined ? { to: mail.to, category: mail.category } : undefined
+
+/** A mail that can be declined never leaves without its link. */
+const declineLink = ({ linkOf }: MailChoices["Service"], mail: Mail) => {
+  const declinable = categoryOf(mail)
+  if (declinable === undefined) return Effect.undefined
+  const url = linkOf(mail.organizationId, declinable)
+  return url === undefined
+    ? Effect.fail(new MailRefused({ message: "Mails that can be declined need STOA_PUBLIC_URL with https." }))
+    : Effect.succeed(url)
+}
+
+const textsOf = (settings: MailSettings["Service"], run: MailRun, mail: Mail, unsubscribeUrl: string | undefined) =>
   Effect.try({
     try: () => ({
-      ...renderMail(mail, settings),
+      ...renderMail(mail, settings, unsubscribeUrl),
       mail,
+      headers: unsubscribeUrl === undefined ? {} : declineHeaders(unsubscribeUrl),
       messageId: `${run.input.mailId ?? run.jobId}@${settings.domain}`,
       fromName: settings.storeName
     }),
@@ -166,6 +186,7 @@ const record =
 const makeDelivery = Effect.gen(function*() {
   const [jobs, mails, invoices] = [yield* Jobs, yield* Mails, yield* Invoices]
   const [orders, settings, transport] = [yield* OrderMailRepo, yield* MailSettings, yield* MailTransport]
+  const choices = yield* MailChoices
   const recordOutcome = record(orders)
 
   const postpone = Effect.fnUntraced(
@@ -184,6 +205,10 @@ const makeDelivery = Effect.gen(function*() {
 
   const held = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
     if (!mails.sends(mail.template)) return { skipped: "its template is switched off" }
+    const declinable = categoryOf(mail)
+    if (declinable !== undefined && (yield* choices.declined([declinable])).length > 0) {
+      return { suppressed: `the receiver declined the category ${declinable.category}` }
+    }
     if (mail.template !== "order-confirmation") return undefined
     const state = yield* orders.paymentState(mail.data.orderId)
     if (state === "paid") return undefined
@@ -192,7 +217,7 @@ const makeDelivery = Effect.gen(function*() {
   })
 
   const deliver = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
-    const texts = yield* textsOf(settings, run, mail)
+    const texts = yield* textsOf(settings, run, mail, yield* declineLink(choices, mail))
     yield* transport.deliver({ ...texts, attachments: yield* attachmentsOf(invoices, mail) })
   })
 
@@ -203,7 +228,7 @@ const makeDelivery = Effect.gen(function*() {
     }
     const note: MailNote | undefined = yield* held(run, mail)
     if (note !== undefined) {
-      yield* countMail(mail.template, "skipped")
+      yield* countMail(mail.template, "suppressed" in note ? "suppressed" : "skipped")
       return note
     }
     const [taken, result] = yield* Effect.timed(Effect.result(deliver(run, mail)))
@@ -230,7 +255,7 @@ const decode = Schema.decodeUnknownEffect(EncryptedMail)
 export const sendMail: Effect.Effect<
   Task,
   never,
-  Jobs | Mails | Invoices | OrderMailRepo | MailSettings | MailTransport
+  Jobs | Mails | MailChoices | Invoices | OrderMailRepo | MailSettings | MailTransport
 > = Effect.map(makeDelivery, (deliver) =>
   defineTask({
     slug: sendMailSlug,

@@ -1,4 +1,4 @@
-import { Effect, Layer, Redacted, Semaphore } from "effect"
+import { Effect, Layer, Record, Redacted, Semaphore } from "effect"
 import type { SmtpSettings } from "../config/MailConfig.ts"
 import { MailDelayed, MailRefused, MailTransport, type OutgoingMail, withoutPrivate } from "./MailTransport.ts"
 
@@ -58,7 +58,10 @@ const poolOf = (smtp: SmtpSettings) =>
 
 type Pool = Effect.Success<ReturnType<typeof poolOf>>
 
-const messageOf = ({ attachments, fromName, html, mail, messageId, subject, text }: OutgoingMail, from: string) => ({
+const messageOf = (
+  { attachments, fromName, headers, html, mail, messageId, subject, text }: OutgoingMail,
+  from: string
+) => ({
   from: { name: fromName, address: from },
   to: { name: "", address: mail.to },
   subject,
@@ -71,7 +74,11 @@ const messageOf = ({ attachments, fromName, html, mail, messageId, subject, text
   })),
   messageId: `<${messageId}>`,
   // No holiday notice answers it (RFC 3834).
-  headers: { "auto-submitted": "auto-generated" }
+  headers: {
+    // Not folded: some mailboxes read the link from one line only.
+    ...Record.map(headers, (value) => ({ prepared: true, value })),
+    "auto-submitted": "auto-generated"
+  }
 })
 
 const send = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: OutgoingMail) =>

@@ -1,10 +1,13 @@
 import { Layer } from "effect"
+import { MailChoices } from "../../domain/mail/MailChoices.ts"
+import { migrations } from "../../domain/mail/migrations.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { InvoiceMails, orderMails } from "../../domain/mail/OrderMails.ts"
 import { PluginMails } from "../../domain/mail/PluginMails.ts"
 import { EventSubscribers } from "../../domain/platform/events/EventSubscribers.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { Tasks } from "../../domain/platform/tasks/Task.ts"
+import { mailHttp } from "../../http/mail/MailHttp.ts"
 import { queuedMailsLayer, sendMail } from "../mail/QueuedMails.ts"
 import { carts } from "./carts.ts"
 import { customers } from "./customers.ts"
@@ -18,9 +21,10 @@ import { tenancy } from "./tenancy.ts"
 export const mail = defineModule({
   id: "mail",
   requires: [tenancy, events, jobs, customers, carts, orders, invoices],
+  migrations,
   services: Layer.mergeAll(EventSubscribers.add(orderMails), Tasks.add(sendMail), InvoiceMails.layer).pipe(
     Layer.provideMerge(PluginMails.layer),
-    Layer.provideMerge(Layer.merge(queuedMailsLayer, OrderMailRepo.layer))
+    Layer.provideMerge(Layer.mergeAll(queuedMailsLayer, OrderMailRepo.layer, MailChoices.layer))
   ),
-  routes: Layer.empty
+  routes: mailHttp
 })

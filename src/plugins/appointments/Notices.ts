@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { dueTask, mailTemplate, option, type PluginContext } from "stoa/plugin"
+import { dueTask, type MailPurpose, mailTemplate, option, type PluginContext } from "stoa/plugin"
 import { type Booking, bookings, providers, serviceTypes, type Tools } from "./AppointmentTables.ts"
 
 /** What a deployment decides of its appointments. */
@@ -44,9 +44,10 @@ const Noticed = Schema.Struct({
 })
 
 /** A mail about an appointment: a sentence that says what of it, with its time in the zone of the provider. */
-const notice = (name: string, subject: string, sentence: string) =>
+const notice = (name: string, subject: string, sentence: string, purpose: MailPurpose = "transactional") =>
   mailTemplate({
     name: `appointments/${name}`,
+    purpose,
     data: Noticed,
     sample: {
       customerName: "Ann",
@@ -84,7 +85,7 @@ export const notices = {
   cancellation: notice("cancellation", "Your appointment is cancelled", "Your appointment is cancelled:"),
   move: notice("move", "Your appointment has another time", "Your appointment is now:"),
   noShow: notice("no-show", "You missed your appointment", "You missed your appointment:"),
-  opening: notice("opening", "A time is free", "A time that you wait for is free:")
+  opening: notice("opening", "A time is free", "A time that you wait for is free:", { category: "waiting-list" })
 }
 
 /** Mails a customer about an appointment, once for a key and exactly if the caller's transaction commits. */

@@ -124,8 +124,15 @@ export type {
 export type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
+export { declineHeaders, type MailCategory } from "../../domain/mail/MailChoices.ts"
 export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
-export { mailTemplate, type NewPluginMail, type PluginMailTemplate } from "../../domain/mail/PluginMails.ts"
+export {
+  type MailPurpose,
+  mailTemplate,
+  type NewPluginMail,
+  type PluginMailTemplate,
+  type TemplatePurpose
+} from "../../domain/mail/PluginMails.ts"
 export type { Order } from "../../domain/orders/Order.ts"
 export type { OrderProjection, RequestedRefund } from "../../domain/orders/OrderProjections.ts"
 export {

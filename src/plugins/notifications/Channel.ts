@@ -23,6 +23,8 @@ export interface OutgoingMessage {
   readonly subject: string | null
   /** HTML for e-mail, plain text for the others. */
   readonly body: string
+  /** Headers that an e-mail needs so that its receiver can decline it (RFC 8058); its body has the link already. */
+  readonly headers: Readonly<Record<string, string>>
   /** The same for each try of one message: a provider that knows it sends nothing. */
   readonly idempotencyKey: string
   readonly organizationId: string

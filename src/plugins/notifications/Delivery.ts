@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import { defineTask, mailTemplate, type PluginContext } from "stoa/plugin"
+import { purposeOf, withoutDeclined } from "./Declining.ts"
 import { missingWay, sendTask } from "./Dispatch.ts"
 import { claimMessages, type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
@@ -10,6 +11,7 @@ import { leaseMs, sendBatch, textOf } from "./Sending.ts"
 /** The mail of a message, whose texts are rendered already. */
 export const messageMail = mailTemplate({
   name: "notifications/message",
+  purpose: "ofEachMail",
   data: Schema.Struct({ subject: Schema.String, html: Schema.String }),
   sample: { subject: "Your order is on its way", html: "<p>Hello Ann, it will be there <b>tomorrow</b>.</p>" },
   texts: { en: ({ html, subject }) => ({ subject, html, text: textOfHtml(html) }) }
@@ -58,7 +60,8 @@ const handOver = Effect.fn("Notifications.handOver")(function*(
       host.services.mail.send(messageMail, {
         to: due.recipient ?? "",
         data: { subject: due.subject ?? "", html: textOf(due) },
-        key: due.id
+        key: due.id,
+        purpose: purposeOf(settings, due.category)
       }),
     { discard: true }
   )
@@ -83,8 +86,9 @@ export const deliveries = (host: PluginContext, settings: NotificationSettings) 
         const lease = new Date(now.getTime() + leaseMs)
         const batch = yield* db.use(claimMessages)({ now, lease, limit: batchSize, adapters: firsts })
         const isSent = ({ channel }: Due) => adapters.some((one) => one.channel === channel)
-        yield* handOver(host, settings, batch.filter((due) => !isSent(due)))
-        yield* sendBatch(db, settings, batch.filter(isSent), organizationId)
+        const wanted = yield* withoutDeclined(host, settings, batch)
+        yield* handOver(host, settings, wanted.filter((due) => !isSent(due)))
+        yield* sendBatch(host, settings, wanted.filter(isSent), organizationId)
         count += batch.length
         if (batch.length < batchSize) return { output: { count } }
         if (now.getTime() - began.getTime() > runMs) {

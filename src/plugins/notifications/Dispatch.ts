@@ -14,6 +14,7 @@ import {
   Text
 } from "stoa/plugin"
 import { wantedBy } from "./Channel.ts"
+import { declinable } from "./Declining.ts"
 import { messages } from "./Log.ts"
 import { type Concerned, concernedOf, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
 import { NotificationOptions, type NotificationSettings } from "./NotificationOptions.ts"
@@ -100,7 +101,7 @@ export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event,
 })
 
 class OptedOut
-  extends apiError("OptedOut", { status: 409, code: "OPTED_OUT" }, "The customer declined these messages.")
+  extends apiError("OptedOut", { status: 409, code: "OPTED_OUT" }, "The receiver declined these messages.")
 {}
 
 class NoAddress extends invalid(
@@ -150,6 +151,8 @@ export const sendRoute = group("Notifications", "/notifications").post("/send", 
     const template = inLocale(found, locale ?? customer?.locale ?? null, settings.defaultLocale)
     const said = customerId === undefined ? [] : yield* db.table(preferences).list({ customerId })
     if (isDeclined(said, channel, template?.category ?? "*")) return yield* new OptedOut()
+    const about = declinable(settings, { category: template?.category ?? null, channel, recipient })
+    if (about !== undefined && (yield* call.services.mail.declined([about])).length > 0) return yield* new OptedOut()
     const shown = customer === undefined ? {} : { customer: shownOf(customer) }
     const rest = { customerId: customerId ?? null, eventId: null }
     const failed = { channel, event, recipient, category: null, templateId: null, subject: null, body: null }

@@ -17,7 +17,7 @@ import { channels } from "./Channel.ts"
 import { templates } from "./Templates.ts"
 
 /**
- * A message to one recipient: queued → sent → delivered, or failed. `recipient`, `subject`, `body` and `metadata` are
+ * A message to one recipient: queued → sent → delivered, or failed, or suppressed because its receiver declined it. `recipient`, `subject`, `body` and `metadata` are
  * deleted after `keepDays`. An event that is handled again finds its rows by `eventId`.
  */
 export const messages = table("notification_log", {
@@ -31,7 +31,7 @@ export const messages = table("notification_log", {
   subject: text.nullable,
   body: longText.nullable,
   metadata: json.nullable,
-  status: oneOf(["queued", "sent", "delivered", "failed"]).default("queued"),
+  status: oneOf(["queued", "sent", "delivered", "failed", "suppressed"]).default("queued"),
   error: text.nullable,
   /** The adapter that sent it, or that is to be asked again because it may have. */
   providerId: text.nullable,

@@ -17,6 +17,10 @@ export const NotificationSettings = Schema.Struct({
     default: "en",
     description: "Language of texts where there are none in the customer's"
   }),
+  transactionalCategories: option(Schema.Array(Schema.String), {
+    default: ["orders", "appointments"],
+    description: "Categories of templates about orders or what the receiver asked for; receivers can decline all others"
+  }),
   attempts: option(from(1, 30), {
     default: 8,
     description: "Tries of a message, with waits of 30 seconds, then twice as long each time, up to six hours"

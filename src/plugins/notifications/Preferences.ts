@@ -1,11 +1,8 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import {
   boolean,
   type CurrentActor,
   CustomerId,
-  forbidden,
-  group,
-  holds,
   idOf,
   inputOf,
   invalid,
@@ -50,7 +47,6 @@ export const destinationOf = (all: ReadonlyArray<Preference>, channel: Channel, 
   saidAbout(all, channel, category).find(({ destination }) => destination !== null)?.destination ?? null
 
 export class CustomerNotFound extends notFound("NotifiedCustomer", "Customer not found.") {}
-class OthersPreferences extends forbidden("OthersPreferences", "Preferences of others need notifications:admin.") {}
 
 /** The profile of the customer who asks. */
 export const ownCustomer = ({ services }: Pick<PluginCall, "services">): Effect.Effect<
@@ -62,6 +58,12 @@ export const ownCustomer = ({ services }: Pick<PluginCall, "services">): Effect.
     services.customers.ownProfileId,
     (id) => id === null ? Effect.fail(new CustomerNotFound()) : Effect.succeed(id)
   )
+
+/** A preference as it is wished. */
+export const Wish = inputOf(preferences, {
+  required: ["channel", "isEnabled"],
+  optional: ["category", "destination"]
+})
 
 class NotOwnAddress extends invalid(
   "NotOwnAddress",
@@ -76,7 +78,7 @@ class NoDestination
  * A preference with a destination that it may have. Customers name no address that is not theirs: else messages about them
  * reached others. Tokens of devices are free. What is switched off reaches no one, and keeps no destination.
  */
-const destined = <P extends typeof named.Type>(
+export const destined = <P extends typeof Wish.Type>(
   preference: P,
   own: { readonly email: string | null; readonly phone: string | null } | undefined
 ): Effect.Effect<P, NoDestination | NotOwnAddress> => {
@@ -90,70 +92,3 @@ const destined = <P extends typeof named.Type>(
     : [channel === "sms" ? own.phone : null, "the telephone number"]
   return destination === address ? Effect.succeed(preference) : Effect.fail(new NotOwnAddress(words))
 }
-
-const routes = group("Notifications", "/notifications")
-const mine = group("Notifications", "/me")
-const [read, write] = ["notifications:read", "notifications:write"]
-const named = inputOf(preferences, { required: ["channel", "isEnabled"], optional: ["category", "destination"] })
-const key = ["customerId", "category", "channel"] as const
-
-/** Preferences of a customer, for staff and for the customer (contract, plugins §8 and §17.19). */
-export const preferenceRoutes = [
-  routes.post("/preferences", {
-    summary: "Set a preference of a customer",
-    description: "Without notifications:admin only one's own: 403 for others. 422 without the customer.",
-    permission: write,
-    input: Schema.Struct({ ...named.fields, customerId: CustomerId }),
-    success: preferences.Row
-  }).handle(({ actor, db, input, services }) =>
-    Effect.gen(function*() {
-      const own = holds(actor, "notifications:admin") ? undefined : yield* services.customers.existingProfile
-      if (own !== undefined && own?.id !== input.customerId) return yield* new OthersPreferences()
-      const preference = yield* destined(input, own ?? undefined)
-      return (yield* db.table(preferences).upsert({ category: "*", ...preference }, key)).row
-    })
-  ),
-  routes.list("/preferences/:customerId", {
-    summary: "List the preferences of a customer",
-    permission: read,
-    success: preferences.Row
-  }).handle(({ db, page, params }) =>
-    db.table(preferences).page({ customerId: CustomerId.make(params.customerId) }, page, ["category", "channel"])
-  ),
-  mine.list("/notification-preferences", {
-    summary: "List one's notification preferences",
-    permission: write,
-    success: preferences.Row
-  }).handle((call) =>
-    Effect.flatMap(
-      call.services.customers.existingProfile,
-      (own) =>
-        call.db.table(preferences).page({ customerId: { in: own === null ? [] : [own.id] } }, call.page, [
-          "category",
-          "channel"
-        ])
-    )
-  ),
-  mine.put("/notification-preferences", {
-    summary: "Set one's notification preferences",
-    description: "Those that are not named stay. 404 for callers without a profile.",
-    permission: write,
-    input: Schema.Struct({ preferences: Schema.Array(named).check(Schema.isMaxLength(100)) }),
-    success: Schema.Array(preferences.Row)
-  }).handle((call) =>
-    Effect.gen(function*() {
-      const customerId = yield* ownCustomer(call)
-      const own = yield* call.services.customers.existingProfile
-      const wished = yield* Effect.forEach(call.input.preferences, (one) =>
-        destined(one, own ?? { email: null, phone: null }))
-      return yield* call.db.transaction(
-        Effect.forEach(wished, (one) =>
-          Effect.map(
-            call.db.table(preferences).upsert({ category: "*", ...one, customerId }, key),
-            ({ row }) =>
-              row
-          ))
-      )
-    })
-  )
-]

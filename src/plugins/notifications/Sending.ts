@@ -1,8 +1,10 @@
 import { Cause, DateTime, Effect } from "effect"
-import type { PluginDatabase } from "stoa/plugin"
+import { declineHeaders, type PluginContext } from "stoa/plugin"
 import { type NotificationAdapter, NotSent } from "./Channel.ts"
+import { declinable } from "./Declining.ts"
 import { type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
+import { escaped } from "./Rendering.ts"
 
 /** Milliseconds for which a message belongs to the process that took it. */
 export const leaseMs = 300_000
@@ -30,27 +32,42 @@ const firstTry = (due: Due, adapters: ReadonlyArray<NotificationAdapter>): Reado
   return adapter === undefined ? [] : [{ due, adapter, rest }]
 }
 
-const attempt = ({ adapter, due }: Try, organizationId: string) =>
-  adapter.send({
-    channel: due.channel,
-    to: due.recipient ?? "",
-    subject: due.subject,
-    body: textOf(due),
-    idempotencyKey: due.id,
-    organizationId
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: tryMs,
-      orElse: () => Effect.fail(new NotSent({ outcome: "unknown", reason: "It did not answer in time." }))
-    }),
-    Effect.catchCause((cause): Effect.Effect<NotSent> => {
-      if (Cause.hasInterrupts(cause)) return Effect.interrupt
-      const error = Cause.squash(cause)
-      return Effect.succeed(
-        error instanceof NotSent ? error : new NotSent({ outcome: "unknown", reason: String(error) })
-      )
+/** The text of a message and the headers of its link, which an e-mail that can be declined never goes without. */
+const contentOf = Effect.fnUntraced(function*({ services }: PluginContext, settings: NotificationSettings, due: Due) {
+  const category = declinable(settings, due)
+  if (category === undefined) return { body: textOf(due), headers: {} }
+  const url = yield* services.mail.unsubscribeUrl(category)
+  if (url === undefined) {
+    return yield* new NotSent({
+      outcome: "refused",
+      reason: "Mails that can be declined need STOA_PUBLIC_URL with https."
     })
-  )
+  }
+  return { body: `${textOf(due)}\n<p><a href="${escaped(url)}">Unsubscribe</a></p>`, headers: declineHeaders(url) }
+})
+
+const attempt = (host: PluginContext, settings: NotificationSettings, { adapter, due }: Try, organizationId: string) =>
+  Effect.flatMap(contentOf(host, settings, due), (content) =>
+    adapter.send({
+      channel: due.channel,
+      to: due.recipient ?? "",
+      subject: due.subject,
+      ...content,
+      idempotencyKey: due.id,
+      organizationId
+    })).pipe(
+      Effect.timeoutOrElse({
+        duration: tryMs,
+        orElse: () => Effect.fail(new NotSent({ outcome: "unknown", reason: "It did not answer in time." }))
+      }),
+      Effect.catchCause((cause): Effect.Effect<NotSent> => {
+        if (Cause.hasInterrupts(cause)) return Effect.interrupt
+        const error = Cause.squash(cause)
+        return Effect.succeed(
+          error instanceof NotSent ? error : new NotSent({ outcome: "unknown", reason: String(error) })
+        )
+      })
+    )
 
 type Outcome = Effect.Success<ReturnType<typeof attempt>>
 
@@ -76,15 +93,17 @@ const settledBy = (
 
 /** Sends a batch by adapters, round by round: who is asked next is written down before. One statement for each round. */
 export const sendBatch = Effect.fn("Notifications.sendBatch")(function*(
-  db: PluginDatabase,
-  { adapters, attempts: most }: NotificationSettings,
+  host: PluginContext,
+  settings: NotificationSettings,
   batch: ReadonlyArray<Due>,
   organizationId: string
 ) {
+  const { db } = host
+  const { adapters, attempts: most } = settings
   for (let open = batch.flatMap((due) => firstTry(due, adapters)); open.length > 0;) {
     const tried = yield* Effect.forEach(
       open,
-      (one) => Effect.map(attempt(one, organizationId), (outcome) => ({ one, outcome })),
+      (one) => Effect.map(attempt(host, settings, one, organizationId), (outcome) => ({ one, outcome })),
       { concurrency: 100 }
     )
     const now = yield* DateTime.nowAsDate

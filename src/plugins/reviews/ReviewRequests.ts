@@ -42,6 +42,7 @@ export const requests = table("customer_review_requests", {
 
 export const requestMail = mailTemplate({
   name: "reviews/request",
+  purpose: { category: "reviews" },
   data: Schema.Struct({ number: Schema.String, things: Schema.Array(Schema.String), link: Schema.String }),
   sample: { number: "ORD-1001", things: ["Red bicycle"], link: "https://shop.example/orders/1/review" },
   texts: {

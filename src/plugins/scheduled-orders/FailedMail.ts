@@ -4,6 +4,7 @@ import { mailTemplate } from "stoa/plugin"
 /** Tells a customer that what they have scheduled could not be ordered and is not tried again by itself. */
 export const failedMail = mailTemplate({
   name: "scheduled-orders/failed",
+  purpose: "transactional",
   data: Schema.Struct({
     scheduledFor: Schema.String,
     // Mails that wait may have been written without it.

@@ -74,6 +74,7 @@ export type AuditedType =
   | `invitations.${"accept" | "cancel" | "create" | "reject"}`
   | "invoices.create"
   | "jobs.retry"
+  | `mailChoices.${"accept" | "decline"}`
   | `media.${"attach" | "delete" | "detach" | "update" | "upload"}`
   | `options.${"create" | "createValue"}`
   | `orders.${"addNote" | "claim" | "import" | "removeNote"}`
@@ -127,6 +128,7 @@ export type Subject =
   | "import"
   | "export"
   | "api_key"
+  | "mail_choice"
   | "member"
   | "invitation"
   | "user"

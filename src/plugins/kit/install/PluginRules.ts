@@ -1,3 +1,4 @@
+import type { BroughtMail } from "../../../domain/mail/PluginMails.ts"
 import type { Hook } from "../../../domain/platform/hooks/Hook.ts"
 import { canonicalLocale } from "../../../layers/mail/MailTexts.ts"
 import { namesOf } from "../events/EventHandler.ts"
@@ -91,10 +92,24 @@ const ofPersonal = ({ id, tables }: Plugin): ReadonlyArray<string> =>
     })
   )
 
+const categoryForm = /^[a-z][a-z0-9-]{0,49}$/
+
+/** A template says why its mails are sent; its type asks for that, and plugins without types meet this. */
+const ofPurpose = (id: string, { name, purpose }: Partial<BroughtMail>): ReadonlyArray<string> => {
+  if (purpose === "transactional" || purpose === "ofEachMail") return []
+  return typeof purpose === "object" && categoryForm.test(purpose.category)
+    ? []
+    : [
+      `Plugin "${id}": the mail template "${name}" must say its \`purpose\`: "transactional" for mails about an order or ` +
+      "what the receiver asked for, or { category } in small letters for mails that receivers can decline."
+    ]
+}
+
 /** The languages of a mail are tags as programs write them. */
 const ofMails = ({ id, mailTemplates }: Plugin): ReadonlyArray<string> =>
-  mailTemplates.flatMap(({ name, writers }) => [
+  mailTemplates.flatMap(({ name, purpose, writers }) => [
     ...ofNames(id, "mail template", [name]),
+    ...ofPurpose(id, { name, purpose }),
     ...Object.keys(writers).filter((tag) => canonicalLocale(tag) !== tag).map((tag) =>
       `Plugin "${id}": the mail template "${name}" has texts for "${tag}", which is no language tag such as de or de-AT.`
     )

@@ -33,7 +33,9 @@ export const openShop = async (
   options: Parameters<typeof notifications>[0] = {},
   config: PluginTestOptions = {}
 ) => {
-  const mails: Array<{ readonly to: string; readonly data: object }> = []
+  const mails: Array<
+    { readonly to: string; readonly data: object; readonly headers: Readonly<Record<string, string>> }
+  > = []
   const app = await createPluginTestApp(notifications(options), {
     postgres: inject("postgres"),
     rateLimits: { api: 1_000_000, strict: 1_000_000 },
@@ -61,6 +63,11 @@ export const openShop = async (
     retry: async (id: string) => {
       await app.db.query("update notification_log set next_at = now() where id = $1", [id])
       await shop.drain()
+    },
+    /** The path of the link by which the last mail to an address is declined, under `/api`. */
+    declineLink: (to: string) => {
+      const url = mails.findLast((one) => one.to === to)?.headers["List-Unsubscribe"] ?? ""
+      return /\/api(\/mail\/unsubscribe[^>]*)>$/.exec(url)?.[1]
     },
     drain: () => app.serviceRegistry.enqueue("notifications/send", {}),
     /** Waits until a message has this status. */

@@ -1,0 +1,26 @@
+import { assert, it } from "@effect/vitest"
+import { globSync, readFileSync } from "node:fs"
+
+/** Why mails of the plugins of this repository are sent. A mail that is new here needs a decision. */
+const purposes: Readonly<Record<string, string>> = {
+  "appointments/Notices.ts": "purpose, else transactional; category waiting-list",
+  "gift-cards/Delivery.ts": "transactional",
+  "notifications/Delivery.ts": "ofEachMail",
+  "procurement/OrderPapers.ts": "transactional",
+  "reviews/ReviewRequests.ts": "category reviews",
+  "scheduled-orders/FailedMail.ts": "transactional"
+}
+
+it("every mail of a plugin says its purpose, which is the one that was decided", () => {
+  const found = globSync("src/plugins/*/**/*.ts").filter((file) => !file.includes("/test/") && !file.includes("/kit/"))
+    .flatMap((file) => {
+      const text = readFileSync(file, "utf8")
+      return /mailTemplate\(\{/.test(text) ? [[file.replace("src/plugins/", ""), text] as const] : []
+    })
+  assert.sameMembers(found.map(([file]) => file), Object.keys(purposes))
+  for (const [file, text] of found) {
+    for (const word of purposes[file]?.match(/transactional|ofEachMail|category [\w-]+/g) ?? []) {
+      assert.include(text.replace(/category: "([\w-]+)"/g, "category $1"), word, file)
+    }
+  }
+})
