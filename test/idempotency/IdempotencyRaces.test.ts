@@ -35,4 +35,29 @@ layer(database, { excludeTestServices: true })("an idempotency key", (it) => {
       yield* Fiber.join(first)
       assert.deepStrictEqual(yield* Fiber.join(second), { _tag: "Running", executionId })
     }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))
+
+  it.effect("whose work ends while a repeat claims it, after its lease, gives the repeat the answer", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const keys = yield* IdempotencyKeys
+      const key = newId()
+      const claim = yield* keys.claim("scope", key, "hash", true)
+      const executionId = claim._tag === "Claimed" ? claim.executionId : assert.fail(claim._tag)
+      yield* sql`update idempotency_keys set locked_until = now() - interval '1 second'
+        where key_digest = ${keyDigest("scope", key)}`
+      const [ended, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const owner = yield* Effect.forkChild(sql.withTransaction(
+        keys.finish("scope", key, executionId, 201, "answer").pipe(
+          Effect.andThen(Deferred.succeed(ended, undefined)),
+          Effect.andThen(Deferred.await(commit))
+        )
+      ))
+      yield* Deferred.await(ended)
+      // It sees the key as it was before, and waits for the owner.
+      const repeat = yield* Effect.forkChild(keys.claim("scope", key, "hash", true))
+      yield* waiting(1)
+      yield* Deferred.succeed(commit, undefined)
+      yield* Fiber.join(owner)
+      assert.deepStrictEqual(yield* Fiber.join(repeat), { _tag: "Done", status: 201, body: "answer" })
+    }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))
 })

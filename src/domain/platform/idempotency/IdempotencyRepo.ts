@@ -60,6 +60,10 @@ const toClaim = (row: typeof KeyRow.Type, key: string, requestHash: string, newE
   return { _tag: "Done", status: row.response_status ?? 200, body }
 }
 
+/** Repeatable work would have claimed it like this. */
+const isFree = ({ abandoned, carried_out, request_hash, status }: typeof KeyRow.Type, requestHash: string): boolean =>
+  status === "running" && abandoned && !carried_out && request_hash === requestHash
+
 /** Claims a free key, or one with an expired lease if the work is repeatable and has changed nothing. */
 const makeClaim = (sql: SqlClient.SqlClient) => {
   const rows = decoding(sql, KeyRow)
@@ -96,8 +100,9 @@ const makeClaim = (sql: SqlClient.SqlClient) => {
       const newExecution = newId()
       for (;;) {
         const [row] = yield* tryClaim(organization, scope, digest, requestHash, repeatable, newExecution)
-        if (row !== undefined) return toClaim(row, key, requestHash, newExecution)
-        // The owner released the key between the two halves of the statement.
+        const isMissed = row === undefined || (repeatable && !row.claimed && isFree(row, requestHash))
+        if (!isMissed) return toClaim(row, key, requestHash, newExecution)
+        // The owner released or finished the key between the two halves of the statement.
       }
     },
     Effect.orDie
