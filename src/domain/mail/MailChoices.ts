@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
-import { notFound } from "../platform/errors/ErrorKinds.ts"
 import { developmentKeyring, encryptSecret, type Keyring, openSecret } from "../webhooks/SecretEncryption.ts"
+import { DeclineLinkUnknown, declinePath } from "./DeclineLink.ts"
 import { digestOf, MailChoiceRepo } from "./MailChoiceRepo.ts"
 
 /** Keys and address of the links that decline mails. */
@@ -30,22 +30,12 @@ export interface MailCategory {
   readonly category: string
 }
 
-export class DeclineLinkUnknown extends notFound("DeclineLink", "This link is not one of a mail of this store.") {}
-
 const Linked = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
 const encode = Schema.encodeSync(Linked)
 const decode = Schema.decodeUnknownOption(Linked)
 
 /** Authenticated with each token: other secrets of the keyring are no tokens. */
 const owner = "mail/decline"
-
-/** Header names and values of RFC 2369 and RFC 8058. */
-export const declineHeaders = (url: string): Readonly<Record<string, string>> => ({
-  "List-Unsubscribe": `<${url}>`,
-  "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
-})
-
-export const declinePath = "/api/mail/unsubscribe"
 
 /**
  * Categories of mails that receivers have declined (docs/mail.md), by link or in their preferences. Links hold the

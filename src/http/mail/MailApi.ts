@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { DeclineLinkUnknown, declinePath } from "../../domain/mail/MailChoices.ts"
+import { DeclineLinkUnknown, declinePath } from "../../domain/mail/DeclineLink.ts"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { RouteRate } from "../middleware/Access.ts"

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
 import { createHash } from "node:crypto"
-import { declinePath } from "../../domain/mail/MailChoices.ts"
+import { declinePath } from "../../domain/mail/DeclineLink.ts"
 import { filesPath } from "../../domain/media/MediaAsset.ts"
 import { TooManyRequests } from "../../domain/platform/errors/ApiErrors.ts"
 import {

@@ -20,6 +20,7 @@ import {
   Time,
   timestamp,
   Uuid,
+  uuid,
   type Where
 } from "stoa/plugin"
 
@@ -68,6 +69,20 @@ const given = table("gift_cards", {
 export const money = ledger("gift_card", { account: given, floor: 0 })
 export const cards = money.account
 export type Card = RowOf<typeof cards>
+
+/** Cards that customers have added to their account by the code. */
+export const addedCards = table("gift_card_holders", {
+  cardId: uuid.references(cards),
+  customerId: idOf(CustomerId)
+}, {
+  unique: [{ columns: ["customerId", "cardId"] }],
+  personal: { of: "customerId", onErase: "delete" },
+  atMost: [{
+    per: "customerId",
+    rows: 100,
+    refusal: "You can add at most 100 gift cards to your account. Remove one that is empty first."
+  }]
+})
 
 export const statuses = ["active", "disabled", "exhausted", "expired"] as const
 export type Status = typeof statuses[number]

@@ -1,20 +1,17 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Schema, Struct } from "effect"
 import {
-  ApiError,
   CurrencyCode,
   CustomerId,
   FreeText,
   group,
   listOf,
   Moment,
-  notFound,
-  ownedBy,
-  type RouteCall,
   StorableObject,
   Text,
   Until,
   type View
 } from "stoa/plugin"
+import { importCards } from "./CardImports.ts"
 import {
   BalanceView,
   type Card,
@@ -26,21 +23,17 @@ import {
   NewCardView,
   ofStatus,
   statuses,
-  statusOf,
   transactionView
 } from "./GiftCard.ts"
 import { plainCode } from "./GiftCardCode.ts"
 import { GiftCards, type IssuedCard } from "./GiftCards.ts"
+import { balanceOf, Code } from "./GuessedCodes.ts"
 
 const routes = group("Gift cards", "/gift-cards")
 const permission = "gift-cards:admin"
 const MinorUnits = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 }))
 const Note = FreeText.check(Schema.isBetweenLength(1, 500))
 const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
-const Code = FreeText.check(Schema.isBetweenLength(4, 30))
-
-class UnknownCode extends notFound("GiftCardCode", "No gift card has this code.") {}
-
 const shown = (card: Card) => Effect.map(DateTime.nowAsDate, (at) => cardView(card, at))
 const view: View<typeof cards, typeof CardView.Type> = {
   success: CardView,
@@ -67,27 +60,15 @@ const Issue = Schema.Struct({
   metadata: Schema.optional(StorableObject)
 })
 
-/** A balance, for who has the code: ten tries a minute of an address, and of a beginning of a code (contract §17.8). */
-const balanceOf = Effect.fnUntraced(
-  function*({ actor, organizationId, services }: RouteCall<unknown, unknown, unknown>, code: string) {
-    const start = plainCode(code).slice(0, 4)
-    const subjects = [`${organizationId}/ip/${actor.ip ?? ""}`, `${organizationId}/code/${start}`] as const
-    const { admitted, resetsInMs } = yield* services.guesses.admit("gift-card", ...subjects)
-    if (!admitted) {
-      const answer = { status: 429, code: "TOO_MANY_REQUESTS", message: "Too many requests, please try again later." }
-      return yield* ApiError.of({ ...answer, retryAfter: resetsInMs / 1_000 })
-    }
-    // Known or not, a code costs one digest and one look-up.
-    const giftCards = yield* GiftCards
-    const card = yield* giftCards.found(giftCards.conceal(code))
-    if (card === undefined) return yield* new UnknownCode()
-    return {
-      balance: card.balance - card.held,
-      currency: card.currency,
-      status: statusOf(card, yield* DateTime.nowAsDate)
-    }
-  }
-)
+const Imported = Schema.Struct({
+  code: Schema.String.check(
+    Schema.makeFilter((code) =>
+      /^[A-Z0-9]{8,30}$/.test(plainCode(code)) || "must have 8 to 30 letters and digits, beside hyphens and spaces"
+    )
+  ),
+  ...Struct.pick(Issue.fields, ["currency", "expiresAt", "singlePurpose", "metadata"]),
+  amount: MinorUnits.annotate({ description: "What is left on it, in minor units." })
+})
 
 const holders = "Who has the code may see what is on the card."
 
@@ -100,6 +81,16 @@ export const giftCardRoutes = [
     strict: true,
     success: NewCardView
   }).handle(({ input }) => GiftCards.use(({ issue }) => Effect.flatMap(issue(input), shownWithCode))),
+  routes.post("/import", {
+    summary: "Import gift cards of another system with the codes that people have",
+    description: "All or none. Codes that the store knows are left as they are, so that a list can be sent again.",
+    permission,
+    input: Schema.Struct({
+      cards: Schema.Array(Imported).check(Schema.isBetweenLength(1, 500))
+    }),
+    strict: true,
+    success: Schema.Struct({ imported: Schema.Int, known: Schema.Int })
+  }).handle(({ db, input }) => importCards(db, input.cards)),
   listOf(routes, "/", cards, {
     summary: "List gift cards",
     permission,
@@ -126,6 +117,19 @@ export const giftCardRoutes = [
     permission,
     success: NewCardView
   }).handle(({ params }) => GiftCards.use(({ replaceCode }) => Effect.flatMap(replaceCode(params.id), shownWithCode))),
+  routes.post("/:id/send", {
+    summary: "Send a gift card again",
+    description:
+      "With a new code: the old one is unknown from now on. 409 for a disabled card; 422 for one without an address.",
+    permission,
+    input: Schema.Struct({
+      recipientEmail: Schema.optional(Email.annotate({ description: "Default: that of the card." }))
+    }),
+    strict: true,
+    success: CardView
+  }).handle(({ input, params }) =>
+    GiftCards.use(({ sendAgain }) => Effect.flatMap(sendAgain(params.id, input.recipientEmail), shown))
+  ),
   routes.post("/:id/disable", { summary: "Disable a gift card for good", permission, success: CardView })
     .handle(({ params }) => GiftCards.use(({ disable }) => Effect.flatMap(disable(params.id), shown))),
   routes.post("/:id/adjust", {
@@ -165,11 +169,5 @@ export const giftCardRoutes = [
     rate: "strict",
     params: { code: Code },
     success: BalanceView
-  }).handle((call) => balanceOf(call, call.params.code)),
-  listOf(group("Gift cards", "/me/gift-cards"), "/", cards, {
-    summary: "List the gift cards of the customer",
-    auth: true,
-    visible: ownedBy(cards, { customer: "purchaserId" }),
-    view
-  })
+  }).handle((call) => balanceOf(call, call.params.code))
 ]

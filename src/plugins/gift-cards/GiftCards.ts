@@ -13,6 +13,12 @@ class OutsideOfInitial extends invalid(
   "delta",
   (initial: number) => `delta must leave a balance between 0 and ${initial}.`
 ) {}
+class AddressMissing extends invalid(
+  "AddressMissing",
+  "recipientEmail",
+  "recipientEmail is required: the card has no address.",
+  "required"
+) {}
 class ExpiredCard extends invalid("ExpiredCard", "expiresAt", "expiresAt must lie in the future.") {}
 class CardDisabled extends conflict("GiftCardDisabled", "The gift card is disabled.") {}
 
@@ -27,6 +33,8 @@ export interface NewCard extends
 {
   readonly amount: number
   readonly currency: string
+  /** A code that people have already. Default: a new one. */
+  readonly code?: string
 }
 
 /** A new card and its code, which only the answer of that moment and the mail have. */
@@ -54,7 +62,7 @@ const writing = (
   return Effect.fn("GiftCards.write")(function*(all: ReadonlyArray<NewCard>, empty = false) {
     const now = yield* DateTime.nowAsDate
     const expiresAt = defaultExpiryDays === 0 ? null : new Date(now.getTime() + defaultExpiryDays * 86_400_000)
-    const drawn = all.map((one) => ({ ...one, id: newId(), code: newCode(codeFormat) }))
+    const drawn = all.map((one) => ({ ...one, id: newId(), code: one.code ?? newCode(codeFormat) }))
     const made = yield* db.table(cards).insertMany(drawn.map(({ amount, code, ...card }) => ({
       ...card,
       expiresAt: card.expiresAt ?? expiresAt,
@@ -147,9 +155,22 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
       return { card: yield* db.table(cards).update(id, kept), code, displayCode: displayed(code, codeFormat) }
     }, db.transaction)
 
+    /**
+     * Replaces the code, and mails the new one to the address, else to that of the card. 404; 409 for a disabled card; 422
+     * without any address.
+     */
+    const sendAgain = Effect.fn("GiftCards.sendAgain")(function*(id: string, to: string | undefined) {
+      const recipientEmail = to ?? (yield* locked(id)).recipientEmail
+      if (recipientEmail === null) return yield* new AddressMissing()
+      const deliverAt = yield* DateTime.nowAsDate
+      yield* db.table(cards).update(id, { recipientEmail, deliverAt, deliveredAt: null })
+      return (yield* replaceCode(id)).card
+    }, db.transaction)
+
     return {
       write,
       issue,
+      sendAgain,
       replaceCode,
       get,
       disable,

@@ -1,11 +1,12 @@
 import { Effect, Layer } from "effect"
 import { type AnalyticsModel, defineTask, modelOf, pluginWith } from "stoa/plugin"
 import { deliveries, deliveryMail } from "./Delivery.ts"
-import { cards, money } from "./GiftCard.ts"
+import { addedCards, cards, money } from "./GiftCard.ts"
 import { GiftCardOptions, GiftCardSettings } from "./GiftCardOptions.ts"
 import { giftCardPayments } from "./GiftCardPayments.ts"
 import { giftCardRoutes } from "./GiftCardRoutes.ts"
 import { GiftCards } from "./GiftCards.ts"
+import { ownCardRoutes } from "./OwnCards.ts"
 import { followSales } from "./Purchases.ts"
 
 export { GiftCards, type IssuedCard, type NewCard } from "./GiftCards.ts"
@@ -49,10 +50,10 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
     types: {
       [settings.productType]: { manageInventory: false, storedValue: true, singlePurpose: settings.singlePurpose }
     },
-    schema: () => money.tables,
+    schema: () => ({ ...money.tables, addedCards }),
     exports: GiftCards,
     layer: GiftCards.layer.pipe(Layer.provideMerge(Layer.succeed(GiftCardOptions, settings))),
-    routes: () => giftCardRoutes,
+    routes: () => [...giftCardRoutes, ...ownCardRoutes],
     mailTemplates: [mail],
     paymentMethods: (host) => Effect.map(giftCardPayments(host), (adapter) => [adapter]),
     orderProjection: followSales,

@@ -124,7 +124,8 @@ export type {
 export type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
-export { declineHeaders, type MailCategory } from "../../domain/mail/MailChoices.ts"
+export { declineHeaders } from "../../domain/mail/DeclineLink.ts"
+export type { MailCategory } from "../../domain/mail/MailChoices.ts"
 export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
 export {
   type MailPurpose,
