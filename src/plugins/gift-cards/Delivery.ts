@@ -17,7 +17,7 @@ const Delivered = Schema.Struct({
 export const deliveryMail = ({ emailTemplate }: GiftCardSettings) =>
   mailTemplate({
     name: `gift-cards/${emailTemplate}`,
-    purpose: "transactional",
+    purpose: "order",
     data: Delivered,
     sample: {
       displayCode: "ABCD-EFGH-JKMN-7K2M",

@@ -126,6 +126,7 @@ export type { PostedLine, PostingReference, StockPostingLine } from "../../domai
 export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
 export { declineHeaders, type MailCategory } from "../../domain/mail/MailChoices.ts"
 export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
+export { TooManyMails } from "../../domain/mail/MailLimits.ts"
 export {
   type MailPurpose,
   mailTemplate,

@@ -61,7 +61,8 @@ const handOver = Effect.fn("Notifications.handOver")(function*(
         to: due.recipient ?? "",
         data: { subject: due.subject ?? "", html: textOf(due) },
         key: due.id,
-        purpose: purposeOf(settings, due.category)
+        purpose: purposeOf(settings, due.category),
+        isCounted: true
       }),
     { discard: true }
   )

@@ -16,6 +16,8 @@ export interface NewMessage {
   readonly metadata: object | null
   /** Why it cannot be sent at all; null: it is queued. */
   readonly error: string | null
+  /** The receiver got too many messages. */
+  readonly isSuppressed?: boolean
   readonly nextAt: Date
   /** The open message of its digest. */
   readonly groupId: string | null
@@ -31,11 +33,11 @@ export const queueMessages = statement(
     const queued = yield* ids(sql`insert into notification_log (id, organization_id, channel, event, category, event_id,
         template_id, customer_id, recipient, subject, body, metadata, status, error, next_at, group_id)
       select i.id, ${organizationId}, i.channel, i.event, i.category, i."eventId", i."templateId",
-        i."customerId", i.recipient, i.subject, i.body, i.metadata, case when i.error is null then 'queued' else 'failed' end,
+        i."customerId", i.recipient, i.subject, i.body, i.metadata, case when i."isSuppressed" then 'suppressed' when i.error is null then 'queued' else 'failed' end,
         i.error, i."nextAt", coalesce(i."groupId", i.id)
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) i (id uuid, channel text, event text, category text,
         "eventId" uuid, "templateId" uuid, "customerId" uuid, recipient text, subject text, body text, metadata jsonb,
-        error text, "nextAt" timestamptz, "groupId" uuid)
+        error text, "isSuppressed" boolean, "nextAt" timestamptz, "groupId" uuid)
       on conflict do nothing returning id`)
     return queued.map(({ id }) => id)
   }
@@ -184,6 +186,13 @@ export const concernedOf = statement(
     return found
   }
 )
+
+/** Whether an order has been paid, by its id. */
+export const isPaid = statement("Messages.isPaid", function*(sql, organizationId, orderId: string) {
+  const paid = yield* ids(sql`select id from plugin_orders where organization_id = ${organizationId}
+    and id = ${orderId}::uuid and (amount_captured is not null or status not in ('pending', 'cancelled'))`)
+  return paid.length > 0
+})
 
 /** What is unread of an inbox: how many messages, and the id of the last one. */
 const Unread = Schema.Struct({
