@@ -103,6 +103,8 @@ export const claimMessages = statement(
 export interface Settled {
   readonly id: string
   readonly attempts: number
+  /** It was not tried: the count of tries goes back to this. */
+  readonly untried?: number
   readonly status: "queued" | "sent" | "delivered" | "failed" | "suppressed"
   readonly providerId: string | null
   readonly adapterMessageId: string | null
@@ -116,8 +118,8 @@ export const settleMessages = statement(
   "Messages.settle",
   function*(sql, organizationId, settled: ReadonlyArray<Settled>, now: Date) {
     yield* sql`update notification_log l set status = i.status, provider_id = i."providerId", error = i.error,
-        adapter_message_id = i."adapterMessageId", next_at = i."nextAt", updated_at = ${now}
-      from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) i (id uuid, attempts int4, status text,
+        attempts = coalesce(i.untried, l.attempts), adapter_message_id = i."adapterMessageId", next_at = i."nextAt", updated_at = ${now}
+      from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) i (id uuid, attempts int4, untried int4, status text,
         "providerId" text, "adapterMessageId" text, error text, "nextAt" timestamptz)
       where l.organization_id = ${organizationId} and l.group_id = i.id and l.attempts = i.attempts
         and l.status = 'queued'`
