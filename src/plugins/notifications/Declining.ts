@@ -1,5 +1,6 @@
 import { DateTime, Effect } from "effect"
 import type { MailPurpose, PluginContext } from "stoa/plugin"
+import { outdated } from "./Conditions.ts"
 import { type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
 import { endOfQuietHours } from "./QuietHours.ts"
@@ -42,7 +43,7 @@ const quietUntil = ({ config }: PluginContext, settings: NotificationSettings, {
 
 /**
  * The messages of a batch that are sent now. Those in quiet hours wait for the end of them; those whose receivers declined
- * them are written down as suppressed. Two statements at most.
+ * them, or whose condition no longer holds, are written down as suppressed. Four statements at most.
  */
 export const sendable = Effect.fn("Notifications.sendable")(function*(
   host: PluginContext,
@@ -50,13 +51,19 @@ export const sendable = Effect.fn("Notifications.sendable")(function*(
   batch: ReadonlyArray<Due>
 ) {
   const now = yield* DateTime.nowAsDate
-  const waiting = new Map(batch.flatMap((due) => {
+  const ended = new Map(
+    (yield* outdated(host, batch)).map(({ due, reason }) =>
+      [due, held(due, { status: "suppressed", error: reason, nextAt: now })] as const
+    )
+  )
+  const current = batch.filter((due) => !ended.has(due))
+  const waiting = new Map(current.flatMap((due) => {
     const nextAt = quietUntil(host, settings, due, now)
     return nextAt === null
       ? []
       : [[due, held(due, { status: "queued", error: null, untried: due.attempts - 1, nextAt })] as const]
   }))
-  const mails = batch.flatMap((due) => {
+  const mails = current.flatMap((due) => {
     const mail = waiting.has(due) ? undefined : declinable(settings, due)
     return mail === undefined ? [] : [{ ...mail, due }]
   })
@@ -65,7 +72,7 @@ export const sendable = Effect.fn("Notifications.sendable")(function*(
     const error = `The receiver declined the category ${category}.`.slice(0, 255)
     return [due, held(due, { status: "suppressed", error, nextAt: now })]
   }))
-  const settled = [...waiting.values(), ...suppressed.values()]
+  const settled = [...ended.values(), ...waiting.values(), ...suppressed.values()]
   if (settled.length > 0) yield* host.db.use(settleMessages)(settled, now)
-  return batch.filter((due) => !waiting.has(due) && !suppressed.has(due))
+  return current.filter((due) => !waiting.has(due) && !suppressed.has(due))
 })

@@ -60,6 +60,8 @@ const Due = Schema.Struct({
   id: Schema.String,
   channel: Schema.Literals(channels),
   category: Schema.NullOr(Schema.String),
+  eventId: Schema.NullOr(Schema.String),
+  templateId: Schema.NullOr(Schema.String),
   recipient: Schema.NullOr(Schema.String),
   subject: Schema.NullOr(Schema.String),
   bodies: Schema.Array(Schema.String),
@@ -93,7 +95,7 @@ export const claimMessages = statement(
           provider_id = coalesce(l.provider_id, ${JSON.stringify(adapters)}::jsonb->>l.channel)
         from lead where l.organization_id = ${organizationId} and l.group_id = lead.id and l.status = 'queued'
         returning l.*)
-      select t.id, t.channel, t.category, t.recipient, t.subject, lead.provider_id as "triedBy", t.attempts, m.bodies
+      select t.id, t.channel, t.category, t.event_id as "eventId", t.template_id as "templateId", t.recipient, t.subject, lead.provider_id as "triedBy", t.attempts, m.bodies
       from taken t join lead on lead.id = t.id cross join lateral (select coalesce(array_agg(m.body order by m.created_at, m.id), '{}') as bodies
         from taken m where m.group_id = t.id and m.body is not null) m`)
   }
