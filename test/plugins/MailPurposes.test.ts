@@ -4,9 +4,9 @@ import { globSync, readFileSync } from "node:fs"
 /** Why mails of the plugins of this repository are sent. A mail that is new here needs a decision. */
 const purposes: Readonly<Record<string, string>> = {
   "appointments/Notices.ts": "purpose, else transactional; category waiting-list",
-  "gift-cards/Delivery.ts": "transactional",
+  "gift-cards/Delivery.ts": "order",
   "notifications/Delivery.ts": "ofEachMail",
-  "procurement/OrderPapers.ts": "transactional",
+  "procurement/OrderPapers.ts": "order",
   "reviews/ReviewRequests.ts": "category reviews",
   "scheduled-orders/FailedMail.ts": "transactional"
 }
@@ -19,7 +19,7 @@ it("every mail of a plugin says its purpose, which is the one that was decided",
     })
   assert.sameMembers(found.map(([file]) => file), Object.keys(purposes))
   for (const [file, text] of found) {
-    for (const word of purposes[file]?.match(/transactional|ofEachMail|category [\w-]+/g) ?? []) {
+    for (const word of purposes[file]?.match(/\border|transactional|ofEachMail|category [\w-]+/g) ?? []) {
       assert.include(text.replace(/category: "([\w-]+)"/g, "category $1"), word, file)
     }
   }

@@ -30,6 +30,7 @@ const promised: Readonly<Record<string, string>> = {
   plugin_stock_levels: "id organization_id warehouse_id entity_id variant_id quantity_on_hand quantity_reserved " +
     "quantity_incoming quantity_in_transit unit_cost reorder_threshold reorder_quantity last_restocked_at updated_at " +
     "average_cost",
+  plugin_events: "id entry_number organization_id type entity_type entity_id payload created_at position",
   plugin_fulfillments: "id organization_id order_id type status carrier tracking_number tracking_url " +
     "estimated_delivery shipped_at delivered_at taken created_at updated_at"
 }

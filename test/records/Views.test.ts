@@ -53,6 +53,20 @@ const differences: Readonly<Record<string, Difference>> = {
     of: "entity_attributes",
     without: ["description", "id", "rich_description", "seo_description", "seo_title"]
   },
+  plugin_events: {
+    of: "outbox_events",
+    without: [
+      "actor_id",
+      "actor_type",
+      "before",
+      "event_sequence",
+      "ip",
+      "request_id",
+      "source",
+      "user_agent"
+    ],
+    beside: ["entry_number"]
+  },
   plugin_fulfillments: { of: "fulfillments", without: ["details", "metadata", "order_line_id"] },
   plugin_order_lines: { of: "order_lines", without: ["taxes"], beside: ["organization_id"] },
   plugin_order_status_changes: { of: "order_status_history" },

@@ -30,6 +30,8 @@ const PluginMail = Schema.Struct({
   locale: Schema.optional(Schema.String),
   /** Category that the receiver can decline; absent: a transactional mail. */
   category: Schema.optional(Schema.String),
+  /** Why its job does not send it: it was too many. */
+  suppressed: Schema.optional(Schema.String),
   data: Schema.Record(Schema.String, Schema.Unknown)
 })
 export type PluginMail = typeof PluginMail.Type

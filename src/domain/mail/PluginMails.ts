@@ -3,16 +3,17 @@ import { currentOrganization } from "../platform/access/Actor.ts"
 import { Mails, type PluginMail } from "./Mail.ts"
 import { type MailCategory, MailChoices } from "./MailChoices.ts"
 import type { MailContent, MailLocales, MailScene, RenderedMail } from "./MailContent.ts"
+import { MailLimits } from "./MailLimits.ts"
 
 type MailJson = PluginMail["data"]
 
 type MailWriterOf<Data> = (data: Data, scene: MailScene) => MailContent | RenderedMail
 
 /**
- * Why a mail is sent. `transactional`: about an order, or what its receiver asked for. Receivers can decline all other
- * mails by their category; such a mail has a link and headers for it.
+ * Why a mail is sent. `order`: about a paid order, or ordered by staff; it is never held back. `transactional`: the receiver
+ * asked for it. Receivers can decline all other mails by their category; such a mail has a link and headers for it.
  */
-export type MailPurpose = "transactional" | { readonly category: string }
+export type MailPurpose = "order" | "transactional" | { readonly category: string }
 
 /** `ofEachMail`: each call of `send` states it. */
 export type TemplatePurpose = MailPurpose | "ofEachMail"
@@ -84,6 +85,8 @@ interface AnyPluginMail<Data> {
   /** One mail for this key, as long as its job is kept (`jobs.retentionDays`). */
   readonly key?: string | undefined
   readonly purpose?: MailPurpose
+  /** The caller has counted it with `count`. */
+  readonly isCounted?: boolean
 }
 
 export type NewPluginMail<Data, Purpose extends TemplatePurpose = MailPurpose> =
@@ -95,11 +98,13 @@ export class PluginMails extends Context.Service<PluginMails>()("stoa/domain/mai
   make: Effect.gen(function*() {
     const { isOn, send } = yield* Mails
     const { accept, decline, declined, linkOf, ofAddress } = yield* MailChoices
+    const { count } = yield* MailLimits
     return {
       isOn,
       /**
        * Sends a mail by a background job; in a transaction exactly if that commits. An invalid address is logged, and
-       * nothing is sent. The job of a mail whose category its receiver declined sends nothing and says so.
+       * nothing is sent. The job of a mail whose category its receiver declined sends nothing and says so. 429 for a
+       * shopper who causes too many mails.
        */
       send: Effect.fn("PluginMails.send")(function*<Data, Purpose extends TemplatePurpose>(
         template: PluginMailTemplate<Data, Purpose>,
@@ -109,16 +114,20 @@ export class PluginMails extends Context.Service<PluginMails>()("stoa/domain/mai
         const stated: TemplatePurpose | undefined = template.purpose === "ofEachMail" ? mail.purpose : template.purpose
         const purpose = stated ??
           (yield* Effect.die(new Error(`A mail ${template.name} was sent without its purpose.`)))
+        const isAdmitted = purpose === "order" || mail.isCounted === true || (yield* count(to))
         const made = {
           template: template.name,
           to,
           organizationId: yield* currentOrganization,
           ...(locale === undefined ? {} : { locale }),
           ...(typeof purpose === "string" ? {} : { category: purpose.category }),
+          ...(isAdmitted ? {} : { suppressed: "the receiver got too many mails" }),
           data: yield* template.encode(data)
         }
         yield* send(made, key === undefined ? undefined : `${template.name}/${key}`)
       }),
+      /** Counts a message that is sent another way; false: do not send it, and record that. 429 for a shopper. */
+      count,
       /** Those of the mails whose category their receivers declined; one statement. */
       declined,
       /** Declines a category, `*` for all others, for an address. */
@@ -133,5 +142,5 @@ export class PluginMails extends Context.Service<PluginMails>()("stoa/domain/mai
     }
   })
 }) {
-  static readonly layer = Layer.effect(PluginMails, PluginMails.make)
+  static readonly layer = Layer.provide(Layer.effect(PluginMails, PluginMails.make), MailLimits.layer)
 }

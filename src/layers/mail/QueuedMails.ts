@@ -113,7 +113,7 @@ interface MailRun {
 type MailNote =
   | { readonly sent: true }
   | { readonly skipped: string }
-  /** The receiver declined it. */
+  /** The receiver declined it, or got too many. */
   | { readonly suppressed: string }
   | { readonly waiting: string }
 
@@ -206,6 +206,7 @@ const makeDelivery = Effect.gen(function*() {
 
   const held = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
     if (!mails.sends(mail.template)) return { skipped: "its template is switched off" }
+    if (isPluginMail(mail) && mail.suppressed !== undefined) return { suppressed: mail.suppressed }
     const declinable = categoryOf(mail)
     if (declinable !== undefined && (yield* choices.declined([declinable])).length > 0) {
       return { suppressed: `the receiver declined the category ${declinable.category}` }

@@ -15,12 +15,13 @@ import { events } from "./events.ts"
 import { invoices } from "./invoices.ts"
 import { jobs } from "./jobs.ts"
 import { orders } from "./orders.ts"
+import { ratelimits } from "./ratelimits.ts"
 import { tenancy } from "./tenancy.ts"
 
 /** Mails to shoppers and staff (docs/mail.md). Needs settings and a transport (`MailAdapters.ts`). */
 export const mail = defineModule({
   id: "mail",
-  requires: [tenancy, events, jobs, customers, carts, orders, invoices],
+  requires: [tenancy, ratelimits, events, jobs, customers, carts, orders, invoices],
   migrations,
   services: Layer.mergeAll(EventSubscribers.add(orderMails), Tasks.add(sendMail), InvoiceMails.layer).pipe(
     Layer.provideMerge(PluginMails.layer),

@@ -127,6 +127,7 @@ export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
 export { declineHeaders } from "../../domain/mail/DeclineLink.ts"
 export type { MailCategory } from "../../domain/mail/MailChoices.ts"
 export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
+export { TooManyMails } from "../../domain/mail/MailLimits.ts"
 export {
   type MailPurpose,
   mailTemplate,

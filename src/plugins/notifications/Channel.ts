@@ -1,4 +1,5 @@
 import { Data, Effect } from "effect"
+import type { PluginContext } from "stoa/plugin"
 
 /** Ways on which a notification goes out; `in_app` is the inbox at `/api/me/notifications`. */
 export const channels = ["email", "sms", "push", "print", "in_app"] as const
@@ -47,7 +48,10 @@ export interface NotificationAdapter {
   readonly providerId: string
   readonly channel: Exclude<Channel, "in_app">
   /** Gives the provider's id of the message, by which callbacks name it; null without one. */
-  readonly send: (message: OutgoingMessage) => Effect.Effect<{ readonly messageId: string | null }, NotSent>
+  readonly send: (
+    message: OutgoingMessage,
+    host: PluginContext
+  ) => Effect.Effect<{ readonly messageId: string | null }, NotSent>
 }
 
 /** An adapter for development: writes messages into the log and sends nothing. */

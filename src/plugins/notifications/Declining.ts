@@ -1,7 +1,9 @@
 import { DateTime, Effect } from "effect"
 import type { MailPurpose, PluginContext } from "stoa/plugin"
+import { outdated } from "./Conditions.ts"
 import { type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
+import { endOfQuietHours } from "./QuietHours.ts"
 
 type Settings = Pick<NotificationSettings, "transactionalCategories">
 
@@ -20,44 +22,57 @@ export const declinable = (
     : undefined
 }
 
-/** Settles messages that are not sent any more; `reason` becomes their error. */
-export const suppress = Effect.fn("Notifications.suppress")(function*(
-  { db }: PluginContext,
-  dues: ReadonlyArray<{ readonly due: Due; readonly reason: string }>
-) {
-  if (dues.length === 0) return
-  const now = yield* DateTime.nowAsDate
-  const settled = dues.map(({ due: { attempts, id, triedBy }, reason }): Settled => ({
-    id,
-    attempts,
-    status: "suppressed",
-    error: reason,
-    providerId: triedBy,
-    adapterMessageId: null,
-    nextAt: now
-  }))
-  yield* db.use(settleMessages)(settled, now)
+/** A message that is not sent now. */
+const held = (
+  { attempts, id, triedBy }: Due,
+  rest: Pick<Settled, "error" | "nextAt" | "status" | "untried">
+): Settled => ({
+  id,
+  attempts,
+  providerId: triedBy,
+  adapterMessageId: null,
+  ...rest
 })
 
-/** The messages of a batch whose receivers have not declined them; the others are written down as suppressed. */
-export const withoutDeclined = Effect.fn("Notifications.withoutDeclined")(function*(
+/** When a message may go that its receiver can decline, on a channel that disturbs; null: at once. */
+const quietUntil = ({ config }: PluginContext, settings: NotificationSettings, { category, channel }: Due, now: Date) =>
+  settings.quietHours === undefined || channel === "print" || channel === "in_app" ||
+    purposeOf(settings, category) === "transactional"
+    ? null
+    : endOfQuietHours(settings.quietHours, config.timeZone, now)
+
+/**
+ * The messages of a batch that are sent now. Those in quiet hours wait for the end of them; those whose receivers declined
+ * them, or whose condition no longer holds, are written down as suppressed. Four statements at most.
+ */
+export const sendable = Effect.fn("Notifications.sendable")(function*(
   host: PluginContext,
-  settings: Settings,
+  settings: NotificationSettings,
   batch: ReadonlyArray<Due>
 ) {
-  const mails = batch.flatMap((due) => {
-    const mail = declinable(settings, due)
+  const now = yield* DateTime.nowAsDate
+  const ended = new Map(
+    (yield* outdated(host, batch)).map(({ due, reason }) =>
+      [due, held(due, { status: "suppressed", error: reason, nextAt: now })] as const
+    )
+  )
+  const current = batch.filter((due) => !ended.has(due))
+  const waiting = new Map(current.flatMap((due) => {
+    const nextAt = quietUntil(host, settings, due, now)
+    return nextAt === null
+      ? []
+      : [[due, held(due, { status: "queued", error: null, untried: due.attempts - 1, nextAt })] as const]
+  }))
+  const mails = current.flatMap((due) => {
+    const mail = waiting.has(due) ? undefined : declinable(settings, due)
     return mail === undefined ? [] : [{ ...mail, due }]
   })
-  if (mails.length === 0) return batch
-  const declined = yield* host.services.mail.declined(mails)
-  yield* suppress(
-    host,
-    declined.map(({ category, due }) => ({
-      due,
-      reason: `The receiver declined the category ${category}.`.slice(0, 255)
-    }))
-  )
-  const left = new Set(declined.map(({ due }) => due))
-  return batch.filter((due) => !left.has(due))
+  const declined = mails.length === 0 ? [] : yield* host.services.mail.declined(mails)
+  const suppressed = new Map(declined.map(({ category, due }) => {
+    const error = `The receiver declined the category ${category}.`.slice(0, 255)
+    return [due, held(due, { status: "suppressed", error, nextAt: now })]
+  }))
+  const settled = [...ended.values(), ...waiting.values(), ...suppressed.values()]
+  if (settled.length > 0) yield* host.db.use(settleMessages)(settled, now)
+  return current.filter((due) => !waiting.has(due) && !suppressed.has(due))
 })

@@ -1,6 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import { defineTask, mailTemplate, type PluginContext } from "stoa/plugin"
-import { purposeOf, withoutDeclined } from "./Declining.ts"
+import { purposeOf, sendable } from "./Declining.ts"
 import { missingWay, sendTask } from "./Dispatch.ts"
 import { claimMessages, type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
@@ -61,7 +61,8 @@ const handOver = Effect.fn("Notifications.handOver")(function*(
         to: due.recipient ?? "",
         data: { subject: due.subject ?? "", html: textOf(due) },
         key: due.id,
-        purpose: purposeOf(settings, due.category)
+        purpose: purposeOf(settings, due.category),
+        isCounted: true
       }),
     { discard: true }
   )
@@ -86,7 +87,7 @@ export const deliveries = (host: PluginContext, settings: NotificationSettings) 
         const lease = new Date(now.getTime() + leaseMs)
         const batch = yield* db.use(claimMessages)({ now, lease, limit: batchSize, adapters: firsts })
         const isSent = ({ channel }: Due) => adapters.some((one) => one.channel === channel)
-        const wanted = yield* withoutDeclined(host, settings, batch)
+        const wanted = yield* sendable(host, settings, batch)
         yield* handOver(host, settings, wanted.filter((due) => !isSent(due)))
         yield* sendBatch(host, settings, wanted.filter(isSent), organizationId)
         count += batch.length

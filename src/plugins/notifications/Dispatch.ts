@@ -16,7 +16,7 @@ import {
 import { wantedBy } from "./Channel.ts"
 import { declinable } from "./Declining.ts"
 import { messages } from "./Log.ts"
-import { type Concerned, concernedOf, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
+import { type Concerned, concernedOf, isPaid, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
 import { NotificationOptions, type NotificationSettings } from "./NotificationOptions.ts"
 import { CustomerNotFound, destinationOf, isDeclined, type Preference, preferences } from "./Preferences.ts"
 import { render } from "./Rendering.ts"
@@ -71,6 +71,19 @@ const messageOf = Effect.fnUntraced(function*(
   return { ...rest, ...message, ...texts, nextAt, groupId } satisfies NewMessage
 })
 
+/** A template that reaches someone; `isAdmitted` is false where that receiver got too many messages. */
+interface Reached {
+  readonly template: Template
+  readonly recipient: string
+  readonly isAdmitted: boolean
+}
+
+/** Messages about paid orders are not counted, and never lost. */
+const aboutPaidOrder = (db: PluginDatabase, { data, entityId, entityType }: StoreEvent) => {
+  const orderId = idIn(entityType === "order" ? entityId : data["orderId"])
+  return orderId === null ? Effect.succeed(false) : db.use(isPaid)(orderId)
+}
+
 /** An event without one concerns no customer. */
 export const activeTemplates = rowIn(templates, { column: "event", equals: "type", where: { isActive: true } })
 
@@ -78,7 +91,7 @@ export const activeTemplates = rowIn(templates, { column: "event", equals: "type
  * Queues what the active templates of an event say to who can be reached and has not declined (contract, plugins §17.19).
  * An event that comes again queues nothing.
  */
-export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event, jobs }: EventCall) {
+export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event, jobs, services }: EventCall) {
   const found = yield* db.table(templates).list({ event: event.type, isActive: true })
   if (found.length === 0) return
   const customer = yield* concernedBy(db, event)
@@ -86,14 +99,21 @@ export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event,
   const { defaultLocale } = yield* NotificationOptions
   const said = customer.id === null ? [] : yield* db.table(preferences).list({ customerId: customer.id })
   const data = { ...event.data, customer: shownOf(customer), event: { type: event.type, entityId: event.entityId } }
+  const isFree = yield* aboutPaidOrder(db, event)
+  const reached: Array<Reached> = []
+  for (const channel of new Set(found.map((one) => one.channel))) {
+    const template = inLocale(found.filter((one) => one.channel === channel), customer.locale, defaultLocale)
+    const recipient = template === undefined ? null : recipientOf(template, customer, said)
+    if (template === undefined || recipient === null) continue
+    const isAdmitted = isFree || channel === "print" || channel === "in_app" || (yield* services.mail.count(recipient))
+    reached.push({ template, recipient, isAdmitted })
+  }
   yield* db.transaction(Effect.gen(function*() {
     const queued: Array<NewMessage> = []
-    for (const channel of new Set(found.map((one) => one.channel))) {
-      const template = inLocale(found.filter((one) => one.channel === channel), customer.locale, defaultLocale)
-      const recipient = template === undefined ? null : recipientOf(template, customer, said)
-      if (template === undefined || recipient === null) continue
+    for (const { isAdmitted, recipient, template } of reached) {
+      const message = yield* messageOf(db, template, recipient, data, { customerId: customer.id, eventId: event.id })
       queued.push(
-        yield* messageOf(db, template, recipient, data, { customerId: customer.id, eventId: event.id })
+        isAdmitted ? message : { ...message, error: "The receiver got too many messages.", isSuppressed: true }
       )
     }
     if (queued.length > 0 && (yield* db.use(queueMessages)(queued)).length > 0) yield* jobs.enqueue(sendTask, {})

@@ -16,6 +16,8 @@ export interface NewMessage {
   readonly metadata: object | null
   /** Why it cannot be sent at all; null: it is queued. */
   readonly error: string | null
+  /** The receiver got too many messages. */
+  readonly isSuppressed?: boolean
   readonly nextAt: Date
   /** The open message of its digest. */
   readonly groupId: string | null
@@ -31,11 +33,11 @@ export const queueMessages = statement(
     const queued = yield* ids(sql`insert into notification_log (id, organization_id, channel, event, category, event_id,
         template_id, customer_id, recipient, subject, body, metadata, status, error, next_at, group_id)
       select i.id, ${organizationId}, i.channel, i.event, i.category, i."eventId", i."templateId",
-        i."customerId", i.recipient, i.subject, i.body, i.metadata, case when i.error is null then 'queued' else 'failed' end,
+        i."customerId", i.recipient, i.subject, i.body, i.metadata, case when i."isSuppressed" then 'suppressed' when i.error is null then 'queued' else 'failed' end,
         i.error, i."nextAt", coalesce(i."groupId", i.id)
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) i (id uuid, channel text, event text, category text,
         "eventId" uuid, "templateId" uuid, "customerId" uuid, recipient text, subject text, body text, metadata jsonb,
-        error text, "nextAt" timestamptz, "groupId" uuid)
+        error text, "isSuppressed" boolean, "nextAt" timestamptz, "groupId" uuid)
       on conflict do nothing returning id`)
     return queued.map(({ id }) => id)
   }
@@ -58,6 +60,8 @@ const Due = Schema.Struct({
   id: Schema.String,
   channel: Schema.Literals(channels),
   category: Schema.NullOr(Schema.String),
+  eventId: Schema.NullOr(Schema.String),
+  templateId: Schema.NullOr(Schema.String),
   recipient: Schema.NullOr(Schema.String),
   subject: Schema.NullOr(Schema.String),
   bodies: Schema.Array(Schema.String),
@@ -91,7 +95,7 @@ export const claimMessages = statement(
           provider_id = coalesce(l.provider_id, ${JSON.stringify(adapters)}::jsonb->>l.channel)
         from lead where l.organization_id = ${organizationId} and l.group_id = lead.id and l.status = 'queued'
         returning l.*)
-      select t.id, t.channel, t.category, t.recipient, t.subject, lead.provider_id as "triedBy", t.attempts, m.bodies
+      select t.id, t.channel, t.category, t.event_id as "eventId", t.template_id as "templateId", t.recipient, t.subject, lead.provider_id as "triedBy", t.attempts, m.bodies
       from taken t join lead on lead.id = t.id cross join lateral (select coalesce(array_agg(m.body order by m.created_at, m.id), '{}') as bodies
         from taken m where m.group_id = t.id and m.body is not null) m`)
   }
@@ -101,6 +105,8 @@ export const claimMessages = statement(
 export interface Settled {
   readonly id: string
   readonly attempts: number
+  /** It was not tried: the count of tries goes back to this. */
+  readonly untried?: number
   readonly status: "queued" | "sent" | "delivered" | "failed" | "suppressed"
   readonly providerId: string | null
   readonly adapterMessageId: string | null
@@ -114,8 +120,8 @@ export const settleMessages = statement(
   "Messages.settle",
   function*(sql, organizationId, settled: ReadonlyArray<Settled>, now: Date) {
     yield* sql`update notification_log l set status = i.status, provider_id = i."providerId", error = i.error,
-        adapter_message_id = i."adapterMessageId", next_at = i."nextAt", updated_at = ${now}
-      from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) i (id uuid, attempts int4, status text,
+        attempts = coalesce(i.untried, l.attempts), adapter_message_id = i."adapterMessageId", next_at = i."nextAt", updated_at = ${now}
+      from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) i (id uuid, attempts int4, untried int4, status text,
         "providerId" text, "adapterMessageId" text, error text, "nextAt" timestamptz)
       where l.organization_id = ${organizationId} and l.group_id = i.id and l.attempts = i.attempts
         and l.status = 'queued'`
@@ -184,6 +190,13 @@ export const concernedOf = statement(
     return found
   }
 )
+
+/** Whether an order has been paid, by its id. */
+export const isPaid = statement("Messages.isPaid", function*(sql, organizationId, orderId: string) {
+  const paid = yield* ids(sql`select id from plugin_orders where organization_id = ${organizationId}
+    and id = ${orderId}::uuid and (amount_captured is not null or status not in ('pending', 'cancelled'))`)
+  return paid.length > 0
+})
 
 /** What is unread of an inbox: how many messages, and the id of the last one. */
 const Unread = Schema.Struct({

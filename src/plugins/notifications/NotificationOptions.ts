@@ -1,6 +1,7 @@
 import { Context, Schema } from "effect"
 import { option } from "stoa/plugin"
 import type { NotificationAdapter } from "./Channel.ts"
+import { QuietHours } from "./QuietHours.ts"
 
 const from = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -20,6 +21,9 @@ export const NotificationSettings = Schema.Struct({
   transactionalCategories: option(Schema.Array(Schema.String), {
     default: ["orders", "appointments"],
     description: "Categories of templates about orders or what the receiver asked for; receivers can decline all others"
+  }),
+  quietHours: option(QuietHours, {
+    description: "Hours of the store's time zone in which messages wait that receivers can decline; without it none do"
   }),
   attempts: option(from(1, 30), {
     default: 8,

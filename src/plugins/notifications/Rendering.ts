@@ -27,7 +27,8 @@ const valueAt = (data: unknown, path: string): string => {
   return ["string", "number", "boolean"].includes(typeof value) ? String(value) : ""
 }
 
-const filled = (template: string, data: unknown, write: (text: string) => string): string =>
+/** Replaces `{{a.b}}` by the values of the data; what is missing is empty. */
+export const filled = (template: string, data: unknown, write: (text: string) => string): string =>
   template.replace(/\{\{\s*([\w-]+(?:\.[\w-]+)*)\s*\}\}/g, (_, path: string) => write(valueAt(data, path)))
 
 /** What a message says. */

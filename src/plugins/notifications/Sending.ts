@@ -55,7 +55,7 @@ const attempt = (host: PluginContext, settings: NotificationSettings, { adapter,
       ...content,
       idempotencyKey: due.id,
       organizationId
-    })).pipe(
+    }, host)).pipe(
       Effect.timeoutOrElse({
         duration: tryMs,
         orElse: () => Effect.fail(new NotSent({ outcome: "unknown", reason: "It did not answer in time." }))

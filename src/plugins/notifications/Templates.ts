@@ -3,6 +3,7 @@ import {
   boolean,
   group,
   integerBetween,
+  jsonOf,
   longText,
   oneOf,
   resource,
@@ -13,6 +14,7 @@ import {
 } from "stoa/plugin"
 import { channels } from "./Channel.ts"
 import { render } from "./Rendering.ts"
+import { SendWhile } from "./SendWhile.ts"
 
 /** What is sent when an event happens, on a channel and in a language. */
 export const templates = table("notification_templates", {
@@ -30,12 +32,18 @@ export const templates = table("notification_templates", {
   delayMinutes: integerBetween(0, 525_600).default(0),
   /** From 1: what comes within so many minutes for one recipient is sent as one message. */
   digestMinutes: integerBetween(0, 43_200).default(0),
+  /** What still has to be true of the event's record when it is sent, by field. */
+  sendWhile: jsonOf(SendWhile).nullable,
   /** Of the channel `print`: which printer prints it. */
   printerId: text.nullable
 }, {
   strict: true,
   unique: [{ columns: ["event", "channel", "locale"] }],
-  checks: { has_printer: "channel <> 'print' or printer_id is not null" }
+  checks: {
+    has_printer: "channel <> 'print' or printer_id is not null",
+    // Messages of a digest are about several records.
+    condition_of_one: "digest_minutes = 0 or send_while is null"
+  }
 })
 export type Template = RowOf<typeof templates>
 

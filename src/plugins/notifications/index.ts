@@ -16,6 +16,7 @@ import { forgetJobs } from "./PrintRepo.ts"
 import { templateRoutes, templates } from "./Templates.ts"
 
 export { consoleAdapter, type NotificationAdapter, NotSent, type OutgoingMessage } from "./Channel.ts"
+export { httpAdapter, type HttpAdapterOptions } from "./HttpAdapter.ts"
 export { type NewPrintJob, PrintQueue } from "./PrintQueue.ts"
 
 const pageSize = 1_000

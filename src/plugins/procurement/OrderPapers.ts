@@ -36,7 +36,7 @@ const withUnits = Effect.fnUntraced(function*(items: ReadonlyArray<OrderItem>) {
 /** The order as the supplier gets it. */
 export const orderMail = mailTemplate({
   name: "procurement/purchase-order",
-  purpose: "transactional",
+  purpose: "order",
   data: Sent,
   sample: {
     poNumber: "PO-0001",

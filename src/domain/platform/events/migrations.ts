@@ -274,5 +274,11 @@ export const migrations = {
       execute function outbox_written()`
   ),
   "0005_blanked_columns": statements(...blanking),
-  "0006_absent_secrets": statements(...absentSecrets)
+  "0006_absent_secrets": statements(...absentSecrets),
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
+  "0007_plugin_views": statements(
+    `create view plugin_events as
+      select id, entry_number, organization_id, type, entity_type, entity_id, payload, created_at, position
+      from outbox_events`
+  )
 }

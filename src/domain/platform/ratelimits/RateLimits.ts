@@ -63,6 +63,10 @@ export const defaultRates = {
   signInPerEmail: 10,
   /** Mails of one kind to one address in 15 minutes. Default 5; without a factor. */
   mailPerRecipient: 5,
+  /** Messages that a shopper causes in an hour, to any receivers. Default 20. */
+  mailsOfShopper: 20,
+  /** Messages to one receiver in a day that shoppers or jobs cause, but for paid orders. Default 30. */
+  mailsToReceiver: 30,
   /** Checkouts of a visitor or a user. Default 5. */
   checkout: 5,
   /** Trials of promotion codes, and changes and quotes of carts, which try codes too. Default 10. */
@@ -86,12 +90,15 @@ const minute = 60_000
 /** Applies a factor to all limits but those by e-mail; 0 enforces none of the others. */
 export const rateLimitValues = (rates: Rates, factor: number): RateLimitValues => {
   const perEmail = (limit: number): Rate => ({ limit, windowMs: 15 * minute, enforced: true })
+  const within = (windowMs: number) => (limit: number): Rate => ({
+    limit: factor === 0 ? limit : Math.max(1, Math.round(limit * factor)),
+    windowMs,
+    enforced: factor !== 0
+  })
   return {
-    ...Record.map(rates, (limit): Rate => ({
-      limit: factor === 0 ? limit : Math.max(1, Math.round(limit * factor)),
-      windowMs: minute,
-      enforced: factor !== 0
-    })),
+    ...Record.map(rates, within(minute)),
+    mailsOfShopper: within(60 * minute)(rates.mailsOfShopper),
+    mailsToReceiver: within(1_440 * minute)(rates.mailsToReceiver),
     signInPerEmail: perEmail(rates.signInPerEmail),
     mailPerRecipient: perEmail(rates.mailPerRecipient)
   }

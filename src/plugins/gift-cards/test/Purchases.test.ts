@@ -74,20 +74,37 @@ describe("a gift card that is bought", () => {
     assert.notStrictEqual(given.at("data.code"), code)
   })
 
+  it("comes in one mail with all codes of its line to one receiver, and in another one for others", async () => {
+    const [to, other] = ["batch@example.com", "single@example.com"]
+    await shop.checkOut(await ofCards([{ quantity: 4, metadata: { personalMessage: "Enjoy" } }], to), [])
+    await shop.checkOut(await ofCards([{ quantity: 1 }], other), [])
+    await Promise.all([shop.run("deliver"), shop.run("deliver")])
+    const mail = await waitFor("the mail", () => shop.mails.find((one) => one.to === to))
+    await waitFor("the other mail", () => shop.mails.some((one) => one.to === other))
+    const sent = Object(mail.data)
+    assert.deepInclude(sent, { amount: 10_000, personalMessage: "Enjoy" })
+    assert.deepStrictEqual(sent.cards.map(({ amount }: { amount: number }) => amount), Array(4).fill(2_500))
+    assert.strictEqual(new Set(codesTo(to)).size, 4)
+    assert.strictEqual(codesTo(to).join(", "), sent.displayCode)
+    assert.strictEqual(shop.mails.filter((one) => one.to === to).length, 1)
+    for (const code of codesTo(to)) assert.strictEqual((await shop.buy(2_500, [code])).status, 201)
+  })
+
   /** The codes that were sent to an address. */
   const codesTo = (address: string) =>
     shop.mails.filter(({ to }) => to === address)
-      .flatMap(({ data }) => String(data["displayCode"] ?? "").match(/.+/) ?? [])
+      .flatMap(({ data }) => String(data["displayCode"] ?? "").match(/[^, ]+/g) ?? [])
 
   /** Two cards of one line, whose codes came by mail. */
   const twoSold = async (email: string) => {
     const made = await shop.checkOut(await ofCards([{ quantity: 2 }], email), [])
     const [orderId, lineItemId] = [made.text("data.id"), made.text("data.lineItems.0.id")]
     await shop.run("deliver")
-    const codes = await waitFor("two mails", () => {
+    const codes = await waitFor("two codes", () => {
       const found = codesTo(email)
       return found.length === 2 && found
     })
+    assert.strictEqual(shop.mails.filter(({ to }) => to === email).length, 1)
     const refundUnit = (amount?: number) =>
       shop.ask("POST", `/orders/${orderId}/refunds`, { lines: [{ lineItemId, quantity: 1 }], amount })
     const states = async () => {

@@ -96,12 +96,12 @@ const categoryForm = /^[a-z][a-z0-9-]{0,49}$/
 
 /** A template says why its mails are sent; its type asks for that, and plugins without types meet this. */
 const ofPurpose = (id: string, { name, purpose }: Partial<BroughtMail>): ReadonlyArray<string> => {
-  if (purpose === "transactional" || purpose === "ofEachMail") return []
+  if (purpose === "order" || purpose === "transactional" || purpose === "ofEachMail") return []
   return typeof purpose === "object" && categoryForm.test(purpose.category)
     ? []
     : [
-      `Plugin "${id}": the mail template "${name}" must say its \`purpose\`: "transactional" for mails about an order or ` +
-      "what the receiver asked for, or { category } in small letters for mails that receivers can decline."
+      `Plugin "${id}": the mail template "${name}" must say its \`purpose\`: "order", "transactional" for what the receiver ` +
+      "asked for, or { category } in small letters for mails that receivers can decline."
     ]
 }
 

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { TooManyMails } from "../../../domain/mail/MailLimits.ts"
 import type {
   BadRequest,
   CheckoutFailed,
@@ -25,11 +26,17 @@ export type RouteError =
   | NotFound
   | PayloadTooLarge
   | StillRunning
+  | TooManyMails
   | Unauthorized
   | Unavailable
   | ValidationFailed
 
-const isOwn = (error: RouteError): error is ApiError => error instanceof ApiError
+const isOwn = (error: RouteError): error is ApiError | TooManyMails =>
+  error instanceof ApiError || error instanceof TooManyMails
+
+const tooMany = ({ retryAfter }: TooManyMails) =>
+  ApiError.of({ status: 429, code: "TOO_MANY_REQUESTS", message: "Too many messages. Try again later.", retryAfter })
 
 /** Answers errors of the plugin; those of the service are answered by its middleware. */
-export const inEnvelope = <A, R>(work: Effect.Effect<A, RouteError, R>) => Effect.catchIf(work, isOwn, answerOf)
+export const inEnvelope = <A, R>(work: Effect.Effect<A, RouteError, R>) =>
+  Effect.catchIf(work, isOwn, (error) => answerOf(error instanceof ApiError ? error : tooMany(error)))
