@@ -154,6 +154,20 @@ describe("goods that are held without a payment", () => {
     await shop.done("POST", "", { ...shop.wish(await shop.cart(eve, product, 50), days(60)), customerId })
   })
 
+  it("are at most so many units of orders that are resumed at once, too", async () => {
+    const [product, max] = [await shop.product({ stock: 100 }), customer("max")]
+    const paused = async () => {
+      const wish = shop.wish(await shop.cart(max, product, 2), { everyDays: 1 })
+      const id = (await shop.done("POST", "", wish, max)).text("data.id")
+      await shop.done("POST", `/${id}/pause`, undefined, max)
+      return id
+    }
+    const ids: Array<string> = []
+    for (let n = 0; n < 6; n++) ids.push(await paused())
+    const sent = await Promise.all(ids.map((id) => shop.ask("POST", `/scheduled-orders/${id}/resume`, undefined, max)))
+    assert.deepStrictEqual(sent.map(({ status }) => status).toSorted(), [201, 422, 422, 422, 422, 422])
+  })
+
   it("are held for at most so many days, and not for repeats that are skipped beyond them", async () => {
     const [product, zoe] = [await shop.product({ stock: 100 }), customer("zoe")]
     const cart = await shop.cart(zoe, product)
