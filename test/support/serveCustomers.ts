@@ -33,7 +33,7 @@ const serve = Effect.gen(function*() {
     plugins: [
       appointments(),
       reviewsPlugin(),
-      scheduledOrders({ holdGoods: "scheduling" }),
+      scheduledOrders({ holdGoods: "scheduling", maxHeldUnits: 100_000 }),
       notifications({ adapters: [adapter("main"), adapter("other")] })
     ],
     email: { send: async () => undefined }

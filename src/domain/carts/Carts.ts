@@ -1,6 +1,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Result, Struct } from "effect"
 import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
+import { policyOf } from "../catalog/TypePolicy.ts"
 import { Customers } from "../customers/Customers.ts"
 import { type Actor, actsForShop, CurrentActor, seesUnpublished } from "../platform/access/Actor.ts"
 import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../platform/errors/ApiErrors.ts"
@@ -42,8 +43,13 @@ class NoPrice
   extends invalid("NoPrice", "unitPriceSnapshot", "This item has no price in the cart's currency.", "no_price")
 {}
 class LargeMetadata
-  extends invalid("LargeMetadata", "metadata", "The metadata of a line must be JSON of at most 4096 bytes.")
+  extends invalid("LargeMetadata", "metadata", "metadata of a line must be JSON of at most 4096 bytes and 100 keys.")
 {}
+class TooManyUnits extends invalid(
+  "TooManyUnits",
+  "quantity",
+  (most: number) => `quantity must be at most ${most}: a line has no more units of this item.`
+) {}
 class NotPriced extends invalid("NotPriced", "metadata", (reason: string) => reason, "not_priced") {}
 export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
 
@@ -101,8 +107,8 @@ const offeredPrice = Effect.map(
 
 /** The price of a unit at the line's quantity, with the steps of plugins; undefined without one. */
 const unitPrices = Effect.map(
-  Effect.all([offeredPrice, linePricings]),
-  ([priceIn, linePricing]) =>
+  Effect.all([offeredPrice, linePricings, CatalogSettings]),
+  ([priceIn, linePricing, { types }]) =>
   (
     offer: OfferRow | undefined,
     line: ChosenLine,
@@ -112,6 +118,9 @@ const unitPrices = Effect.map(
   ) => {
     const unitPrice = priceIn(offer, line, now) ?? sent
     if (unitPrice === undefined) return Effect.undefined
+    const type = offer?.entities?.find(({ id }) => id === line.entityId)?.type
+    const most = policyOf(types, type ?? "").maxUnitsPerLine
+    if (line.quantity > most) return Effect.fail(new TooManyUnits(most))
     return linePricing.priced({ currency, customerId, lines: [{ ...line, unitPrice }] }).pipe(
       Effect.mapBoth({
         onFailure: ({ message }) => new NotPriced(message),

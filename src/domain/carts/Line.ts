@@ -2,7 +2,7 @@ import { Effect, Equal, Schema, Struct } from "effect"
 import { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { FreeText, objectUpTo } from "../platform/text/Storable.ts"
+import { FreeText, shopperObject } from "../platform/text/Storable.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
@@ -70,7 +70,7 @@ export const LineNotes = FreeText.check(Schema.isMaxLength(500)).annotate({
 
 const reserved = "manualDiscount"
 
-const BoundedMetadata = objectUpTo(4_096)
+const BoundedMetadata = shopperObject(4_096)
 
 export const isBoundedMetadata = Schema.is(BoundedMetadata)
 

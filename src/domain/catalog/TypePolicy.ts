@@ -15,12 +15,19 @@ export interface TypePolicy {
   readonly ships: boolean
   /** Whether stored value may pay for it. Default: true, and false for stored value. */
   readonly payableWithStoredValue: boolean
+  /** The most units of a line that shoppers buy. Default: as many as a line can have. */
+  readonly maxUnitsPerLine: number
 }
 
 /** Policies by entity type; what a type leaves out is as for goods of an unknown type. */
 export type TypePolicies = Readonly<Record<string, Partial<TypePolicy>>>
 
-const unknownType = { manageInventory: true, storedValue: false, singlePurpose: false }
+const unknownType = {
+  manageInventory: true,
+  storedValue: false,
+  singlePurpose: false,
+  maxUnitsPerLine: Number.MAX_SAFE_INTEGER
+}
 
 const usual: TypePolicies = {
   digitalDownload: { manageInventory: false, ships: false },

@@ -92,13 +92,20 @@ const withPrice = (
       basePriceId: null,
       ...addedStepsOf(agreed.priceSteps)
     }
+  const policy = policyOf(types, entityType)
+  // Lines that staff has agreed upon have no bound.
+  if (agreed === undefined && line.quantity > policy.maxUnitsPerLine) {
+    return Result.fail(
+      CheckoutFailed.of(`A line can have at most ${policy.maxUnitsPerLine} units of ${itemLabel({ ...line, title })}.`)
+    )
+  }
   return linePrice === null
     ? Result.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
     : Result.succeed({
       ...line,
       entityType,
       title,
-      ...Struct.pick(policyOf(types, entityType), ["storedValue", "singlePurpose", "ships", "payableWithStoredValue"]),
+      ...Struct.pick(policy, ["storedValue", "singlePurpose", "ships", "payableWithStoredValue"]),
       ...linePrice
     })
 }

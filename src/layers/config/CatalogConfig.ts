@@ -14,7 +14,8 @@ const types = Schema.Record(
     storedValue: Schema.optionalKey(is.flag),
     singlePurpose: Schema.optionalKey(is.flag),
     ships: Schema.optionalKey(is.flag),
-    payableWithStoredValue: Schema.optionalKey(is.flag)
+    payableWithStoredValue: Schema.optionalKey(is.flag),
+    maxUnitsPerLine: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9_999 })))
   })
 ).annotate({ description: "policies by entity type, for example { ebook: { manageInventory: false } }" })
 

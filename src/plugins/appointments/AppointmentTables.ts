@@ -46,6 +46,7 @@ export type ServiceType = RowOf<typeof serviceTypes>
 
 /** Who can be booked. Hours of a provider are times of `timezone`. */
 export const providers = table("appointment_providers", {
+  /** The login by which the provider sees their appointments (`appointments:read:own`). */
   userId: text.nullable,
   name: text,
   bio: longText.nullable.forPeople,

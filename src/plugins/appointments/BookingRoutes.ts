@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { type ListCall, Moment, OrderId, ownedBy, requireWindow, resource, Text, Until } from "stoa/plugin"
 import { bookings, manage, routes } from "./AppointmentTables.ts"
 import { book, booking, cancel, moveWithNotice, NewBooking, OfProvider, reschedule } from "./Bookings.ts"
-import { booker } from "./Customers.ts"
+import { booker, ofOwnProviders, reader } from "./Customers.ts"
 import type { AppointmentSettings } from "./Notices.ts"
 import { bookAndPay } from "./Payments.ts"
 
@@ -19,7 +19,7 @@ const order = ["-startTime"] as const
 
 const list = {
   summary: "List appointments",
-  description: "The latest first.",
+  description: "The latest first; with `appointments:read:own` those of the providers with the caller's login.",
   query: range,
   answer: ({ db, page, query: { from, to }, where }: ListCall<typeof bookings, typeof range>) =>
     Effect.andThen(
@@ -38,8 +38,9 @@ const Cancelling = Schema.NullOr(Schema.Struct({ reason: Schema.optional(Text) }
 export const bookingRoutes = (settings: AppointmentSettings) => [
   ...resource(routes, "/bookings", bookings, {
     noun: "appointment",
-    read: manage,
+    read: reader,
     write: booker,
+    visible: ofOwnProviders,
     filters: ["providerId", "serviceTypeId", "customerId", "status"],
     order,
     list,
@@ -113,6 +114,6 @@ export const ownBookingRoutes = (settings: AppointmentSettings) => [
     filters: ["status"],
     order,
     visible: ownedBy(bookings, { user: "customerId" }),
-    list: { ...list, summary: "List the appointments of the customer" }
+    list: { ...list, summary: "List the appointments of the customer", description: "The latest first." }
   })
 ]

@@ -1,16 +1,7 @@
 import { DateTime, Effect, Schema } from "effect"
 import { NotFound, notFound, oneOf, type PluginContext, table, text } from "stoa/plugin"
-import {
-  all,
-  type Booking,
-  bookings,
-  manage,
-  providers,
-  routes,
-  serviceTypes,
-  type Tools
-} from "./AppointmentTables.ts"
-import { customerOf } from "./Customers.ts"
+import { all, type Booking, bookings, providers, routes, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { customerOf, ownProviders, reader } from "./Customers.ts"
 
 /** Links that calendar programs follow without signing in. */
 export const calendars = table("appointment_calendars", {
@@ -106,11 +97,14 @@ export const calendarRoutes = ({ digests, ofRecord }: PluginContext) => {
   return [
     routes.post("/providers/:id/calendar", {
       summary: "Make the calendar link of a provider",
-      description: "The link before leads nowhere from now on. 404 without the provider.",
-      permission: manage,
+      description: "The link before leads nowhere from now on. 404 without the provider, and for another one's login.",
+      ...reader,
       success: CalendarLink
     }).handle((call) =>
-      Effect.flatMap(call.db.table(providers).get(call.params.id), ({ id }) => link(call, "provider", id))
+      Effect.flatMap(
+        call.db.table(providers).get({ ...ownProviders(call.actor), id: call.params.id }),
+        ({ id }) => link(call, "provider", id)
+      )
     ),
     routes.post("/my-calendar", {
       summary: "Make the calendar link of the customer",

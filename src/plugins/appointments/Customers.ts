@@ -1,7 +1,7 @@
-import { Effect } from "effect"
-import { type Actor, forbidden, holds, invalid, isAnonymous } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { type Actor, forbidden, holds, invalid, isAnonymous, isSignedIn, type Visible, type Where } from "stoa/plugin"
 import { isCustomer } from "./AppointmentsRepo.ts"
-import { manage, type Tools } from "./AppointmentTables.ts"
+import { all, type bookings, manage, providers, type Tools } from "./AppointmentTables.ts"
 
 const book = "appointments:book"
 
@@ -11,6 +11,36 @@ export const booker = {
     rule: (actor: Actor) => !isAnonymous(actor) && (holds(actor, book) || holds(actor, manage)),
     missing: book
   }
+}
+
+const readOwn = "appointments:read:own"
+
+/** Staff, and providers by their login. */
+export const reader = {
+  admits: {
+    rule: (actor: Actor) => !isAnonymous(actor) && (holds(actor, manage) || holds(actor, readOwn)),
+    missing: manage
+  }
+}
+
+/** Providers that an actor sees the appointments and the calendar of: all for staff, else those with their login. */
+export const ownProviders = (actor: Actor): Where<typeof providers> =>
+  holds(actor, manage) ? {} : { userId: { in: isSignedIn(actor) ? [actor.userId] : [] } }
+
+const Asked = Schema.Struct({ providerId: Schema.String })
+
+/** Appointments of these providers; of one that is asked for, if it is one of them. */
+export const ofOwnProviders: Visible<typeof bookings> = {
+  columns: ["providerId"],
+  seesAll: true,
+  isFew: true,
+  whereOf: ({ actor, db, query }) =>
+    holds(actor, manage) ? Effect.succeed({}) : Effect.map(
+      db.table(providers).list(ownProviders(actor), all),
+      (own) => ({
+        providerId: { in: own.map(({ id }) => id).filter((id) => !Schema.is(Asked)(query) || query.providerId === id) }
+      })
+    )
 }
 
 class NotForOthers extends forbidden("NotForOthers", `Permission '${manage}' is required to book for others.`) {}

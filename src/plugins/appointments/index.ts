@@ -58,6 +58,10 @@ export const appointments = pluginWith("appointments", AppointmentSettings, (set
   permissions: [
     { scope: "appointments:book", description: "Book appointments and wait for them", roles: ["customer"] },
     { scope: "appointments:manage", description: "See and change all appointments, hours and calendars" },
+    {
+      scope: "appointments:read:own",
+      description: "See the appointments and the calendar of the provider that one is"
+    },
     { scope: "appointments:admin", description: "Write services and providers" }
   ],
   schema: () => ({

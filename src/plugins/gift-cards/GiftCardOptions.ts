@@ -27,6 +27,10 @@ export const GiftCardSettings = Schema.Struct({
   }),
   emailTemplate: option(Text, { default: "gift-card-delivery", description: "Name of the mail after `gift-cards/`" }),
   productType: option(Text, { default: "gift_card", description: "Type of the entities whose sale issues cards" }),
+  maxUnitsPerLine: option(from(1, 9_999), {
+    default: 100,
+    description: "The most cards of a line of a cart: each is written and mailed alone"
+  }),
   singlePurpose: option(Schema.Boolean, {
     default: false,
     description: "New cards are taxed when they are sold, and not what they pay for"

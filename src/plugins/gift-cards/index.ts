@@ -48,7 +48,12 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
     version: "1.0.0",
     permissions: [{ scope: "gift-cards:admin", description: "Issue, see, correct and disable gift cards" }],
     types: {
-      [settings.productType]: { manageInventory: false, storedValue: true, singlePurpose: settings.singlePurpose }
+      [settings.productType]: {
+        manageInventory: false,
+        storedValue: true,
+        singlePurpose: settings.singlePurpose,
+        maxUnitsPerLine: settings.maxUnitsPerLine
+      }
     },
     schema: () => ({ ...money.tables, addedCards }),
     exports: GiftCards,

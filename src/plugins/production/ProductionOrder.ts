@@ -64,7 +64,7 @@ export const consumption = childOf(orders, "productionOrderId", "production_cons
   totalCost: amount.default(0),
   batchNumber: text.nullable,
   /** The lots that it was taken from. */
-  lots: jsonOf(Schema.Array(TakenLot)).default([])
+  lots: jsonOf(Schema.Array(TakenLot), 65_536).default([])
 }, { checks: { costs: "unit_cost >= 0" } })
 export type Consumption = RowOf<typeof consumption>
 

@@ -49,6 +49,15 @@ export const ScheduleSettings = Schema.Struct({
     default: "release",
     description: "From when on goods are held: from the checkout on, or from the scheduling on"
   }),
+  maxHoldDays: option(whole(1, 730), {
+    default: 7,
+    description: "How many days ahead goods are held at most from the scheduling on; staff is not bound"
+  }),
+  maxHeldUnits: option(whole(1, 1_000_000), {
+    default: 20,
+    description:
+      "How many units in orders to come one customer holds at most from the scheduling on; staff is not bound"
+  }),
   timezone: option(Schema.NullOr(TimeZone), {
     default: null,
     description: "The time zone of the opening hours and of repeats; null: the store's"

@@ -1,5 +1,5 @@
 import { DateTime, Schema } from "effect"
-import { type CartId, OrderId, rowsOf, statement } from "stoa/plugin"
+import { type CartId, type CustomerId, OrderId, rowsOf, statement } from "stoa/plugin"
 
 const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 const orderIds = rowsOf(Schema.Struct({ id: OrderId }))
@@ -42,6 +42,21 @@ export const openOfErased = statement("ScheduledOrders.openOfErased", function*(
       join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null
       where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'failed')`)
 })
+
+const units = rowsOf(Schema.Struct({ units: Schema.Int }))
+
+/** The units in orders to come of a customer, without this one. Others that count them wait until the transaction ends. */
+export const unitsToCome = statement(
+  "ScheduledOrders.unitsToCome",
+  function*(sql, organizationId, customerId: CustomerId, without: string) {
+    yield* sql`select pg_advisory_xact_lock(hashtextextended(${`scheduled units ${organizationId} ${customerId}`}, 0))`
+    const [row] = yield* units(sql`select coalesce(sum((i.item->>'quantity')::int8), 0)::float8 as units
+      from scheduled_orders o cross join lateral jsonb_array_elements(o.items) as i (item)
+      where o.organization_id = ${organizationId} and o.customer_id = ${customerId}::uuid and o.status = 'scheduled'
+        and o.id <> ${without}::uuid`)
+    return row?.units ?? 0
+  }
+)
 
 /** The order that a cart became. */
 export const orderOfCart = statement("ScheduledOrders.orderOfCart", function*(sql, organizationId, cartId: CartId) {

@@ -10,11 +10,11 @@ import {
   requireWindow,
   Unauthorized
 } from "stoa/plugin"
+import { checkHoldTime, hold, isWithinHold } from "./HeldGoods.ts"
 import {
   admin,
   announce,
   freeCart,
-  holdGoods,
   own,
   releaseGoods,
   type ScheduledOrder,
@@ -103,6 +103,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   const { db, services } = tools
   const customerId = yield* customerFor(tools, actor, named)
   yield* checkTime(settings, scheduledFor)
+  yield* checkHoldTime(settings, scheduledFor)
   yield* requireWindow({ scheduledFor, repeatUntil: rest.repeatUntil }, "scheduledFor", "repeatUntil")
   yield* checkAddress(rest)
   const seen = yield* services.cart.get(cartId)
@@ -121,7 +122,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
     const dueAt = releaseOf(settings, scheduledFor)
     const row = yield* db.table(scheduledOrders)
       .insert({ ...rest, cartId, customerId, items, currency: cart.currency, scheduledFor, slotStart, dueAt })
-    if (settings.holdGoods === "scheduling") yield* holdGoods(tools, row)
+    yield* hold(tools, settings, row)
     yield* services.cart.hold(seen, `the scheduled order ${row.id}`)
     return row
   }))
@@ -135,7 +136,9 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
 const moveTo = Effect.fnUntraced(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder, scheduledFor: Date, change: Change) {
     const slotStart = yield* takePlace(tools, settings, scheduledFor, row.id)
-    if (settings.holdGoods === "scheduling" && row.status !== "scheduled") yield* holdGoods(tools, row)
+    // Repeats that are far ahead hold nothing before their release.
+    const isNear = row.everyDays === null || (yield* isWithinHold(settings, scheduledFor))
+    if (row.status !== "scheduled" && isNear) yield* hold(tools, settings, row)
     return yield* tools.db.use(scheduling).move("plan", row.id, {
       ...change,
       scheduledFor,
@@ -165,6 +168,7 @@ export const change = Effect.fn("ScheduledOrders.change")(
       return yield* tools.db.table(scheduledOrders).update(id, changed)
     }
     yield* checkTime(settings, scheduledFor)
+    yield* checkHoldTime(settings, scheduledFor)
     return yield* moveTo(tools, settings, row, scheduledFor, changed)
   },
   (work, { db }) => db.transaction(work)
@@ -227,7 +231,10 @@ export const repeat = Effect.fn("ScheduledOrders.repeat")(
 export const skip = Effect.fn("ScheduledOrders.skip")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
     const row = yield* tools.db.use(scheduling).lock("skip", yield* tools.db.use(own).which(id))
-    return yield* moveTo(tools, settings, row, yield* nextTime(settings, row), {})
+    const next = yield* nextTime(settings, row)
+    // It is a repeat that is far ahead now.
+    if (settings.holdGoods === "scheduling" && !(yield* isWithinHold(settings, next))) yield* releaseGoods(tools, row)
+    return yield* moveTo(tools, settings, row, next, {})
   },
   (work, { db }) => db.transaction(work)
 )

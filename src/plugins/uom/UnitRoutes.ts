@@ -32,7 +32,7 @@ const unitRoutes = resource(routes, "/units", units, {
   noun: "unit",
   read,
   write,
-  filters: ["category", "code"],
+  filters: ["category", "code", "isBaseUnit"],
   search: ["code", "name"],
   patch: ({ db, input, which }) =>
     alone(

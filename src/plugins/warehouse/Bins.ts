@@ -8,7 +8,8 @@ export const bins = table("warehouse_bins", {
   name: text,
   type: oneOf(["general", "cold", "frozen", "dry", "hazardous", "display"]).default("general"),
   isActive: boolean.default(true),
-  capacity: someUnits.nullable
+  /** Stock is counted by warehouse, not by bin. */
+  capacity: someUnits.nullable.forPeople
 }, { unique: [{ columns: ["warehouseId", "code"] }] })
 
 export const binRoutes = resource(routes, "/bins", bins, {

@@ -49,6 +49,12 @@ const filterText = (issue: SchemaIssue.Filter): string | undefined => {
   return `Expected ${annotated(issue.issue.annotations, "expected") ?? checkText(issue.filter)}`
 }
 
+/** The text of a check that says `predicate` begins with the name of its field. */
+const sentence = (issue: SchemaIssue.Filter, path: ReadonlyArray<PropertyKey>): string | undefined =>
+  issue.filter.annotations?.["predicate"] === true
+    ? `${path.length === 0 ? "The value" : path.map(String).join(".")} ${filterText(issue) ?? "is not valid."}`
+    : filterText(issue)
+
 const typeText = ({ ast }: SchemaIssue.InvalidType | SchemaIssue.AnyOf): string =>
   annotated(ast.annotations, "message") ?? `Expected ${wanted(ast)}`
 
@@ -73,7 +79,7 @@ const collect = (
   const add = (message: string) => void found.push({ path: path.map(String).join("."), message, code: "invalid" })
   switch (issue._tag) {
     case "Filter":
-      return collect(issue.issue, path, found, instead ?? filterText(issue))
+      return collect(issue.issue, path, found, instead ?? sentence(issue, path))
     case "Encoding":
       return collect(issue.issue, path, found, instead)
     case "Pointer":

@@ -83,17 +83,27 @@ const storableJson = Schema.makeFilter(
 /** Stored in jsonb; replaced, never merged. */
 export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
 
-export const objectUpTo = (bytes: number) =>
-  StorableObject.check(
-    Schema.makeFilter(
-      (value: object) =>
-        new TextEncoder().encode(JSON.stringify(value)).length <= bytes || `must be at most ${bytes} bytes of JSON`,
-      { maxBytes: bytes }
-    )
+/** Limits the size of a value as JSON. The field and the text are the sentence of the refusal (`predicate`). */
+export const upToBytes = (bytes: number) =>
+  Schema.makeFilter(
+    (value: unknown) =>
+      new TextEncoder().encode(JSON.stringify(value)).length <= bytes || `must be at most ${bytes} bytes of JSON.`,
+    { maxBytes: bytes, predicate: true }
   )
 
-/** Limited: anyone can send one and every change copies it. */
-export const ShopperObject = objectUpTo(shopperBytes)
+const maxKeys = 100
+
+const fewKeys = Schema.makeFilter(
+  (value: object) => Object.keys(value).length <= maxKeys || `must have at most ${maxKeys} keys.`,
+  { predicate: true }
+)
+
+export const objectUpTo = (bytes: number) => StorableObject.check(upToBytes(bytes))
+
+/** What shoppers may write beside the fields of a record, such as its metadata: every change copies it. */
+export const shopperObject = (bytes: number) => objectUpTo(bytes).check(fewKeys)
+
+export const ShopperObject = shopperObject(shopperBytes)
 
 export const AnyJson = Schema.Unknown.check(storableJson)
 

@@ -6,6 +6,7 @@ import {
   inOrganization,
   machineOf,
   raceOf,
+  type TestActor,
   testAdminActor,
   testCustomerActor,
   testNoPermActor,
@@ -98,6 +99,26 @@ describe("appointments", () => {
     for (const [expected, body, as] of cases) await salon.refused(expected, "POST", "/bookings", body, as)
     await salon.book(ann, service, good, at)
     await salon.refused("409 CONFLICT", "POST", "/bookings", salon.wish(service, good, at), bob)
+  })
+
+  it("are shown, with their calendar, to the provider with their login, and to no other one", async () => {
+    const service = await salon.service()
+    const [hers, other] = [await salon.provider(service, { userId: "user-hair" }), await salon.provider(service)]
+    const own = await salon.book(ann, service, salon.at(4, "10:00"), { providerId: hers })
+    const foreign = await salon.book(bob, service, salon.at(4, "10:00"), { providerId: other })
+    const hair = { ...withPermissions(["appointments:read:own"], ann), userId: "user-hair" }
+    const list = async (filter: string, as: TestActor = hair) =>
+      (await salon.done("GET", `/bookings${filter}`, undefined, as)).list("data").map((one) => Object(one).id)
+    assert.deepStrictEqual([await list(""), await list(`?providerId=${other}`)], [[own], []])
+    assert.deepStrictEqual(await list("", { ...hair, userId: "user-nails" }), [])
+    assert.includeMembers(await list("?limit=100", staff), [own, foreign])
+    assert.strictEqual((await salon.done("GET", `/bookings/${own}`, undefined, hair)).at("data.id"), own)
+    await salon.refused("404 NOT_FOUND", "GET", `/bookings/${foreign}`, undefined, hair)
+    await salon.refused("403 FORBIDDEN", "POST", `/bookings/${own}/confirm`, undefined, hair)
+    await salon.refused("403 FORBIDDEN", "GET", "/bookings", undefined, ann)
+    await salon.refused("401 UNAUTHORIZED", "GET", "/bookings", undefined, null)
+    await salon.done("POST", `/providers/${hers}/calendar`, undefined, hair)
+    await salon.refused("404 NOT_FOUND", "POST", `/providers/${other}/calendar`, undefined, hair)
   })
 
   it("are priced and timed as the provider offers them", async () => {

@@ -42,6 +42,30 @@ describe("a gift card that is bought", () => {
     assert.deepStrictEqual(await cardsOf(orderId), cards)
   })
 
+  it("is one of at most 100 of a line, in the cart and at the checkout", async () => {
+    const cart = await ofCards([{ quantity: 99 }])
+    const items = `/carts/${cart.id}/items`
+    const [line] = await shop.app.db.query("select id, entity_id as entity from cart_lines where cart_id = $1", [
+      cart.id
+    ])
+    const secret = cart.headers
+    const add = (quantity: number) => shop.ask("POST", items, { entityId: line?.["entity"], quantity }, null, secret)
+    const refused = await add(2)
+    assert.strictEqual(refused.status, 422, JSON.stringify(refused.body))
+    assert.include(
+      refused.text("error.message"),
+      "quantity must be at most 100: a line has no more units of this item."
+    )
+    assert.strictEqual((await add(1)).status, 201)
+    const changed = await shop.ask("PATCH", `${items}/${line?.["id"]}`, { quantity: 101 }, null, secret)
+    assert.strictEqual(changed.status, 422, JSON.stringify(changed.body))
+    // Two additions at the same moment, or a cart of the version before.
+    await shop.app.db.query("update cart_lines set quantity = 101 where id = $1", [line?.["id"]])
+    const bought = await shop.checkOut(cart, [])
+    assert.deepStrictEqual([bought.status, bought.at("error.code")], [422, "CHECKOUT_FAILED"])
+    assert.match(bought.text("error.message"), /A line can have at most 100 units of /)
+  })
+
   it("comes by mail to its receiver at the time that is asked for, and its code is forgotten then", async () => {
     const cart = await ofCards([
       { metadata: { recipientEmail: "now@example.com" } },

@@ -22,6 +22,7 @@ import type { PluginContext } from "../PluginContext.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { ofRecordWith } from "../tables/RecordOrganizationRepo.ts"
+import { shopperScopes } from "./BodyBounds.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { transportOf } from "./GuardedTransport.ts"
 import { callFlaws, conditionFlaws, routeFlaws } from "./PluginRules.ts"
@@ -171,7 +172,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const known = yield* knownScopes
     const [flaw] = [
       ...yield* pathFlaws(sql, all.flatMap(({ installed }) => Object.values(installed.onEvents))),
-      ...routeFlaws(routes, known, [...endpoints(), ...docsEndpoints]),
+      ...routeFlaws(routes, known, [...endpoints(), ...docsEndpoints], shopperScopes(settings.deployment.plugins)),
       ...callFlaws(settings.deployment.plugins, known),
       ...conditionFlaws(settings.deployment, all.map(({ installed }) => installed))
     ]

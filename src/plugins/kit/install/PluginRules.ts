@@ -265,7 +265,8 @@ const ofAddress = ({ outsideApi, path }: BuiltRoute["described"]): ReadonlyArray
 export const routeFlaws = (
   routes: ReadonlyArray<OwnedRoute>,
   permissions: ReadonlySet<string>,
-  core: ReadonlyArray<{ readonly method: string; readonly path: string }>
+  core: ReadonlyArray<{ readonly method: string; readonly path: string }>,
+  ofShoppers: ReadonlySet<string> = new Set()
 ): ReadonlyArray<string> => {
   const owners = new Owners(core.map(({ method, path }) => addressOf(method, path)))
   const found = routes.flatMap(({ plugin, route: { described } }) => {
@@ -294,5 +295,5 @@ export const routeFlaws = (
       )
     ]
   })
-  return [...found, ...boundFlaws(routes)]
+  return [...found, ...boundFlaws(routes, ofShoppers)]
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { CustomerId, OrderId, Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
-import { FreeText, objectUpTo, ofForm, shopperBytes, Text } from "../../../domain/platform/text/Storable.ts"
+import { FreeText, objectUpTo, ofForm, ShopperObject, Text, upToBytes } from "../../../domain/platform/text/Storable.ts"
 import { isDay, Moment, Time, Until } from "../../../domain/platform/text/Time.ts"
 import { Column, type CoreRecord, plain, SecretColumn } from "./Column.ts"
 
@@ -55,14 +55,15 @@ export const timestamp = Object.assign(moment, { until: new Column(Time, moment.
 
 const jsonUpTo = (bytes: number) => new Column(objectUpTo(bytes), plain("jsonb"))
 
-/** Any JSON object of up to 16 kB, as much as shoppers may send; `json.upTo(bytes)` has another limit. */
-export const json = Object.assign(jsonUpTo(shopperBytes), { upTo: jsonUpTo })
+/** Any JSON object of up to 16 kB and 100 keys, as much as shoppers may send; `json.upTo(bytes)` has another limit. */
+export const json = Object.assign(new Column(ShopperObject, plain("jsonb")), { upTo: jsonUpTo })
 
 /**
- * JSON of this shape, which limits each text, list and record in it where callers without a permission send it. Rows are
- * read without decoding, because only this schema writes them.
+ * JSON of this shape, of up to so many bytes where a request names it. Rows are read without decoding, because only this
+ * schema writes them.
  */
-export const jsonOf = <A, E>(schema: Schema.Codec<A, E>) => new Column(schema, plain("jsonb"))
+export const jsonOf = <A, E>(schema: Schema.Codec<A, E>, bytes: number) =>
+  new Column(schema, plain("jsonb"), schema.check(upToBytes(bytes)))
 
 /**
  * An exact number of at most `precision` digits, `scale` of them after the point: a text in code and in the API, such as

@@ -45,7 +45,7 @@ export const disputes = table("marketplace_disputes", {
   resolutionNotes: longText.nullable,
   refundAmountCents: amount.nullable,
   refundId: idOf(RefundId).nullable,
-  evidence: jsonOf(Schema.Array(Evidence)).default([]),
+  evidence: jsonOf(Schema.Array(Evidence), 65_536).default([]),
   resolvedBy: text.nullable,
   deadlineAt: timestamp.nullable,
   openedAt: timestamp.defaultNow.forPeople,

@@ -33,7 +33,7 @@ export const payouts = table("marketplace_vendor_payouts", {
   periodStart: timestamp.nullable,
   periodEnd: timestamp.nullable,
   grossAmount: amount,
-  deductions: jsonOf(Schema.Array(Deduction)).default([]),
+  deductions: jsonOf(Schema.Array(Deduction), 65_536).default([]),
   netAmount: amount,
   failedAt: timestamp.nullable,
   failureReason: longText.nullable,

@@ -31,7 +31,10 @@ export const returns = table("marketplace_return_requests", {
   description: longText.nullable,
   status: oneOf(["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", ...ends])
     .default("requested"),
-  lineItems: jsonOf(Schema.Array(Schema.Struct({ ...EntityUnits.fields, reason: Schema.optional(Schema.String) })))
+  lineItems: jsonOf(
+    Schema.Array(Schema.Struct({ ...EntityUnits.fields, reason: Schema.optional(Schema.String) })),
+    65_536
+  )
     .nullable,
   refundAmountCents: amount.nullable,
   refundId: idOf(RefundId).nullable,

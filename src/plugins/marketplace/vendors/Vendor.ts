@@ -43,7 +43,7 @@ export const vendors = table("marketplace_vendors", {
   rejectionReason: longText.nullable,
   suspensionReason: longText.nullable,
   suspendedAt: timestamp.nullable,
-  approvedCategories: jsonOf(Schema.Array(Schema.String)).nullable,
+  approvedCategories: jsonOf(Schema.Array(Schema.String), 16_384).nullable,
   tier: oneOf(tiers).default("standard"),
   /** 0 to 100; `marketplace/score-vendors` computes it. */
   performanceScore: integerBetween(0, 100).default(100),

@@ -9,6 +9,8 @@ describe("a scheduled order that is changed, retried, stopped and released at th
   beforeAll(async () => {
     shop = await openBoxShop({
       holdGoods: "scheduling",
+      maxHoldDays: 700,
+      maxHeldUnits: 100_000,
       retryMinutes: [60, 60],
       slotMinutes: 60,
       slotCapacity: 1_000

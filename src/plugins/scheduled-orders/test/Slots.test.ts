@@ -19,7 +19,9 @@ describe("slots of scheduled orders", () => {
       slotMinutes: 30,
       slotCapacity: 3,
       maxDaysAhead: 700,
-      holdGoods: "scheduling"
+      holdGoods: "scheduling",
+      maxHoldDays: 700,
+      maxHeldUnits: 100_000
     })
   }, 120_000)
   afterAll(() => shop.close())

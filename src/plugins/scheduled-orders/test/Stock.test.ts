@@ -5,7 +5,14 @@ import { ann, type BoxShop, customer, openBoxShop } from "./BoxShop.ts"
 describe("goods that are held from the scheduling on", () => {
   let shop: BoxShop
   beforeAll(async () => {
-    shop = await openBoxShop({ holdGoods: "scheduling", retryMinutes: [60], slotMinutes: 60, slotCapacity: 1_000 })
+    shop = await openBoxShop({
+      holdGoods: "scheduling",
+      maxHoldDays: 30,
+      maxHeldUnits: 100,
+      retryMinutes: [60],
+      slotMinutes: 60,
+      slotCapacity: 1_000
+    })
   }, 120_000)
   afterAll(() => shop.close())
 
@@ -109,4 +116,73 @@ describe("goods that are held from the scheduling on", () => {
     assert.strictEqual(await reserved(product), 2)
     await shop.due(id, "completed", 1)
   }, 120_000)
+})
+
+describe("goods that are held without a payment", () => {
+  let shop: BoxShop
+  beforeAll(async () => {
+    shop = await openBoxShop({ holdGoods: "scheduling", maxHoldDays: 5, maxHeldUnits: 3 })
+  }, 120_000)
+  afterAll(() => shop.close())
+
+  const days = (count: number) => ({ scheduledFor: shop.inHours(24 * count) })
+
+  it("are at most so many units of a customer, also of orders that come at once; staff is not bound", async () => {
+    const [product, eve] = [await shop.product({ stock: 100 }), customer("eve")]
+    const four = await shop.refused(
+      "422 VALIDATION_FAILED",
+      "POST",
+      "",
+      shop.wish(await shop.cart(eve, product, 4)),
+      eve
+    )
+    assert.match(
+      four.text("error.message"),
+      /cartId must have at most 3 units: the orders of a customer to come hold at most 3\.$/
+    )
+    const carts = await Promise.all(Array.from({ length: 6 }, () => shop.cart(eve, product)))
+    const sent = await Promise.all(carts.map((cart) => shop.ask("POST", "/scheduled-orders", shop.wish(cart), eve)))
+    assert.deepStrictEqual(sent.map(({ status }) => status).toSorted(), [201, 201, 201, 422, 422, 422])
+    const [level] = await shop.db.query("select sum(reserved)::int as n from stock_levels where entity_id = $1", [
+      product
+    ])
+    assert.strictEqual(level?.["n"], 3)
+    const [first] = sent.filter(({ status }) => status === 201)
+    await shop.done("POST", `/${first?.text("data.id")}/cancel`, undefined, eve)
+    await shop.done("POST", "", shop.wish(await shop.cart(eve, product)), eve)
+    const customerId = (await shop.ask("GET", "/me/profile", undefined, eve)).text("data.id")
+    await shop.done("POST", "", { ...shop.wish(await shop.cart(eve, product, 50), days(60)), customerId })
+  })
+
+  it("are at most so many units of orders that are resumed at once, too", async () => {
+    const [product, max] = [await shop.product({ stock: 100 }), customer("max")]
+    const paused = async () => {
+      const wish = shop.wish(await shop.cart(max, product, 2), { everyDays: 1 })
+      const id = (await shop.done("POST", "", wish, max)).text("data.id")
+      await shop.done("POST", `/${id}/pause`, undefined, max)
+      return id
+    }
+    const ids: Array<string> = []
+    for (let n = 0; n < 6; n++) ids.push(await paused())
+    const sent = await Promise.all(ids.map((id) => shop.ask("POST", `/scheduled-orders/${id}/resume`, undefined, max)))
+    assert.deepStrictEqual(sent.map(({ status }) => status).toSorted(), [201, 422, 422, 422, 422, 422])
+  })
+
+  it("are held for at most so many days, and not for repeats that are skipped beyond them", async () => {
+    const [product, zoe] = [await shop.product({ stock: 100 }), customer("zoe")]
+    const cart = await shop.cart(zoe, product)
+    const late = await shop.refused("422 VALIDATION_FAILED", "POST", "", shop.wish(cart, days(6)), zoe)
+    assert.include(
+      late.text("error.message"),
+      "scheduledFor must be within 5 days, because its goods are held until then."
+    )
+    const id = (await shop.done("POST", "", shop.wish(cart, { ...days(4), everyDays: 7 }), zoe)).text("data.id")
+    await shop.refused("422 VALIDATION_FAILED", "PATCH", `/${id}`, days(6), zoe)
+    const held = async () =>
+      (await shop.db.query("select sum(reserved)::int as n from stock_levels where entity_id = $1", [product]))[0]
+        ?.["n"]
+    assert.strictEqual(await held(), 1)
+    await shop.done("POST", `/${id}/skip`, undefined, zoe)
+    assert.strictEqual(await held(), 0)
+  })
 })
