@@ -79,6 +79,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         ...last("entity_id"),
         ...last("variant_id"),
         ...rare("warehouse_id", one),
+        ...rare("is_blocked", "true"),
         ...last("batch_number", { value: "batch", others: "'batch ' || n" }),
         expiry_date: "t.expiry_date + n"
       }
@@ -151,6 +152,8 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         `entityId=${one}`,
         `variantId=${one}`,
         "batchNumber=batch",
+        "isBlocked=true",
+        "isBlocked=false",
         "expiringBefore=2080-01-01",
         ...warehouses
       ],
@@ -178,6 +181,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
   totals: {
     "/api/warehouse/lots": stock,
     "/api/warehouse/lots?warehouseId": stock,
+    "/api/warehouse/lots?isBlocked": stock,
     "/api/warehouse/lots?expiringBefore": stock
   },
   exceptions: {
@@ -187,6 +191,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     "/api/procurement/suppliers?search": search,
     "/api/procurement/purchase-orders?search": search,
     "/api/procurement/grn?search": search,
+    "/api/warehouse/lots/:id/orders": "the orders of one batch",
     "/api/warehouse/bins?search": search,
     "/api/warehouse/transfers?search": search,
     "/api/warehouse/wastage?search": search,
