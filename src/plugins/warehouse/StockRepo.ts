@@ -12,7 +12,9 @@ const stock = rowsOf(Schema.Struct({
   isVariant: Schema.Boolean,
   onHand: Schema.Int,
   /** Of a unit, in minor units with their decimals; 0 where it is unknown. */
-  unitCost: Schema.String
+  unitCost: Schema.String,
+  /** Counts that adjusted them. */
+  adjustments: Schema.Int
 }))
 
 /** What a warehouse has of each line, and whether its goods are the organization's. */
@@ -23,7 +25,11 @@ export const stockOf = statement(
     // Each line is looked up by its keys in any plan.
     return yield* stock(sql`select e.known is not null as "isEntity",
         t.variant is null or v.known is not null as "isVariant", coalesce(l.quantity_on_hand, 0) as "onHand",
-        coalesce(l.average_cost, 0)::text as "unitCost"
+        coalesce(l.average_cost, 0)::text as "unitCost",
+        (select count(*)::int from reconciliation_items i
+          join stock_reconciliations r on r.id = i.reconciliation_id and r.warehouse_id = ${warehouseId}::uuid
+          where r.organization_id = ${organizationId} and i.adjustment_made and i.entity_id = t.entity
+            and i.variant_id is not distinct from t.variant) as adjustments
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) t (n int, entity uuid, variant uuid)
         left join lateral (select true as known from plugin_entities
           where organization_id = ${organizationId} and id = t.entity limit 1) e on true
@@ -40,6 +46,41 @@ export const stockOf = statement(
 export const nameLots = statement("Stock.nameLots", function*(sql, _organizationId, named: ReadonlyArray<object>) {
   yield* sql`select set_config('stoa.lots_named', ${JSON.stringify(named)}, true)`
 })
+
+const toCount = rowsOf(
+  Schema.Struct({ entityId: EntityId, variantId: Schema.NullOr(VariantId), itemName: Schema.String })
+)
+
+/** Goods to count: the named ones, else those of the warehouse that were not counted for so many days, by their worth. */
+export const goodsToCount = statement(
+  "Stock.goodsToCount",
+  function*(
+    sql,
+    organizationId,
+    warehouseId: WarehouseId,
+    named: ReadonlyArray<StockLine> | undefined,
+    days: number,
+    limit: number
+  ) {
+    const given = named?.map(({ entityId: entity, variantId: variant }, turn) => ({ turn, entity, variant }))
+    const goods = given !== undefined
+      ? sql`select turn, entity, variant from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+          t (turn int, entity uuid, variant uuid)`
+      : sql`select -l.quantity_on_hand * coalesce(l.average_cost, 0) as turn, l.entity_id as entity, l.variant_id as variant
+        from plugin_stock_levels l
+        where l.organization_id = ${organizationId} and l.warehouse_id = ${warehouseId}::uuid and not exists (
+          select from stock_reconciliations r join reconciliation_items i on i.reconciliation_id = r.id
+          where r.organization_id = ${organizationId} and r.warehouse_id = ${warehouseId}::uuid
+            and i.entity_id = l.entity_id and i.variant_id is not distinct from l.variant_id
+            and (r.status in ('draft', 'counting', 'submitted')
+              or r.status in ('approved', 'adjusted') and r.counted_at > now() - make_interval(days => ${days}::int)))
+        order by 1, 2, 3 limit ${limit}`
+    return yield* toCount(sql`select entity as "entityId", variant as "variantId", coalesce((
+          select title from plugin_entity_titles where organization_id = ${organizationId} and entity_id = entity
+          order by locale limit 1), entity::text) as "itemName"
+      from (${goods}) chosen order by turn, entity, variant`)
+  }
+)
 
 const withheld = rowsOf(Schema.Struct({
   id: Schema.String,
