@@ -196,6 +196,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     "/api/warehouse/transfers?search": search,
     "/api/warehouse/wastage?search": search,
     "/api/warehouse/reconciliations?search": search,
-    "/api/production/orders?search": search
+    "/api/production/orders?search": search,
+    "/api/production/suggestions": "one look at each bill of material"
   }
 })
