@@ -80,7 +80,6 @@ const withoutEffect = (sources: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 /** Columns that have no effect yet. The list may only shrink. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
-  procurement: ["supplier_items.supplierSku"],
   warehouse: ["warehouse_bins.capacity"]
 }
 

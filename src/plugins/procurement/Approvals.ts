@@ -24,14 +24,16 @@ export const personOf = ({ keyId, name, userId }: Actor): string => userId ?? ke
 const refuseAboveLimit = Effect.fnUntraced(function*(
   { approvalLimit, exchangeRates }: ProcurementSettings,
   { role }: Actor,
-  { currency, exchangeRate, grandTotal }: PurchaseOrder,
+  { currency, duty, exchangeRate, freight, grandTotal }: PurchaseOrder,
   storeCurrency: string
 ) {
   const limit = approvalLimit[role]
   if (limit === undefined) return
   const known = currency === storeCurrency ? "1" : exchangeRates[currency]
   if (known === undefined) return yield* new RateUnknown(currency)
-  const isAbove = [known, exchangeRate].some((rate) => Rational.of(rate).times(grandTotal).minus(limit).isPositive)
+  const isAbove = [known, exchangeRate].some((rate) =>
+    Rational.of(rate).times(grandTotal + freight + duty).minus(limit).isPositive
+  )
   if (isAbove) return yield* new AboveLimit(limit)
 })
 

@@ -55,10 +55,11 @@ export const knownGoods = statement(
  * as they are posted. `tolerance`: percent. One statement for any number of lines.
  */
 export const arrive = statement("Goods.arrive", function*(sql, organizationId, grnId: string, tolerance: number) {
-  return yield* arrivals(sql`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
+  return yield* arrivals(sql`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate,
+          coalesce((o.freight + o.duty)::numeric / nullif(o.subtotal, 0), 0) as landed
         from goods_received_notes g join purchase_orders o on o.id = g.po_id
         where g.organization_id = ${organizationId} and g.id = ${grnId}::uuid for update of g),
-      line as materialized (select i.*, grn.warehouse_id, grn.exchange_rate,
+      line as materialized (select i.*, grn.warehouse_id, grn.exchange_rate, grn.landed,
           sum(i.stock_received) over (partition by i.po_item_id order by i.id) - i.stock_received as earlier
         from grn_items i join grn on grn.id = i.grn_id),
       item as materialized (select p.* from purchase_order_items p
@@ -72,7 +73,7 @@ export const arrive = statement("Goods.arrive", function*(sql, organizationId, g
         abs(line.unit_cost - item.unit_cost)::int8 * 100 > item.unit_cost::int8 * ${tolerance}::int as "costDiffers",
         line.stock_accepted as accepted,
         greatest(0, least(line.stock_received, item.stock_quantity - item.stock_arrived - line.earlier))::int as arrived,
-        round(line.unit_cost::numeric * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
+        round((line.unit_cost + item.unit_cost * line.landed) * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
           as "unitCost"
       from line join item on item.id = line.po_item_id order by line.id`)
 })
