@@ -27,6 +27,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     purchase_order_items: { totalCost: 0 },
     goods_received_notes: { warehouseId: home },
     grn_items: { quantityReceived: 1, quantityAccepted: 1 },
+    supplier_bills: { total: 1, status: "matched" },
     warehouse_bins: { warehouseId: home },
     warehouse_lots: { warehouseId: home, quantity: 1, expiryDate: "2030-01-01" },
     stock_transfers: { fromWarehouseId: home, toWarehouseId: away },
@@ -70,6 +71,9 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         ...last("supplier_id"),
         ...rare("warehouse_id", one)
       }
+    },
+    supplier_bills: {
+      columns: { ...rare("status", "rejected"), ...last("po_id"), ...last("supplier_id") }
     },
     warehouse_bins: {
       columns: { ...rare("warehouse_id", one), ...rare("type", "cold"), ...rare("is_active", "false") }
@@ -147,6 +151,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         `supplierId=${one}`,
         ...warehouses
       ],
+      "/api/procurement/bills": ["status=matched", "status=rejected", `poId=${one}`, `supplierId=${one}`],
       "/api/warehouse/bins": ["type=general", "type=cold", "isActive=true", "isActive=false", ...warehouses],
       "/api/warehouse/lots": [
         `entityId=${one}`,
@@ -191,6 +196,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     "/api/procurement/suppliers?search": search,
     "/api/procurement/purchase-orders?search": search,
     "/api/procurement/grn?search": search,
+    "/api/procurement/bills?search": search,
     "/api/warehouse/lots/:id/orders": "the orders of one batch",
     "/api/warehouse/bins?search": search,
     "/api/warehouse/transfers?search": search,

@@ -7,7 +7,7 @@ import type { PurchaseOrder } from "./PurchaseOrder.ts"
 class AboveLimit extends forbidden("AboveLimit", (limit: number) => `Your role approves orders of up to ${limit}.`) {}
 class OwnOrder extends forbidden(
   "OwnOrder",
-  "Another person has to approve this order: you requested it, or changed it last."
+  "Another person has to approve this: you entered it, or changed it last."
 ) {}
 class RateUnknown extends forbidden(
   "RateUnknown",
@@ -37,6 +37,10 @@ const refuseAboveLimit = Effect.fnUntraced(function*(
   if (isAbove) return yield* new AboveLimit(limit)
 })
 
+/** Refuses what one of these people, with `fourEyes`, may not approve: their own entries. */
+export const refuseOwn = (fourEyes: boolean, actor: Actor, people: ReadonlyArray<string | null>) =>
+  fourEyes && people.includes(personOf(actor)) ? Effect.fail(new OwnOrder()) : Effect.void
+
 /** Refuses an approval by the person who requested the order or changed it last, and one above the limit of the actor's role. */
 export const refuseApproval = Effect.fnUntraced(function*(
   settings: ProcurementSettings,
@@ -44,7 +48,6 @@ export const refuseApproval = Effect.fnUntraced(function*(
   order: PurchaseOrder,
   storeCurrency: string
 ) {
-  const isOwn = [order.requestedBy, order.changedBy].includes(personOf(actor))
-  if (settings.fourEyes && isOwn) return yield* new OwnOrder()
+  yield* refuseOwn(settings.fourEyes, actor, [order.requestedBy, order.changedBy])
   yield* refuseAboveLimit(settings, actor, order, storeCurrency)
 })
