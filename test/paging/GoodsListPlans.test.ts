@@ -27,6 +27,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     purchase_order_items: { totalCost: 0 },
     goods_received_notes: { warehouseId: home },
     grn_items: { quantityReceived: 1, quantityAccepted: 1 },
+    supplier_bills: { total: 1, status: "matched" },
     warehouse_bins: { warehouseId: home },
     warehouse_lots: { warehouseId: home, quantity: 1, expiryDate: "2030-01-01" },
     stock_transfers: { fromWarehouseId: home, toWarehouseId: away },
@@ -71,6 +72,9 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         ...rare("warehouse_id", one)
       }
     },
+    supplier_bills: {
+      columns: { ...rare("status", "rejected"), ...last("po_id"), ...last("supplier_id") }
+    },
     warehouse_bins: {
       columns: { ...rare("warehouse_id", one), ...rare("type", "cold"), ...rare("is_active", "false") }
     },
@@ -79,6 +83,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         ...last("entity_id"),
         ...last("variant_id"),
         ...rare("warehouse_id", one),
+        ...rare("is_blocked", "true"),
         ...last("batch_number", { value: "batch", others: "'batch ' || n" }),
         expiry_date: "t.expiry_date + n"
       }
@@ -146,11 +151,14 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         `supplierId=${one}`,
         ...warehouses
       ],
+      "/api/procurement/bills": ["status=matched", "status=rejected", `poId=${one}`, `supplierId=${one}`],
       "/api/warehouse/bins": ["type=general", "type=cold", "isActive=true", "isActive=false", ...warehouses],
       "/api/warehouse/lots": [
         `entityId=${one}`,
         `variantId=${one}`,
         "batchNumber=batch",
+        "isBlocked=true",
+        "isBlocked=false",
         "expiringBefore=2080-01-01",
         ...warehouses
       ],
@@ -178,6 +186,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
   totals: {
     "/api/warehouse/lots": stock,
     "/api/warehouse/lots?warehouseId": stock,
+    "/api/warehouse/lots?isBlocked": stock,
     "/api/warehouse/lots?expiringBefore": stock
   },
   exceptions: {
@@ -187,10 +196,13 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     "/api/procurement/suppliers?search": search,
     "/api/procurement/purchase-orders?search": search,
     "/api/procurement/grn?search": search,
+    "/api/procurement/bills?search": search,
+    "/api/warehouse/lots/:id/orders": "the orders of one batch",
     "/api/warehouse/bins?search": search,
     "/api/warehouse/transfers?search": search,
     "/api/warehouse/wastage?search": search,
     "/api/warehouse/reconciliations?search": search,
-    "/api/production/orders?search": search
+    "/api/production/orders?search": search,
+    "/api/production/suggestions": "one look at each bill of material"
   }
 })

@@ -7,7 +7,7 @@ import type { PurchaseOrder } from "./PurchaseOrder.ts"
 class AboveLimit extends forbidden("AboveLimit", (limit: number) => `Your role approves orders of up to ${limit}.`) {}
 class OwnOrder extends forbidden(
   "OwnOrder",
-  "Another person has to approve this order: you requested it, or changed it last."
+  "Another person has to approve this: you entered it, or changed it last."
 ) {}
 class RateUnknown extends forbidden(
   "RateUnknown",
@@ -24,16 +24,22 @@ export const personOf = ({ keyId, name, userId }: Actor): string => userId ?? ke
 const refuseAboveLimit = Effect.fnUntraced(function*(
   { approvalLimit, exchangeRates }: ProcurementSettings,
   { role }: Actor,
-  { currency, exchangeRate, grandTotal }: PurchaseOrder,
+  { currency, duty, exchangeRate, freight, grandTotal }: PurchaseOrder,
   storeCurrency: string
 ) {
   const limit = approvalLimit[role]
   if (limit === undefined) return
   const known = currency === storeCurrency ? "1" : exchangeRates[currency]
   if (known === undefined) return yield* new RateUnknown(currency)
-  const isAbove = [known, exchangeRate].some((rate) => Rational.of(rate).times(grandTotal).minus(limit).isPositive)
+  const isAbove = [known, exchangeRate].some((rate) =>
+    Rational.of(rate).times(grandTotal + freight + duty).minus(limit).isPositive
+  )
   if (isAbove) return yield* new AboveLimit(limit)
 })
+
+/** Refuses what one of these people, with `fourEyes`, may not approve: their own entries. */
+export const refuseOwn = (fourEyes: boolean, actor: Actor, people: ReadonlyArray<string | null>) =>
+  fourEyes && people.includes(personOf(actor)) ? Effect.fail(new OwnOrder()) : Effect.void
 
 /** Refuses an approval by the person who requested the order or changed it last, and one above the limit of the actor's role. */
 export const refuseApproval = Effect.fnUntraced(function*(
@@ -42,7 +48,6 @@ export const refuseApproval = Effect.fnUntraced(function*(
   order: PurchaseOrder,
   storeCurrency: string
 ) {
-  const isOwn = [order.requestedBy, order.changedBy].includes(personOf(actor))
-  if (settings.fourEyes && isOwn) return yield* new OwnOrder()
+  yield* refuseOwn(settings.fourEyes, actor, [order.requestedBy, order.changedBy])
   yield* refuseAboveLimit(settings, actor, order, storeCurrency)
 })

@@ -17,6 +17,7 @@ const Sent = Schema.Struct({
       quantity: Schema.Int,
       // Optional: mails that wait may have been written without it.
       unit: Schema.optional(Schema.String),
+      sku: Schema.optional(Schema.NullOr(Schema.String)),
       totalCost: Schema.Int
     })
   )
@@ -56,8 +57,8 @@ export const orderMail = mailTemplate({
         ...(expectedDelivery === null ? [] : [`Please deliver by ${expectedDelivery}.`]),
         ...(notes === null ? [] : [notes])
       ],
-      lines: lines.map(({ name, quantity, totalCost, unit }) => ({
-        label: `${quantity} ${unit ?? "×"} ${name}`,
+      lines: lines.map(({ name, quantity, sku, totalCost, unit }) => ({
+        label: `${quantity} ${unit ?? "×"} ${name}${typeof sku === "string" ? ` (${sku})` : ""}`,
         amount: moneyText(totalCost, currency, locale)
       })),
       totals: [{ label: "Total", amount: moneyText(grandTotal, currency, locale) }]
@@ -83,8 +84,9 @@ export const sendOrder = Effect.fn("OrderPaper.send")(function*(
       grandTotal,
       notes,
       expectedDelivery: yield* dayOf(expectedDelivery),
-      lines: (yield* withUnits(items)).map(({ itemName, quantityOrdered, totalCost, unit }) => ({
+      lines: (yield* withUnits(items)).map(({ itemName, quantityOrdered, supplierSku, totalCost, unit }) => ({
         name: itemName,
+        sku: supplierSku,
         quantity: quantityOrdered,
         unit,
         totalCost
@@ -99,11 +101,12 @@ const some = (texts: ReadonlyArray<string | null>): ReadonlyArray<string> => tex
 export const orderPaper = Effect.fn("OrderPaper.of")(
   function*(
     { printing }: Pick<CoreServices, "printing">,
-    { createdAt, currency, expectedDelivery, grandTotal, notes, poNumber, status, subtotal, taxTotal }: PurchaseOrder,
+    order: PurchaseOrder,
     { contactEmail, contactName, contactPhone, name, paymentTermsDays, taxId }: Supplier,
     items: ReadonlyArray<OrderItem>
   ) {
-    const delivery = yield* dayOf(expectedDelivery)
+    const { createdAt, currency, grandTotal, notes, poNumber, status, subtotal, supplierReference, taxTotal } = order
+    const delivery = yield* dayOf(order.expectedDelivery)
     const money = (amount: number) => printing.money(amount, currency)
     return yield* printing.pdf({
       title: "Purchase order",
@@ -112,13 +115,14 @@ export const orderPaper = Effect.fn("OrderPaper.of")(
       facts: [
         { label: "Status", value: status.replaceAll("_", " ") },
         { label: "Payment", value: `${paymentTermsDays} days` },
+        ...(supplierReference === null ? [] : [{ label: "Your number", value: supplierReference }]),
         ...(delivery === null ? [] : [{ label: "Delivery", value: delivery }])
       ],
       parties: [{ label: "Supplier", lines: some([name, contactName, contactEmail, contactPhone, taxId]) }],
       columns: ["Item", "Quantity", "Unit cost", "Total"],
       rows: (yield* withUnits(items)).map((item) => ({
         title: item.itemName,
-        details: some([item.notes]),
+        details: some([item.supplierSku, item.notes]),
         cells: [`${item.quantityOrdered} ${item.unit ?? ""}`.trimEnd(), money(item.unitCost), money(item.totalCost)]
       })),
       totals: [

@@ -43,6 +43,11 @@ export const orders = table("purchase_orders", {
   subtotal: amount,
   taxTotal: amount.default(0),
   grandTotal: amount,
+  /** Paid beside the order, in its currency: spread over the cost of its goods by their worth. */
+  freight: integerBetween(0, maxCost).default(0),
+  duty: integerBetween(0, maxCost).default(0),
+  /** The supplier's number of the order. */
+  supplierReference: text.nullable,
   notes: longText.nullable,
   /** The order that was closed with goods missing. */
   backOrderOf: uuid.nullable,
@@ -60,6 +65,7 @@ export const orderItems = childOf(orders, "poId", "purchase_order_items", {
   entityId: idOf(EntityId),
   variantId: idOf(VariantId).nullable,
   itemName: text,
+  supplierSku: text.nullable,
   /** Unit of the quantities and of the cost; null: stock units. */
   uomId: uuid.references(units, "restrict").nullable,
   quantityOrdered: integerBetween(1, maxQuantity),

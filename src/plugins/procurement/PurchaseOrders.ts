@@ -15,7 +15,7 @@ import {
   purchaseOrders
 } from "./PurchaseOrder.ts"
 import { knownGoods, removeItems } from "./PurchasingRepo.ts"
-import { bestPrice, pricesOf, type Supplier, supplierItems, suppliers } from "./Supplier.ts"
+import { bestPrice, maxCost, pricesOf, type Supplier, supplierItems, suppliers } from "./Supplier.ts"
 
 /** What the rules need of a request or a job. */
 export type Tools = Pick<PluginCall, "db" | "services">
@@ -45,6 +45,9 @@ class ReceiptsOpen
 
 const Item = Schema.Struct({
   ...Struct.pick(inputOf(orderItems).fields, ["entityId", "variantId", "uomId", "quantityOrdered", "notes"]),
+  supplierSku: inputOf(orderItems).fields.supplierSku.annotate({
+    description: "Default: that of the supplier's price."
+  }),
   itemName: Schema.optional(inputOf(orderItems).fields.itemName).annotate({ description: "Default: the title." }),
   unitCost: Schema.optional(inputOf(orderItems).fields.unitCost).annotate({
     description: "Of one of the unit. Default: the supplier's best price for the quantity today."
@@ -52,7 +55,18 @@ const Item = Schema.Struct({
 })
 
 const Items = Schema.Array(Item).check(Schema.isBetweenLength(1, 1_000))
-const Head = Struct.pick(inputOf(orders).fields, ["expectedDelivery", "notes", "metadata", "exchangeRate"])
+const Head = {
+  ...Struct.pick(inputOf(orders).fields, [
+    "expectedDelivery",
+    "notes",
+    "metadata",
+    "exchangeRate",
+    "freight",
+    "duty",
+    "supplierReference"
+  ]),
+  taxTotal: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCost })))
+}
 
 export const NewOrder = Schema.Struct({
   ...Struct.pick(inputOf(orders).fields, ["supplierId", "warehouseId"]),
@@ -104,16 +118,10 @@ const completed = Effect.fnUntraced(function*(
     uomId: item.uomId ?? known.of(item.entityId)?.purchaseUomId ?? null
   }))
   const stock = yield* units.toStock(lines.map((line) => ({ ...line, unitCost: null, quantity: line.quantityOrdered })))
-  const prices = lines.every(({ unitCost }) => unitCost !== undefined)
-    ? []
-    : yield* tools.db.table(supplierItems).list({ supplierId, entityId: { in: entityIds } }, all)
+  const prices = yield* tools.db.table(supplierItems).list({ supplierId, entityId: { in: entityIds } }, all)
   const day = yield* today
-  const costs = lines.map(({ unitCost, ...line }) =>
-    unitCost ?? bestPrice(
-      pricesOf(prices, line, day, known.of(line.entityId)?.purchaseUomId ?? null),
-      line.quantityOrdered
-    )
-  )
+  const offers = lines.map((line) => pricesOf(prices, line, day, known.of(line.entityId)?.purchaseUomId ?? null))
+  const costs = lines.map(({ quantityOrdered, unitCost }, n) => unitCost ?? bestPrice(offers[n] ?? [], quantityOrdered))
   const issues = costs.flatMap((cost, n) =>
     cost === undefined
       ? [{
@@ -124,12 +132,13 @@ const completed = Effect.fnUntraced(function*(
       : []
   )
   if (issues.length > 0) return yield* ValidationFailed.issues(issues)
-  return lines.map(({ itemName, quantityOrdered, ...line }, n) => {
+  return lines.map(({ itemName, quantityOrdered, supplierSku, ...line }, n) => {
     const unitCost = costs[n] ?? 0
     return {
       ...line,
       quantityOrdered,
       unitCost,
+      supplierSku: supplierSku ?? offers[n]?.flatMap((price) => price.supplierSku ?? [])[0] ?? null,
       itemName: itemName ?? titles[n] ?? line.entityId,
       stockQuantity: stock[n]?.quantity ?? quantityOrdered,
       totalCost: unitCost * quantityOrdered
@@ -137,9 +146,9 @@ const completed = Effect.fnUntraced(function*(
   })
 })
 
-const totalsOf = (items: ReadonlyArray<{ readonly totalCost: number }>) => {
+const totalsOf = (items: ReadonlyArray<{ readonly totalCost: number }>, taxTotal = 0) => {
   const subtotal = items.reduce((sum, { totalCost }) => sum + totalCost, 0)
-  return { subtotal, grandTotal: subtotal }
+  return { subtotal, taxTotal, grandTotal: subtotal + taxTotal }
 }
 
 const activeSupplier = Effect.fnUntraced(function*({ db }: Tools, id: string) {
@@ -180,7 +189,7 @@ export const draft = Effect.fn("Purchasing.draft")(
     const exchangeRate = yield* rateFor(supplier, head.exchangeRate, storeCurrency)
     const lines = yield* completed(tools, supplier.id, { ...head, items })
     const { currency } = supplier
-    const whole = { ...head, ...totalsOf(lines), currency, exchangeRate, requestedBy: personOf(actor) }
+    const whole = { ...head, ...totalsOf(lines, head.taxTotal), currency, exchangeRate, requestedBy: personOf(actor) }
     return (yield* tools.db.use(purchaseOrders).create(whole, lines)).head
   }
 )
@@ -198,20 +207,26 @@ export const change = Effect.fn("Purchasing.change")(
     { items, ...head }: typeof OrderPatch.Type
   ) {
     const { db } = tools
+    const { supplierReference, ...rest } = head
+    // The supplier's number comes when the order has gone out.
+    if (items === undefined && supplierReference !== undefined && Object.keys(rest).length === 0) {
+      return yield* db.table(orders).update(id, { supplierReference })
+    }
     const order = yield* db.use(purchaseOrder).lock("edit", id)
+    const taxTotal = head.taxTotal ?? order.taxTotal
     yield* rateFor(order, head.exchangeRate ?? order.exchangeRate, storeCurrency)
     const warehouseId = head.warehouseId ?? order.warehouseId
     const changedBy = personOf(actor)
     if (items === undefined) {
       yield* titlesOf(tools, { warehouseId, items: yield* itemsOf(tools, id) })
-      return yield* db.table(orders).update(id, { ...head, changedBy })
+      return yield* db.table(orders).update(id, { ...head, taxTotal, grandTotal: order.subtotal + taxTotal, changedBy })
     }
     const { currency } = yield* db.table(suppliers).get(order.supplierId)
     if (currency !== order.currency) return yield* new CurrencyChanged(currency)
     const lines = yield* completed(tools, order.supplierId, { warehouseId, items })
     yield* db.use(removeItems)(id)
     yield* db.table(orderItems).insertMany(lines.map((line) => ({ ...line, poId: id })))
-    return yield* db.table(orders).update(id, { ...head, ...totalsOf(lines), changedBy })
+    return yield* db.table(orders).update(id, { ...head, ...totalsOf(lines, taxTotal), changedBy })
   }
 )
 
@@ -257,7 +272,7 @@ export const close = Effect.fn("Purchasing.close")(
     const missing = items.filter((one) => one.quantityReceived < one.quantityOrdered).map((one) => {
       const quantityOrdered = one.quantityOrdered - one.quantityReceived
       return {
-        ...Struct.pick(one, ["entityId", "variantId", "itemName", "uomId", "unitCost", "notes"]),
+        ...Struct.pick(one, ["entityId", "variantId", "itemName", "supplierSku", "uomId", "unitCost", "notes"]),
         quantityOrdered,
         stockQuantity: (one.stockQuantity * quantityOrdered) / one.quantityOrdered,
         totalCost: one.unitCost * quantityOrdered

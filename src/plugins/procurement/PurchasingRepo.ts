@@ -55,10 +55,11 @@ export const knownGoods = statement(
  * as they are posted. `tolerance`: percent. One statement for any number of lines.
  */
 export const arrive = statement("Goods.arrive", function*(sql, organizationId, grnId: string, tolerance: number) {
-  return yield* arrivals(sql`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
+  return yield* arrivals(sql`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate,
+          coalesce((o.freight + o.duty)::numeric / nullif(o.subtotal, 0), 0) as landed
         from goods_received_notes g join purchase_orders o on o.id = g.po_id
         where g.organization_id = ${organizationId} and g.id = ${grnId}::uuid for update of g),
-      line as materialized (select i.*, grn.warehouse_id, grn.exchange_rate,
+      line as materialized (select i.*, grn.warehouse_id, grn.exchange_rate, grn.landed,
           sum(i.stock_received) over (partition by i.po_item_id order by i.id) - i.stock_received as earlier
         from grn_items i join grn on grn.id = i.grn_id),
       item as materialized (select p.* from purchase_order_items p
@@ -72,10 +73,38 @@ export const arrive = statement("Goods.arrive", function*(sql, organizationId, g
         abs(line.unit_cost - item.unit_cost)::int8 * 100 > item.unit_cost::int8 * ${tolerance}::int as "costDiffers",
         line.stock_accepted as accepted,
         greatest(0, least(line.stock_received, item.stock_quantity - item.stock_arrived - line.earlier))::int as arrived,
-        round(line.unit_cost::numeric * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
+        round((line.unit_cost + item.unit_cost * line.landed) * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
           as "unitCost"
       from line join item on item.id = line.po_item_id order by line.id`)
 })
+
+const matched = rowsOf(Schema.Struct({ isKnown: Schema.Boolean, discrepancy: Schema.NullOr(Schema.String) }))
+
+/**
+ * Compares lines of a bill with those of the order: no more than was accepted and is not on other bills, at the cost ordered
+ * within `tolerance` percent. The order is locked.
+ */
+export const matchBill = statement(
+  "Bills.match",
+  function*(sql, organizationId, poId: string, lines: ReadonlyArray<object>, tolerance: number) {
+    return yield* matched(sql`select p.id is not null as "isKnown", nullif(concat_ws(' and ',
+        case when t.quantity + billed.units > accepted.units then 'quantity' end,
+        case when abs(t."unitCost" - p.unit_cost)::int8 * 100 > p.unit_cost::int8 * ${tolerance}::int then 'cost' end), '')
+        as discrepancy
+      from rows from (jsonb_to_recordset(${
+      JSON.stringify(lines)
+    }::jsonb) as ("poItemId" uuid, quantity int, "unitCost" int))
+        with ordinality t ("poItemId", quantity, "unitCost", turn)
+        left join purchase_order_items p on p.id = t."poItemId" and p.po_id = ${poId}::uuid
+        cross join lateral (select coalesce(sum(i.quantity_accepted), 0) as units from grn_items i
+          join goods_received_notes g on g.id = i.grn_id and g.status in ('accepted', 'accepted_with_discrepancy')
+          where g.organization_id = ${organizationId} and i.po_item_id = p.id) accepted
+        cross join lateral (select coalesce(sum(i.quantity), 0) as units from supplier_bill_items i
+          join supplier_bills b on b.id = i.bill_id and b.status <> 'rejected'
+          where b.organization_id = ${organizationId} and i.po_item_id = p.id) billed
+      order by turn`)
+  }
+)
 
 /** Removes the lines of a draft, in one statement. */
 export const removeItems = statement("PurchaseOrders.removeItems", function*(sql, organizationId, poId: string) {

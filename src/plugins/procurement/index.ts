@@ -11,6 +11,7 @@ import { purchaseOrderRoutes } from "./PurchaseOrderRoutes.ts"
 import { openOrderOf } from "./PurchasingRepo.ts"
 import { reorderRoutes, reorderRules, reorderTask } from "./Reordering.ts"
 import { supplierItems, supplierRoutes, suppliers } from "./Supplier.ts"
+import { billItems, billRoutes, bills } from "./SupplierBills.ts"
 
 /** The compiler does not make one type of several tags by itself. */
 const used: ReadonlyArray<Context.Key<Units | StockUnitUses | Lots, unknown>> = [Units, StockUnitUses, Lots]
@@ -30,17 +31,34 @@ export const procurement = pluginWith("procurement", ProcurementSettings, (setti
   uses: used,
   layer: openOrders,
   permissions: [
-    { scope: "procurement:read", description: "See suppliers, purchase orders and goods receipts" },
-    { scope: "procurement:create", description: "Draft, submit and send purchase orders, and receive goods" },
-    { scope: "procurement:admin", description: "Write suppliers and reorder rules, approve orders, accept goods" }
+    { scope: "procurement:read", description: "See suppliers, purchase orders, goods receipts and bills" },
+    {
+      scope: "procurement:create",
+      description: "Draft, submit and send purchase orders, receive goods and enter bills"
+    },
+    {
+      scope: "procurement:admin",
+      description: "Write suppliers and reorder rules, approve orders and bills, accept goods"
+    }
   ],
-  schema: () => ({ suppliers, supplierItems, orders, orderItems, receipts, receiptItems, reorderRules }),
+  schema: () => ({
+    suppliers,
+    supplierItems,
+    orders,
+    orderItems,
+    receipts,
+    receiptItems,
+    reorderRules,
+    bills,
+    billItems
+  }),
   events: ["purchase_order.approved", "purchase_order.sent", "purchase_order.cancelled"],
   mailTemplates: [orderMail],
   routes: (context) => [
     ...supplierRoutes(context.config),
     ...purchaseOrderRoutes(settings, context.config),
     ...goodsReceiptRoutes(settings),
+    ...billRoutes(settings),
     ...reorderRoutes(context)
   ],
   tasks: (context) => [reorderTask(context)],

@@ -3,6 +3,7 @@ import {
   amount,
   boolean,
   childOf,
+  date,
   decimal,
   EntityId,
   fieldsOf,
@@ -32,6 +33,8 @@ export const boms = table("production_boms", {
   yieldQuantity: quantity.default("1"),
   yieldUomId: unit,
   isActive: boolean.default(true),
+  /** The last day for which it makes the product. */
+  validTo: date.nullable,
   level: integer.default(0),
   totalCost: amount.default(0)
 }, {
@@ -79,7 +82,15 @@ export const ItemInput = Schema.Struct({
 export const ItemInputs = Schema.Array(ItemInput).check(Schema.isBetweenLength(1, 500))
 
 export const BomInput = Schema.Struct({
-  ...inputOf(boms, { required: ["entityId", "name"], optional: ["variantId", "yieldUomId", "level"] }).fields,
+  ...inputOf(boms, { required: ["entityId", "name"], optional: ["variantId", "yieldUomId", "validTo", "level"] })
+    .fields,
+  yieldQuantity: Schema.optional(Quantity),
+  items: ItemInputs
+})
+
+/** What changes with the next version. */
+export const NextVersion = Schema.Struct({
+  ...inputOf(boms, { optional: ["name", "yieldUomId", "validTo"] }).fields,
   yieldQuantity: Schema.optional(Quantity),
   items: ItemInputs
 })

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { invalid, InvalidTransition, newId, type PluginDatabase } from "stoa/plugin"
-import { Rational } from "../uom/index.ts"
-import { type Bom, type BomInput, type BomItem, boms, type ItemInput, items } from "./Bom.ts"
+import { Rational, Units } from "../uom/index.ts"
+import { type Bom, type BomInput, type BomItem, boms, type ItemInput, items, type NextVersion } from "./Bom.ts"
 import { maxDepth, waysThrough } from "./BomRepo.ts"
-import { costsOf, lineCost, minorUnits, recipesOf } from "./Recipe.ts"
+import { costsOf, grossOf, lineCost, minorUnits, recipesOf } from "./Recipe.ts"
 
 class BomCycle extends invalid("BomCycle", "items", "items must not make the product a part of itself.") {}
 class BomTooDeep extends invalid("BomTooDeep", "items", `items must not go deeper than ${maxDepth} levels.`) {}
@@ -19,8 +19,23 @@ type Given = typeof ItemInput.Type
 const alone = <A, E, R>(db: PluginDatabase, work: Effect.Effect<A, E, R>) =>
   db.transaction(Effect.andThen(db.turn("boms"), work))
 
-const costOf = ({ quantity, unitCost }: Pick<BomItem, "unitCost"> & { readonly quantity: string | number }) =>
-  Rational.of(quantity).times(unitCost)
+/** What lines cost: materials with what is lost when they are cleaned and cut. */
+const lineCosts = <
+  Item extends Pick<BomItem, "entityId" | "unitCost"> & {
+    readonly quantity: string | number
+    readonly subBomId?: string | null | undefined
+  }
+>(
+  all: ReadonlyArray<Item>
+) =>
+  Effect.map(
+    Units.use(({ known }) => known(all.map(({ entityId }) => entityId))),
+    (known) =>
+      all.map(({ entityId, quantity, subBomId, unitCost }) => {
+        const net = Rational.of(quantity).times(unitCost)
+        return typeof subBomId === "string" ? net : net.times(grossOf(known, entityId))
+      })
+  )
 
 /** Writes lines of a bill of material. 422 for a cycle, too many levels, or a unit that cannot be converted. */
 const addItems = Effect.fnUntraced(function*(db: PluginDatabase, bom: Bom, given: ReadonlyArray<Given>, from = 0) {
@@ -30,14 +45,18 @@ const addItems = Effect.fnUntraced(function*(db: PluginDatabase, bom: Bom, given
     if (isSame(bom)) return yield* new BomCycle()
     if (subBomId !== null && !isSame(subs.find(({ id }) => id === subBomId))) return yield* new SubBomMismatch(n)
   }
-  const rows = yield* Effect.forEach(given, (item, n) =>
-    Effect.map(minorUnits(costOf(item)), (totalCost) => ({
-      ...item,
-      bomId: bom.id,
-      quantity: String(item.quantity),
-      totalCost,
-      sortOrder: from + n
-    })))
+  const costs = yield* lineCosts(given)
+  const rows = yield* Effect.forEach(
+    given,
+    (item, n) =>
+      Effect.map(minorUnits(costs[n] ?? Rational.of(0)), (totalCost) => ({
+        ...item,
+        bomId: bom.id,
+        quantity: String(item.quantity),
+        totalCost,
+        sortOrder: from + n
+      }))
+  )
   const made = yield* db.table(items).insertMany(rows)
   const { depth, isCycle } = yield* db.use(waysThrough)(bom.id)
   if (isCycle) return yield* new BomCycle()
@@ -48,7 +67,8 @@ const addItems = Effect.fnUntraced(function*(db: PluginDatabase, bom: Bom, given
 })
 
 const withTotal = (db: PluginDatabase, { id }: Bom, all: ReadonlyArray<BomItem>) =>
-  minorUnits(all.reduce((sum, item) => sum.plus(costOf(item)), Rational.of(0))).pipe(
+  lineCosts(all).pipe(
+    Effect.flatMap((costs) => minorUnits(costs.reduce((sum, cost) => sum.plus(cost), Rational.of(0)))),
     Effect.flatMap((totalCost) => db.table(boms).update(id, { totalCost }))
   )
 
@@ -85,14 +105,21 @@ export const addItem = (db: PluginDatabase, id: string, given: Given) =>
     })
   )
 
-/** Makes the next version with these lines the active one (contract, plugins §17.18). */
-export const createVersion = (db: PluginDatabase, id: string, given: ReadonlyArray<Given>) =>
+/** Makes the next version, with these lines and changes, the active one (contract, plugins §17.18). */
+export const createVersion = (
+  db: PluginDatabase,
+  id: string,
+  { items: given, yieldQuantity, ...change }: typeof NextVersion.Type
+) =>
   alone(
     db,
     Effect.gen(function*() {
       const { createdAt: _, updatedAt: __, organizationId: ___, ...before } = yield* activeBom(db, id)
       yield* db.table(boms).update(before.id, { isActive: false })
-      const bom = yield* db.table(boms).insert({ ...before, id: newId(), version: before.version + 1 })
+      const output = yieldQuantity === undefined ? {} : { yieldQuantity: String(yieldQuantity) }
+      const changed = { ...change, ...output, name: change.name ?? before.name }
+      const next = { ...before, ...changed, id: newId(), version: before.version + 1 }
+      const bom = yield* db.table(boms).insert(next)
       const made = yield* addItems(db, bom, given)
       return { ...(yield* withTotal(db, bom, made)), items: made }
     })

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import {
   amount,
+  boolean,
   childOf,
   date,
   EntityId,
@@ -63,6 +64,8 @@ export const consumption = childOf(orders, "productionOrderId", "production_cons
   unitCost: amount,
   totalCost: amount.default(0),
   batchNumber: text.nullable,
+  /** It has left stock. */
+  isTaken: boolean.default(false),
   /** The lots that it was taken from. */
   lots: jsonOf(Schema.Array(TakenLot), 65_536).default([])
 }, { checks: { costs: "unit_cost >= 0" } })
@@ -91,6 +94,12 @@ export const ConsumeInput = Schema.Struct({
 /** What came out; without it all that was ordered. */
 export const Output = inputOf(orders, { optional: ["producedQuantity", "scrapQuantity", "batchNumber", "expiryDate"] })
 export type Output = typeof Output.Type
+
+/** What came out of a part. */
+export const Part = inputOf(orders, {
+  required: ["producedQuantity"],
+  optional: ["scrapQuantity", "batchNumber", "expiryDate"]
+})
 
 export const ConsumptionView = Schema.Struct({
   ...fieldsOf(consumption),

@@ -1,5 +1,12 @@
 import { Effect } from "effect"
-import { type CoreServices, invalid, type NewRowOf, type PluginDatabase } from "stoa/plugin"
+import {
+  businessDate,
+  type CoreServices,
+  invalid,
+  LocalTimeZone,
+  type NewRowOf,
+  type PluginDatabase
+} from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { type LotLine, Lots, type TakenLot } from "../warehouse/index.ts"
 import { boms } from "./Bom.ts"
@@ -20,11 +27,16 @@ class OtherProduct extends invalid("OtherProduct", "entityId", "entityId must be
 class BomInactive
   extends invalid("BomInactive", "bomId", "bomId must be the active version of its bill of material.")
 {}
+class BomEnded extends invalid(
+  "BomEnded",
+  "plannedDate",
+  (last: string) => `plannedDate must be at most ${last}, the last day of the bill of material.`
+) {}
 class NothingUsed extends invalid("NothingUsed", "items", "items must contain at least one quantity above 0.") {}
 class OutputMismatch extends invalid(
   "OutputMismatch",
   "producedQuantity",
-  "producedQuantity + scrapQuantity must be between 1 and the ordered quantity."
+  "producedQuantity + scrapQuantity must be between 1 and what is left of the ordered quantity."
 ) {}
 
 export const consumptionOf = (db: PluginDatabase, productionOrderId: string) =>
@@ -36,6 +48,8 @@ export const createOrder = (db: PluginDatabase, input: Omit<NewRowOf<typeof orde
     const bom = yield* db.table(boms).get(input.bomId)
     if (!bom.isActive) return yield* new BomInactive()
     if (bom.entityId !== input.entityId) return yield* new OtherProduct()
+    const day = businessDate(input.plannedDate, yield* LocalTimeZone)
+    if (bom.validTo !== null && bom.validTo < day) return yield* new BomEnded(bom.validTo)
     const { variantId } = bom
     return yield* db.table(orders).insert({ ...input, variantId, orderNumber: yield* db.use(orderNumbers).next(input) })
   }))
@@ -65,11 +79,11 @@ export const consume = (db: PluginDatabase, id: string, { items }: typeof Consum
 export const unrecord = (db: PluginDatabase, productionOrderId: string, id: string) =>
   db.transaction(Effect.gen(function*() {
     yield* db.use(productionOrder).lock("complete", productionOrderId)
-    return yield* db.table(consumption).delete({ id, productionOrderId })
+    return yield* db.table(consumption).delete({ id, productionOrderId, isTaken: false })
   }))
 
 /** The materials of what was made, by the recipe, with exact costs; planned is what all that was ordered takes. */
-const planned = Effect.fnUntraced(function*(db: PluginDatabase, order: ProductionOrder, made: number) {
+const planned = Effect.fnUntraced(function*(db: PluginDatabase, order: ProductionOrder, made: number, ordered: number) {
   const { recipes, stockUnitOf } = yield* recipesOf(db, order.bomId)
   const assemblies = recipes.flatMap(({ lines }) =>
     lines.flatMap(({ item }) => item.isSubAssembly ? item.entityId : [])
@@ -79,7 +93,7 @@ const planned = Effect.fnUntraced(function*(db: PluginDatabase, order: Productio
   const inStock = (goods: Parameters<typeof keyOf>[0]) => available.get(keyOf(goods)) ?? 0
   const used = new Map(explode(recipes, made, inStock).map((material) => [keyOf(material), material]))
   const rows = yield* Effect.forEach(
-    explode(recipes, order.quantity, inStock),
+    explode(recipes, ordered, inStock),
     (material) =>
       Effect.map(minorUnits(material.cost.per(material.quantity)), (unitCost) => ({
         productionOrderId: order.id,
@@ -138,14 +152,15 @@ const moveGoods = Effect.fnUntraced(
     db: PluginDatabase,
     inventory: CoreServices["inventory"],
     order: ProductionOrder,
-    used: ReadonlyArray<Used>
+    used: ReadonlyArray<Used>,
+    posting: string
   ) {
-    const { batchNumber, entityId, expiryDate, id, producedQuantity, variantId, warehouseId } = order
+    const { batchNumber, entityId, expiryDate, producedQuantity, variantId, warehouseId } = order
     const [lots, lines] = [yield* Lots, yield* postingLines(db, order, used)]
     if (batchNumber !== null) {
       yield* lots.receive([{ entityId, variantId, warehouseId, quantity: producedQuantity, batchNumber, expiryDate }])
     }
-    return yield* lots.post(inventory, { type: "production", id }, lines)
+    return yield* lots.post(inventory, { type: "production", id: posting }, lines)
   }
 )
 
@@ -162,41 +177,46 @@ const settled = (
         id: Effect.succeed(row.id),
         unitCost: minorUnits(total.per(row.actualQuantity)),
         totalCost: minorUnits(total),
-        lots: Effect.succeed(posted[n]?.lots ?? [])
+        lots: Effect.succeed(posted[n]?.lots ?? []),
+        isTaken: Effect.succeed(true)
       })
     }),
     materialCost: minorUnits(totals.reduce((sum, total) => sum.plus(total), Rational.of(0)))
   })
 }
 
-/** How much came out. A part of the order may do so; the rest is not made. */
-const outputOf = ({ quantity }: ProductionOrder, { producedQuantity, scrapQuantity = 0, ...lot }: Output) => {
-  const produced = producedQuantity ?? quantity - scrapQuantity
+/** How much came out of what is left. A part of it may do so. */
+const outputOf = (left: number, { producedQuantity, scrapQuantity = 0, ...lot }: Output) => {
+  const produced = producedQuantity ?? left - scrapQuantity
   const made = produced + scrapQuantity
-  return produced < 0 || made < 1 || made > quantity
+  return produced < 0 || made < 1 || made > left
     ? Effect.fail(new OutputMismatch())
     : Effect.succeed({ ...lot, producedQuantity: produced, scrapQuantity })
 }
 
 /**
- * Completes an order: materials leave stock and the product comes in at what they cost, in one transaction with the order and
- * once for it. Without recorded consumption it takes what the recipe says. 422 where stock is too little.
+ * Completes an order, or a part of it whose rest stays open: materials leave stock and the product comes in at what they cost,
+ * in one transaction with the order and once for it. Without recorded consumption it takes what the recipe says. 422 where
+ * stock is too little.
  */
-export const complete = (db: PluginDatabase, inventory: CoreServices["inventory"], id: string, given: Output) =>
+export const complete = (
+  db: PluginDatabase,
+  inventory: CoreServices["inventory"],
+  id: string,
+  given: Output,
+  isPart = false
+) =>
   db.transaction(Effect.gen(function*() {
     const before = yield* db.use(productionOrder).lock("complete", id)
-    const output = yield* outputOf(before, given)
-    const order = {
-      ...before,
-      ...output,
-      batchNumber: output.batchNumber ?? null,
-      expiryDate: output.expiryDate ?? null
-    }
-    const recorded = yield* consumptionOf(db, order.id)
+    const left = before.quantity - before.producedQuantity - before.scrapQuantity
+    const output = yield* outputOf(left, given)
+    const { batchNumber = null, expiryDate = null } = output
+    const order = { ...before, ...output, batchNumber, expiryDate }
+    const recorded = (yield* consumptionOf(db, order.id)).filter(({ isTaken }) => !isTaken)
     const made = output.producedQuantity + output.scrapQuantity
     const { costs, rows } = recorded.length > 0
       ? { rows: recorded, costs: new Map<string, Rational>() }
-      : yield* planned(db, order, made)
+      : yield* planned(db, order, made, isPart ? made : left)
     const inStock = yield* Units.use(({ toStock }) =>
       toStock(rows.map((row) => ({ ...row, quantity: row.actualQuantity })))
     )
@@ -204,10 +224,19 @@ export const complete = (db: PluginDatabase, inventory: CoreServices["inventory"
       const { quantity = 0, unitCost = "0" } = inStock[n] ?? {}
       return quantity === 0 ? [] : [{ row, quantity, cost: costs.get(keyOf(row)) ?? Rational.of(unitCost) }]
     })
-    const posted = yield* moveGoods(db, inventory, order, used)
+    // Each part posts once: no two begin with as much left.
+    const posting = left === before.quantity ? order.id : `${order.id}/${left}`
+    const posted = yield* moveGoods(db, inventory, order, used, posting)
     const all = yield* settled(used, posted)
-    const { materialCost } = all
     yield* db.table(consumption).updateEach(all.rows)
-    const completed = yield* db.use(productionOrder).move("complete", order.id, { ...output, materialCost })
-    return { ...completed, consumption: yield* consumptionOf(db, order.id) }
+    const sums = {
+      ...output,
+      producedQuantity: before.producedQuantity + output.producedQuantity,
+      scrapQuantity: before.scrapQuantity + output.scrapQuantity,
+      materialCost: before.materialCost + all.materialCost
+    }
+    const after = isPart && made < left
+      ? yield* db.table(orders).update(order.id, sums)
+      : yield* db.use(productionOrder).move("complete", order.id, sums)
+    return { ...after, consumption: yield* consumptionOf(db, order.id) }
   }))

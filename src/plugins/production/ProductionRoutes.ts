@@ -1,7 +1,8 @@
 import { Effect, Schema } from "effect"
 import { EntityId, FreeText, group, inputOf, resource, Uuid, VariantId } from "stoa/plugin"
-import { BomInput, boms, BomView, bomView, BomWithItems, ItemInput, ItemInputs, ItemView, itemView } from "./Bom.ts"
+import { BomInput, boms, BomView, bomView, BomWithItems, ItemInput, ItemView, itemView, NextVersion } from "./Bom.ts"
 import { addItem, createBom, createVersion, itemsOf, rollUp } from "./Boms.ts"
+import { Suggestion, suggestions } from "./OpenOrderRepo.ts"
 import {
   ConsumeInput,
   ConsumptionView,
@@ -9,6 +10,7 @@ import {
   orders,
   OrderWithConsumption,
   Output,
+  Part,
   productionOrder
 } from "./ProductionOrder.ts"
 import { complete, consume, consumptionOf, createOrder, unrecord } from "./ProductionOrders.ts"
@@ -55,7 +57,24 @@ const bomRoutes = [
           return withItems({ ...bom, items: yield* itemsOf(db, bom.id) })
         })
     },
-    patch: false,
+    without: [
+      "entityId",
+      "variantId",
+      "version",
+      "familyId",
+      "yieldQuantity",
+      "yieldUomId",
+      "isActive",
+      "level",
+      "totalCost"
+    ],
+    patch: {
+      summary: "Change the name of a bill of material or its end",
+      description:
+        "Orders planned for later than `validTo` are 422. What it takes and makes changes with its next version.",
+      success: BomView,
+      answer: ({ db, input, which }) => Effect.map(db.table(boms).update(which, input), bomView)
+    },
     remove: false
   }),
   routes.post("/boms/:id/items", {
@@ -69,9 +88,9 @@ const bomRoutes = [
     summary: "Make the next version of a bill of material, which becomes the active one",
     description: `What refers to an older one means it from then on. ${refused}`,
     permission: admin,
-    input: Schema.Struct({ items: ItemInputs }),
+    input: NextVersion,
     success: BomWithItems
-  }).handle(({ db, input, params: { id } }) => Effect.map(createVersion(db, id, input.items), withItems)),
+  }).handle(({ db, input, params: { id } }) => Effect.map(createVersion(db, id, input), withItems)),
   routes.post("/boms/:id/cost-rollup", {
     summary: "Calculate the costs of a bill of material and of all below it",
     permission: admin,
@@ -130,6 +149,12 @@ const orderRoutes = resource(routes, "/orders", orders, {
   remove: false
 })
 
+type WithConsumption = Effect.Success<ReturnType<typeof complete>>
+const orderView = ({ consumption, ...order }: WithConsumption) => ({
+  ...order,
+  consumption: consumption.map(consumptionView)
+})
+
 export const productionRoutes = [
   ...bomRoutes,
   ...orderRoutes,
@@ -160,6 +185,29 @@ export const productionRoutes = [
     permission: create,
     success: ConsumptionView
   }).handle(({ db, params: { consumptionId, id } }) => Effect.map(unrecord(db, id, consumptionId), consumptionView)),
+  routes.post("/orders/:id/produce", {
+    summary: "Complete a part of a production order",
+    description:
+      "Takes the materials of the part, or what was recorded since the last one, and brings it in. The rest stays open; the last " +
+      "part completes the order. 422 as for `complete`.",
+    permission: create,
+    input: Part,
+    success: OrderWithConsumption
+  }).handle(({ db, input, params: { id }, services }) =>
+    Effect.map(complete(db, services.inventory, id, input, true), orderView)
+  ),
+  routes.list("/suggestions", {
+    summary: "List what to produce",
+    description:
+      "Products of which open orders and reorder thresholds ask for more than is there, on its way or in production.",
+    permission: read,
+    success: Suggestion
+  }).handle(({ db, page }) =>
+    Effect.map(
+      db.use(suggestions)({ limit: page.limit, offset: (page.page - 1) * page.limit }),
+      (found) => ({ ...page, ...found })
+    )
+  ),
   routes.post("/orders/:id/complete", {
     summary: "Complete a production order",
     description:
@@ -169,9 +217,6 @@ export const productionRoutes = [
     input: Schema.NullOr(Output),
     success: OrderWithConsumption
   }).handle(({ db, input, params: { id }, services }) =>
-    Effect.map(complete(db, services.inventory, id, input ?? {}), ({ consumption, ...order }) => ({
-      ...order,
-      consumption: consumption.map(consumptionView)
-    }))
+    Effect.map(complete(db, services.inventory, id, input ?? {}), orderView)
   )
 ]

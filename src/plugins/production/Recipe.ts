@@ -11,10 +11,16 @@ export interface Goods {
 }
 export const keyOf = ({ entityId, variantId }: Goods): string => variantId ?? entityId
 
-/** A line of a recipe in stock units of its goods. */
+/** How much leaves stock for one unit of a material that is cleaned and cut (`yieldPercentage` of its units). */
+export const grossOf = (known: KnownUnits, entityId: EntityId): Rational =>
+  Rational.of(100).per(known.of(entityId)?.yieldPercentage ?? 100)
+
+/** A line of a recipe in stock units of its goods, as they leave stock. */
 interface Line {
   readonly item: BomItem
   readonly quantity: Rational
+  /** What it costs unless something below makes it. */
+  readonly cost: Rational
   /** The active bill of material that makes it. */
   readonly subBomId: string | undefined
 }
@@ -77,11 +83,15 @@ export const recipesOf = Effect.fn("Recipe.read")(function*(db: PluginDatabase, 
     const lines = yield* Effect.forEach(
       byBom.get(bom.id) ?? [],
       (item, n) =>
-        Effect.map(inStock(item.entityId, item.uomId, `items.${n}.uomId`), (factor): Line => ({
-          item,
-          quantity: factor.times(item.quantity),
-          subBomId: item.subBomId === null ? undefined : active.get(families.get(item.subBomId) ?? "")
-        }))
+        Effect.map(inStock(item.entityId, item.uomId, `items.${n}.uomId`), (factor): Line => {
+          const gross = item.subBomId === null ? grossOf(known, item.entityId).times(item.quantity) : item.quantity
+          return {
+            item,
+            quantity: factor.times(gross),
+            cost: Rational.of(item.unitCost).times(gross),
+            subBomId: item.subBomId === null ? undefined : active.get(families.get(item.subBomId) ?? "")
+          }
+        })
     )
     const output = yield* inStock(bom.entityId, bom.yieldUomId, "yieldUomId")
     return { bom, output: output.times(bom.yieldQuantity), lines } satisfies Recipe
@@ -104,13 +114,13 @@ export const costsOf = (recipes: Recipes): ReadonlyMap<string, Rational> => {
 
 /** What a line of one run costs. */
 export const lineCost = (
-  { item, quantity, subBomId }: Line,
+  { cost: known, quantity, subBomId }: Line,
   costs: ReadonlyMap<string, Rational>,
   outputs: ReadonlyMap<string, Rational>
 ): Rational => {
   const [cost, output] = [costs.get(subBomId ?? ""), outputs.get(subBomId ?? "")]
   return cost === undefined || output === undefined
-    ? Rational.of(item.quantity).times(item.unitCost)
+    ? known
     : quantity.times(cost).per(output)
 }
 
@@ -156,9 +166,9 @@ export const explode = (
     }
     const runs = (made.get(bom.id) ?? Rational.of(0)).per(output)
     if (!runs.isPositive) continue
-    for (const { item, quantity, subBomId } of lines) {
+    for (const { cost, item, quantity, subBomId } of lines) {
       const needed = quantity.times(runs)
-      if (subBomId === undefined) add(item, needed, Rational.of(item.quantity).times(item.unitCost).times(runs))
+      if (subBomId === undefined) add(item, needed, cost.times(runs))
       else if (!item.isSubAssembly) made.add(subBomId, needed)
       else {
         assemblies.set(subBomId, item)

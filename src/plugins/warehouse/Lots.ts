@@ -8,6 +8,7 @@ import {
   EntityId,
   idOf,
   invalid,
+  NotFound,
   PluginContext,
   type PostedLine,
   type RowOf,
@@ -19,8 +20,8 @@ import {
   VariantId,
   WarehouseId
 } from "stoa/plugin"
-import { allLines, read, routes, someUnits, units } from "./Documents.ts"
-import { nameLots } from "./StockRepo.ts"
+import { allLines, someUnits, units } from "./Documents.ts"
+import { nameLots, withheldUnits } from "./StockRepo.ts"
 
 /** Units of a batch that came into a warehouse together and are still there. A batch that comes twice has two lots. */
 export const lots = table("warehouse_lots", {
@@ -30,7 +31,11 @@ export const lots = table("warehouse_lots", {
   batchNumber: text,
   expiryDate: date.nullable,
   quantity: units,
-  isBlocked: boolean.default(false)
+  /** It does not leave, unless a document names its batch; `withheld` of its units are reserved, so that they are not for sale. */
+  isBlocked: boolean.default(false),
+  withheld: units.default(0),
+  /** Why it was last corrected or blocked. */
+  reason: text.nullable.forPeople
 }, {
   counted: false,
   // Only lots with units left are listed and looked up: those that are empty are many, and expire first.
@@ -40,6 +45,7 @@ export const lots = table("warehouse_lots", {
     { columns: ["entityId", "expiryDate", "createdAt"], where: "quantity > 0" },
     { columns: ["variantId", "expiryDate", "createdAt"], where: "quantity > 0" },
     { columns: ["batchNumber", "expiryDate", "createdAt"], where: "quantity > 0" },
+    { columns: ["isBlocked", "expiryDate", "createdAt"], where: "quantity > 0" },
     { columns: ["expiryDate", "createdAt"], where: "quantity > 0" }
   ]
 })
@@ -94,6 +100,8 @@ class BatchShort extends invalid(
   "insufficient_stock"
 ) {}
 
+export const place = ["entityId", "variantId", "warehouseId"] as const
+
 const sellableOf = ({ entityId, variantId }: Pick<Units, "entityId" | "variantId">) =>
   // An id may come in capitals, as a request has it.
   (variantId ?? entityId).toLowerCase()
@@ -137,6 +145,16 @@ const namedUnits = (lines: ReadonlyArray<LotLine>) =>
     }))
   )
 
+/** Ends the reservation of units of a blocked lot; a reservation that was ended by hand is no error. */
+export const giveBack = (
+  inventory: CoreServices["inventory"],
+  { id: orderId, ...lot }: Omit<Units, "quantity"> & { readonly id: string },
+  quantity: number
+) =>
+  quantity === 0 ? Effect.void : inventory.release({ ...Struct.pick(lot, place), orderId, quantity }).pipe(
+    Effect.catchIf(Schema.is(NotFound), () => Effect.void)
+  )
+
 type Inventory = CoreServices["inventory"]
 type PostFailure = Effect.Error<ReturnType<Inventory["post"]>>
 
@@ -171,7 +189,13 @@ export class Lots extends Context.Service<Lots, {
       ),
       post: Effect.fn("Lots.post")(function*(inventory, reference, lines) {
         const named = namedUnits(lines)
-        if (named.length > 0) yield* db.use(nameLots)(named)
+        if (named.length > 0) {
+          yield* db.use(nameLots)(named)
+          for (const { id, units, ...lot } of yield* db.use(withheldUnits)(named)) {
+            yield* giveBack(inventory, { ...lot, id }, units)
+            yield* db.table(lots).update(id, { withheld: lot.withheld - units }).pipe(Effect.catch(Effect.die))
+          }
+        }
         const posted = yield* inventory.post(reference, lines.map(Struct.omit(["batchNumber"])))
         const gone = yield* db.table(lotMovements).list(
           { referenceType: reference.type, referenceId: reference.id },
@@ -188,25 +212,3 @@ export class Lots extends Context.Service<Lots, {
     }))
   )
 }
-
-export const lotRoutes = [
-  routes.list("/lots", {
-    summary: "List lots that are in stock",
-    description: "First those that expire first.",
-    permission: read,
-    query: {
-      entityId: Schema.optional(EntityId),
-      variantId: Schema.optional(VariantId),
-      warehouseId: Schema.optional(WarehouseId),
-      batchNumber: Schema.optional(text.schema),
-      expiringBefore: Schema.optional(date.schema.annotate({ description: "Only lots that expire before this day." }))
-    },
-    success: lots.Row
-  }).handle(({ db, page, query: { expiringBefore, ...same } }) =>
-    db.table(lots).page(
-      { ...same, quantity: { gt: 0 }, ...(expiringBefore !== undefined && { expiryDate: { lt: expiringBefore } }) },
-      page,
-      ["expiryDate", "createdAt"]
-    )
-  )
-]

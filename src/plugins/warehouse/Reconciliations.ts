@@ -1,13 +1,15 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Record, Schema, Struct } from "effect"
 import {
   amount,
   boolean,
   childOf,
   conflict,
   document,
+  fieldsOf,
   idOf,
   inputOf,
   integer,
+  invalid,
   longText,
   machine,
   numbers,
@@ -38,7 +40,7 @@ import {
   type Tools,
   units
 } from "./Documents.ts"
-import { type StockLine, stockOf } from "./StockRepo.ts"
+import { goodsToCount, type StockLine, stockOf } from "./StockRepo.ts"
 
 /** A count of what is in a warehouse. */
 export const reconciliations = table("stock_reconciliations", {
@@ -47,7 +49,11 @@ export const reconciliations = table("stock_reconciliations", {
   status: oneOf(["draft", "counting", "submitted", "approved", "adjusted", "cancelled"]).default("draft"),
   countedBy: text,
   approvedBy: text.nullable,
-  countedAt: timestamp.nullable
+  countedAt: timestamp.nullable,
+  /** A count of a part of the warehouse while it works. */
+  isCycle: boolean.default(false),
+  /** Those who count do not see what stock says. */
+  isBlind: boolean.default(false)
 })
 
 export const reconciliationItems = childOf(reconciliations, "reconciliationId", "reconciliation_items", {
@@ -58,8 +64,12 @@ export const reconciliationItems = childOf(reconciliations, "reconciliationId", 
   variance: integer,
   varianceCost: amount.default(0),
   adjustmentMade: boolean.default(false),
-  notes: longText.nullable
+  notes: longText.nullable,
+  countedAt: timestamp.nullable,
+  /** Earlier counts that adjusted these goods, when it was counted. */
+  adjustments: integer.default(0)
 }, {
+  indexes: [{ columns: ["entityId"], where: "adjustment_made" }],
   unique: [
     { columns: ["reconciliationId", "entityId"], where: "variant_id is null" },
     { columns: ["reconciliationId", "entityId", "variantId"], where: "variant_id is not null" }
@@ -96,14 +106,17 @@ const counted = Effect.fnUntraced(function*<Line extends StockLine & { readonly 
   lines: ReadonlyArray<Line>
 ) {
   const found = yield* goodsIn(db, warehouseId, lines)
+  const countedAt = DateTime.toDateUtc(yield* DateTime.now)
   return yield* Effect.forEach(lines, (line, n) => {
-    const { onHand, unitCost } = found[n] ?? { onHand: 0, unitCost: "0" }
+    const { adjustments, onHand, unitCost } = found[n] ?? { adjustments: 0, onHand: 0, unitCost: "0" }
     const variance = line.physicalQuantity - onHand
     return Effect.map(costOf([{ units: variance, unitCost }]), (cost) => ({
       ...line,
       systemQuantity: onHand,
       variance,
-      varianceCost: variance < 0 ? -cost : cost
+      varianceCost: variance < 0 ? -cost : cost,
+      countedAt,
+      adjustments
     }))
   })
 })
@@ -123,9 +136,18 @@ const count = Effect.fn("Reconciliations.count")(
     const lines = named.map(({ given: { notes, physicalQuantity }, item }) => ({ ...item, physicalQuantity, notes }))
     const compared = yield* counted(db, head.warehouseId, lines)
     yield* db.table(reconciliationItems).updateEach(
-      compared.map(({ id, notes, physicalQuantity, systemQuantity, variance, varianceCost }) => {
-        return { id, notes, physicalQuantity, systemQuantity, variance, varianceCost }
-      })
+      compared.map(({ createdAt: _, ...item }) =>
+        Struct.pick(item, [
+          "id",
+          "notes",
+          "physicalQuantity",
+          "systemQuantity",
+          "variance",
+          "varianceCost",
+          "countedAt",
+          "adjustments"
+        ])
+      )
     )
     return head
   },
@@ -139,7 +161,8 @@ const count = Effect.fn("Reconciliations.count")(
 export const approve = Effect.fn("Reconciliations.approve")(function*({ db, services }: Tools, id: string) {
   const head = yield* db.use(reconciliation).move("approve", id)
   const { warehouseId } = head
-  const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
+  const all = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
+  const items = head.isCycle ? all.filter(({ countedAt }) => countedAt !== null) : all
   const different = items.filter(({ variance }) => variance !== 0)
   if (different.length > 0) {
     // What is not there is not there, also when it is reserved.
@@ -151,7 +174,10 @@ export const approve = Effect.fn("Reconciliations.approve")(function*({ db, serv
   }
   // Posted goods are locked: what is not as it was counted has moved before, and everything is taken back.
   const now = yield* db.use(stockOf)(warehouseId, items)
-  const moved = items.find(({ physicalQuantity }, n) => now[n]?.onHand !== physicalQuantity)
+  // A cycle count posts its differences beside movements of the time since, but not those that another count has posted.
+  const moved = items.find(({ adjustments, physicalQuantity }, n) =>
+    head.isCycle ? now[n]?.adjustments !== adjustments : now[n]?.onHand !== physicalQuantity
+  )
   if (moved !== undefined) return yield* new StockMoved(moved)
   if (different.length === 0) return head
   yield* db.table(reconciliationItems).updateMany(
@@ -160,6 +186,47 @@ export const approve = Effect.fn("Reconciliations.approve")(function*({ db, serv
   )
   return yield* db.table(reconciliations).update(id, { status: "adjusted" })
 }, (work, { db }) => db.transaction(work))
+
+class NothingDue
+  extends invalid("NothingDue", "notCountedForDays", "There is nothing to count: choose items or fewer days.")
+{}
+
+const Opening = Schema.Struct({
+  ...inputOf(reconciliations, { required: ["warehouseId"], optional: ["isBlind"] }).fields,
+  items: Schema.optional(linesOf(inputOf(reconciliationItems, { required: ["entityId"], optional: ["variantId"] }))),
+  notCountedForDays: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 }))),
+  limit: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })))
+})
+
+/** Opens a cycle count of the named goods, else of those that are worth most and were not counted for so long. 422. */
+const openCycle = Effect.fn("Reconciliations.open")(
+  function*(db: PluginDatabase, countedBy: string, { isBlind, warehouseId, ...given }: typeof Opening.Type) {
+    const { items, limit = 100, notCountedForDays = 0 } = given
+    if (items !== undefined) yield* goodsIn(db, warehouseId, items)
+    const due = yield* db.use(goodsToCount)(warehouseId, items, notCountedForDays, limit)
+    if (due.length === 0) return yield* new NothingDue()
+    const lines = due.map((line) => ({ ...line, systemQuantity: 0, physicalQuantity: 0, variance: 0 }))
+    const head = { warehouseId, countedBy, isBlind, isCycle: true }
+    return (yield* db.use(reconciliationDocuments).create(head, lines)).head
+  }
+)
+
+const shown = ["systemQuantity", "physicalQuantity", "variance", "varianceCost"] as const
+const ItemView = Schema.Struct({
+  ...fieldsOf(reconciliationItems),
+  ...Record.map(Struct.pick(fieldsOf(reconciliationItems), shown), Schema.NullOr)
+})
+
+/** Nothing of what was not counted, and no stock to those who count blindly. */
+const viewOf = (
+  { isBlind, isCycle, status }: RowOf<typeof reconciliations>,
+  item: RowOf<typeof reconciliationItems>
+): typeof ItemView.Type => {
+  const { countedAt, physicalQuantity } = item
+  const hidden = { systemQuantity: null, variance: null, varianceCost: null }
+  if (isCycle && countedAt === null) return { ...item, ...hidden, physicalQuantity: null }
+  return isBlind && (status === "draft" || status === "counting") ? { ...item, ...hidden, physicalQuantity } : item
+}
 
 const Head = inputOf(reconciliations, { required: ["warehouseId"] })
 const Line = inputOf(reconciliationItems, {
@@ -187,14 +254,21 @@ export const reconciliationRoutes = [
     },
     get: {
       summary: "Get a reconciliation with its items",
-      success: Schema.Struct({ reconciliation: reconciliations.Row, items: Schema.Array(reconciliationItems.Row) }),
+      success: Schema.Struct({ reconciliation: reconciliations.Row, items: Schema.Array(ItemView) }),
       answer: ({ db, params }) =>
         Effect.map(
           db.use(reconciliationDocuments).get(params.id),
-          ({ head, lines }) => ({ reconciliation: head, items: lines })
+          ({ head, lines }) => ({ reconciliation: head, items: lines.map((line) => viewOf(head, line)) })
         )
     }
   }),
+  routes.post("/reconciliations/open", {
+    summary: "Open a cycle count",
+    description: "Of the named goods, else of those worth most. 422 for unknown ones, and when nothing is due.",
+    permission: operate,
+    input: Opening,
+    success: reconciliations.Row
+  }).handle(({ actor, db, input }) => openCycle(db, authorOf(actor), input)),
   routes.post("/reconciliations/:id/count", {
     summary: "Count items of a reconciliation",
     description: "Compares them with what stock says now. 404 without it; 422 for others' items and when approved.",

@@ -1,6 +1,7 @@
 import { definePlugin } from "stoa/plugin"
 import { binRoutes, bins } from "./Bins.ts"
-import { lotMovements, lotRoutes, Lots, lots } from "./Lots.ts"
+import { lotRoutes } from "./LotRoutes.ts"
+import { lotMovements, Lots, lots } from "./Lots.ts"
 import { lotMigrations } from "./migrations.ts"
 import { reconciliationItems, reconciliationRoutes, reconciliations } from "./Reconciliations.ts"
 import { transferRoutes } from "./TransferRoutes.ts"

@@ -41,7 +41,9 @@ const follow = `create function warehouse_lots_follow() returns trigger language
         partition by entity_id, variant_id, warehouse_id, batch_number order by turn)), 0) as picked
       from lot),
     rest as (
-      select *, greatest(units - sum(picked) over place, sum(quantity - picked) over place - on_hand) as wanted,
+      select *, greatest(
+          least(units - sum(picked) over place, sum(case when is_blocked then 0 else quantity - picked end) over place),
+          sum(quantity - picked) over place - on_hand) as wanted,
         sum(quantity - picked) over (place order by turn) - (quantity - picked) as earlier
       from chosen window place as (partition by entity_id, variant_id, warehouse_id)),
     taken as materialized (
@@ -89,4 +91,10 @@ const shipped = `do $$ begin
   end if;
 end $$`
 
-export const lotMigrations = { "0001_lots_follow_stock": statements(follow, within, shipped) }
+/** What lots of the version before need. */
+export const formerLots = [within, shipped]
+
+export const lotMigrations = {
+  "0001_lots_follow_stock": statements(follow),
+  "0002_former_lots": statements(...formerLots)
+}

@@ -13,6 +13,7 @@ import { pdfTexts } from "../../../../test/invoices/PdfText.ts"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { goodsReceipt } from "../GoodsReceipt.ts"
 import { purchaseOrder } from "../PurchaseOrder.ts"
+import { supplierBill } from "../SupplierBills.ts"
 import { approver, openShop, type Shop } from "./ProcurementShop.ts"
 
 describe("purchase orders", () => {
@@ -301,7 +302,8 @@ describe("purchase orders", () => {
     const checks = [
       ...contractOf(shop, { samples, bodies: 8 }),
       ...machineOf(shop, purchaseOrder, { samples, path: `${path}/purchase-orders`, without: ["edit", "receive"] }),
-      ...machineOf(shop, goodsReceipt, { samples, path: `${path}/grn`, without: ["acceptWithDiscrepancy"] })
+      ...machineOf(shop, goodsReceipt, { samples, path: `${path}/grn`, without: ["acceptWithDiscrepancy"] }),
+      ...machineOf(shop, supplierBill, { samples, path: `${path}/bills` })
     ]
     for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
   }, 240_000)

@@ -1,0 +1,124 @@
+import { Effect, Schema, Struct } from "effect"
+import {
+  amount,
+  childOf,
+  date,
+  document,
+  group,
+  inputOf,
+  integerBetween,
+  invalid,
+  machine,
+  oneOf,
+  resource,
+  table,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { personOf, refuseOwn } from "./Approvals.ts"
+import type { ProcurementSettings } from "./ProcurementOptions.ts"
+import { orderItems, orders } from "./PurchaseOrder.ts"
+import { matchBill } from "./PurchasingRepo.ts"
+import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
+
+const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"]
+
+/** What suppliers ask for orders, compared with what was ordered and accepted. */
+export const bills = table("supplier_bills", {
+  billNumber: text,
+  poId: uuid.references(orders, "restrict"),
+  supplierId: uuid.references(suppliers, "restrict"),
+  status: oneOf(["matched", "discrepancy", "approved", "rejected"]),
+  billedOn: date.forPeople,
+  taxTotal: integerBetween(0, maxCost).default(0),
+  total: amount,
+  enteredBy: text,
+  decidedBy: text.nullable,
+  decidedAt: timestamp.nullable
+}, { unique: [{ columns: ["supplierId", "billNumber"] }] })
+
+/** Quantity and cost are in the unit of the order's line. */
+export const billItems = childOf(bills, "billId", "supplier_bill_items", {
+  billId: uuid.references(bills),
+  poItemId: uuid.references(orderItems, "restrict"),
+  quantity: integerBetween(1, maxQuantity),
+  unitCost: integerBetween(0, maxCost),
+  /** `quantity`, `cost` or both; null where it is as ordered and accepted. */
+  discrepancy: text.nullable
+}, { indexes: [{ columns: ["poItemId"] }], unique: [{ columns: ["billId", "poItemId"] }] })
+
+const documents = document({ head: bills, lines: billItems })
+const decided = { stamp: "decidedAt", by: "decidedBy" } as const
+export const supplierBill = machine(bills, {
+  noun: "supplier bill",
+  moves: {
+    approve: { from: ["discrepancy"], to: "approved", ...decided },
+    reject: { from: ["matched", "discrepancy"], to: "rejected", ...decided }
+  }
+})
+
+class OtherLine extends invalid(
+  "OtherLine",
+  (line: number) => `items.${line}.poItemId`,
+  (line) => `items.${line}.poItemId must be a line of the order.`
+) {}
+
+const NewBill = Schema.Struct({
+  ...Struct.pick(inputOf(bills).fields, ["billNumber", "poId", "billedOn", "taxTotal"]),
+  items: Schema.Array(inputOf(billItems, { required: ["poItemId", "quantity", "unitCost"] }))
+    .check(Schema.isBetweenLength(1, 1_000))
+})
+
+const routes = group("Procurement", "/procurement")
+
+/** Bills of suppliers (three-way match). */
+export const billRoutes = ({ costTolerancePercent, fourEyes }: ProcurementSettings) => [
+  ...resource(routes, "/bills", bills, {
+    noun: "supplier bill",
+    read,
+    write: create,
+    filters: ["status", "poId", "supplierId"],
+    search: ["billNumber"],
+    machine: supplierBill,
+    moves: { approve: false, reject: admin },
+    create: {
+      summary: "Enter a supplier's bill",
+      description:
+        "Compares it with its order and what was accepted of it. 409 for a number that the supplier has used.",
+      input: NewBill,
+      answer: ({ actor, db, input: { items, taxTotal = 0, ...head } }) =>
+        db.transaction(Effect.gen(function*() {
+          const { supplierId } = yield* db.table(orders).lock(head.poId)
+          const found = yield* db.use(matchBill)(head.poId, items, costTolerancePercent)
+          const other = found.findIndex(({ isKnown }) => !isKnown)
+          if (other >= 0) return yield* new OtherLine(other)
+          const lines = items.map((item, n) => ({ ...item, discrepancy: found[n]?.discrepancy ?? null }))
+          const status = lines.some(({ discrepancy }) => discrepancy !== null)
+            ? "discrepancy" as const
+            : "matched" as const
+          const total = lines.reduce((sum, { quantity, unitCost }) => sum + quantity * unitCost, taxTotal)
+          const bill = { ...head, supplierId, status, taxTotal, total, enteredBy: personOf(actor) }
+          return (yield* db.use(documents).create(bill, lines)).head
+        }))
+    },
+    get: {
+      success: Schema.Struct({ bill: bills.Row, items: Schema.Array(billItems.Row) }),
+      answer: ({ db, params }) =>
+        Effect.map(db.use(documents).get(params.id), ({ head, lines }) => ({ bill: head, items: lines }))
+    },
+    patch: false,
+    remove: false
+  }),
+  routes.post("/bills/:id/approve", {
+    summary: "Approve a bill with a discrepancy",
+    description:
+      "404 without it; 403 for the person who entered it; 422 INVALID_TRANSITION unless it has a discrepancy.",
+    permission: admin,
+    success: bills.Row
+  }).handle(({ actor, db, params: { id } }) =>
+    db.transaction(
+      Effect.tap(db.use(supplierBill).move("approve", id), ({ enteredBy }) => refuseOwn(fourEyes, actor, [enteredBy]))
+    )
+  )
+]
