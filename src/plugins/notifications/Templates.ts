@@ -33,7 +33,7 @@ export const templates = table("notification_templates", {
   /** From 1: what comes within so many minutes for one recipient is sent as one message. */
   digestMinutes: integerBetween(0, 43_200).default(0),
   /** What still has to be true of the event's record when it is sent, by field. */
-  sendWhile: jsonOf(SendWhile).nullable,
+  sendWhile: jsonOf(SendWhile, 4_096).nullable,
   /** Of the channel `print`: which printer prints it. */
   printerId: text.nullable
 }, {
