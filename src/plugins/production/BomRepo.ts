@@ -38,13 +38,15 @@ export const bomsBelow = statement("Boms.below", function*(sql, organizationId, 
     select id, max(depth) as depth from below group by id order by depth, id`)).map(({ id }) => id)
 })
 
-/** How many levels the longest way through a bill of material has, and whether one leads back to it. */
+/** How many levels the longest way through a bill of material has, and whether a product on it is a part of itself. */
 export const waysThrough = statement("Boms.waysThrough", function*(sql, organizationId, bomId: string) {
   const [row] = yield* around(sql`with recursive start as (select id from production_boms
       where organization_id = ${organizationId} and id = ${bomId}::uuid),
       ${sql.literal(walkBelow)}, ${sql.literal(walkAbove)}
     select coalesce((select max(depth) from below), 0) + coalesce((select max(depth) from above), 0) as depth,
-      exists (select 1 from below join start on start.id = below.id where depth > 0) as "isCycle"`)
+      exists (select 1 from below join production_bom_items i on i.bom_id = below.id
+        join production_boms made on made.entity_id = i.entity_id and made.variant_id is not distinct from i.variant_id
+        join above on above.id = made.id) as "isCycle"`)
   return row ?? { depth: 0, isCycle: false }
 })
 

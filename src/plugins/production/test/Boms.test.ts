@@ -76,6 +76,15 @@ describe("a bill of material", () => {
     await kitchen.done("POST", `/boms/${outer[1]}/cost-rollup`)
   })
 
+  it("makes no product a material of its parts", async () => {
+    const [a, b, c] = await kitchen.entities()
+    const bomB = await kitchen.bom(b, [[c, 1]])
+    const bomA = await kitchen.bom(a, [[b, 1, kitchen.sub(bomB)]])
+    const ofC = { entityId: c, name: "C", items: kitchen.lines([[a, 1, kitchen.sub(bomA)]]) }
+    await kitchen.refused("422 VALIDATION_FAILED", "POST", "/boms", ofC)
+    assert.strictEqual((await addItem(bomB, [a, 1])).status, 422)
+  })
+
   it("goes no deeper than 100 levels", async () => {
     const ids = await Promise.all(Array.from({ length: 101 }, kitchen.entity))
     const { app: { serviceRegistry: { run }, tables: { table } } } = kitchen
