@@ -172,9 +172,7 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
     Effect.flatMap(
       CurrentActor,
       (actor) => sql.withTransaction(Effect.andThen(waitTurn(sql, actor), create({ ...asset, expires: true })))
-    ).pipe(
-      Effect.catchIf(SqlError.isSqlError, Effect.die)
-    )
+    ).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die))
 
   const update = Effect.fn("MediaRepo.update")(function*(id: MediaAssetId, { alt, isPublic, metadata }: MediaChange) {
     const actor = yield* CurrentActor

@@ -43,7 +43,6 @@ class LastOne extends invalid("LastOne", "", "The order does not repeat any more
 
 const details = ["orderType", "pickupLocation", "deliveryAddress", "notes", "everyDays", "repeatUntil"] as const
 
-/** What is scheduled. */
 export const NewSchedule = inputOf(scheduledOrders, {
   required: ["cartId", "scheduledFor", "paymentMethodId"],
   optional: [...details, "customerId", "paymentMethodToken"]
