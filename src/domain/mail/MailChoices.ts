@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { developmentKeyring, encryptSecret, type Keyring, openSecret } from "../webhooks/SecretEncryption.ts"
-import { DeclineLinkUnknown, declinePath } from "./DeclineLink.ts"
+import { DeclineLinkUnknown, declinePath, type MailCategory } from "./DeclineLink.ts"
 import { digestOf, MailChoiceRepo } from "./MailChoiceRepo.ts"
 
 /** Keys and address of the links that decline mails. */
@@ -22,12 +22,6 @@ export class DeclineSettings
       origin: "http://localhost:3000",
       ...links
     })
-}
-
-/** A category of mails to an address. */
-export interface MailCategory {
-  readonly to: string
-  readonly category: string
 }
 
 const Linked = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String, Schema.String]))

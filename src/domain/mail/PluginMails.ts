@@ -1,7 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { currentOrganization } from "../platform/access/Actor.ts"
+import type { MailCategory } from "./DeclineLink.ts"
 import { Mails, type PluginMail } from "./Mail.ts"
-import { type MailCategory, MailChoices } from "./MailChoices.ts"
+import { MailChoices } from "./MailChoices.ts"
 import type { MailContent, MailLocales, MailScene, RenderedMail } from "./MailContent.ts"
 import { MailLimits } from "./MailLimits.ts"
 

@@ -124,8 +124,7 @@ export type {
 export type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
-export { declineHeaders } from "../../domain/mail/DeclineLink.ts"
-export type { MailCategory } from "../../domain/mail/MailChoices.ts"
+export { declineHeaders, type MailCategory } from "../../domain/mail/DeclineLink.ts"
 export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
 export { TooManyMails } from "../../domain/mail/MailLimits.ts"
 export {
