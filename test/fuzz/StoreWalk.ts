@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { developmentKeyring, encryptSecret } from "../../src/domain/webhooks/SecretEncryption.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { signIn } from "../access/People.ts"
 import { api } from "../support/TestApp.ts"
@@ -76,6 +77,18 @@ export const downloadWalk = Effect.fnUntraced(function*({ as, buyer }: Store) {
   const offered = yield* api("GET", `/api/me/orders/${order}/downloads`, { as: buyer })
   const link = new URL(offered.text("data.0.downloadUrl"), "http://localhost")
   yield* api("GET", `${link.pathname}${link.search}`)
+})
+
+/** The link by which a receiver declines mails. */
+export const declineWalk = Effect.fnUntraced(function*(found: Store) {
+  const { keyId, text } = encryptSecret(
+    developmentKeyring,
+    "mail/decline",
+    JSON.stringify([organizationOf(found), "0".repeat(64), "news"])
+  )
+  const path = `/api/mail/unsubscribe?token=${keyId}.${Buffer.from(text, "base64").toString("base64url")}`
+  yield* api("GET", path)
+  yield* api("POST", path)
 })
 
 /** A purchase of somebody who is not known, who has the secret of the cart alone. */

@@ -10,6 +10,7 @@ import type { Cast, Target } from "./Fuzz.ts"
 import { marketWalk } from "./MarketWalk.ts"
 import {
   changeStore,
+  declineWalk,
   downloadWalk,
   guestWalk,
   mediaWalk,
@@ -88,7 +89,14 @@ export const everyWay = Effect.fnUntraced(function*(target: Target, organization
   const [{ vendor }] = yield* target.walk(Effect.all([
     marketWalk(store, organization),
     authWalk(outbox),
-    Effect.all([mediaWalk(store), downloadWalk(store), guestWalk(store), staffWalk(store), oddsWalk(store)])
+    Effect.all([
+      mediaWalk(store),
+      downloadWalk(store),
+      guestWalk(store),
+      declineWalk(store),
+      staffWalk(store),
+      oddsWalk(store)
+    ])
   ], { concurrency: "unbounded" }))
   yield* target.walk(Effect.andThen(webhookWalk(store), changeStore(store)))
   return castOf(target, store, vendor)

@@ -114,7 +114,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
   },
   asks: () =>
     asked(asAdmin, {
-      "/api/uom/units": ["category=weight", "category=time", "code=copy%201"],
+      "/api/uom/units": ["category=weight", "category=time", "code=copy%201", "isBaseUnit=true", "isBaseUnit=false"],
       "/api/uom/conversions": [`fromUnitId=${one}`, `toUnitId=${one}`, `entityId=${one}`],
       "/api/procurement/suppliers": [
         "isActive=true",

@@ -70,6 +70,8 @@ export const money = ledger("gift_card", { account: given, floor: 0 })
 export const cards = money.account
 export type Card = RowOf<typeof cards>
 
+export const mostAdded = 100
+
 /** Cards that customers have added to their account by the code. */
 export const addedCards = table("gift_card_holders", {
   cardId: uuid.references(cards),
@@ -79,7 +81,7 @@ export const addedCards = table("gift_card_holders", {
   personal: { of: "customerId", onErase: "delete" },
   atMost: [{
     per: "customerId",
-    rows: 100,
+    rows: mostAdded,
     refusal: "You can add at most 100 gift cards to your account. Remove one that is empty first."
   }]
 })
