@@ -77,8 +77,8 @@ const approval = Effect.gen(function*() {
   const entityId = yield* aProduct({ stock: 0 })
   const photo = newId()
   yield* onDatabase((sql) =>
-    sql`insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest, is_public)
-      values (${photo}::uuid, 'org_default', '2026/a.jpg', 'a', 'image/jpeg', 1, 'd', false)`
+    sql`insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest, is_public, uploaded_by)
+      values (${photo}::uuid, 'org_default', '2026/a.jpg', 'a', 'image/jpeg', 1, 'd', false, ${asAdmin.userId ?? null})`
   )
   const written = Effect.fnUntraced(function*(email: string, rating: number, photoIds: ReadonlyArray<string>) {
     const customerId = (yield* done("POST", "customers", { email })).text("data.id")

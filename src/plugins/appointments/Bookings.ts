@@ -18,7 +18,7 @@ import {
 import { all, type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { namedCustomer, requireEmail } from "./Customers.ts"
 import { day, minute } from "./LocalTime.ts"
-import { type AppointmentSettings, momentBefore, notifyCustomer } from "./Notices.ts"
+import { type AppointmentSettings, momentBefore, notifyCustomer, notifyProvider } from "./Notices.ts"
 import { askedOf, type Offer, offersOf, timeOf } from "./Openings.ts"
 import { type Asked, slotsOf } from "./Slots.ts"
 import { offer, stopWaiting } from "./WaitingList.ts"
@@ -38,6 +38,11 @@ export class NotSold extends invalid(
   "paymentMethodId can only be given for the payment method card and a service with a price that the catalog sells."
 ) {}
 class NotBegun extends invalid("NotBegun", "", "The appointment has not begun.") {}
+class TooLate extends invalid(
+  "TooLate",
+  "",
+  (hours: number) => `Less than ${hours} hours are left until the appointment: only staff can change it.`
+) {}
 class HasBegun extends invalid("HasBegun", "", "The appointment has begun: only staff can change it.") {}
 class SlotTaken extends conflict("SlotTaken", "This time is taken.") {}
 
@@ -123,6 +128,25 @@ const placed = Effect.fnUntraced(function*(
   }
 })
 
+/** Makes a move of staff and mails the customer about it. 422 for a no-show before the beginning. */
+export const moveWithNotice = Effect.fn("Bookings.move")(
+  function*(tools: Tools, move: "confirm" | "noShow", id: string) {
+    if (move === "noShow" && (yield* tools.db.use(booking).lock(move, id)).startTime > (yield* DateTime.nowAsDate)) {
+      return yield* new NotBegun()
+    }
+    const moved: Booking = yield* tools.db.use(booking).move(move, id)
+    yield* notifyCustomer(tools, move === "confirm" ? "confirmation" : "noShow", moved)
+    return moved
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Tells the provider of an appointment that nothing is left to be paid of in advance, and confirms it where that is automatic. */
+export const announce = Effect.fnUntraced(function*(tools: Tools, { autoConfirm }: AppointmentSettings, one: Booking) {
+  yield* notifyProvider(tools, "booked", one)
+  return autoConfirm && one.status === "provisional" ? yield* moveWithNotice(tools, "confirm", one.id) : one
+})
+
 /** Books a time of a provider, or of any who is free. 403 for another customer; 409 and 422 as of `placed`. */
 export const book = Effect.fn("Bookings.book")(function*(
   tools: Tools,
@@ -149,15 +173,19 @@ export const book = Effect.fn("Bookings.book")(function*(
     autoCancelAt
   })
   yield* stopWaiting(tools, made)
-  return made
+  return payBy === null ? yield* announce(tools, settings, made) : made
 }, (work, { db }) => db.transaction(work))
 
-/** Locks an appointment that can be cancelled; customers change it until it begins, so that none escapes a no-show. 404 for another one's. */
-const changeable = Effect.fnUntraced(function*(tools: Tools, id: string) {
-  const found = yield* tools.db.use(booking).lock("cancel", yield* tools.db.use(own).which(id))
-  const isOver = found.startTime <= (yield* DateTime.nowAsDate)
-  return isOver && !holds(yield* CurrentActor, manage) ? yield* new HasBegun() : found
-})
+/** Locks an appointment that can be cancelled; customers change it until `cancelHours` before it begins, so that none escapes a no-show. 404 for another one's. */
+const changeable = Effect.fnUntraced(
+  function*(tools: Tools, { cancelHours }: AppointmentSettings, id: string) {
+    const found = yield* tools.db.use(booking).lock("cancel", yield* tools.db.use(own).which(id))
+    if (holds(yield* CurrentActor, manage)) return found
+    const left = found.startTime.getTime() - DateTime.toEpochMillis(yield* DateTime.now)
+    if (left <= 0) return yield* new HasBegun()
+    return left < cancelHours * 60 * minute ? yield* new TooLate(cancelHours) : found
+  }
+)
 
 /** Moves an appointment to another time of its provider, in one transaction: a time that cannot be booked leaves it as it was. */
 export const reschedule = Effect.fn("Bookings.reschedule")(function*(
@@ -167,7 +195,7 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
   newStartTime: string
 ) {
   const { db } = tools
-  const before = yield* changeable(tools, id)
+  const before = yield* changeable(tools, settings, id)
   if (before.paymentStatus === "pending") return yield* new PaymentRuns()
   const { customerEmail, customerId, customerName, customerPhone, metadata, notes, paymentMethod, providerId } = before
   const { cancelsAt, ...place } = yield* placed(tools, settings, {
@@ -201,6 +229,8 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
     rescheduledFromId: id
   })
   yield* notifyCustomer(tools, "move", newBooking)
+  yield* notifyProvider(tools, "withdrawn", oldBooking)
+  yield* notifyProvider(tools, "booked", newBooking)
   yield* offer(tools, settings, oldBooking)
   return { oldBooking, newBooking }
 }, (work, { db }) => db.transaction(work))
@@ -227,9 +257,12 @@ const endPayment = Effect.fnUntraced(function*(tools: Tools, { orderId, paymentS
 /** Cancels an appointment, gives back what was paid, tells its customer and offers the time to who waits for it. 404 for another one's. */
 export const cancel = Effect.fn("Bookings.cancel")(
   function*(tools: Tools, settings: AppointmentSettings, id: string, reason: string | null) {
-    const payment = yield* endPayment(tools, yield* changeable(tools, id))
+    const before = yield* changeable(tools, settings, id)
+    const payment = yield* endPayment(tools, before)
     const cancelled = yield* tools.db.use(booking).move("cancel", id, { cancellationReason: reason, ...payment })
     yield* notifyCustomer(tools, "cancellation", cancelled)
+    // The provider does not know of one that is being paid.
+    if (before.paymentStatus !== "pending") yield* notifyProvider(tools, "withdrawn", cancelled)
     yield* offer(tools, settings, cancelled)
     return cancelled
   },
@@ -247,19 +280,6 @@ export const cancelOfErased = (settings: AppointmentSettings) =>
       discard: true
     })
   })
-
-/** Makes a move of staff and mails the customer about it. 422 for a no-show before the beginning. */
-export const moveWithNotice = Effect.fn("Bookings.move")(
-  function*(tools: Tools, move: "confirm" | "noShow", id: string) {
-    if (move === "noShow" && (yield* tools.db.use(booking).lock(move, id)).startTime > (yield* DateTime.nowAsDate)) {
-      return yield* new NotBegun()
-    }
-    const moved: Booking = yield* tools.db.use(booking).move(move, id)
-    yield* notifyCustomer(tools, move === "confirm" ? "confirmation" : "noShow", moved)
-    return moved
-  },
-  (work, { db }) => db.transaction(work)
-)
 
 /** Cancels what was not confirmed in time and is not paid by card. */
 export const autoCancel = (context: PluginContext, settings: AppointmentSettings) =>

@@ -13,6 +13,14 @@ export const AppointmentSettings = Schema.Struct({
     description:
       "How many hours before it begins an appointment is cancelled that was not confirmed and is not paid by card; 0: never"
   }),
+  autoConfirm: option(Schema.Boolean, {
+    default: false,
+    description: "Confirms an appointment as soon as it is booked, or paid where it is paid in advance"
+  }),
+  cancelHours: option(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 720 })), {
+    default: 0,
+    description: "Until how many hours before it begins customers can cancel or move an appointment; staff always can"
+  }),
   payMinutes: option(Schema.Int.check(Schema.isBetween({ minimum: 5, maximum: 1_440 })), {
     default: 30,
     description: "How many minutes a time is held for a payment in advance"
@@ -85,6 +93,13 @@ export const notices = {
   cancellation: notice("cancellation", "Your appointment is cancelled", "Your appointment is cancelled:"),
   move: notice("move", "Your appointment has another time", "Your appointment is now:"),
   noShow: notice("no-show", "You missed your appointment", "You missed your appointment:"),
+  booked: notice("booked", "An appointment with you", "You have an appointment:", "order"),
+  withdrawn: notice(
+    "withdrawn",
+    "An appointment with you is cancelled",
+    "This appointment with you is cancelled:",
+    "order"
+  ),
   opening: notice("opening", "A time is free", "A time that you wait for is free:", { category: "waiting-list" })
 }
 
@@ -125,6 +140,15 @@ export const notify = Effect.fn("Notices.notify")(function*(
 /** The same, about the appointment of this customer. */
 export const notifyCustomer = (tools: Tools, name: keyof typeof notices, booking: Booking, key = booking.id) =>
   notify(tools, name, booking, { email: booking.customerEmail, key, person: booking.customerName })
+
+/** Mails a provider about an appointment with them, if they have an address. */
+export const notifyProvider = Effect.fn("Notices.notifyProvider")(
+  function*(tools: Tools, name: "booked" | "withdrawn", booking: Booking) {
+    const provider = yield* tools.db.table(providers).find(booking.providerId)
+    if (provider === undefined || provider.email === null) return
+    yield* notify(tools, name, booking, { email: provider.email, key: booking.id, person: provider.name })
+  }
+)
 
 /**
  * Reminds of appointments that are to come. The time of the next reminder is a column of the appointment, so that a change of

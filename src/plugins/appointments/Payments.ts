@@ -15,7 +15,7 @@ import {
   ValidationFailed
 } from "stoa/plugin"
 import { all, type Booking, bookings, serviceTypes, type Tools } from "./AppointmentTables.ts"
-import { book, cancel, giveBack, type NewBooking, NotSold } from "./Bookings.ts"
+import { announce, book, cancel, giveBack, type NewBooking, NotSold } from "./Bookings.ts"
 import type { AppointmentSettings } from "./Notices.ts"
 import { appointmentOf } from "./Prices.ts"
 
@@ -75,7 +75,9 @@ export const settle = Effect.fn("Payments.settle")(
       if (isOver(order) && captured(order) === 0) {
         if (isToCome) yield* cancel(tools, settings, one.id, "It was not paid.")
       } else if (paymentStatus === "pending") {
-        yield* table.update(one.id, { orderId, ...(isPaid(order) && { paymentStatus: "paid" as const, payBy: null }) })
+        const paid = isPaid(order)
+        const changed = yield* table.update(one.id, { orderId, ...(paid && { paymentStatus: "paid", payBy: null }) })
+        if (paid && isToCome) yield* announce(tools, settings, changed)
       }
     } else if (isPaid(order) && (paymentStatus !== "none" || status === "cancelled")) {
       // Its time was given up before the money came, or another order has paid for it. One that is paid at the visit may have an

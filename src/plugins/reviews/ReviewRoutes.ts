@@ -14,6 +14,7 @@ import {
   type Visible,
   visibleRows
 } from "stoa/plugin"
+import { JsonLd, jsonLdOf } from "./JsonLd.ts"
 import { Summary, summaryOf } from "./Ratings.ts"
 import {
   counters,
@@ -140,6 +141,25 @@ export const reviewRoutes = [
       Effect.map(db.table(counters).first({ entityId }), summaryOf)
     )
   }),
+  routes.get("/entity/:entityId/json-ld", {
+    summary: "Read the ratings of an entity as schema.org data for search engines, with its ten newest reviews",
+    description:
+      "For a script of the type application/ld+json: write each < as \\u003c. 404 for an entity that the caller does not see.",
+    public: everybody,
+    params: { entityId: EntityId },
+    success: JsonLd
+  }).handle(({ db, params, services }) =>
+    Effect.gen(function*() {
+      const entityId = EntityId.make(params.entityId)
+      const { attributes, slug } = yield* services.catalog.get(entityId, ["attributes"])
+      const summary = summaryOf(yield* db.table(counters).first({ entityId }))
+      const newest = yield* db.table(reviews).list({ entityId, isPublished: true }, {
+        order: ["-createdAt"],
+        limit: 10
+      })
+      return jsonLdOf(attributes?.[0]?.title ?? slug, summary, newest)
+    })
+  ),
   routes.get("/:id", {
     summary: "Get a review, for its author and moderators",
     description: "404 without it.",

@@ -249,6 +249,30 @@ describe("reviews", () => {
     )
   })
 
+  it("are shown to search engines as schema.org has them", async () => {
+    const [ada, entityId] = [shop.customer(), await shop.product()]
+    const path = `/reviews/entity/${entityId}/json-ld`
+    assert.notProperty((await shop.done("GET", path, undefined, null)).at("data"), "aggregateRating")
+    const id = await shop.write(ada, entityId, 4, { title: "Good", body: "It <fits>.", authorName: "Ada" })
+    await shop.done("PATCH", `/reviews/${id}/approve`)
+    await shop.write(shop.customer(), entityId, 1)
+    const published = await shop.done("GET", `/reviews/entity/${entityId}`, undefined, null)
+    const range = { bestRating: 5, worstRating: 1 }
+    assert.deepInclude((await shop.done("GET", path, undefined, null)).at("data"), {
+      "@type": "Product",
+      aggregateRating: { "@type": "AggregateRating", ratingValue: 4, reviewCount: 1, ...range },
+      review: [{
+        "@type": "Review",
+        name: "Good",
+        reviewBody: "It <fits>.",
+        author: { "@type": "Person", name: "Ada" },
+        datePublished: published.at("data.0.createdAt"),
+        reviewRating: { "@type": "Rating", ratingValue: 4, ...range }
+      }]
+    })
+    await shop.refused("404 NOT_FOUND", "GET", `/reviews/entity/${randomUUID()}/json-ld`, undefined, null)
+  })
+
   it("keep to the rules of every plugin", async () => {
     for (const { name, run } of contractOf(shop.app)) await run().catch((error) => assert.fail(`${name}: ${error}`))
   }, 120_000)
