@@ -33,7 +33,7 @@ const orderedSubOrders = (sql: Database, actor: Actor) =>
   sql`select s.id from marketplace_vendor_sub_orders s
       where s.organization_id = ${actor.organizationId} and s.vendor_id = ${vendorOf(actor)}::uuid`
 
-/** Those, and the ones that the actor bought. */
+/** Sub-orders of the actor's own vendor, and sub-orders that the actor bought. */
 const ownSubOrders = (sql: Database, actor: Actor) =>
   sql`${orderedSubOrders(sql, actor)}
     union all
