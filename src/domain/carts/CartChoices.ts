@@ -19,7 +19,6 @@ const shown = {
   locale: Schema.NullOr(Schema.String)
 }
 
-/** A gift card as its cart shows it. */
 const ShownCard = Schema.Struct({
   lastFour: Schema.String.annotate({ description: "The end of its code.", examples: ["7K2M"] })
 })

@@ -120,7 +120,6 @@ const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
       then ${taxClass} else ${named} end as named) sent`
 }
 
-/** The columns of `newValues`. */
 const changeable = [
   "slug",
   "status",

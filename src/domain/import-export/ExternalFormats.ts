@@ -12,7 +12,6 @@ interface SoldLine {
   readonly stock: Values
 }
 
-/** The product export of another shop. */
 interface ExternalFormat {
   readonly shop: string
   readonly required: readonly [string, string]

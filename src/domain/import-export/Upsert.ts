@@ -29,7 +29,6 @@ export type Upsert<R> = (
   of: BatchContext
 ) => Effect.Effect<BatchResult, never, CurrentActor>
 
-/** A record that is passed over, and why. */
 interface PassedOver {
   readonly warnings: ReadonlyArray<Issue>
 }

@@ -14,7 +14,6 @@ const range = {
   to: Schema.optional(Until)
 }
 
-/** The latest first. */
 const order = ["-startTime"] as const
 
 const list = {

@@ -52,7 +52,6 @@ export const askedOf = Effect.fnUntraced(
   }
 )
 
-/** By provider. */
 const grouped = <A extends { readonly providerId: string }>(rows: ReadonlyArray<A>) => {
   const groups = Map.groupBy(rows, ({ providerId }) => providerId)
   return (providerId: string) => groups.get(providerId) ?? []

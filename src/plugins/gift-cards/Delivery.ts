@@ -63,7 +63,6 @@ export const deliveryMail = ({ emailTemplate }: GiftCardSettings) =>
     }
   })
 
-/** Codes of one mail. */
 const maxCodes = 500
 
 /** The cards that are due, whose codes wait. */

@@ -53,7 +53,6 @@ const flawOf = (card: Card | undefined, currency: string, at: Date): string | un
 const refused = (lastFour: string, flaw: string) =>
   declined("PAYMENT_INTENT_CREATE_FAILED", `Gift card ending in ${lastFour} ${flaw}.`)
 
-/** What sets money of a card aside. */
 const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
   const [{ holdHours }, giftCards] = [yield* GiftCardOptions, yield* GiftCards]
 
@@ -93,7 +92,6 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
   return { offer, authorize }
 })
 
-/** What takes it, and gives it back. */
 const settling = Effect.fnUntraced(function*({ db }: PluginContext) {
   const giftCards = yield* GiftCards
 

@@ -42,7 +42,6 @@ export interface WorkflowLayer<R = never> extends ActorLayer<R> {
   readonly task: Effect.Effect<Task, never, WorkflowEngine.WorkflowEngine>
 }
 
-/** Services of a plugin by their tags: one, or several. */
 type Tags<Services> = Context.Key<Services, unknown> | ReadonlyArray<Context.Key<Services, unknown>>
 
 /** Any tag of a service. */
@@ -200,7 +199,6 @@ export interface Plugin extends Manifest {
 
 const keysOf = <Services>(tags: Tags<Services> = []): ReadonlyArray<string> => [tags].flat().map(({ key }) => key)
 
-/** The services of these keys alone, as another plugin may have them. */
 const exportedOf = (services: Context.Context<never>, keys: ReadonlyArray<string>): Context.Context<never> =>
   Context.makeUnsafe(new Map([...services.mapUnsafe].filter(([key]) => keys.includes(key))))
 
@@ -237,7 +235,6 @@ const listedTables = <Services, Used>({ routes, schema }: PluginManifest<Service
   }))
 }
 
-/** A plugin without a layer has no services, which is what the default of the type parameter says. */
 const noServices = Layer.empty as Layer.Layer<never, never, never>
 
 /** Makes a plugin of its manifest. What cannot be right in it ends the start with a sentence (`PluginRules.ts`). */

@@ -16,7 +16,6 @@ export interface PluginHookContext extends PluginCall {
   readonly tx: PluginDatabase | null
 }
 
-/** The arguments of a hook with the context that plugins get. */
 type OfPlugin<Call extends HookCall> = Omit<Call, "context"> & { readonly context: PluginHookContext }
 
 /** `R` is what the handler needs of the plugin's services. */

@@ -2,7 +2,6 @@ import { Effect, Predicate, Result, Schema } from "effect"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
 import { definePlugin, type ManifestUsing, type OptionRow, type Plugin, type ServiceTag } from "./Plugin.ts"
 
-/** What is said of an option. */
 interface About<A> {
   /** Absent: without it the option has no value. */
   readonly default?: A
@@ -41,7 +40,6 @@ export function option(...given: readonly [About<unknown>] | readonly [Schema.To
   )
 }
 
-/** A struct of options, made with `option`. */
 type Options<A, E> = Schema.Codec<A, E> & { readonly fields: Readonly<Record<string, unknown>> }
 
 /** A manifest without the id, which a wrong option is reported with. */

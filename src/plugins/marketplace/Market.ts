@@ -2,7 +2,6 @@ import { Context, Effect, Layer } from "effect"
 import { PluginContext, type PluginDatabase } from "stoa/plugin"
 import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
 
-/** What the functions of the plugin work with. */
 interface Works {
   readonly db: PluginDatabase
   readonly host: PluginContext

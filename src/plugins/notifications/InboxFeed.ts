@@ -2,7 +2,6 @@ import { Context, Effect, Layer } from "effect"
 import { type CustomerId, type LiveFeed, liveFeed, PluginContext } from "stoa/plugin"
 import { type Unread, unreadOf } from "./MessagesRepo.ts"
 
-/** Whose inbox is watched. */
 interface InboxOwner {
   readonly organizationId: string
   readonly customerId: CustomerId

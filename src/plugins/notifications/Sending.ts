@@ -16,7 +16,6 @@ const waitMs = (attempts: number): number => Math.min(30_000 * 2 ** (attempts - 
 /** The text of a message, or those of its digest. */
 export const textOf = ({ bodies, channel }: Due): string => bodies.join(channel === "email" ? "\n<hr>\n" : "\n\n")
 
-/** A message that an adapter is asked to send. */
 interface Try {
   readonly due: Due
   readonly adapter: NotificationAdapter
@@ -71,7 +70,6 @@ const attempt = (host: PluginContext, settings: NotificationSettings, { adapter,
 
 type Outcome = Effect.Success<ReturnType<typeof attempt>>
 
-/** What becomes of a message after a try. */
 const settledBy = (
   { adapter: { providerId }, due: { attempts, id, triedBy }, rest: [next] }: Try,
   outcome: Outcome,

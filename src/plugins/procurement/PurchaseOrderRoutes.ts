@@ -73,7 +73,6 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
     }))
 ]
 
-/** What moves them from one state to another. */
 const moveRoutes = (settings: ProcurementSettings, { defaultCurrency }: PluginConfig) => [
   routes.post(`${one}/approve`, {
     summary: "Approve a purchase order",

@@ -64,7 +64,6 @@ interface Found {
   readonly offer: Offer | undefined
 }
 
-/** What is ordered together. */
 const bySupplier = (found: ReadonlyArray<Found>) => {
   const lines = found.flatMap(({ offer, ...one }) => offer === undefined ? [] : [{ ...one, ...offer }])
   const groups = Map.groupBy(lines, ({ price, shortage }) => `${price.supplierId} ${shortage.warehouseId}`)

@@ -63,7 +63,6 @@ const ofEntity = visibleRows(["entityId", "isPublished"], ({ params, services })
   return Effect.as(services.catalog.get(entityId, []), { entityId, isPublished: true })
 })
 
-/** The caller's reviews. */
 const mine = visibleRows(
   ["customerId"],
   ({ services }) =>

@@ -20,7 +20,6 @@ import { setCapacity, Slot, slotsOn } from "./Slots.ts"
 
 const routes = group("Scheduled orders", "/scheduled-orders")
 const success = scheduledOrders.Row
-/** The latest first. */
 const order = ["-scheduledFor"] as const
 const missing = "404 without it, and for another one's."
 const state = "422 INVALID_TRANSITION from another state."
@@ -99,7 +98,6 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
   ...storeRoutes(settings)
 ]
 
-/** Orders that repeat. */
 const repeatRoutes = (settings: ScheduleSettings) =>
   ([
     ["skip", skip, "Leave out the next time of an order that repeats"],

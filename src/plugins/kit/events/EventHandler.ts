@@ -58,7 +58,6 @@ export const subscriptionWith = <R>(
  */
 export type OnEvents<R = never> = Readonly<Record<string, EventHandler<R> | EventSubscription<R>>>
 
-/** A plugin as its subscriptions see it. */
 interface Declaring {
   readonly id: string
   readonly events: ReadonlyArray<string>

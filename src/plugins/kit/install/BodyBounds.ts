@@ -16,7 +16,6 @@ const limits = (check: SchemaAST.Check<unknown>): boolean => {
 /** The whole value has a size, and so does all that is in it. */
 const isSized = ({ annotations }: SchemaAST.Check<unknown>): boolean => typeof annotations?.["maxBytes"] === "number"
 
-/** Whether a value is limited as it is decoded, or as it is sent. */
 const isLimited = (ast: SchemaAST.AST): boolean =>
   (ast.checks ?? []).some(limits) || (ast.encoding ?? []).some(({ to }) => isLimited(to))
 

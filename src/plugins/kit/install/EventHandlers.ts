@@ -35,7 +35,6 @@ const withCeiling = ({ attempts, backoff = { type: "fixed", delay: 1_000 } }: Re
   backoff: { ...backoff, ceiling: Math.min(hourMs, backoff.ceiling ?? hourMs) }
 })
 
-/** Hours without a touch after which a dispatch gets another job. */
 const lostAfterHours = 6
 
 const decode = Schema.decodeUnknownEffect(EventDispatch)

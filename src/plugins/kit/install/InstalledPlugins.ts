@@ -66,7 +66,6 @@ const contextOf = (
   }
 }
 
-/** Calls the handler of a subscription with an event. */
 const handling = (
   call: Effect.Effect<PluginCall, never, CurrentActor>,
   { handler }: InstalledSubscription
@@ -94,7 +93,6 @@ const knownScopes = Effect.map(
   ({ core, plugin }) => new Set<string>([...core, ...plugin.map(({ scope }) => scope)])
 )
 
-/** What all plugins run as actors, and what answers their calls. */
 const runBy = (plugins: ReadonlyArray<InstalledPlugin>) => {
   const served = plugins.flatMap(({ rpc }) => rpc ?? [])
   return {

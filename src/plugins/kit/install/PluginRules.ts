@@ -236,7 +236,6 @@ export const conditionFlaws = (
   })
 }
 
-/** A route, and whose it is. */
 interface OwnedRoute {
   readonly plugin: string
   readonly route: Pick<BuiltRoute, "described">

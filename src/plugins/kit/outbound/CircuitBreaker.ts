@@ -8,7 +8,6 @@ export interface BreakerOptions {
   readonly pauseMs: number
 }
 
-/** A service that has failed since it last answered. */
 interface Failing {
   failed: number
   pausedUntil: number

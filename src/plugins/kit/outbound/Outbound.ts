@@ -120,7 +120,6 @@ const messageOf = (
   }
 }
 
-/** Reads a body of at most `limit` bytes. */
 const textOf = (body: OutboundStream["body"], limit: number) => {
   const tooLarge = new OutboundFailed({ reason: "tooLarge", message: `The answer has more than ${limit} bytes.` })
   let read = 0

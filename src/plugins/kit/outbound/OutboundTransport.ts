@@ -10,7 +10,6 @@ export interface OutboundMessage {
   readonly isConfigured: boolean
 }
 
-/** Status and headers of an answer. */
 interface OutboundHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>

@@ -10,7 +10,6 @@ import { rowJson, rowReader } from "../tables/TableRowsRepo.ts"
 import { whereSql } from "../tables/TableWhereRepo.ts"
 import type { Hold, LedgerTables, Posting, Settling } from "./LedgerTables.ts"
 
-/** The rows of a statement as code sees them. */
 const readRows = <T extends Table>(table: T, rows: Statement.Statement<Readonly<Record<string, unknown>>>) => {
   const read = rowReader(table)
   // The columns are those that the type of the row was made of.
@@ -123,7 +122,6 @@ export const placeHold = Effect.fnUntraced(function*(
   return (yield* orLookAgain(sql, statement, 1))[0]
 })
 
-/** The hold of the organization, locked. */
 const found = ({ account, holds }: LedgerTables, sql: SqlClient.SqlClient, organizationId: string, holdId: string) =>
   sql`found as materialized (select h.* from ${sql(holds.name)} h join ${sql(account.name)} a on a.id = h.account_id
     where h.id = ${holdId}::uuid and a.organization_id = ${organizationId} for update of h)`

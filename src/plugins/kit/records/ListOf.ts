@@ -46,7 +46,6 @@ export interface ListOptions<T, Path extends string, Query extends QueryFields, 
   readonly answer?: (call: ListCall<T, Query>) => Effect.Effect<PageOf<RowOf<T>>, RouteError, Answer | CurrentActor>
 }
 
-/** All rows of the organization. */
 const everyRow = { columns: [], seesAll: true, isFew: false } as const
 
 /** Rows in any view. */

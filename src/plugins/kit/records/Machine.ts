@@ -21,7 +21,6 @@ export type StateColumnOf<T> = {
 
 type StampOf<T> = { [K in Keys<T>]: Date extends RowOf<T>[K] ? K : never }[Keys<T>]
 
-/** A person's id, which may be missing. */
 type PersonOf<T> = {
   [K in Keys<T>]: null extends RowOf<T>[K] ? string extends RowOf<T>[K] ? K : never : never
 }[Keys<T>]

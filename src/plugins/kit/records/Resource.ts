@@ -33,7 +33,6 @@ const article = (noun: string): string => `${/^[aeiou]/i.test(noun) ? "an" : "a"
 /** The last part of the path of a move: `readyToPick` is at `/:id/ready-to-pick`. */
 export const pathOfMove = (move: string): string => move.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** Columns that a machine writes. */
 const moved = <T, Move extends string>(machine: Machine<T, Move> | undefined): ReadonlyArray<string> => {
   if (machine === undefined) return []
   const moves: ReadonlyArray<{ readonly stamp?: string; readonly by?: string }> = Object.values(machine.moves)
@@ -50,7 +49,6 @@ const refusals = ({ columns, options: { excluding, unique } }: Table): string =>
   return `${other}422 for a value that is not right, or a reference to what does not exist.`
 }
 
-/** Columns that no body names. */
 const leftOut = <T, Left extends NameOf<T>, Move extends string>(
   { machine, without = [] }: { readonly machine?: Machine<T, Move>; readonly without?: ReadonlyArray<Left> }
 ): ReadonlySet<string> => new Set<string>([...without, ...moved(machine)])
@@ -65,7 +63,6 @@ const refuseGap = (path: string, { columns }: Table, left: ReadonlySet<string>):
 
 type PathCall<Input> = RouteCall<Input, unknown, { readonly id: string }>
 
-/** A handler of a call that answers with a row. */
 type RowHandler<Call, T, R = never> = (call: Call) => Effect.Effect<RowOf<T>, RouteError, R | CurrentActor>
 
 /** What a route is where its option says nothing else. */
@@ -76,7 +73,6 @@ interface Usual<Call, T> extends Required<Pick<Said, "description" | "summary">>
 
 type RouteTerms = Guard & Omit<Said, "allowed"> & { readonly success: AnySchema }
 
-/** A route before it has a handler. */
 type Shape<Asked> = (terms: RouteTerms) => {
   readonly handle: <Needs>(
     answer: (call: Asked) => Effect.Effect<unknown, RouteError, Needs | CurrentActor>
@@ -108,7 +104,6 @@ const routeWith = <T, Show>({ show, success }: AnyView<T, Show>) =>
   ]
 }
 
-/** The schema of a body: what the option of its route says, or these columns. */
 const bodyOf = <Input>(option: unknown, columns: () => unknown): Schema.Codec<Input, unknown> =>
   // The types of bodies are read from these schemas, which the compiler does not see of any table.
   (Predicate.hasProperty(option, "input") ? option.input : columns()) as Schema.Codec<Input, unknown>
@@ -152,7 +147,6 @@ const usualsOf = <T extends Table, New, Change>(
   }
 }
 
-/** Adds the row that a call is about. */
 const rowCallOf =
   <T, See>(visible: Visible<T, See> | undefined) =>
   <Input>(call: PathCall<Input>): Effect.Effect<RowCall<T, Input>, RouteError, See | CurrentActor> =>
@@ -160,7 +154,6 @@ const rowCallOf =
       ? Effect.succeed(Object.assign(call, { which: call.params.id }))
       : Effect.map(visible.whereOf(call), (own) => Object.assign(call, { which: { ...own, id: call.params.id } }))
 
-/** The list of a resource, unless it is left out. */
 const listRoute = <
   T extends Table,
   Left extends NameOf<T>,
@@ -188,7 +181,6 @@ const listRoute = <
   return [listOf(routes, path, table, shown)]
 }
 
-/** `POST …/:id/<move>` for each move of a machine. */
 const moveRoutes = <T extends Table, Move extends string, Show, See>(
   routes: ReturnType<typeof group>,
   path: string,

@@ -49,7 +49,6 @@ interface OwnList<T, Query extends QueryFields, R> extends Said {
   readonly answer?: Handler<ListCall<T, Query>, PageOf<RowOf<T>>, R>
 }
 
-/** The body of a route; without it, it is made of the columns. */
 interface Taking<Input> {
   readonly input?: Schema.Codec<Input, unknown>
 }

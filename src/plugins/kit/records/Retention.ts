@@ -3,7 +3,6 @@ import type { Database } from "../../../domain/platform/database/DatabaseRepo.ts
 import { defineTask, type Task } from "../../../domain/platform/tasks/Task.ts"
 import { forgetOld, type PersonalPlugin, personalTables } from "../tables/PersonalRowsRepo.ts"
 
-/** Rows of one transaction. */
 const batch = 500
 
 /**

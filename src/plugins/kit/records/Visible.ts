@@ -13,7 +13,6 @@ export interface Visible<T, R = never> extends VisibleBy {
   readonly whereOf: (call: AnyCall) => Effect.Effect<Where<T>, RouteError, R | CurrentActor>
 }
 
-/** A value for each of some columns. */
 type Values = Readonly<Record<string, {} | null>>
 
 /**

@@ -94,7 +94,6 @@ export interface RawOptions<Path extends string, Query extends QueryFields> exte
 
 const readJson = Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))
 
-/** What is asked for with a body. */
 const takesBody = (method: Method): method is "POST" | "PUT" | "PATCH" => ["POST", "PUT", "PATCH"].includes(method)
 
 /**

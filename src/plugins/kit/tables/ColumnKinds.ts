@@ -99,7 +99,6 @@ export const timeOfDay = new Column(
 
 const listed: ReadonlyArray<string> = ["text", "uuid", "date", "int4"]
 
-/** At most so many entries. */
 const longestList = 1000
 
 /** A list of up to 1000 texts, words (`list(oneOf([…]))`), ids, days or whole numbers, in their order. */

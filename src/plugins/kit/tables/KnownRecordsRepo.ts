@@ -10,7 +10,6 @@ import { digestOf } from "./TableSql.ts"
  * plugin stores the id of nothing, or of a record of another organization. No foreign key, because the record may go later.
  */
 
-/** The views that records of the core are found in. */
 const views = {
   customer: "plugin_customers",
   entity: "plugin_entities",

@@ -23,7 +23,6 @@ export interface VisibleBy {
   readonly isFew: boolean
 }
 
-/** Most values of a column that rows are counted by. */
 const mostValues = 100
 
 /**

@@ -51,7 +51,6 @@ export const blankOf = ({ among, fallback, form, isList, kind, nullable, uniquen
 
 type Columns = Readonly<Record<string, AnyColumn>>
 
-/** What of a table a declaration is about. */
 interface Declaring {
   readonly name: string
   readonly kind: "organization" | "child"

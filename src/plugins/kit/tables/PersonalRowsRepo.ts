@@ -54,7 +54,6 @@ const redact = (sql: Sql, plugin: PersonalPlugin, one: PersonalTable, rows: Read
       keys: redactedKeys(one)
     })
 
-/** The column, and its values, by which rows of a table are about a person. */
 interface Link {
   readonly column: string
   readonly values: ReadonlyArray<string>
@@ -156,7 +155,6 @@ export const personalRecordsOf = (sql: Sql, plugin: PersonalPlugin): PersonalRec
   }
 }
 
-/** The rows of children that go with these. */
 const along = (sql: Sql, plugin: PersonalPlugin, table: Table, rows: ReadonlyArray<RowPlace>) =>
   Effect.forEach(
     personalTables(plugin).filter((one) => one.table.parent?.table.name === table.name),

@@ -10,14 +10,12 @@ import type { Table } from "./Table.ts"
 import { tableHandle } from "./TableHandleRepo.ts"
 import { takeTurn } from "./TableTurnsRepo.ts"
 
-/** What of a plugin its database has to know. */
 interface Owner {
   readonly id: string
   readonly tables: ReadonlyArray<Table>
   readonly events: ReadonlyArray<string>
 }
 
-/** What the databases of all plugins have in common. */
 interface Process {
   readonly sql: SqlClient.SqlClient
   /** For secrets; a deployment without a key starts without a plugin that has some. */

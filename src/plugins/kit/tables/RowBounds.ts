@@ -20,7 +20,6 @@ export interface Unbounded {
 
 export type RowBounds<Name extends string = string> = ReadonlyArray<RowBound<Name>> | Unbounded
 
-/** What of a table bounds are about. */
 interface Bounded {
   readonly name: string
   readonly kind: "organization" | "child"

@@ -3,7 +3,6 @@ import { CurrentActor, type EntityId, type PluginDatabase, rowsOf } from "stoa/p
 
 const byText = Schema.Record(Schema.String, Schema.Int)
 
-/** What the choice of a commission needs. */
 const CommissionFacts = Schema.Struct({
   /** Volumes are what the vendor sold in the thirty days before, by currency, minor units. */
   vendors: Schema.Array(Schema.Struct({ id: Schema.String, tier: Schema.String, rate: Schema.Int, volumes: byText })),

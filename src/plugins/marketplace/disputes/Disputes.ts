@@ -13,7 +13,6 @@ class TooManyAnswers
   extends invalid("TooManyAnswers", "note", (most: number) => `A dispute takes at most ${most} answers.`)
 {}
 
-/** Most pieces of evidence that a dispute takes. */
 const maxEvidence = 100
 
 /*

@@ -40,7 +40,6 @@ export const missingDocuments = Effect.fnUntraced(
   }
 )
 
-/** A document: its kind and the address of its file. */
 const NewDocument = Schema.Struct({ type: vendorDocuments.columns.type.schema, fileUrl: WebAddress })
 
 /** Takes a document of a vendor; a rejected vendor becomes pending with it. 404. */

@@ -11,7 +11,6 @@ import { post } from "./LedgerRepo.ts"
 /** More than anybody adjusts, so that sums stay far from what a number can count. */
 const most = 100_000_000_000
 
-/** What is added to an account, or taken off it. */
 const NewAdjustment = Schema.Struct({
   amountCents: Schema.Int.check(
     Schema.isBetween({ minimum: -most, maximum: most }),

@@ -37,7 +37,6 @@ const addMember = Effect.fn("VendorMembers.add")(
   }
 )
 
-/** A member of a vendor, as a path names it. */
 type OfVendor = Readonly<Record<"id" | "memberId", string>>
 
 /** Changes a person's role; their sessions have it at once. 404. */

@@ -13,7 +13,6 @@ import {
   type Table
 } from "stoa/plugin"
 
-/** Whose a sub-order is. */
 const Ownership = Schema.Struct({
   orderId: OrderId,
   vendorId: Schema.String,
@@ -30,12 +29,11 @@ const pages = rowsOf(Schema.Struct({ total: Schema.Int, ids: Schema.Array(Schema
 const userOf = (actor: Actor): string | null => isSignedIn(actor) ? actor.userId : null
 const vendorOf = ({ vendorId }: Actor): string | null => vendorId !== null && isUuid(vendorId) ? vendorId : null
 
-/** Sub-orders of the actor's own vendor, by their ids. */
 const orderedSubOrders = (sql: Database, actor: Actor) =>
   sql`select s.id from marketplace_vendor_sub_orders s
       where s.organization_id = ${actor.organizationId} and s.vendor_id = ${vendorOf(actor)}::uuid`
 
-/** Those, and the ones that the actor bought. */
+/** Sub-orders of the actor's own vendor, and sub-orders that the actor bought. */
 const ownSubOrders = (sql: Database, actor: Actor) =>
   sql`${orderedSubOrders(sql, actor)}
     union all

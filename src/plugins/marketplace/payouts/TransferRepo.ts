@@ -1,7 +1,6 @@
 import { Effect, Schema } from "effect"
 import { type Database, rowsOf, statement, StorableObject } from "stoa/plugin"
 
-/** A payout whose adapter is to be asked. */
 const DueTransfer = Schema.Struct({
   payoutId: Schema.String,
   vendorId: Schema.String,

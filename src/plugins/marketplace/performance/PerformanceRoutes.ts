@@ -7,7 +7,6 @@ import { VendorNotFound, vendors } from "../vendors/Vendor.ts"
 import { vendorFigures, writeScores } from "./PerformanceRepo.ts"
 import { percentOf, scoreOf, shownRating } from "./Score.ts"
 
-/** What a vendor sees of its performance. */
 const VendorAnalytics = Schema.Struct({
   rating: Schema.Struct({
     average: Schema.Number.annotate({ description: "Of the published reviews, to one decimal; 0 without any." }),

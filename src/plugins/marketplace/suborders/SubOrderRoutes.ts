@@ -14,7 +14,6 @@ const status = subOrders.columns.status.schema
 
 const Reason = FreeText.check(Schema.isMaxLength(2_000))
 
-/** What its vendor does with a sub-order. */
 const step = { ...sellers, success }
 
 /** A sub-order of the vendor that the actor acts for; another one's is 404. */

@@ -126,7 +126,6 @@ const Address = Schema.Struct({
   country: Schema.optional(Text)
 })
 
-/** Where a vendor's money goes. */
 const BankAccount = Schema.Struct({
   accountHolder: Schema.optional(Text),
   bankName: Schema.optional(Text),
