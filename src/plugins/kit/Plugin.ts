@@ -235,6 +235,7 @@ const listedTables = <Services, Used>({ routes, schema }: PluginManifest<Service
   }))
 }
 
+/** A plugin without a layer has no services, which is what the default of the type parameter says. */
 const noServices = Layer.empty as Layer.Layer<never, never, never>
 
 /** Makes a plugin of its manifest. What cannot be right in it ends the start with a sentence (`PluginRules.ts`). */

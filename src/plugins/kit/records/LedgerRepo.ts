@@ -122,6 +122,7 @@ export const placeHold = Effect.fnUntraced(function*(
   return (yield* orLookAgain(sql, statement, 1))[0]
 })
 
+/** The hold of the organization, locked. */
 const found = ({ account, holds }: LedgerTables, sql: SqlClient.SqlClient, organizationId: string, holdId: string) =>
   sql`found as materialized (select h.* from ${sql(holds.name)} h join ${sql(account.name)} a on a.id = h.account_id
     where h.id = ${holdId}::uuid and a.organization_id = ${organizationId} for update of h)`
