@@ -92,12 +92,15 @@ export const SentLine = Schema.Struct({
 })
 export type SentLine = typeof SentLine.Type
 
+/** The same for all lines without any, so that comparing them costs nothing. */
+const noMetadata: ChosenLine["metadata"] = {}
+
 export const chosenLine = ({ entityId, metadata, notes, quantity, variantId }: SentLine): ChosenLine => ({
   entityId,
   variantId: variantId ?? null,
   quantity,
   notes: notes ?? null,
-  metadata: metadata ?? {}
+  metadata: metadata ?? noMetadata
 })
 
 export const chosenMetadata = ({ metadata }: Pick<ChosenLine, "metadata">): ChosenLine["metadata"] =>
