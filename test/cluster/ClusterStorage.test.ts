@@ -156,7 +156,8 @@ describe("ClusterStorage", () => {
       assert.strictEqual(result, "order stock")
       assert.strictEqual((yield* Metric.value(saves)).count, before)
       assert.isTrue(warnings.some((line) => line.includes("unknown cluster_messages.priority integer")))
-    }))
+      // Not the registry of the process, in which the shared service counts as well.
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
 })
 
 it.layer(TestDatabase)("ClusterTables", (it) => {

@@ -118,10 +118,6 @@ export const queuedJobsLayer = Layer.effect(
   })
 )
 
-const forgottenMs = 86_400_000
-
-const maxTicks = 100
-
 /** Timers of a machine that slept fire late. */
 const longestWait = 30_000
 
@@ -135,14 +131,7 @@ interface Scheduled {
   done: number
 }
 
-const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyArray<Date> => {
-  const ticks: Array<Date> = []
-  for (let tick = Cron.next(cron, new Date(after)); tick.getTime() <= until; tick = Cron.next(cron, tick)) {
-    ticks.push(tick)
-    if (ticks.length > maxTicks) ticks.shift()
-  }
-  return ticks
-}
+const lastTick = (cron: Cron.Cron, now: number) => Cron.prev(cron, new Date(now + 1))
 
 const enqueueForAll = Effect.fnUntraced(
   function*(ticks: SchedulerTickRepo["Service"], jobs: Jobs["Service"], task: string) {
@@ -166,7 +155,7 @@ const refuseIdle = (tasks: ReadonlyArray<Task>) => {
 
 /**
  * Turns ticks into jobs, each once in the deployment: job and mark are one transaction. Every runner tries. Of ticks
- * missed in an outage only the last runs.
+ * missed in an outage, or while the machine slept, only the last runs.
  */
 export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/jobs/JobSchedules", {
   make: Effect.gen(function*() {
@@ -174,12 +163,6 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
     const ticks = yield* SchedulerTickRepo
     const jobs = yield* Jobs
     const { defaultOrganizationId: organizationId } = yield* StoreSettings
-
-    const standing = (cron: Cron.Cron, last: Date | undefined, now: number) => {
-      if (last === undefined) return now
-      const missed = ticksBetween(cron, Math.max(last.getTime(), now - forgottenMs), now)
-      return (missed.at(-2) ?? last).getTime()
-    }
 
     const scheduled = yield* Effect.cached(Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
@@ -194,28 +177,25 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
           const message = `The task '${slug}' has the schedule '${schedule}', which is no cron expression.`
           return Effect.fail(new InvalidSchedule({ message }))
         }
-        const done = standing(cron.success, last.get(slug), now)
-        const of: Scheduled = { slug, everyOrganization, cron: cron.success, done }
+        const of: Scheduled = { slug, everyOrganization, cron: cron.success, done: last.get(slug)?.getTime() ?? now }
         return Effect.succeed(of)
       })
     }))
 
-    const enqueueTicks = Effect.fnUntraced(function*(of: Scheduled) {
-      let count = 0
-      for (const tick of ticksBetween(of.cron, of.done, yield* Clock.currentTimeMillis)) {
-        const work = of.everyOrganization
-          ? enqueueForAll(ticks, jobs, of.slug)
-          : Effect.asVoid(jobs.enqueue(of.slug, {}, { organizationId }))
-        const once = ticks.once(of.slug, tick, Effect.as(Effect.catch(work, Effect.die), true))
-        if ((yield* once) !== undefined) count++
-        of.done = tick.getTime()
-      }
-      return count
+    const enqueueTick = Effect.fnUntraced(function*(of: Scheduled) {
+      const tick = lastTick(of.cron, yield* Clock.currentTimeMillis)
+      if (tick.getTime() <= of.done) return false
+      const work = of.everyOrganization
+        ? enqueueForAll(ticks, jobs, of.slug)
+        : Effect.asVoid(jobs.enqueue(of.slug, {}, { organizationId }))
+      const isMine = yield* ticks.once(of.slug, tick, Effect.as(Effect.catch(work, Effect.die), true))
+      of.done = tick.getTime()
+      return isMine === true
     })
 
     const enqueueDue = Effect.gen(function*() {
-      const counts = yield* Effect.forEach(yield* scheduled, enqueueTicks)
-      return counts.reduce((sum, count) => sum + count, 0)
+      const enqueued = yield* Effect.forEach(yield* scheduled, enqueueTick)
+      return enqueued.filter(Boolean).length
     }).pipe(Effect.withSpan("JobSchedules.enqueueDue"))
 
     const untilNext = Effect.gen(function*() {
