@@ -1,4 +1,4 @@
-import { projectPath, type Rule } from "./Rule.ts"
+import { projectPath, type Rule, saysTrue } from "./Rule.ts"
 
 /**
  * `stoa/no-fatal-defects`: without the flag one bad message makes the actor start again, and everybody who waits behind
@@ -14,13 +14,7 @@ export const NoFatalDefects: Rule = {
         const { callee } = node
         if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return
         if (!/^(toLayer|toLayerQueue)$/.test(callee.property.name)) return
-        const options = node.arguments[1]
-        const flagged = options?.type === "ObjectExpression" &&
-          options.properties.some((one) =>
-            one.type === "Property" && one.key.type === "Identifier" && one.key.name === "disableFatalDefects" &&
-            one.value.type === "Literal" && one.value.value === true
-          )
-        if (flagged) return
+        if (saysTrue(node.arguments[1], "disableFatalDefects")) return
         context.report({
           node: callee.property,
           message: "An entity says disableFatalDefects: true, or a defect restarts it."

@@ -1,8 +1,8 @@
-import { projectPath, type Rule } from "./Rule.ts"
+import { projectPath, type Rule, saysTrue } from "./Rule.ts"
 
 /**
- * `stoa/no-linked-workflows`: a workflow that is only started wakes the one that started it when it ends, and that wake
- * waits for an answer of the run: one that has died would wait for the wake, for ever.
+ * `stoa/no-linked-workflows`: a linked workflow wakes its starter when it ends. The wake waits for the starter's run; if
+ * that run dies, its restart waits for the wake, for ever.
  */
 export const NoLinkedWorkflows: Rule = {
   meta: { type: "problem", docs: { description: "A workflow that is only started is detached" } },
@@ -13,17 +13,11 @@ export const NoLinkedWorkflows: Rule = {
         const { callee } = node
         if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return
         const options = node.arguments[1]
-        if (callee.property.name !== "execute" || options?.type !== "ObjectExpression") return
-        const isTrue = (name: string) =>
-          options.properties.some((one) =>
-            one.type === "Property" && one.key.type === "Identifier" && one.key.name === name &&
-            one.value.type === "Literal" && one.value.value === true
-          )
-        if (!isTrue("discard") || isTrue("detached")) return
+        if (callee.property.name !== "execute" || !saysTrue(options, "discard") || saysTrue(options, "detached")) return
         context.report({
           node: callee.property,
           message:
-            "A workflow that is only started says detached: true, or it and the one that started it wait for each other."
+            "A started workflow says detached: true beside discard: true, or it and its starter wait for each other."
         })
       }
     }

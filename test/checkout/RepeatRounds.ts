@@ -1,4 +1,4 @@
-/** How the payment of a checkout ends: paid, left to its shopper or to staff, refused at its authorization or at its capture. */
+/** Ends of a payment: paid, left to its shopper or to staff, refused at its authorization or at its capture. */
 export const cards = ["pays", "asks", "kept", "declined", "broke"] as const
 export type Card = typeof cards[number]
 

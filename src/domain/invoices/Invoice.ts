@@ -116,7 +116,7 @@ export const InvoiceContent = Schema.Struct({
   /** Absent or empty: orders of before, whose lines do not know their rates. */
   taxes: Schema.optional(Schema.Array(OrderTax)),
   taxExemption: Schema.optional(Schema.NullOr(TaxExemption)),
-  /** What single-purpose stored value paid, without tax on top: no tax is in the totals for it. */
+  /** Minor units that single-purpose stored value paid, before tax on top. The totals have no tax for them. */
   taxedBefore: Schema.optional(Amount),
   taxIncluded: Schema.Boolean,
   grandTotal: Amount

@@ -13,7 +13,7 @@ export interface ReceivedCategory {
   readonly category: string
 }
 
-/** What a receiver decided about mails of a category, `*` for all others. */
+/** A receiver's choice about mails of a category; `*`: all others. */
 const MailChoice = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,

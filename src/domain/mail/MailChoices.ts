@@ -8,7 +8,7 @@ import { digestOf, MailChoiceRepo } from "./MailChoiceRepo.ts"
 export interface DeclineLinks {
   readonly keyring: Keyring
   readonly storeName: string
-  /** Where clients reach the API; undefined: production without an https address. */
+  /** The address of the API; undefined: production without an https address. */
   readonly origin: string | undefined
 }
 

@@ -6,8 +6,8 @@ import { digestOf } from "./MailChoiceRepo.ts"
 /** 429: a shopper caused too many mails, or too many go to one receiver. `retryAfter` is in seconds. */
 export class TooManyMails extends Data.TaggedError("TooManyMails")<{ readonly retryAfter: number }> {}
 
-/** Whose requests could be an abuse; staff, keys and jobs are trusted with their receivers' number. */
-export const isShopper = ({ role, type }: Actor): boolean => type === "user" && role === "customer"
+/** Customers and visitors; the service trusts staff, keys and jobs with the number of their receivers. */
+const isShopper = ({ role, type }: Actor): boolean => type === "user" && role === "customer"
 
 const subjectOf = ({ ip, organizationId, userId }: Actor): string => `${organizationId}/${userId ?? ip ?? "visitor"}`
 

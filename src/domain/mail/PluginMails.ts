@@ -11,8 +11,8 @@ type MailJson = PluginMail["data"]
 type MailWriterOf<Data> = (data: Data, scene: MailScene) => MailContent | RenderedMail
 
 /**
- * Why a mail is sent. `order`: about a paid order, or ordered by staff; it is never held back. `transactional`: the receiver
- * asked for it. Receivers can decline all other mails by their category; such a mail has a link and headers for it.
+ * Why a mail is sent. `order`: about a paid order, or for people of the shop and its suppliers; it is never held back.
+ * `transactional`: its receiver asked for it. Receivers can decline all other mails by their category; such a mail has a link and headers for it.
  */
 export type MailPurpose = "order" | "transactional" | { readonly category: string }
 
@@ -135,7 +135,7 @@ export class PluginMails extends Context.Service<PluginMails>()("stoa/domain/mai
       decline,
       /** Undoes that. */
       accept,
-      /** What was decided about an address, at most once for each category. */
+      /** The choices of an address, at most one for each category. */
       choicesOf: ofAddress,
       /** The link that declines, for mails that a plugin sends by other ways; undefined without an address for it. */
       unsubscribeUrl: (mail: MailCategory) =>

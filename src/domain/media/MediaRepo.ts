@@ -38,7 +38,7 @@ class TooManyUploads extends conflict(
     `You have ${atMost} uploads that nothing uses. Use them, or wait until they are removed after a day.`
 ) {}
 
-/** Who uploads, as the change log names them. */
+/** The id of an uploader, as the change log has it. */
 const uploaderOf = ({ keyId, userId }: Actor): string | null => userId ?? keyId ?? null
 
 const RemovedKeys = Schema.Struct({ keys: Schema.Array(Schema.String) })
@@ -123,7 +123,7 @@ const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: 
   return { find, record, page }
 }
 
-/** Fails with a sentence when the caller has too many uploads that nothing uses. Others of theirs wait. */
+/** Refuses (409) a caller with too many uploads that nothing uses. Uploads of one caller wait for one another. */
 const waitTurn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { organizationId, userId }: Actor) {
   const { atMost } = ownUploads
   yield* sql`select pg_advisory_xact_lock(hashtextextended(${`media_assets ${organizationId} ${userId ?? ""}`}, 0))`
@@ -167,7 +167,7 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
     return found
   }, Effect.catchIf(SqlError.isSqlError, Effect.die))
 
-  /** The upload of a shopper; 409 while too many of theirs wait to be used. */
+  /** Keeps a shopper's upload; 409 while too many of theirs wait to be used. */
   const createOwn = (asset: NewAsset) =>
     Effect.flatMap(
       CurrentActor,
@@ -220,7 +220,7 @@ const using = (sql: SqlClient.SqlClient) => {
     return rows.length === 1
   }, Effect.orDie)
 
-  /** Hides media whose record is gone, and lets them expire at once; those that an entity shows stay as they are. */
+  /** Hides media whose record is gone, and lets them expire at once, unless an entity shows them. */
   const release = Effect.fn("MediaRepo.release")(function*(ids: ReadonlyArray<MediaAssetId>) {
     yield* sql`update media_assets a set expires_at = now(), is_public = false
       where a.id = any(${ids}::uuid[]) and a.organization_id = ${yield* currentOrganization} and ${free}`

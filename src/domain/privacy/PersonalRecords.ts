@@ -13,7 +13,7 @@ export interface Person {
 /** Rows of plugins as the API shows them, by kind of record: `reviews/customer_reviews`. */
 export type PersonalRows = Readonly<Record<string, ReadonlyArray<Readonly<Record<string, unknown>>>>>
 
-/** Rows about people that a plugin keeps. All functions act as the system; those of an erasure run in its transaction. */
+/** Rows about people that a plugin keeps. All functions act as the system; an erasure runs its functions in one transaction. */
 export interface PersonalRecordsOf {
   /** The newest `limit` rows of each kind about the person. */
   readonly exported: (person: Person, limit: number) => Effect.Effect<PersonalRows, never, CurrentActor>

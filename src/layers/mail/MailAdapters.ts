@@ -26,7 +26,7 @@ const transportOf = ({ dataDir, mail: { way } }: AppSettings): Layer.Layer<MailT
   }
 }
 
-/** Where links lead; in production an https address or none, because mailboxes follow no other (RFC 8058). */
+/** The address of links: in production https or none, because mailboxes follow no other (RFC 8058). */
 const originOf = ({ auth: { publicUrl }, environment, host, port }: AppSettings): string | undefined =>
   environment === "production"
     ? Option.getOrUndefined(Option.filter(publicUrl, (url) => url.startsWith("https:")))

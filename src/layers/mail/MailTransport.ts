@@ -17,7 +17,7 @@ export interface OutgoingMail extends RenderedMail {
   readonly messageId: string
   readonly fromName: string
   readonly attachments: ReadonlyArray<MailAttachment>
-  /** Headers beside those of every mail, such as `List-Unsubscribe`. */
+  /** Headers of this mail alone, such as `List-Unsubscribe`. */
   readonly headers: Readonly<Record<string, string>>
 }
 

@@ -18,7 +18,7 @@ const order = ["-startTime"] as const
 
 const list = {
   summary: "List appointments",
-  description: "The latest first; with `appointments:read:own` those of the providers with the caller's login.",
+  description: "The latest first; with `appointments:read:own` only of the providers with the caller's login.",
   query: range,
   answer: ({ db, page, query: { from, to }, where }: ListCall<typeof bookings, typeof range>) =>
     Effect.andThen(

@@ -141,7 +141,7 @@ export const moveWithNotice = Effect.fn("Bookings.move")(
   (work, { db }) => db.transaction(work)
 )
 
-/** Tells the provider of an appointment that nothing is left to be paid of in advance, and confirms it where that is automatic. */
+/** Mails the provider about an appointment that waits for no payment, and confirms it with `autoConfirm`. */
 export const announce = Effect.fnUntraced(function*(tools: Tools, { autoConfirm }: AppointmentSettings, one: Booking) {
   yield* notifyProvider(tools, "booked", one)
   return autoConfirm && one.status === "provisional" ? yield* moveWithNotice(tools, "confirm", one.id) : one

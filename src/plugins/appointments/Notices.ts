@@ -48,7 +48,9 @@ const Noticed = Schema.Struct({
   startTime: Schema.String,
   timezone: Schema.String,
   reason: Schema.NullOr(Schema.String),
-  until: Schema.NullOr(Schema.String)
+  until: Schema.NullOr(Schema.String),
+  /** For the provider. Optional: mails that wait may have been written without it. */
+  customer: Schema.optional(Schema.NullOr(Schema.String))
 })
 
 /** A mail about an appointment: a sentence that says what of it, with its time in the zone of the provider. */
@@ -67,7 +69,10 @@ const notice = (name: string, subject: string, sentence: string, purpose: MailPu
       until: null
     },
     texts: {
-      en: ({ customerName, provider, reason, service, startTime, timezone, until }, { locale, storeName }) => {
+      en: (
+        { customer = null, customerName, provider, reason, service, startTime, timezone, until },
+        { locale, storeName }
+      ) => {
         const timeOf = (at: string) =>
           DateTime.format(DateTime.makeZonedUnsafe(at, { timeZone: timezone }), {
             locale,
@@ -79,6 +84,7 @@ const notice = (name: string, subject: string, sentence: string, purpose: MailPu
           paragraphs: [
             `Dear ${customerName},`,
             `${sentence} ${service} with ${provider} on ${timeOf(startTime)} (${timezone}).`,
+            ...(customer === null ? [] : [`Customer: ${customer}`]),
             ...(reason === null ? [] : [`Reason: ${reason}`]),
             ...(until === null ? [] : [`It is held for you until ${timeOf(until)}.`])
           ]
@@ -111,7 +117,8 @@ export const notify = Effect.fn("Notices.notify")(function*(
     Booking,
     "cancellationReason" | "providerId" | "serviceTypeId" | "startTime"
   >,
-  { email, key, person, until }: {
+  { customer, email, key, person, until }: {
+    readonly customer?: string
     readonly email: string
     readonly key: string
     readonly person: string
@@ -132,7 +139,8 @@ export const notify = Effect.fn("Notices.notify")(function*(
       startTime: startTime.toISOString(),
       timezone: provider?.timezone ?? "UTC",
       reason: cancellationReason,
-      until: until?.toISOString() ?? null
+      until: until?.toISOString() ?? null,
+      customer: customer ?? null
     }
   })
 })
@@ -146,7 +154,12 @@ export const notifyProvider = Effect.fn("Notices.notifyProvider")(
   function*(tools: Tools, name: "booked" | "withdrawn", booking: Booking) {
     const provider = yield* tools.db.table(providers).find(booking.providerId)
     if (provider === undefined || provider.email === null) return
-    yield* notify(tools, name, booking, { email: provider.email, key: booking.id, person: provider.name })
+    yield* notify(tools, name, booking, {
+      customer: booking.customerName,
+      email: provider.email,
+      key: booking.id,
+      person: provider.name
+    })
   }
 )
 

@@ -27,7 +27,8 @@ export const importCards = Effect.fn("GiftCards.import")(
     const all = given.map((card) => ({ ...card, code: plainCode(card.code), digests: conceal(card.code).digests }))
     const high = all.findIndex(({ amount }) => amount > maxBalancePerCard)
     if (high >= 0) return yield* new ImportedAboveMaximum(high, maxBalancePerCard)
-    const twice = all.findIndex(({ code }, n) => all.findIndex((one) => one.code === code) < n)
+    const codes = all.map(({ code }) => code)
+    const twice = codes.findIndex((code, n) => codes.indexOf(code) < n)
     if (twice >= 0) return yield* new ImportedTwice(twice)
     const found = yield* db.table(cards).list(
       { codeDigest: { in: all.flatMap((card) => card.digests) } },

@@ -13,7 +13,7 @@ import { displayed } from "./GiftCardCode.ts"
 import type { GiftCardSettings } from "./GiftCardOptions.ts"
 
 const Delivered = Schema.Struct({
-  /** Of several cards all codes, with commas. */
+  /** The code, or the codes with commas. */
   displayCode: Schema.String,
   /** The sum of several cards. */
   amount: Schema.Int,

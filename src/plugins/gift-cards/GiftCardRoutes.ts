@@ -123,7 +123,7 @@ export const giftCardRoutes = [
       "With a new code: the old one is unknown from now on. 409 for a disabled card; 422 for one without an address.",
     permission,
     input: Schema.Struct({
-      recipientEmail: Schema.optional(Email.annotate({ description: "Default: that of the card." }))
+      recipientEmail: Schema.optional(Email.annotate({ description: "Default: the card's." }))
     }),
     strict: true,
     success: CardView

@@ -156,11 +156,12 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
     }, db.transaction)
 
     /**
-     * Replaces the code, and mails the new one to the address, else to that of the card. 404; 409 for a disabled card; 422
+     * Replaces the code, and mails the new one to `to`, else to the card's address. 404; 409 for a disabled card; 422
      * without any address.
      */
     const sendAgain = Effect.fn("GiftCards.sendAgain")(function*(id: string, to: string | undefined) {
-      const recipientEmail = to ?? (yield* locked(id)).recipientEmail
+      const card = yield* locked(id)
+      const recipientEmail = to ?? card.recipientEmail
       if (recipientEmail === null) return yield* new AddressMissing()
       const deliverAt = yield* DateTime.nowAsDate
       yield* db.table(cards).update(id, { recipientEmail, deliverAt, deliveredAt: null })

@@ -6,7 +6,7 @@ import { cardOf, Code } from "./GuessedCodes.ts"
 class NotAdded extends notFound("AddedGiftCard", "You have not added this gift card to your account.") {}
 class EndedCard extends conflict("GiftCardEnded", "The gift card is disabled.") {}
 
-/** A card for one who added it: who bought it, and for whom, is for the one who bought it. */
+/** Shows a card to a customer who added it, without its buyer and receiver. */
 const shown = (card: Card, at: Date): typeof CardView.Type => ({
   ...cardView(card, at),
   purchaserId: null,

@@ -9,8 +9,7 @@ import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { KeyScopeOption } from "../../domain/platform/access/ApiKey.ts"
 import type { Migrations } from "../../domain/platform/database/MigrationStatements.ts"
 import type { Hook } from "../../domain/platform/hooks/Hook.ts"
-import type { Manifest } from "../../domain/platform/modules/Module.ts"
-import { together } from "../../domain/platform/modules/Module.ts"
+import { type Manifest, together } from "../../domain/platform/modules/Module.ts"
 import type { Task } from "../../domain/platform/tasks/Task.ts"
 import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
 import type { SearchField } from "../../domain/search/SearchFields.ts"
@@ -44,7 +43,6 @@ export interface WorkflowLayer<R = never> extends ActorLayer<R> {
 
 type Tags<Services> = Context.Key<Services, unknown> | ReadonlyArray<Context.Key<Services, unknown>>
 
-/** Any tag of a service. */
 export type ServiceTag = Context.Key<unknown, unknown>
 
 /** A manifest of which the tags in `uses` say what its handlers may ask for. */

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import type { PluginContext } from "stoa/plugin"
-import { latestRecords } from "./ConditionsRepo.ts"
-import type { Due } from "./MessagesRepo.ts"
+import { type Due, latestRecords } from "./MessagesRepo.ts"
 import type { SendWhile } from "./SendWhile.ts"
 import { templates } from "./Templates.ts"
 

@@ -34,7 +34,7 @@ const held = (
   ...rest
 })
 
-/** When a message may go that its receiver can decline, on a channel that disturbs; null: at once. */
+/** The moment until which quiet hours hold a message back that can be declined; null: it goes at once. */
 const quietUntil = ({ config }: PluginContext, settings: NotificationSettings, { category, channel }: Due, now: Date) =>
   settings.quietHours === undefined || channel === "print" || channel === "in_app" ||
     purposeOf(settings, category) === "transactional"

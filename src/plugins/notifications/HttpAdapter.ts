@@ -20,7 +20,7 @@ export interface HttpAdapterOptions extends Pick<NotificationAdapter, "channel" 
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted<string>>>
   /** `{ to: "{{to}}", text: "{{body}}" }` */
   readonly body: JsonTemplate
-  /** Where the answer has the provider's id of the message, such as `data.id`. */
+  /** The path of the provider's id of the message in its answer, such as `data.id`. */
   readonly messageIdAt?: string
   /** Milliseconds of one request. Default 5,000. */
   readonly timeoutMs?: number

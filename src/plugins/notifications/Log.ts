@@ -17,8 +17,8 @@ import { channels } from "./Channel.ts"
 import { templates } from "./Templates.ts"
 
 /**
- * A message to one recipient: queued → sent → delivered, or failed, or suppressed because its receiver declined it. `recipient`, `subject`, `body` and `metadata` are
- * deleted after `keepDays`. An event that is handled again finds its rows by `eventId`.
+ * A message to one recipient: queued → sent → delivered, or failed, or suppressed (declined, or one too many). `recipient`,
+ * `subject`, `body` and `metadata` are deleted after `keepDays`. An event that is handled again finds its rows by `eventId`.
  */
 export const messages = table("notification_log", {
   channel: oneOf(channels),

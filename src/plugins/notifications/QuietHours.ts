@@ -8,7 +8,7 @@ export type QuietHours = typeof QuietHours.Type
 
 const minutesOf = (clock: string): number => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
 
-/** When the quiet hours end in which a moment lies; null outside of them. */
+/** The end of the quiet hours in which a moment lies; null outside of them. */
 export const endOfQuietHours = ({ from, until }: QuietHours, timeZone: string, at: Date): Date | null => {
   const local = DateTime.makeZonedUnsafe(at, { timeZone })
   const { hour, minute } = DateTime.toParts(local)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Text } from "stoa/plugin"
 
-/** What still has to be true of a record when a message about it is sent: `{ status: ["confirmed", "provisional"] }`. */
+/** Values that fields of a record must still have when a message about it is sent: `{ status: ["confirmed"] }`. */
 export const SendWhile = Schema.Record(
   Text.check(Schema.isPattern(/^\w+(\.\w+)*$/)),
   Schema.Array(Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null])).check(

@@ -32,7 +32,7 @@ export const templates = table("notification_templates", {
   delayMinutes: integerBetween(0, 525_600).default(0),
   /** From 1: what comes within so many minutes for one recipient is sent as one message. */
   digestMinutes: integerBetween(0, 43_200).default(0),
-  /** What still has to be true of the event's record when it is sent, by field. */
+  /** Values that fields of the event's record must still have when the message is sent. */
   sendWhile: jsonOf(SendWhile, 4_096).nullable,
   /** Of the channel `print`: which printer prints it. */
   printerId: text.nullable

@@ -46,7 +46,7 @@ class ReceiptsOpen
 const Item = Schema.Struct({
   ...Struct.pick(inputOf(orderItems).fields, ["entityId", "variantId", "uomId", "quantityOrdered", "notes"]),
   supplierSku: inputOf(orderItems).fields.supplierSku.annotate({
-    description: "Default: that of the supplier's price."
+    description: "Default: from the supplier's price."
   }),
   itemName: Schema.optional(inputOf(orderItems).fields.itemName).annotate({ description: "Default: the title." }),
   unitCost: Schema.optional(inputOf(orderItems).fields.unitCost).annotate({

@@ -81,7 +81,7 @@ export const arrive = statement("Goods.arrive", function*(sql, organizationId, g
 const matched = rowsOf(Schema.Struct({ isKnown: Schema.Boolean, discrepancy: Schema.NullOr(Schema.String) }))
 
 /**
- * Compares lines of a bill with those of the order: no more than was accepted and is not on other bills, at the cost ordered
+ * Compares lines of a bill with lines of the order: no more than was accepted and is not on other bills, at the cost ordered
  * within `tolerance` percent. The order is locked.
  */
 export const matchBill = statement(

@@ -24,7 +24,7 @@ import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
 
 const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"]
 
-/** What suppliers ask for orders, compared with what was ordered and accepted. */
+/** Bills of suppliers, compared with their orders and the goods that were accepted. */
 export const bills = table("supplier_bills", {
   billNumber: text,
   poId: uuid.references(orders, "restrict"),

@@ -88,7 +88,7 @@ export const BomInput = Schema.Struct({
   items: ItemInputs
 })
 
-/** What changes with the next version. */
+/** Changes that the next version brings. */
 export const NextVersion = Schema.Struct({
   ...inputOf(boms, { optional: ["name", "yieldUomId", "validTo"] }).fields,
   yieldQuantity: Schema.optional(Quantity),

@@ -19,7 +19,7 @@ type Given = typeof ItemInput.Type
 const alone = <A, E, R>(db: PluginDatabase, work: Effect.Effect<A, E, R>) =>
   db.transaction(Effect.andThen(db.turn("boms"), work))
 
-/** What lines cost: materials with what is lost when they are cleaned and cut. */
+/** Costs of lines; materials with the part that is lost when they are cleaned and cut. */
 const lineCosts = <
   Item extends Pick<BomItem, "entityId" | "unitCost"> & {
     readonly quantity: string | number

@@ -29,7 +29,7 @@ export const Suggestion = Schema.Struct({
 const suggested = rowsOf(Suggestion)
 const totals = rowsOf(Schema.Struct({ total: Schema.Int }))
 
-/** Products to make, those of which most is missing first: orders that are not shipped, and thresholds, beside what there is. */
+/** Products to make, most missing first: open orders and reorder thresholds, less stock, deliveries and production. */
 export const suggestions = statement(
   "Production.suggestions",
   function*(sql, organizationId, page: { readonly limit: number; readonly offset: number }) {

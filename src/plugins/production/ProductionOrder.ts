@@ -95,7 +95,7 @@ export const ConsumeInput = Schema.Struct({
 export const Output = inputOf(orders, { optional: ["producedQuantity", "scrapQuantity", "batchNumber", "expiryDate"] })
 export type Output = typeof Output.Type
 
-/** What came out of a part. */
+/** The output of a part. */
 export const Part = inputOf(orders, {
   required: ["producedQuantity"],
   optional: ["scrapQuantity", "batchNumber", "expiryDate"]

@@ -185,7 +185,7 @@ const settled = (
   })
 }
 
-/** How much came out of what is left. A part of it may do so. */
+/** The output of an order, or of a part of what is left. */
 const outputOf = (left: number, { producedQuantity, scrapQuantity = 0, ...lot }: Output) => {
   const produced = producedQuantity ?? left - scrapQuantity
   const made = produced + scrapQuantity

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { EntityId, FreeText, group, inputOf, resource, Uuid, VariantId } from "stoa/plugin"
+import { EntityId, FreeText, group, inputOf, offsetOf, resource, Uuid, VariantId } from "stoa/plugin"
 import { BomInput, boms, BomView, bomView, BomWithItems, ItemInput, ItemView, itemView, NextVersion } from "./Bom.ts"
 import { addItem, createBom, createVersion, itemsOf, rollUp } from "./Boms.ts"
 import { Suggestion, suggestions } from "./OpenOrderRepo.ts"
@@ -204,7 +204,7 @@ export const productionRoutes = [
     success: Suggestion
   }).handle(({ db, page }) =>
     Effect.map(
-      db.use(suggestions)({ limit: page.limit, offset: (page.page - 1) * page.limit }),
+      db.use(suggestions)({ limit: page.limit, offset: offsetOf(page) }),
       (found) => ({ ...page, ...found })
     )
   ),

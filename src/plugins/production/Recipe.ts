@@ -11,7 +11,7 @@ export interface Goods {
 }
 export const keyOf = ({ entityId, variantId }: Goods): string => variantId ?? entityId
 
-/** How much leaves stock for one unit of a material that is cleaned and cut (`yieldPercentage` of its units). */
+/** Units that leave stock for one unit of a material after it is cleaned and cut (`yieldPercentage` of its units). */
 export const grossOf = (known: KnownUnits, entityId: EntityId): Rational =>
   Rational.of(100).per(known.of(entityId)?.yieldPercentage ?? 100)
 
@@ -19,7 +19,7 @@ export const grossOf = (known: KnownUnits, entityId: EntityId): Rational =>
 interface Line {
   readonly item: BomItem
   readonly quantity: Rational
-  /** What it costs unless something below makes it. */
+  /** Its cost, unless something below makes it. */
   readonly cost: Rational
   /** The active bill of material that makes it. */
   readonly subBomId: string | undefined

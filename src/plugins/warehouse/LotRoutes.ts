@@ -7,6 +7,7 @@ import {
   holds,
   inputOf,
   invalid,
+  offsetOf,
   OrderId,
   text,
   timestamp,
@@ -126,7 +127,7 @@ export const lotRoutes = [
     Effect.gen(function*() {
       const lot = yield* db.table(lots).get(params.id)
       const seesEmail = holds(yield* CurrentActor, "orders:read")
-      const slice = { limit: page.limit, offset: (page.page - 1) * page.limit }
+      const slice = { limit: page.limit, offset: offsetOf(page) }
       return { ...page, ...yield* db.use(ordersOfBatch)(lot, seesEmail, slice) }
     })
   )

@@ -174,7 +174,7 @@ export const approve = Effect.fn("Reconciliations.approve")(function*({ db, serv
   }
   // Posted goods are locked: what is not as it was counted has moved before, and everything is taken back.
   const now = yield* db.use(stockOf)(warehouseId, items)
-  // A cycle count posts its differences beside movements of the time since, but not those that another count has posted.
+  // A cycle count ignores movements since, but not another count of the same goods: it would post the difference twice.
   const moved = items.find(({ adjustments, physicalQuantity }, n) =>
     head.isCycle ? now[n]?.adjustments !== adjustments : now[n]?.onHand !== physicalQuantity
   )
@@ -198,7 +198,7 @@ const Opening = Schema.Struct({
   limit: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })))
 })
 
-/** Opens a cycle count of the named goods, else of those that are worth most and were not counted for so long. 422. */
+/** Opens a cycle count of the named goods, else of goods that were not counted for so long, the most worth first. 422. */
 const openCycle = Effect.fn("Reconciliations.open")(
   function*(db: PluginDatabase, countedBy: string, { isBlind, warehouseId, ...given }: typeof Opening.Type) {
     const { items, limit = 100, notCountedForDays = 0 } = given

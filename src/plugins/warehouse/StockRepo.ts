@@ -51,7 +51,7 @@ const toCount = rowsOf(
   Schema.Struct({ entityId: EntityId, variantId: Schema.NullOr(VariantId), itemName: Schema.String })
 )
 
-/** Goods to count: the named ones, else those of the warehouse that were not counted for so many days, by their worth. */
+/** Goods to count: the named ones, else goods that were not counted for so many days, by their worth. */
 export const goodsToCount = statement(
   "Stock.goodsToCount",
   function*(
@@ -119,7 +119,7 @@ interface Place {
   readonly warehouseId: WarehouseId
 }
 
-/** How much a lot may say and be withheld. `lock` locks the stock of its goods: no movement changes lots meanwhile. */
+/** Bounds of a lot's quantity. `lock` locks the stock of its goods: no movement changes lots meanwhile. */
 export const unclaimedOf = statement("Stock.unclaimed", function*(sql, organizationId, lot: Place, lock: boolean) {
   const { entityId, id, variantId, warehouseId } = lot
   const same = sql`organization_id = ${organizationId} and entity_id = ${entityId}::uuid
@@ -136,6 +136,7 @@ export const unclaimedOf = statement("Stock.unclaimed", function*(sql, organizat
   return found ?? { unclaimed: 0, forSale: 0 }
 })
 
+const totals = rowsOf(Schema.Struct({ total: Schema.Int }))
 const recalled = rowsOf(Schema.Struct({
   orderId: OrderId,
   orderNumber: Schema.String,
@@ -158,7 +159,7 @@ export const ordersOfBatch = statement("Stock.ordersOfBatch", function*(
       and variant_id is not distinct from ${lot.variantId}::uuid and batch_number = ${lot.batchNumber}
       and reference_type = 'order'
     group by reference_id) g
-    join plugin_orders o on o.organization_id = ${organizationId} 
+    join plugin_orders o on o.organization_id = ${organizationId}
       and o.id = case when g.reference_id ~ '^[0-9a-f-]{36}$' then g.reference_id::uuid end`
   const items = yield* recalled(sql`select o.id as "orderId", o.order_number as "orderNumber",
       case when ${seesEmail}::boolean then o.email end as email, g.units, g.shipped_at as "shippedAt"
@@ -167,7 +168,6 @@ export const ordersOfBatch = statement("Stock.ordersOfBatch", function*(
   return { items, total: counted?.total ?? 0 }
 })
 
-const totals = rowsOf(Schema.Struct({ total: Schema.Int }))
 const named = rowsOf(Schema.Struct({ id: Schema.String, name: Schema.String }))
 
 /** Names of warehouses by their ids. */

@@ -72,7 +72,7 @@ const within = `with lot as (
   update warehouse_lots l set quantity = l.quantity - least(o.quantity, o.all_units - o.on_hand - o.earlier), updated_at = now()
   from lot o where l.id = o.id and o.all_units - o.on_hand > o.earlier`
 
-/** What parcels took, from before lots followed stock: its goods are known where one of the order's had the batch. */
+/** Lots that parcels took before lots followed stock; the batch names the goods where one of the order's had it. */
 const shipped = `do $$ begin
   if to_regclass('warehouse_shipped_lots') is not null then
     execute 'insert into warehouse_lot_movements (organization_id, lot_id, entity_id, variant_id, warehouse_id, batch_number,
@@ -91,7 +91,7 @@ const shipped = `do $$ begin
   end if;
 end $$`
 
-/** What lots of the version before need. */
+/** Brings lots of the version before into order. */
 export const formerLots = [within, shipped]
 
 export const lotMigrations = {

@@ -100,7 +100,7 @@ const fewKeys = Schema.makeFilter(
 
 export const objectUpTo = (bytes: number) => StorableObject.check(upToBytes(bytes))
 
-/** What shoppers may write beside the fields of a record, such as its metadata: every change copies it. */
+/** An object of shoppers beside the fields of a record, such as metadata: small, because every change copies it. */
 export const shopperObject = (bytes: number) => objectUpTo(bytes).check(fewKeys)
 
 export const ShopperObject = shopperObject(shopperBytes)

@@ -25,6 +25,8 @@ describe("a salon that confirms by itself and lets customers cancel until a day 
     await expect.poll(() => [sent("confirmation", "ann@example.com"), sent("booked", "grace@example.com")], {
       timeout: 60_000
     }).toEqual([1, 1])
+    const mail = salon.mails.find(({ template }) => template === "appointments/booked")
+    assert.deepInclude(mail?.data, { customerName: "Grace", customer: "Ann" })
   })
 
   it("lets customers cancel and move until a day before, and staff always; the provider learns of it", async () => {

@@ -1,6 +1,6 @@
 import type { AnyColumn, CoreRecord, Facts } from "./Column.ts"
 
-/** What the export of a customer's data (`GET /api/me/export`) has of a table. */
+/** The part of a table that the export of a customer's data (`GET /api/me/export`) has. */
 interface Exported<Name extends string> {
   /** Columns that the export leaves out: digests and codes, and what concerns other people. Secrets are never in it. */
   readonly withholds?: ReadonlyArray<Name>

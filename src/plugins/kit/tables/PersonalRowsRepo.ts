@@ -132,7 +132,7 @@ const exported = Effect.fnUntraced(
   Effect.orDie
 )
 
-/** What exports and erasures do with the tables of a plugin. */
+/** Exports and erases rows of the tables of a plugin. */
 export const personalRecordsOf = (sql: Sql, plugin: PersonalPlugin): PersonalRecordsOf => {
   const tables = personalTables(plugin)
   return {

@@ -34,7 +34,7 @@ export const personalOf = (table: Table): PersonalTable | undefined => {
   return { table, subject: subjectIn(table), blanked, keepDays, since }
 }
 
-/** What the export of a customer's data has of a table: rows of theirs, without these columns. */
+/** A table in the export of a customer's data: their rows, without these columns. */
 export interface ExportedTable {
   readonly table: Table
   /** Absent: the customer of the parent. */

@@ -102,7 +102,7 @@ const declared: (app: PluginTestApp) => PluginCheck = ({ plugins }) => ({
   }
 })
 
-/** The export of a person has every text about them, but withheld ones, and the one of another person none. */
+/** The export of a person has every text about them but withheld ones; the export of another person has none. */
 const exported = (
   app: PluginTestApp,
   organization: string,
