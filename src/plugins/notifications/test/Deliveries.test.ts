@@ -55,7 +55,8 @@ describe("a batch of messages", () => {
   }, 90_000)
 
   it("of a process that ends before any statement is sent whole, each message once for its key", async () => {
-    for (let at = 1; at <= 30; at++) {
+    let at = 1
+    for (let round = 1; round <= 40; round++) {
       const [mails, keys] = [shop.mails.length, local.sent.size]
       const rows = []
       for (const [channel, count] of Object.entries({ sms: 3, email: 2, print: 2, in_app: 1 })) {
@@ -79,7 +80,9 @@ describe("a batch of messages", () => {
       assert.strictEqual(local.sent.size, keys + 3)
       const printed = "select 1 from notification_print_jobs where message_id = any($1::uuid[])"
       assert.lengthOf(await shop.app.db.query(printed, [rows.map(({ id }) => id)]), 2)
-      if (!wasCut) return assert.isAtLeast(at, 6)
+      if (!wasCut && at >= 6) return
+      // The job of the minute can have sent them over another connection: then the same statement is cut again.
+      if (wasCut) at++
     }
     return assert.fail("It is not done.")
   }, 240_000)

@@ -57,6 +57,18 @@ describe("a lot", () => {
     assert.deepStrictEqual(await yard.surplus(), [])
   })
 
+  it("that is corrected beside another one of the same goods never claims its units", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { entityId, id } = await lotOf(10, 1)
+      const [other] = await yard.run(yard.receive([{ entityId, warehouseId, batchNumber: "other", quantity: 1 }]))
+      const correct = (lot: string, quantity: number) =>
+        yard.ask("POST", `/warehouse/lots/${lot}/correct`, { reason: "counted", quantity })
+      const answers = await Promise.all([correct(id, 9), correct(String(other?.id), 9)])
+      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 422])
+      assert.deepStrictEqual(await yard.surplus(), [])
+    }
+  })
+
   it("that is blocked is not for sale and leaves with no order, until it is unblocked", async () => {
     const { entityId, id } = await lotOf(10, 6)
     await yard.run(
