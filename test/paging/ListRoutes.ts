@@ -19,13 +19,13 @@ const isPage = (document: unknown, given: unknown): boolean => {
 
 const pathsOf = (document: unknown) => Object.entries(Object(at(document, "paths")))
 
-/** Parameters of a query but for those of pages. */
-const filtersOf = (operation: unknown): ReadonlyArray<string> => {
+/** Parameters of a query but for those of pages, with the values of those that have a list of them. */
+const filtersOf = (operation: unknown): ReadonlyMap<string, ReadonlyArray<string>> => {
   const parameters = at(operation, "parameters")
-  return (Array.isArray(parameters) ? parameters : []).flatMap((one) => {
-    const name = String(at(one, "name"))
-    return at(one, "in") === "query" && !(name in pageQuery) ? [name] : []
-  })
+  return new Map((Array.isArray(parameters) ? parameters : []).flatMap((one) => {
+    const [name, choices] = [String(at(one, "name")), at(one, "schema.enum")]
+    return at(one, "in") === "query" && !(name in pageQuery) ? [[name, Array.isArray(choices) ? choices : []]] : []
+  }))
 }
 
 /** The list routes of an OpenAPI document; parameters of their paths have a colon. */
@@ -34,8 +34,9 @@ export const listRoutesOf = (document: unknown) =>
     if (!isPage(document, at(operations, "get.responses.200.content.application/json.schema"))) return []
     const path = given.replace(/\{(\w+)\}/g, ":$1")
     const pattern = new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}$`)
-    const filters = filtersOf(at(operations, "get"))
-    return [{ path, filters, matches: (asked: string) => pattern.test(asked.split("?")[0] ?? "") }]
+    const choices = filtersOf(at(operations, "get"))
+    const filters = [...choices.keys()]
+    return [{ path, filters, choices, matches: (asked: string) => pattern.test(asked.split("?")[0] ?? "") }]
   })
 
 const core: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
