@@ -49,14 +49,14 @@ const unbalanced = onDatabase((sql) =>
 )
 
 /**
- * Opens the shops, buys so many generated carts in each over HTTP and gives every so manyth order back. Tells how many
- * carts became orders and how many of these were given back.
+ * Opens the shops, buys at least so many generated carts in each over HTTP, until one is given back, and gives every so
+ * manyth order back. Tells how many carts became orders and how many of these were given back.
  */
 export const tradeOverHttp = Effect.fnUntraced(
   function*(seed: number, payments: ReturnType<typeof countedPayments>, carts: number, everyNthBack: number) {
     const shops = yield* opened(chanceOf(seed))
     const seen = { orders: 0, unserved: 0, givenBack: 0 }
-    const trade = Effect.fnUntraced(function*(open: OpenShop, shop: number, turn: number) {
+    const trade = Effect.fnUntraced(function*(open: OpenShop, shop: number, turn: number, orders: number) {
       // Each cart has a separate seed, so that it can be repeated alone.
       const chance = chanceOf(seed + 7_919 * (turn * kinds.length + shop + 1))
       // A quote without a cart knows no cards.
@@ -65,14 +65,18 @@ export const tradeOverHttp = Effect.fnUntraced(
       const bought = yield* buy(open, payments, wish, about)
       if (bought === undefined) seen.unserved += 1
       else seen.orders += 1
-      if (bought === undefined || bought.bill.grandTotal === 0 || wish.card > 0 || turn % everyNthBack > 0) return
+      const isPaid = bought !== undefined && bought.bill.grandTotal > 0 && wish.card === 0
+      if (!isPaid || orders % everyNthBack > 0) return isPaid
       yield* giveBackAtOnce(chance, open, payments, bought, wish, about)
       seen.givenBack += 1
+      return isPaid
     })
-    const turns = Array.from({ length: carts }, (_, turn) => turn)
-    yield* Effect.forEach(shops, (open, shop) => Effect.forEach(turns, (turn) => trade(open, shop, turn)), {
-      concurrency: "unbounded"
+    const tradeIn = Effect.fnUntraced(function*(open: OpenShop, shop: number) {
+      for (let turn = 0, orders = 0; turn < carts || orders === 0; turn++) {
+        if (yield* trade(open, shop, turn, orders)) orders++
+      }
     })
+    yield* Effect.forEach(shops, tradeIn, { concurrency: "unbounded" })
     assert.deepStrictEqual(yield* unbalanced, [])
     return seen
   }
