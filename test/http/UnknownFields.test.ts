@@ -57,7 +57,7 @@ layer(testAppLayer(), live)("a body that sets a price, a limit, a condition, a r
       assert.deepStrictEqual([answer.status, ignored(answer)], [201, "query.colour"])
     }))
 
-  it.effect("is that of prices, modifiers, taxes, shipping, webhooks, keys and roles, new or changed", () =>
+  it.effect("is that of prices, modifiers, taxes, shipping, webhooks, keys and roles, new or changed, of refunds and captures", () =>
     Effect.gen(function*() {
       const id = randomUUID()
       const bodies = [
@@ -82,7 +82,12 @@ layer(testAppLayer(), live)("a body that sets a price, a limit, a condition, a r
         ["POST", "/api/admin/staff/invitations"],
         ["PATCH", `/api/admin/staff/${id}`],
         ["POST", "/api/auth/api-key/create"],
-        ["POST", "/api/auth/api-key/update"]
+        ["POST", "/api/auth/api-key/update"],
+        // A misspelt amount would give everything back, or take all of it.
+        ["POST", `/api/orders/${id}/refund`],
+        ["POST", `/api/orders/${id}/refunds`],
+        ["POST", `/api/orders/${id}/capture`],
+        ["POST", `/api/orders/${id}/returns/${id}/refund`]
       ] as const
       for (const [method, path] of bodies) {
         const answer = yield* admin(method, path, { unheardOf: 1 }, { origin: "http://localhost:3000" })

@@ -9,6 +9,7 @@ import { OrderId } from "../../domain/platform/ids/Id.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody } from "../envelope/Envelope.ts"
 import { OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 import { IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
 
 /**
@@ -75,6 +76,7 @@ export const CapturesGroup = guarded(
   })
     .annotate(Access, anyOf("orders:update"))
     .annotate(IdempotentChange, true)
+    .annotate(StrictBody, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Take the money of an authorized order, the whole or a part, once",
       description: "409 for an order that is captured, ended or not authorized; 422 PAYMENT_CAPTURE_FAILED when the " +

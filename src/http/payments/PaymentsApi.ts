@@ -13,7 +13,7 @@ import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { RouteRate } from "../middleware/Access.ts"
-import { ForeignBody } from "../middleware/FieldHandling.ts"
+import { ForeignBody, StrictBody } from "../middleware/FieldHandling.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 /** `duplicate`: the event was handled before. */
@@ -58,6 +58,7 @@ export const RefundsGroup = guarded(
   })
     .annotate(Access, anyOf("orders:update"))
     .annotate(IdempotentChange, true)
+    .annotate(StrictBody, true)
     .annotateMerge(
       summary(
         "Give an amount back, or everything that is left",
@@ -71,6 +72,7 @@ export const RefundsGroup = guarded(
   })
     .annotate(Access, anyOf("orders:update"))
     .annotate(IdempotentChange, true)
+    .annotate(StrictBody, true)
     .annotateMerge(
       summary(
         "Refund units of lines, shipping or an amount",

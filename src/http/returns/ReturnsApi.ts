@@ -15,6 +15,7 @@ import {
 } from "../../domain/returns/Return.ts"
 import { Created, creates, guarded, lists, paramsOf, reads, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
+import { StrictBody } from "../middleware/FieldHandling.ts"
 import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 const returns = "/api/orders/:id/returns"
@@ -63,6 +64,7 @@ export const ReturnsGroup = guarded(
     ),
   HttpApiEndpoint.post("refund", `${returns}/:rid/refund`, { ...one, payload: OptionalBody(ReturnRefund) })
     .annotate(IdempotentChange, true)
+    .annotate(StrictBody, true)
     .annotateMerge(
       summary(
         "Refund the goods of a return that were received",
