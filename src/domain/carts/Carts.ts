@@ -118,10 +118,10 @@ const unitPrices = Effect.map(
   ) => {
     const unitPrice = priceIn(offer, line, now) ?? sent
     if (unitPrice === undefined) return Effect.undefined
-    const type = offer?.entities?.find(({ id }) => id === line.entityId)?.type
-    const most = policyOf(types, type ?? "").maxUnitsPerLine
+    const entityType = offer?.entities?.find(({ id }) => id === line.entityId)?.type ?? ""
+    const most = policyOf(types, entityType).maxUnitsPerLine
     if (line.quantity > most) return Effect.fail(new TooManyUnits(most))
-    return linePricing.priced({ currency, customerId, lines: [{ ...line, unitPrice }] }).pipe(
+    return linePricing.priced({ currency, customerId, lines: [{ ...line, entityType, unitPrice }] }).pipe(
       Effect.mapBoth({
         onFailure: ({ message }) => new NotPriced(message),
         onSuccess: ([priced]) => priced?.unitPrice ?? unitPrice

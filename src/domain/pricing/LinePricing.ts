@@ -8,6 +8,8 @@ import { perUnit, PriceSteps } from "./PriceSteps.ts"
 /** Minor units. */
 export interface LineToPrice {
   readonly entityId: EntityId
+  /** A type of the catalog: "product". */
+  readonly entityType: string
   readonly variantId: VariantId | null
   readonly metadata: Readonly<Record<string, unknown>>
   readonly quantity: number

@@ -1,5 +1,6 @@
-import { Layer } from "effect"
-import { definePlugin } from "stoa/plugin"
+import { Layer, Schema } from "effect"
+import { option, pluginWith, text } from "stoa/plugin"
+import { salePrices } from "./SalePrices.ts"
 import { uomRoutes } from "./UnitRoutes.ts"
 import { StockUnitUses, Units } from "./Units.ts"
 import { conversions, entityUnits, units } from "./UnitTables.ts"
@@ -16,9 +17,15 @@ export {
 } from "./Units.ts"
 export { units } from "./UnitTables.ts"
 
-/** Units of measure, exact conversions, and the units of entities (contract, plugins §4): `plugins: [uom]`. */
-export const uom = definePlugin<Units | StockUnitUses>({
-  id: "uom",
+const UnitSettings = Schema.Struct({
+  pricedBySaleUnit: option(Schema.Array(text.schema), {
+    default: [],
+    description: "Types of entities whose prices are for one sale unit, such as a kg, while lines count stock units"
+  })
+})
+
+/** Units of measure, exact conversions, and the units of entities (contract, plugins §4): `plugins: [uom()]`. */
+export const uom = pluginWith("uom", UnitSettings, ({ pricedBySaleUnit }) => ({
   version: "1.0.0",
   permissions: [
     { scope: "uom:admin", description: "Write units of measure and conversions" },
@@ -27,5 +34,6 @@ export const uom = definePlugin<Units | StockUnitUses>({
   schema: () => ({ units, conversions, entityUnits }),
   layer: Layer.merge(Units.layer, StockUnitUses.layer),
   exports: [Units, StockUnitUses],
-  routes: () => uomRoutes
-})
+  routes: () => uomRoutes,
+  linePricing: () => salePrices(pricedBySaleUnit)
+}))
