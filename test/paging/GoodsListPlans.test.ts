@@ -28,6 +28,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     goods_received_notes: { warehouseId: home },
     grn_items: { quantityReceived: 1, quantityAccepted: 1 },
     supplier_bills: { total: 1, status: "matched" },
+    supplier_returns: { warehouseId: home, expectedCredit: 1 },
     warehouse_bins: { warehouseId: home },
     warehouse_lots: { warehouseId: home, quantity: 1, expiryDate: "2030-01-01" },
     stock_transfers: { fromWarehouseId: home, toWarehouseId: away },
@@ -74,6 +75,15 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     },
     supplier_bills: {
       columns: { ...rare("status", "rejected"), ...last("po_id"), ...last("supplier_id") }
+    },
+    supplier_returns: {
+      columns: {
+        ...rare("status", "cancelled"),
+        ...last("grn_id"),
+        ...last("po_id"),
+        ...last("supplier_id"),
+        ...rare("warehouse_id", one)
+      }
     },
     warehouse_bins: {
       columns: { ...rare("warehouse_id", one), ...rare("type", "cold"), ...rare("is_active", "false") }
@@ -152,6 +162,14 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
         ...warehouses
       ],
       "/api/procurement/bills": ["status=matched", "status=rejected", `poId=${one}`, `supplierId=${one}`],
+      "/api/procurement/returns": [
+        "status=draft",
+        "status=cancelled",
+        `grnId=${one}`,
+        `poId=${one}`,
+        `supplierId=${one}`,
+        ...warehouses
+      ],
       "/api/warehouse/bins": ["type=general", "type=cold", "isActive=true", "isActive=false", ...warehouses],
       "/api/warehouse/lots": [
         `entityId=${one}`,
@@ -197,6 +215,7 @@ pluginLists("lists of goods, of who sells them, where they are and how they are 
     "/api/procurement/purchase-orders?search": search,
     "/api/procurement/grn?search": search,
     "/api/procurement/bills?search": search,
+    "/api/procurement/returns?search": search,
     "/api/warehouse/lots/:id/orders": "the orders of one batch",
     "/api/warehouse/bins?search": search,
     "/api/warehouse/transfers?search": search,

@@ -18,6 +18,7 @@ import {
   VariantId,
   WarehouseId
 } from "stoa/plugin"
+import { decided } from "./Documents.ts"
 import { orderItems, orders } from "./PurchaseOrder.ts"
 import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
 
@@ -48,6 +49,8 @@ export const receiptItems = childOf(receipts, "grnId", "grn_items", {
   quantityReceived: quantity,
   quantityAccepted: quantity,
   quantityRejected: quantity.default(0),
+  /** Of what was accepted: named by returns that are not cancelled. */
+  quantityReturned: quantity.default(0),
   rejectionReason: text.nullable,
   batchNumber: text.nullable,
   expiryDate: date.nullable,
@@ -56,7 +59,10 @@ export const receiptItems = childOf(receipts, "grnId", "grn_items", {
   stockAccepted: integer
 }, {
   indexes: [{ columns: ["poItemId"] }],
-  checks: { adds_up: "quantity_received = quantity_accepted + quantity_rejected" }
+  checks: {
+    adds_up: "quantity_received = quantity_accepted + quantity_rejected",
+    returned: "quantity_returned <= quantity_accepted"
+  }
 })
 
 export const goodsReceipts = document({
@@ -65,7 +71,6 @@ export const goodsReceipts = document({
   number: { grnNumber: numbers({ kind: "GRN" }) }
 })
 
-const decided = { stamp: "decidedAt", by: "decidedBy" } as const
 const open = ["draft", "inspecting"] as const
 
 export const goodsReceipt = machine(receipts, {

@@ -1,6 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
-import { type Actor, group, inputOf, invalid, resource, ValidationFailed } from "stoa/plugin"
+import { type Actor, inputOf, invalid, resource } from "stoa/plugin"
 import { Lots } from "../warehouse/index.ts"
+import { admin, create, itemIssues, read, routes } from "./Documents.ts"
 import { goodsReceipt, goodsReceipts, receiptItems, receipts } from "./GoodsReceipt.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
 import { type OrderItem, orderItems, orders, type PurchaseOrder, purchaseOrder, statusOf } from "./PurchaseOrder.ts"
@@ -41,7 +42,7 @@ export const NewReceipt = Schema.Struct({
   items: Schema.Array(ReceivedItem).check(Schema.isBetweenLength(1, 1_000))
 })
 
-type Fault = readonly [name: string, message: string]
+type Fault = readonly [name: string, rule: string]
 
 /** A line with what the order says of it, and what is wrong with it. */
 const lineOf = (item: OrderItem, given: ReceivedItem) => {
@@ -80,28 +81,19 @@ const linesOf = (
 ) => {
   const byId = new Map(items.map((item) => [item.id, item]))
   const received = new Map<string, number>()
-  const issues: Array<{ path: string; message: string; code: string }> = []
+  const issues = itemIssues()
   const lines = given.flatMap((one, n) => {
     const item = byId.get(one.poItemId)
-    const fault = ([name, message]: Fault) => {
-      const path = `items.${n}.${name}`
-      issues.push({ path, message: `${path} ${message}`, code: "invalid" })
-    }
-    if (item === undefined) {
-      fault(["poItemId", "must be a line of the order."])
-      return []
-    }
+    if (item === undefined) return issues.refuse(n, "poItemId", "must be a line of the order.")
     const { faults, line } = lineOf(item, one)
     const sum = (received.get(item.id) ?? 0) + one.quantityReceived
     received.set(item.id, sum)
     const most = Math.floor((item.quantityOrdered * (100 + overReceiptPercent)) / 100) - item.quantityReceived
     if (sum > most) faults.push(["quantityReceived", `must be at most ${most}, which can still be received.`])
-    faults.forEach(fault)
+    for (const [name, rule] of faults) issues.refuse(n, name, rule)
     return [line]
   })
-  return issues.length > 0
-    ? Effect.fail(ValidationFailed.issues(issues))
-    : Effect.succeed({ lines, received })
+  return issues.orElse({ lines, received })
 }
 
 /** Adds to what was received, or takes away from it, and moves the order, which is locked. */
@@ -181,9 +173,6 @@ export const reject = Effect.fn("GoodsReceipts.reject")(function*(tools: Tools, 
   yield* count(tools, order, yield* itemsOf(tools, order.id), back)
   return receipt
 })
-
-const routes = group("Procurement", "/procurement")
-const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"]
 
 const missing = "404 without it; 422 INVALID_TRANSITION when it is decided."
 

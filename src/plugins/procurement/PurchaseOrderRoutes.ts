@@ -1,13 +1,11 @@
 import { Effect, Schema } from "effect"
-import { group, type PluginConfig, resource, Uuid } from "stoa/plugin"
+import { type PluginConfig, resource, Uuid } from "stoa/plugin"
+import { admin, create, read, routes } from "./Documents.ts"
 import { orderPaper } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
 import { orderItems, orders, purchaseOrder, purchaseOrders } from "./PurchaseOrder.ts"
 import { approve, cancel, change, close, draft, NewOrder, OrderPatch, send } from "./PurchaseOrders.ts"
 import { suppliers } from "./Supplier.ts"
-
-const routes = group("Procurement", "/procurement")
-const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"]
 
 const Whole = Schema.Struct({ po: orders.Row, items: Schema.Array(orderItems.Row) })
 const missing = "404 without it;"

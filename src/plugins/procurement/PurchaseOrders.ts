@@ -2,6 +2,7 @@ import { Effect, Schema, Struct } from "effect"
 import { type Actor, conflict, inputOf, invalid, type PluginCall, today, ValidationFailed } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { personOf, refuseApproval } from "./Approvals.ts"
+import { allLines, itemIssues } from "./Documents.ts"
 import { receipts } from "./GoodsReceipt.ts"
 import { sendOrder } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
@@ -80,10 +81,8 @@ export const OrderPatch = Schema.Struct({
   items: Schema.optional(Items)
 })
 
-const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
-
 /** The lines of an order, and of others with it, as they were given. */
-export const itemsOf = ({ db }: Tools, poId: string) => db.table(orderItems).list({ poId }, all)
+export const itemsOf = ({ db }: Tools, poId: string) => db.table(orderItems).list({ poId }, allLines)
 
 const unknown = (path: string) => ({ path, message: `${path} is unknown.`, code: "not_found" })
 
@@ -118,21 +117,15 @@ const completed = Effect.fnUntraced(function*(
     uomId: item.uomId ?? known.of(item.entityId)?.purchaseUomId ?? null
   }))
   const stock = yield* units.toStock(lines.map((line) => ({ ...line, unitCost: null, quantity: line.quantityOrdered })))
-  const prices = yield* tools.db.table(supplierItems).list({ supplierId, entityId: { in: entityIds } }, all)
+  const prices = yield* tools.db.table(supplierItems).list({ supplierId, entityId: { in: entityIds } }, allLines)
   const day = yield* today
   const offers = lines.map((line) => pricesOf(prices, line, day, known.of(line.entityId)?.purchaseUomId ?? null))
   const costs = lines.map(({ quantityOrdered, unitCost }, n) => unitCost ?? bestPrice(offers[n] ?? [], quantityOrdered))
-  const issues = costs.flatMap((cost, n) =>
-    cost === undefined
-      ? [{
-        path: `items.${n}.unitCost`,
-        message: `items.${n}.unitCost is required: the supplier has no price for this.`,
-        code: "required"
-      }]
-      : []
-  )
-  if (issues.length > 0) return yield* ValidationFailed.issues(issues)
-  return lines.map(({ itemName, quantityOrdered, supplierSku, ...line }, n) => {
+  const issues = itemIssues()
+  for (const [n, cost] of costs.entries()) {
+    if (cost === undefined) issues.refuse(n, "unitCost", "is required: the supplier has no price for this.", "required")
+  }
+  return yield* issues.orElse(lines.map(({ itemName, quantityOrdered, supplierSku, ...line }, n) => {
     const unitCost = costs[n] ?? 0
     return {
       ...line,
@@ -143,7 +136,7 @@ const completed = Effect.fnUntraced(function*(
       stockQuantity: stock[n]?.quantity ?? quantityOrdered,
       totalCost: unitCost * quantityOrdered
     }
-  })
+  }))
 })
 
 const totalsOf = (items: ReadonlyArray<{ readonly totalCost: number }>, taxTotal = 0) => {

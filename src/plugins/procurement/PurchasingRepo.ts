@@ -81,8 +81,8 @@ export const arrive = statement("Goods.arrive", function*(sql, organizationId, g
 const matched = rowsOf(Schema.Struct({ isKnown: Schema.Boolean, discrepancy: Schema.NullOr(Schema.String) }))
 
 /**
- * Compares lines of a bill with lines of the order: no more than was accepted and is not on other bills, at the cost ordered
- * within `tolerance` percent. The order is locked.
+ * Compares lines of a bill with lines of the order: no more than was accepted, is not on other bills and did not go back
+ * without a credit, at the cost ordered within `tolerance` percent. The order is locked.
  */
 export const matchBill = statement(
   "Bills.match",
@@ -96,8 +96,11 @@ export const matchBill = statement(
     }::jsonb) as ("poItemId" uuid, quantity int, "unitCost" int))
         with ordinality t ("poItemId", quantity, "unitCost", turn)
         left join purchase_order_items p on p.id = t."poItemId" and p.po_id = ${poId}::uuid
-        cross join lateral (select coalesce(sum(i.quantity_accepted), 0) as units from grn_items i
-          join goods_received_notes g on g.id = i.grn_id and g.status in ('accepted', 'accepted_with_discrepancy')
+        cross join lateral (select coalesce(sum(i.quantity_accepted - unbilled.units), 0) as units
+          from grn_items i join goods_received_notes g on g.id = i.grn_id and g.status in ('accepted', 'accepted_with_discrepancy')
+          cross join lateral (select coalesce(sum(r.quantity), 0) as units from supplier_return_items r
+            join supplier_returns s on s.id = r.return_id and s.status not in ('cancelled', 'credited')
+            where r.grn_item_id = i.id and not s.expects_credit) unbilled
           where g.organization_id = ${organizationId} and i.po_item_id = p.id) accepted
         cross join lateral (select coalesce(sum(i.quantity), 0) as units from supplier_bill_items i
           join supplier_bills b on b.id = i.bill_id and b.status <> 'rejected'

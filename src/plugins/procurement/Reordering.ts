@@ -5,7 +5,6 @@ import {
   CurrentActor,
   defineTask,
   EntityId,
-  group,
   idOf,
   integerBetween,
   type PluginContext,
@@ -18,6 +17,7 @@ import {
   WarehouseId
 } from "stoa/plugin"
 import { type KnownUnits, Units } from "../uom/index.ts"
+import { admin, create, read, routes } from "./Documents.ts"
 import { orders, type PurchaseOrder } from "./PurchaseOrder.ts"
 import { draft, type Tools } from "./PurchaseOrders.ts"
 import { type Shortage, shortagesOf } from "./ReorderRepo.ts"
@@ -144,8 +144,6 @@ export const reordering = (storeCurrency: string) => {
   return (tools: Tools, actor: Actor) => tools.db.transaction(run(tools, actor))
 }
 
-const routes = group("Procurement", "/procurement")
-
 const Run = Schema.Struct({
   orders: Schema.Array(orders.Row),
   skipped: Schema.Array(Schema.Struct({ ruleId: Uuid, reason: Schema.String }))
@@ -155,15 +153,15 @@ const Run = Schema.Struct({
 export const reorderRoutes = ({ config }: PluginContext) => [
   ...resource(routes, "/reorder-rules", reorderRules, {
     noun: "reorder rule",
-    read: "procurement:read",
-    write: "procurement:admin",
+    read,
+    write: admin,
     filters: ["entityId", "warehouseId", "supplierId", "isActive"]
   }),
   routes.post("/reorder", {
     summary: "Draft orders for what is missing by the reorder rules",
     description:
       "The task `procurement/reorder` does so every hour. What drafts and orders ask for already is not asked for again.",
-    permission: "procurement:create",
+    permission: create,
     success: Run
   }).handle((call) => reordering(config.defaultCurrency)(call, call.actor))
 ]

@@ -6,7 +6,6 @@ import {
   document,
   EntityId,
   FreeText,
-  group,
   idOf,
   inputOf,
   integerBetween,
@@ -22,6 +21,7 @@ import {
   VariantId
 } from "stoa/plugin"
 import { units } from "../uom/index.ts"
+import { admin, read, routes } from "./Documents.ts"
 
 /** Who goods are bought from (contract, plugins §5). */
 export const suppliers = table("suppliers", {
@@ -120,9 +120,6 @@ export const bestPrice = (prices: ReadonlyArray<SupplierItem>, quantity: number)
   return costs.length === 0 ? undefined : Math.min(...costs)
 }
 
-const routes = group("Procurement", "/procurement")
-const [read, write] = ["procurement:read", "procurement:admin"]
-
 class SupplierNotFound extends notFound("Supplier", "Supplier not found.") {}
 
 const missing = "404 without it."
@@ -135,7 +132,7 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
     ...resource(routes, "/suppliers", suppliers, {
       noun: "supplier",
       read,
-      write,
+      write: admin,
       filters: ["isActive", "code", "currency"],
       search: ["name", "code"],
       create: {
@@ -155,7 +152,7 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
     routes.put("/suppliers/:id", {
       summary: "Replace a supplier",
       description: `What the body leaves out is as in a new one. ${missing} ${taken}`,
-      permission: write,
+      permission: admin,
       input: SupplierBody,
       success: suppliers.Row
     }).handle(({ db, input, params }) => db.table(suppliers).update(params.id, wholeSupplier(input, currency))),
@@ -163,7 +160,7 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
       summary: "Add a price of a supplier",
       description:
         "For a quantity from `minOrderQuantity` on, from `validFrom` to `validTo`. 404 without the supplier.",
-      permission: write,
+      permission: admin,
       input: inputOf(supplierItems, { without: ["supplierId"] }),
       strict: true,
       success: supplierItems.Row
@@ -176,7 +173,7 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
     ...resource(routes, "/supplier-items", supplierItems, {
       noun: "price of a supplier",
       read,
-      write,
+      write: admin,
       filters: ["supplierId", "entityId", "variantId", "isPreferred"],
       without: ["supplierId"],
       create: false

@@ -4,10 +4,8 @@ import {
   childOf,
   date,
   document,
-  group,
   inputOf,
   integerBetween,
-  invalid,
   machine,
   oneOf,
   resource,
@@ -17,12 +15,11 @@ import {
   uuid
 } from "stoa/plugin"
 import { personOf, refuseOwn } from "./Approvals.ts"
+import { admin, create, decided, itemIssues, read, routes } from "./Documents.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
 import { orderItems, orders } from "./PurchaseOrder.ts"
 import { matchBill } from "./PurchasingRepo.ts"
 import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
-
-const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"]
 
 /** Bills of suppliers, compared with their orders and the goods that were accepted. */
 export const bills = table("supplier_bills", {
@@ -49,7 +46,6 @@ export const billItems = childOf(bills, "billId", "supplier_bill_items", {
 }, { indexes: [{ columns: ["poItemId"] }], unique: [{ columns: ["billId", "poItemId"] }] })
 
 const documents = document({ head: bills, lines: billItems })
-const decided = { stamp: "decidedAt", by: "decidedBy" } as const
 export const supplierBill = machine(bills, {
   noun: "supplier bill",
   moves: {
@@ -58,19 +54,11 @@ export const supplierBill = machine(bills, {
   }
 })
 
-class OtherLine extends invalid(
-  "OtherLine",
-  (line: number) => `items.${line}.poItemId`,
-  (line) => `items.${line}.poItemId must be a line of the order.`
-) {}
-
 const NewBill = Schema.Struct({
   ...Struct.pick(inputOf(bills).fields, ["billNumber", "poId", "billedOn", "taxTotal"]),
   items: Schema.Array(inputOf(billItems, { required: ["poItemId", "quantity", "unitCost"] }))
     .check(Schema.isBetweenLength(1, 1_000))
 })
-
-const routes = group("Procurement", "/procurement")
 
 /** Bills of suppliers (three-way match). */
 export const billRoutes = ({ costTolerancePercent, fourEyes }: ProcurementSettings) => [
@@ -91,9 +79,12 @@ export const billRoutes = ({ costTolerancePercent, fourEyes }: ProcurementSettin
         db.transaction(Effect.gen(function*() {
           const { supplierId } = yield* db.table(orders).lock(head.poId)
           const found = yield* db.use(matchBill)(head.poId, items, costTolerancePercent)
-          const other = found.findIndex(({ isKnown }) => !isKnown)
-          if (other >= 0) return yield* new OtherLine(other)
-          const lines = items.map((item, n) => ({ ...item, discrepancy: found[n]?.discrepancy ?? null }))
+          const issues = itemIssues()
+          const lines = yield* issues.orElse(items.flatMap((item, n) =>
+            found[n]?.isKnown === true
+              ? [{ ...item, discrepancy: found[n].discrepancy }]
+              : issues.refuse(n, "poItemId", "must be a line of the order.")
+          ))
           const status = lines.some(({ discrepancy }) => discrepancy !== null)
             ? "discrepancy" as const
             : "matched" as const

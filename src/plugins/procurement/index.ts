@@ -12,6 +12,7 @@ import { openOrderOf } from "./PurchasingRepo.ts"
 import { reorderRoutes, reorderRules, reorderTask } from "./Reordering.ts"
 import { supplierItems, supplierRoutes, suppliers } from "./Supplier.ts"
 import { billItems, billRoutes, bills } from "./SupplierBills.ts"
+import { supplierReturnItems, supplierReturnRoutes, supplierReturns } from "./SupplierReturns.ts"
 
 /** The compiler does not make one type of several tags by itself. */
 const used: ReadonlyArray<Context.Key<Units | StockUnitUses | Lots, unknown>> = [Units, StockUnitUses, Lots]
@@ -31,14 +32,14 @@ export const procurement = pluginWith("procurement", ProcurementSettings, (setti
   uses: used,
   layer: openOrders,
   permissions: [
-    { scope: "procurement:read", description: "See suppliers, purchase orders, goods receipts and bills" },
+    { scope: "procurement:read", description: "See suppliers, purchase orders, goods receipts, bills and returns" },
     {
       scope: "procurement:create",
-      description: "Draft, submit and send purchase orders, receive goods and enter bills"
+      description: "Draft, submit and send purchase orders, receive and return goods, and enter bills and credit notes"
     },
     {
       scope: "procurement:admin",
-      description: "Write suppliers and reorder rules, approve orders and bills, accept goods"
+      description: "Write suppliers and reorder rules, approve orders, bills and returns, accept goods"
     }
   ],
   schema: () => ({
@@ -50,15 +51,26 @@ export const procurement = pluginWith("procurement", ProcurementSettings, (setti
     receiptItems,
     reorderRules,
     bills,
-    billItems
+    billItems,
+    supplierReturns,
+    supplierReturnItems
   }),
-  events: ["purchase_order.approved", "purchase_order.sent", "purchase_order.cancelled"],
+  events: [
+    "purchase_order.approved",
+    "purchase_order.sent",
+    "purchase_order.cancelled",
+    "supplier_return.approved",
+    "supplier_return.shipped",
+    "supplier_return.credited",
+    "supplier_return.cancelled"
+  ],
   mailTemplates: [orderMail],
   routes: (context) => [
     ...supplierRoutes(context.config),
     ...purchaseOrderRoutes(settings, context.config),
     ...goodsReceiptRoutes(settings),
     ...billRoutes(settings),
+    ...supplierReturnRoutes(settings),
     ...reorderRoutes(context)
   ],
   tasks: (context) => [reorderTask(context)],

@@ -6,7 +6,7 @@ describe("a process that ends between two statements", () => {
   let shop: Shop
   let cutter: Cutter
   beforeAll(async () => {
-    cutter = await openCutter(/purchase_order|goods_received/)
+    cutter = await openCutter(/purchase_order|goods_received|supplier_return/)
     shop = await openShop({ fourEyes: false }, { postgres: cutter, jobs: { autorun: { enabled: false } } })
   })
   afterAll(async () => {
@@ -52,6 +52,30 @@ describe("a process that ends between two statements", () => {
       assert.deepStrictEqual([onHand, incoming, lots], grnStatus === "accepted" ? [10, 0, 1] : [0, 10, 0])
     })
     assert.deepInclude(await read(), { status: "received", grnStatus: "accepted", onHand: 10, incoming: 0, lots: 1 })
-    for (const times of [approving, receiving, accepting]) assert.isAtLeast(times, 6)
+    const { grn } = await read()
+    const body = {
+      grnId: grn,
+      items: [{
+        grnItemId: (await shop.done("GET", `/grn/${grn}`)).text("data.items.0.id"),
+        quantity: 4,
+        reason: "wet"
+      }]
+    }
+    const back = async () => {
+      const { at, list } = await shop.done("GET", `/returns?grnId=${grn}&status=draft`)
+      const item = (await shop.done("GET", `/grn/${grn}`)).at("data.items.0.quantityReturned")
+      return { id: at("data.0.id"), drafts: list("data").length, item }
+    }
+    const returning = await cutOff("/returns", body, async () => {
+      const { drafts, item } = await back()
+      assert.strictEqual(item, drafts * 4)
+    })
+    const { id: returned } = await back()
+    await shop.done("POST", `/returns/${returned}/approve`)
+    const shipping = await cutOff(`/returns/${returned}/ship`, {}, async () => {
+      const status = (await shop.done("GET", `/returns/${returned}`)).at("data.return.status")
+      assert.strictEqual((await read()).onHand, status === "shipped" ? 6 : 10)
+    })
+    for (const times of [approving, receiving, accepting, returning, shipping]) assert.isAtLeast(times, 6)
   }, 120_000)
 })

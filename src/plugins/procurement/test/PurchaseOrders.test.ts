@@ -14,6 +14,7 @@ import { waitFor } from "../../../../test/support/waitFor.ts"
 import { goodsReceipt } from "../GoodsReceipt.ts"
 import { purchaseOrder } from "../PurchaseOrder.ts"
 import { supplierBill } from "../SupplierBills.ts"
+import { supplierReturn } from "../SupplierReturns.ts"
 import { approver, openShop, type Shop } from "./ProcurementShop.ts"
 
 describe("purchase orders", () => {
@@ -296,14 +297,31 @@ describe("purchase orders", () => {
         stockArrived: 10
       },
       goods_received_notes: { warehouseId, status: "rejected" },
-      grn_items: { entityId, unitCost: 1, quantityReceived: 1, quantityAccepted: 1, stockReceived: 1, stockAccepted: 1 }
+      grn_items: {
+        entityId,
+        unitCost: 1,
+        quantityReceived: 2,
+        quantityAccepted: 2,
+        quantityReturned: 2,
+        stockReceived: 2,
+        stockAccepted: 2
+      },
+      supplier_returns: { warehouseId, expectedCredit: 1 },
+      supplier_return_items: { entityId, batchNumber: null }
     }
     const path = "/api/procurement"
     const checks = [
       ...contractOf(shop, { samples, bodies: 8 }),
       ...machineOf(shop, purchaseOrder, { samples, path: `${path}/purchase-orders`, without: ["edit", "receive"] }),
       ...machineOf(shop, goodsReceipt, { samples, path: `${path}/grn`, without: ["acceptWithDiscrepancy"] }),
-      ...machineOf(shop, supplierBill, { samples, path: `${path}/bills` })
+      ...machineOf(shop, supplierBill, { samples, path: `${path}/bills` }),
+      ...machineOf(shop, supplierReturn, {
+        samples,
+        path: `${path}/returns`,
+        without: ["dispute"],
+        states: { discrepancy: { enteredBy: "clerk" } },
+        bodies: { credit: { creditNumber: "C", creditAmount: 1, creditedOn: "2026-11-30" } }
+      })
     ]
     for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
   }, 240_000)

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import { group, ValidationFailed } from "stoa/plugin"
+
+export const routes = group("Procurement", "/procurement")
+export const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"] as const
+
+/** All lines of a document, as they were given. */
+export const allLines = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
+
+/** What a move that decides something writes. */
+export const decided = { stamp: "decidedAt", by: "decidedBy" } as const
+
+/** Collects what is wrong with the items of a body, for one 422. */
+export const itemIssues = () => {
+  const issues: Array<{ path: string; message: string; code: string }> = []
+  return {
+    /** Says what a field of an item must be; gives no line in its place. */
+    refuse: (n: number, name: string, rule: string, code = "invalid") => {
+      const path = `items.${n}.${name}`
+      issues.push({ path, message: `${path} ${rule}`, code })
+      return []
+    },
+    orElse: <A>(value: A) => issues.length > 0 ? Effect.fail(ValidationFailed.issues(issues)) : Effect.succeed(value)
+  }
+}
