@@ -26,6 +26,8 @@ export const serviceTypes = table("appointment_service_types", {
   slug: text.unique(),
   description: longText.nullable,
   durationMinutes: integerBetween(5, 1_440).default(30),
+  /** It begins every so many minutes from each full hour on, local to the provider. Null: visits follow one another. */
+  startStepMinutes: integerBetween(5, 60).nullable,
   priceCents: amount.default(0),
   currency: text.default("USD"),
   mode: oneOf(["in_person", "online", "hybrid"]).default("in_person"),
@@ -40,7 +42,11 @@ export const serviceTypes = table("appointment_service_types", {
   entityId: idOf(EntityId).existing("entity").nullable,
   metadata: json.default({})
 }, {
-  checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" }
+  checks: {
+    price: "price_cents >= 0",
+    currency: "currency ~ '^[A-Z]{3}$'",
+    start_step: "60 % start_step_minutes = 0"
+  }
 })
 export type ServiceType = RowOf<typeof serviceTypes>
 

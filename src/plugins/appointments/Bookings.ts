@@ -1,4 +1,4 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Schema, Struct } from "effect"
 import {
   type Actor,
   Conflict,
@@ -19,7 +19,7 @@ import { all, type Booking, bookings, manage, serviceTypes, type Tools } from ".
 import { namedCustomer, requireEmail } from "./Customers.ts"
 import { day, minute } from "./LocalTime.ts"
 import { type AppointmentSettings, momentBefore, notifyCustomer, notifyProvider } from "./Notices.ts"
-import { askedOf, type Offer, offersOf, timeOf } from "./Openings.ts"
+import { askedOf, isStep, type Offer, offersOf, timeOf } from "./Openings.ts"
 import { type Asked, slotsOf } from "./Slots.ts"
 import { offer, stopWaiting } from "./WaitingList.ts"
 
@@ -30,6 +30,11 @@ class NotOffered
   extends invalid("NotOffered", "providerId", "providerId must be a provider that offers this service.")
 {}
 class NoSuchSlot extends invalid("NoSuchSlot", "startTime", "startTime must be a time at which this can be booked.") {}
+class NoStep extends invalid(
+  "NoStep",
+  "startTime",
+  (step: number) => `startTime must be at a full hour of the provider, or a multiple of ${step} minutes after one.`
+) {}
 class PaymentRuns extends conflict("PaymentRuns", "The payment of this appointment is under way.") {}
 /** A payment in advance is not possible. */
 export class NotSold extends invalid(
@@ -106,6 +111,10 @@ const placed = Effect.fnUntraced(function*(
   if (start < asked.earliest || start > asked.latest) return yield* new NoSuchSlot()
   const offers = yield* offersOf(tools, service, asked, { ...which, lock: true })
   if (offers.length === 0) return yield* new NotOffered()
+  const { startStepMinutes: step } = service
+  if (step !== null && !offers.some(({ provider }) => isStep(service, provider, startTime))) {
+    return yield* new NoStep(step)
+  }
   const [first] = freeAt(offers, asked, start).toSorted((a, b) => a.agenda.taken.length - b.agenda.taken.length)
   if (first === undefined) {
     const idle = offers.map((one) => ({ ...one, agenda: { ...one.agenda, taken: [] } }))
@@ -197,7 +206,7 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
   const { db } = tools
   const before = yield* changeable(tools, settings, id)
   if (before.paymentStatus === "pending") return yield* new PaymentRuns()
-  const { customerEmail, customerId, customerName, customerPhone, metadata, notes, paymentMethod, providerId } = before
+  const { customerId, paymentMethod, providerId } = before
   const { cancelsAt, ...place } = yield* placed(tools, settings, {
     serviceTypeId: before.serviceTypeId,
     providerId,
@@ -212,19 +221,9 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
   })
   const newBooking = yield* db.table(bookings).insert({
     ...place,
-    // What was agreed stays.
-    currency: before.currency,
-    priceCents: before.priceCents,
-    // It is paid by the same order.
-    orderId: before.orderId,
-    paymentStatus: before.paymentStatus,
-    customerEmail,
-    customerId,
-    customerName,
-    customerPhone,
-    metadata,
-    notes,
-    paymentMethod,
+    // What was agreed stays, and the same order pays for it.
+    ...Struct.pick(before, ["currency", "priceCents", "orderId", "paymentStatus", "paymentMethod", "customerId"]),
+    ...Struct.pick(before, ["customerEmail", "customerName", "customerPhone", "metadata", "notes"]),
     autoCancelAt: paymentMethod === "card" ? null : cancelsAt,
     rescheduledFromId: id
   })

@@ -49,6 +49,15 @@ export const openingAt = (stretches: ReadonlyArray<Stretch>, local: number): num
   return Infinity
 }
 
+/** The first moment from `at` on at which the local minutes of the hour are a multiple of `step`, a divisor of 60. */
+export const stepAt = (stretches: ReadonlyArray<Stretch>, at: number, step: number): number => {
+  for (const { from, offset, until } of stretches) {
+    const found = Math.ceil((Math.max(at, from) + offset) / minute / step) * step * minute - offset
+    if (found < until) return found
+  }
+  return Infinity
+}
+
 /** When hours close that end at a local time: a time that comes twice is the second one. */
 export const closingAt = (stretches: ReadonlyArray<Stretch>, local: number): number => {
   let closing = -Infinity

@@ -12,7 +12,7 @@ import {
   type Tools,
   weeklyHours
 } from "./AppointmentTables.ts"
-import { day, minute, stretchesOf } from "./LocalTime.ts"
+import { day, minute, stepAt, stretchesOf } from "./LocalTime.ts"
 import type { Agenda, Asked, Visit } from "./Slots.ts"
 
 /** A provider who offers a service, and how. */
@@ -37,6 +37,13 @@ export const timeOf = Effect.fnUntraced(
 const dateOf = (at: number): string => DateTime.formatIsoDateUtc(DateTime.makeUnsafe(at))
 
 const midnight = (at: number): number => Math.floor(at / day) * day
+
+/** Whether a service may begin then by its steps, which are local to the provider. */
+export const isStep = ({ startStepMinutes }: ServiceType, { timezone }: Provider, start: Date): boolean => {
+  if (startStepMinutes === null) return true
+  const [at, zone] = [start.getTime(), DateTime.zoneMakeNamedUnsafe(timezone)]
+  return stepAt(stretchesOf(zone, midnight(at) - day, midnight(at) + 2 * day), at, startStepMinutes) === at
+}
 
 /** Local days from one to another, as far as the service can be booked on them: no zone is more than a day from UTC. */
 export const askedOf = Effect.fnUntraced(
@@ -102,6 +109,7 @@ export const offersOf = Effect.fn("Openings.offers")(function*(
       visit: {
         bufferAfterMinutes,
         bufferBeforeMinutes,
+        startStepMinutes: service.startStepMinutes,
         durationMinutes: link?.customDurationMinutes ?? service.durationMinutes
       },
       priceCents: link?.customPriceCents ?? service.priceCents,

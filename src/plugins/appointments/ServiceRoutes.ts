@@ -1,4 +1,4 @@
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { type Actor, holds, inputOf, invalid, resource } from "stoa/plugin"
 import { admin, manage, type Provider, providers, providerServices, routes, serviceTypes } from "./AppointmentTables.ts"
 
@@ -26,22 +26,14 @@ const bookable = {
 const providerFor = (actor: Actor, one: Provider): Provider =>
   seesAll(actor) ? one : { ...one, email: null, phone: null, userId: null }
 
+const { name, slug, ...others } = {
+  ...inputOf(serviceTypes).fields,
+  /** Divisors of 60: full hours are steps. */
+  startStepMinutes: Schema.optional(Schema.NullOr(Schema.Literals([5, 6, 10, 12, 15, 20, 30, 60])))
+}
+const NewService = Schema.Struct({ ...others, name, slug })
 /** Links to a service and texts in its addresses keep their meaning: its slug stays. */
-const changeable = [
-  "name",
-  "description",
-  "durationMinutes",
-  "priceCents",
-  "currency",
-  "mode",
-  "bufferBeforeMinutes",
-  "bufferAfterMinutes",
-  "maxAdvanceDays",
-  "minNoticeMins",
-  "isActive",
-  "entityId",
-  "metadata"
-] as const
+const ServicePatch = Schema.Struct({ ...others, name: Schema.optional(name) })
 
 /** Services and their providers (contract, plugins §11). */
 export const serviceRoutes = [
@@ -52,10 +44,11 @@ export const serviceRoutes = [
     filters: ["isActive", "mode"],
     search: ["name"],
     visible: bookable,
+    create: { input: NewService, answer: ({ db, input }) => db.table(serviceTypes).insert(input) },
     patch: {
       description:
         "All but its slug; what the body leaves out stays. 404 without it, 422 for a value that is not right.",
-      input: inputOf(serviceTypes, { optional: changeable }),
+      input: ServicePatch,
       answer: ({ db, input, which }) => db.table(serviceTypes).update(which, input)
     }
   }),

@@ -1,4 +1,4 @@
-import { closingAt, day, minute, openingAt, type Stretch } from "./LocalTime.ts"
+import { closingAt, day, minute, openingAt, stepAt, type Stretch } from "./LocalTime.ts"
 
 /** Local times of a day: `HH:mm`. */
 interface Hours {
@@ -30,8 +30,9 @@ export interface Agenda {
   readonly taken: ReadonlyArray<Span>
 }
 
-/** How long a visit takes, in minutes. */
+/** How long a visit takes, in minutes, and at which steps of an hour it may begin. */
 export interface Visit {
+  readonly startStepMinutes: number | null
   readonly durationMinutes: number
   readonly bufferBeforeMinutes: number
   readonly bufferAfterMinutes: number
@@ -87,8 +88,8 @@ const touches = (spans: ReadonlyArray<Span>, start: number, end: number): boolea
 
 /**
  * Calls `found` with the beginning of each free time of a provider for a visit, in their order. Hours are cut into pieces of
- * buffer, visit and buffer from their beginning on; a piece that touches a break or another appointment is not free. A pure
- * function of the agenda.
+ * buffer, visit and buffer from their beginning on, or have one at each step; a piece that touches a break or another
+ * appointment is not free. A pure function of the agenda.
  */
 export const eachSlot = (
   agenda: Agenda,
@@ -98,7 +99,9 @@ export const eachSlot = (
 ): void => {
   const { stretches, taken } = agenda
   const before = visit.bufferBeforeMinutes * minute
-  const step = before + (visit.durationMinutes + visit.bufferAfterMinutes) * minute
+  const length = before + (visit.durationMinutes + visit.bufferAfterMinutes) * minute
+  const { startStepMinutes: step } = visit
+  const pieceFrom = step === null ? (at: number) => at : (at: number) => stepAt(stretches, at + before, step) - before
   const [hoursOf, breaksOf] = [hoursByDay(agenda), byWeekday(agenda.breaks)]
   let [next, closed] = [0, -Infinity]
   for (let at = from; at <= to; at += day) {
@@ -110,8 +113,12 @@ export const eachSlot = (
       // Where clocks go back, hours that follow one another would meet twice.
       const opens = Math.max(openingAt(stretches, at + hours.start), closed)
       closed = Math.max(closingAt(stretches, at + hours.end), closed)
-      for (let start = opens; start + step <= closed; start += step) {
-        const end = start + step
+      for (
+        let start = pieceFrom(opens);
+        start + length <= closed;
+        start = pieceFrom(start + (step === null ? length : minute))
+      ) {
+        const end = start + length
         while ((taken[next]?.end ?? Infinity) <= start) next++
         if ((taken[next]?.start ?? Infinity) < end) continue
         if (pauses.length > 0 && touches(pauses, start, end)) continue

@@ -17,7 +17,7 @@ import { firstWaiting } from "./AppointmentsRepo.ts"
 import { type Booking, manage, providers, routes, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { booker, customerOf, requireEmail } from "./Customers.ts"
 import { type AppointmentSettings, notify } from "./Notices.ts"
-import { timeOf } from "./Openings.ts"
+import { isStep, timeOf } from "./Openings.ts"
 
 /** Who waits for a time to become free: of one provider, or of any. One that is offered is held for them. */
 export const waiting = table("appointment_waiting_list", {
@@ -69,7 +69,10 @@ export const offer = Effect.fn("WaitingList.offer")(
     const { blockedFrom, blockedUntil, providerId, serviceTypeId, startTime } = opening
     const now = yield* DateTime.now
     const service = yield* tools.db.table(serviceTypes).find(serviceTypeId)
-    const last = DateTime.subtract(DateTime.makeUnsafe(startTime), { minutes: service?.minNoticeMins ?? 0 })
+    const provider = yield* tools.db.table(providers).find(providerId)
+    // The service may have got other steps since the time was booked.
+    if (service === undefined || provider === undefined || !isStep(service, provider, startTime)) return
+    const last = DateTime.subtract(DateTime.makeUnsafe(startTime), { minutes: service.minNoticeMins })
     if (DateTime.isLessThanOrEqualTo(last, now)) return
     const id = yield* tools.db.use(firstWaiting)(opening)
     if (id === undefined) return

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { day, stretchesOf } from "../LocalTime.ts"
-import { type Agenda, slotsOf, type Span } from "../Slots.ts"
+import { type Agenda, slotsOf, type Span, type Visit } from "../Slots.ts"
 
 const at = (text: string) => DateTime.makeUnsafe(text).epochMilliseconds
 const everyDay = (startTime: string, endTime: string) =>
   Array.from({ length: 7 }, (_, dayOfWeek) => ({ dayOfWeek, startTime, endTime }))
-const hour = { durationMinutes: 60, bufferBeforeMinutes: 0, bufferAfterMinutes: 0 }
+const hour: Visit = { startStepMinutes: null, durationMinutes: 60, bufferBeforeMinutes: 0, bufferAfterMinutes: 0 }
 
 /** The beginnings of the free times of a day. */
 const starts = (zone: string, date: string, agenda: Partial<Agenda>, visit = hour) => {
@@ -43,8 +43,40 @@ describe("slots", () => {
   })
 
   it("have their buffers inside of the hours", () => {
-    const visit = { durationMinutes: 30, bufferBeforeMinutes: 10, bufferAfterMinutes: 20 }
+    const visit = { startStepMinutes: null, durationMinutes: 30, bufferBeforeMinutes: 10, bufferAfterMinutes: 20 }
     const found = starts("UTC", "2027-01-05", { weekly: everyDay("09:00", "11:00") }, visit)
     assert.deepStrictEqual(found, ["01-05T09:10", "01-05T10:10"])
+  })
+
+  const every = (startStepMinutes: number, durationMinutes: number, more = {}) => ({
+    ...hour,
+    startStepMinutes,
+    durationMinutes,
+    ...more
+  })
+
+  it("begin at steps of the full hour, inside of the hours and off what is taken", () => {
+    const weekly = everyDay("09:15", "11:30")
+    const found = (visit: Visit) => starts("UTC", "2027-01-05", { weekly }, visit).map((one) => one.slice(6))
+    assert.deepStrictEqual(found(every(30, 50)), ["09:30", "10:00", "10:30"])
+    assert.deepStrictEqual(found(every(15, 120)), ["09:15", "09:30"])
+    assert.deepStrictEqual(found(every(60, 5)), ["10:00", "11:00"])
+    const buffers = { bufferBeforeMinutes: 20, bufferAfterMinutes: 15 }
+    assert.deepStrictEqual(found(every(30, 50, buffers)), ["10:00"])
+    const taken = [{ start: at("2027-01-05T10:20:00Z"), end: at("2027-01-05T10:30:00Z") }]
+    const rest = starts("UTC", "2027-01-05", { weekly, taken }, every(30, 50))
+    assert.deepStrictEqual(rest, ["01-05T09:30", "01-05T10:30"])
+  })
+
+  it("keep to the local full hour of any zone, also where its clocks change", () => {
+    const weekly = everyDay("01:00", "04:00")
+    const nights = (zone: string, date: string, step: number) =>
+      starts(zone, date, { weekly }, every(step, 50)).map((one) => one.slice(6))
+    assert.deepStrictEqual(nights("Europe/Vienna", "2027-03-28", 30), ["00:00", "00:30", "01:00"])
+    const long = ["23:00", "23:30", "00:00", "00:30", "01:00", "01:30", "02:00"]
+    assert.deepStrictEqual(nights("Europe/Vienna", "2027-10-31", 30), long)
+    assert.deepStrictEqual(nights("Asia/Kathmandu", "2027-01-05", 60), ["19:15", "20:15", "21:15"])
+    // Clocks go back by half an hour at two: the full hours are 1:00, 2:00 and 3:00 of the clock.
+    assert.deepStrictEqual(nights("Australia/Lord_Howe", "2027-04-04", 60), ["14:00", "15:30", "16:30"])
   })
 })
