@@ -28,7 +28,13 @@ const customer = (name: string): TestActor => ({
 })
 
 /** What the service runs each minute or quarter of an hour. */
-const tasks = ["reviews/request", "scheduled-orders/process-due", "appointments/reminder", "appointments/auto-cancel"]
+const tasks = [
+  "reviews/request",
+  "scheduled-orders/notice",
+  "scheduled-orders/process-due",
+  "appointments/reminder",
+  "appointments/auto-cancel"
+]
 
 it("a reader of docs/customers-come-back.md gets what it says, and the mails that it names", async () => {
   const mails: Array<string> = []
@@ -55,7 +61,11 @@ it("a reader of docs/customers-come-back.md gets what it says, and the mails tha
     }
     const customers = { ann: customer("ann"), bob: customer("bob") }
     await runGuide(test.app, guide, { clock: test.clock, customers, later })
-    const named = ["reviews/request ann@example.com", "appointments/opening bob@example.com"]
+    const named = [
+      "reviews/request ann@example.com",
+      "scheduled-orders/notice ann@example.com",
+      "appointments/opening bob@example.com"
+    ]
     await waitFor(`the mails: ${mails.join(", ")}`, () => named.every((one) => mails.includes(one)))
     assert.strictEqual(new Set(mails.filter((one) => one.startsWith("reviews/"))).size, 1)
   } finally {

@@ -4,18 +4,20 @@ import {
   defineTask,
   dueTask,
   InvalidTransition,
-  NotFound,
   type OrderId,
   type PluginContext,
   StillRunning,
   Unavailable,
   Uuid
 } from "stoa/plugin"
-import { failedMail } from "./FailedMail.ts"
+import { failedMail, mailCustomer } from "./Mails.ts"
+import { repeat } from "./Repeats.ts"
 import {
+  aboutOf,
   announce,
   currencyOf,
   freeCart,
+  noTimes,
   releaseGoods,
   type ScheduledOrder,
   scheduledOrders,
@@ -24,7 +26,7 @@ import {
 } from "./ScheduledOrder.ts"
 import { orderOfCart } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
-import { cancel, repeat } from "./Scheduling.ts"
+import { cancel } from "./Scheduling.ts"
 
 const placeTask = "scheduled-orders/place"
 const minute = 60_000
@@ -48,6 +50,7 @@ const release = Effect.fn("ScheduledOrders.release")(
     if (isBought) return yield* cancel(tools, settings, id)
     const claimed = yield* tools.db.use(scheduling).move("release", id, {
       dueAt: yield* later(stuckAfter),
+      noticeAt: null,
       failureReason: null
     })
     // Slots are locked before goods, as for an order that is scheduled.
@@ -85,16 +88,15 @@ const filledCart = Effect.fnUntraced(function*({ services: { cart } }: Tools, ro
 
 /** Checks out the cart of an order. The key is the order's id: the same cart checked out again gives the same order. */
 const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder, cartId: CartId) {
-  const { deliveryAddress, id, orderType, paymentMethodId, pickupLocation, scheduledFor } = row
+  const { deliveryAddress, id, orderType, paymentMethodId } = row
   const token = yield* tools.db.table(scheduledOrders).secret(id, "paymentMethodToken")
-  const about = { scheduledOrderId: id, orderType, pickupLocation, scheduledFor: scheduledFor.toISOString() }
   const { order } = yield* tools.services.checkout.startOnce({
     cartId,
     currency: currencyOf(row),
     paymentMethodId,
     ...(token !== null && { paymentMethodToken: Redacted.value(token) }),
     ...(orderType === "delivery" && deliveryAddress !== null && { shippingAddress: deliveryAddress }),
-    metadata: about
+    metadata: aboutOf(row)
   }, `scheduled order ${id}`)
   return order
 })
@@ -104,7 +106,7 @@ const noteFailure = Effect.fnUntraced(
   function*(
     tools: Tools,
     { retryMinutes, timezone }: ScheduleSettings,
-    { attempts, customerId, id }: ScheduledOrder,
+    { attempts, id }: ScheduledOrder,
     reason: string
   ) {
     const wait = retryMinutes[attempts]
@@ -116,16 +118,10 @@ const noteFailure = Effect.fnUntraced(
     })
     if (wait !== undefined) return
     yield* announce(tools, "failed", failed)
-    // Erased customers have no profile.
-    const email = yield* tools.services.customers.get(customerId).pipe(
-      Effect.map((customer) => customer.email),
-      Effect.catchIf(Schema.is(NotFound), () => Effect.succeed(null))
-    )
-    if (!tools.services.mail.isOn || email === null) return
     const local = DateTime.makeZonedUnsafe(failed.scheduledFor, { timeZone: timezone })
     const scheduledFor = DateTime.formatIsoOffset(local).slice(0, 16).replace("T", " ")
     const data = { scheduledFor, timezone, reason }
-    yield* tools.services.mail.send(failedMail, { to: email, data, key: `${id}/${attempts}` })
+    yield* mailCustomer(tools, failed, failedMail, { data, key: `${id}/${attempts}` })
   },
   (work, { db }) => db.transaction(work)
 )
@@ -170,7 +166,7 @@ const placeOrder = Effect.fn("ScheduledOrders.place")(function*(tools: Tools, se
 /** Gives an order up whose time is over, with what is held for it; its repeats go on. */
 const expire = Effect.fn("ScheduledOrders.expire")(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
-    const expired = yield* tools.db.use(scheduling).move("expire", row.id, { dueAt: null })
+    const expired = yield* tools.db.use(scheduling).move("expire", row.id, noTimes)
     yield* announce(tools, "expired", expired)
     if (row.status === "scheduled") {
       if (row.everyDays !== null) yield* repeat(tools, settings, expired)

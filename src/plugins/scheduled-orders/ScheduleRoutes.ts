@@ -13,9 +13,10 @@ import {
   Until
 } from "stoa/plugin"
 import { releaseDue } from "./Releases.ts"
+import { pause, resume, skip } from "./Repeats.ts"
 import { admin, own, scheduledOrders, slots } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
-import { cancel, Change, change, Means, NewSchedule, pause, resume, retry, schedule, skip } from "./Scheduling.ts"
+import { cancel, Change, change, Means, NewSchedule, retry, schedule } from "./Scheduling.ts"
 import { setCapacity, Slot, slotsOn } from "./Slots.ts"
 
 const routes = group("Scheduled orders", "/scheduled-orders")

@@ -45,6 +45,10 @@ export const ScheduleSettings = Schema.Struct({
     default: 24,
     description: "How many hours after its time an order that was not placed expires"
   }),
+  noticeDays: option(whole(0, 60), {
+    default: 3,
+    description: "How many days before a renewal is ordered its customer gets a mail with its date and price; 0: none"
+  }),
   holdGoods: option(Schema.Literals(["release", "scheduling"]), {
     default: "release",
     description: "From when on goods are held: from the checkout on, or from the scheduling on"

@@ -43,6 +43,8 @@ const statuses = ["scheduled", "paused", "processing", "completed", "cancelled",
 export const scheduledOrders = table("scheduled_orders", {
   customerId: idOf(CustomerId).existing("customer"),
   cartId: idOf(CartId),
+  /** The language of the cart, for mails. */
+  locale: text.nullable,
   items: jsonOf(Schema.Array(Item), 1_048_576),
   currency: text,
   scheduledFor: timestamp,
@@ -60,6 +62,8 @@ export const scheduledOrders = table("scheduled_orders", {
   status: oneOf(statuses).default("scheduled"),
   /** When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck. */
   dueAt: timestamp.nullable,
+  /** When its customer gets a mail about a renewal; null: it was sent, or there is none. */
+  noticeAt: timestamp.nullable,
   attempts: integer.default(0),
   processedAt: timestamp.nullable,
   /** The cart that it is checked out with, a new one for each attempt. */
@@ -76,6 +80,7 @@ export const scheduledOrders = table("scheduled_orders", {
   indexes: [
     { columns: ["slotStart"], where: "slot_start is not null and status not in ('cancelled', 'expired')" },
     { columns: ["dueAt"], where: "due_at is not null" },
+    { columns: ["noticeAt"], where: "notice_at is not null" },
     { columns: ["checkoutCartId"], where: "checkout_cart_id is not null" }
   ],
   checks: {
@@ -121,10 +126,20 @@ export const admin = "scheduled-orders:admin"
 export const own = ownedBy(scheduledOrders, { customer: "customerId", staff: admin })
 
 /** What the rules need of a request or a job. */
-export type Tools = Pick<PluginCall, "db" | "jobs" | "services">
+export type Tools = Pick<PluginCall, "asStore" | "db" | "jobs" | "services">
 
 /** Currencies of carts, as the core knows them. */
 export const currencyOf = ({ currency }: Pick<ScheduledOrder, "currency">) => CurrencyCode.make(currency)
+
+/** What the metadata of its order say. */
+export const aboutOf = (
+  { id, orderType, pickupLocation, scheduledFor }:
+    & Pick<ScheduledOrder, "orderType" | "pickupLocation" | "scheduledFor">
+    & { readonly id?: string }
+) => ({ scheduledOrderId: id ?? null, orderType, pickupLocation, scheduledFor: scheduledFor.toISOString() })
+
+/** Times of an order of which nothing is to come. */
+export const noTimes = { dueAt: null, noticeAt: null }
 
 /** The orders that a cart is kept for: it is neither changed nor bought beside them. */
 export const usesOf = (cartId: CartId) => [

@@ -8,7 +8,8 @@ import {
   type PluginContext,
   pluginWith
 } from "stoa/plugin"
-import { failedMail } from "./FailedMail.ts"
+import { failedMail, noticeMail } from "./Mails.ts"
+import { noticeTasks } from "./Notices.ts"
 import { orderingTasks } from "./Releases.ts"
 import { scheduledOrders as orders, slots, usesOf } from "./ScheduledOrder.ts"
 import { forgetEnded, openOfErased } from "./ScheduledRepo.ts"
@@ -18,10 +19,19 @@ import { cancel } from "./Scheduling.ts"
 
 const scheduled = new HookRefusal("This cart is scheduled: cancel that to order it now.")
 
+const PickedUp = Schema.Struct({
+  scheduledOrderId: Schema.NullOr(Schema.String),
+  orderType: Schema.Literals(["pickup", "dine_in"])
+})
+
+/** Prices an order that is to come, which has no cart yet, as its checkout. */
+const quotedShipping = (about: unknown) =>
+  Schema.is(PickedUp)(about) ? { shippingTotal: 0, shippingMethod: about.orderType } : undefined
+
 /** A cart that is ordered later is not ordered beside that; what is picked up has no shipping costs. One statement a checkout. */
 const checkouts = ({ db }: PluginContext): CheckoutExtension => ({
-  decide: Effect.fnUntraced(function*({ cartId, checkoutId }) {
-    if (cartId === null) return undefined
+  decide: Effect.fnUntraced(function*({ cartId, checkoutId, metadata }) {
+    if (cartId === null) return checkoutId === null ? quotedShipping(metadata) : undefined
     const row = yield* db.table(orders).first({
       or: [{ checkoutCartId: cartId }, ...usesOf(cartId)]
     })
@@ -65,11 +75,11 @@ export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, 
   ],
   schema: () => ({ scheduledOrders: orders, slots }),
   events: ["completed", "failed", "cancelled", "expired"].map((end) => `scheduled_order.${end}`),
-  mailTemplates: [failedMail],
+  mailTemplates: [failedMail, noticeMail],
   routes: ({ config }) => scheduleRoutes(settingsIn(config, options)),
   tasks: (context) => {
     const settings = settingsIn(context.config, options)
-    return [...orderingTasks(context, settings), forget(context, settings)]
+    return [...orderingTasks(context, settings), ...noticeTasks(context, settings), forget(context, settings)]
   },
   checkoutExtension: checkouts
 }))

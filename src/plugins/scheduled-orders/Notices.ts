@@ -1,0 +1,88 @@
+import { DateTime, Effect, Result, Schema } from "effect"
+import { defineTask, dueTask, itemLabel, Moment, type PluginContext, Uuid } from "stoa/plugin"
+import { mailCustomer, noticeMail } from "./Mails.ts"
+import { aboutOf, currencyOf, type ScheduledOrder, scheduledOrders, type Tools } from "./ScheduledOrder.ts"
+import type { ScheduleSettings } from "./ScheduleSettings.ts"
+
+type Priced = Pick<
+  ScheduledOrder,
+  "currency" | "customerId" | "deliveryAddress" | "items" | "orderType" | "pickupLocation" | "scheduledFor"
+>
+
+/** Prices an order as its checkout would now. Asks for taxes outside, so it belongs into no transaction. */
+export const quote = ({ asStore, services }: Tools, row: Priced & { readonly id?: string }) =>
+  asStore(services.quotes.quote({
+    currency: currencyOf(row),
+    customerId: row.customerId,
+    lineItems: row.items,
+    ...(row.orderType === "delivery" && { shippingAddress: row.deliveryAddress }),
+    metadata: aboutOf(row)
+  }))
+
+const noticeTask = "scheduled-orders/notify"
+const Input = Schema.Struct({ id: Uuid, scheduledFor: Moment })
+
+/** Mails date and price of a renewal, if it is still to come. The key of the mail makes it one, however often this runs. */
+const notify = Effect.fn("Notices.notify")(
+  function*(tools: Tools, { timezone }: ScheduleSettings, { id, scheduledFor }: typeof Input.Type) {
+    const row = yield* tools.db.table(scheduledOrders).find(id)
+    if (row?.status !== "scheduled" || row.scheduledFor.getTime() !== scheduledFor.getTime()) return
+    const quoted = yield* Effect.result(quote(tools, row))
+    const data = {
+      scheduledFor: scheduledFor.toISOString(),
+      orderedAt: (row.dueAt ?? scheduledFor).toISOString(),
+      timezone,
+      currency: row.currency,
+      ...(Result.isFailure(quoted)
+        ? { things: [], total: null, reason: quoted.failure.error.message }
+        : {
+          things: quoted.success.lineItems.map((line) => `${line.quantity} × ${itemLabel(line)}`),
+          total: quoted.success.grandTotal,
+          reason: null
+        })
+    }
+    yield* mailCustomer(tools, row, noticeMail, { data, key: `${id}/${data.scheduledFor}` })
+  }
+)
+
+/** Announces renewals `noticeDays` before they are ordered: a job of each, which exists exactly if its row says so. */
+export const noticeTasks = (context: PluginContext, settings: ScheduleSettings) => [
+  defineTask({
+    slug: noticeTask,
+    concurrency: { key: ({ id }) => `${noticeTask}/${id}` },
+    retries: { attempts: 10, backoff: { type: "exponential", delay: 1_000 } },
+    handler: Effect.fnUntraced(function*({ input }) {
+      yield* notify(yield* context.call, settings, yield* Schema.decodeUnknownEffect(Input)(input))
+    })
+  }),
+  dueTask(context, {
+    slug: "scheduled-orders/notice",
+    schedule: "*/5 * * * *",
+    of: scheduledOrders,
+    where: (now) => ({ status: "scheduled", noticeAt: { lte: settings.noticeDays === 0 ? new Date(0) : now } }),
+    each: Effect.fnUntraced(function*({ id, scheduledFor }, { db, jobs }) {
+      yield* db.table(scheduledOrders).update(id, { noticeAt: null })
+      yield* jobs.enqueue(noticeTask, { id, scheduledFor: scheduledFor.toISOString() })
+    })
+  })
+]
+
+const aDay = 86_400_000
+
+/** The times of an order: when it is placed, and when a renewal is announced. */
+export const timesOf = (
+  { noticeDays, releaseMinutes }: ScheduleSettings,
+  { everyDays = null }: { readonly everyDays?: number | null | undefined },
+  scheduledFor: Date
+) => {
+  const dueAt = new Date(scheduledFor.getTime() - releaseMinutes * 60_000)
+  const isAnnounced = noticeDays > 0 && everyDays !== null
+  return { scheduledFor, dueAt, noticeAt: isAnnounced ? new Date(dueAt.getTime() - noticeDays * aDay) : null }
+}
+
+/** The same of an order that is made now: no mail announces at once a time that the customer has just named. */
+export const firstTimesOf = Effect.fnUntraced(function*(...order: Parameters<typeof timesOf>) {
+  const times = timesOf(...order)
+  const now = yield* DateTime.nowAsDate
+  return { ...times, noticeAt: times.noticeAt !== null && times.noticeAt > now ? times.noticeAt : null }
+})

@@ -1,0 +1,137 @@
+import { DateTime, Effect, Redacted } from "effect"
+import { type ChangeOf, invalid } from "stoa/plugin"
+import { hold, isWithinHold } from "./HeldGoods.ts"
+import { timesOf } from "./Notices.ts"
+import {
+  noTimes,
+  own,
+  releaseGoods,
+  type ScheduledOrder,
+  scheduledOrders,
+  scheduling,
+  type Tools
+} from "./ScheduledOrder.ts"
+import type { ScheduleSettings } from "./ScheduleSettings.ts"
+import { daysLater, takePlace } from "./Slots.ts"
+
+class TooSoon extends invalid("TooSoon", "scheduledFor", "scheduledFor is too soon.") {}
+class TooLate extends invalid("TooLate", "scheduledFor", "scheduledFor is too far ahead.") {}
+class NotRepeated extends invalid("NotRepeated", "", "The order does not repeat.") {}
+class LastOne extends invalid("LastOne", "", "The order does not repeat any more.") {}
+
+/** Refuses a time that is too soon or too far ahead. */
+export const checkTime = Effect.fnUntraced(
+  function*({ leadMinutes, maxDaysAhead }: ScheduleSettings, scheduledFor: Date) {
+    const now = yield* DateTime.now
+    if (scheduledFor < DateTime.toDateUtc(DateTime.add(now, { minutes: leadMinutes }))) return yield* new TooSoon()
+    if (scheduledFor > DateTime.toDateUtc(DateTime.add(now, { days: maxDaysAhead }))) return yield* new TooLate()
+  }
+)
+
+/** Moves an order to a time, in the place that it takes there; the one that it had is free. */
+export const moveTo = Effect.fnUntraced(
+  function*(
+    tools: Tools,
+    settings: ScheduleSettings,
+    row: ScheduledOrder,
+    scheduledFor: Date,
+    change: ChangeOf<typeof scheduledOrders>
+  ) {
+    const slotStart = yield* takePlace(tools, settings, scheduledFor, row.id)
+    // Repeats that are far ahead hold nothing before their release.
+    const isNear = row.everyDays === null || (yield* isWithinHold(settings, scheduledFor))
+    if (row.status !== "scheduled" && isNear) yield* hold(tools, settings, row)
+    return yield* tools.db.use(scheduling).move("plan", row.id, {
+      ...change,
+      ...timesOf(settings, { ...row, ...change }, scheduledFor),
+      slotStart,
+      attempts: 0,
+      failureReason: null
+    })
+  }
+)
+
+/** The next time of an order that repeats, from now on. */
+const nextTime = Effect.fnUntraced(function*(
+  settings: ScheduleSettings,
+  { everyDays, repeatUntil, scheduledFor }: ScheduledOrder
+) {
+  if (everyDays === null) return yield* new NotRepeated()
+  const earliest = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { minutes: settings.leadMinutes }))
+  const next = daysLater(settings, scheduledFor, everyDays, earliest)
+  return repeatUntil !== null && next >= repeatUntil ? yield* new LastOne() : next
+})
+
+/** How many times of an order that repeats are left out, one after the other, because nothing can be ordered for them. */
+const mostLeftOut = 10
+
+/**
+ * The next row of an order that repeats, at the first of its times that is open and has a place. Goods that are short are
+ * not held for it. Undefined when there is none.
+ */
+export const repeat = Effect.fn("ScheduledOrders.repeat")(
+  function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
+    const { cartId, currency, customerId, deliveryAddress, everyDays, id, items, locale, notes } = row
+    const { orderType, paymentMethodId, pickupLocation, repeatUntil } = row
+    const orders = tools.db.table(scheduledOrders)
+    const token = yield* orders.secret(id, "paymentMethodToken")
+    for (let [tries, last] = [0, row]; tries < mostLeftOut; tries++) {
+      const scheduledFor = yield* Effect.orElseSucceed(nextTime(settings, last), () => undefined)
+      if (scheduledFor === undefined) return undefined
+      const slotStart = yield* Effect.orElseSucceed(takePlace(tools, settings, scheduledFor, null), () => undefined)
+      last = { ...last, scheduledFor }
+      if (slotStart === undefined) continue
+      return yield* orders.insert({
+        cartId,
+        currency,
+        customerId,
+        deliveryAddress,
+        everyDays,
+        items,
+        locale,
+        notes,
+        orderType,
+        paymentMethodId,
+        pickupLocation,
+        repeatUntil,
+        ...timesOf(settings, row, scheduledFor),
+        slotStart,
+        ...(token !== null && { paymentMethodToken: Redacted.value(token) })
+      })
+    }
+    return undefined
+  }
+)
+
+/** Leaves out the next time of an order that repeats. */
+export const skip = Effect.fn("ScheduledOrders.skip")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string) {
+    const row = yield* tools.db.use(scheduling).lock("skip", yield* tools.db.use(own).which(id))
+    const next = yield* nextTime(settings, row)
+    // It is a repeat that is far ahead now.
+    if (settings.holdGoods === "scheduling" && !(yield* isWithinHold(settings, next))) yield* releaseGoods(tools, row)
+    return yield* moveTo(tools, settings, row, next, {})
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Stops an order that repeats until it is resumed; its slot is free. */
+export const pause = Effect.fn("ScheduledOrders.pause")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string) {
+    const row = yield* tools.db.use(scheduling).lock("pause", yield* tools.db.use(own).which(id))
+    if (row.everyDays === null) return yield* new NotRepeated()
+    if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
+    return yield* tools.db.use(scheduling).move("pause", id, { ...noTimes, slotStart: null })
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Goes on with an order at its time, or at the next one of its repeats. */
+export const resume = Effect.fn("ScheduledOrders.resume")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string) {
+    const row = yield* tools.db.use(scheduling).lock("resume", yield* tools.db.use(own).which(id))
+    const isToCome = yield* Effect.isSuccess(checkTime(settings, row.scheduledFor))
+    return yield* moveTo(tools, settings, row, isToCome ? row.scheduledFor : yield* nextTime(settings, row), {})
+  },
+  (work, { db }) => db.transaction(work)
+)
