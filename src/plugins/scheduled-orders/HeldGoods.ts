@@ -1,6 +1,6 @@
 import { DateTime, Effect } from "effect"
 import { CurrentActor, holds, invalid } from "stoa/plugin"
-import { admin, holdGoods, type ScheduledOrder, type Tools } from "./ScheduledOrder.ts"
+import { admin, moveGoods, type ScheduledOrder, type Tools } from "./ScheduledOrder.ts"
 import { unitsToCome } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
@@ -11,9 +11,9 @@ class TooLongHeld extends invalid(
 ) {}
 class TooManyHeld extends invalid(
   "TooManyHeld",
-  "cartId",
-  (most: number, left: number) =>
-    `cartId must have at most ${Math.max(left, 0)} units: the orders of a customer to come hold at most ${most}.`
+  (_most: number, _left: number, field: string) => field,
+  (most: number, left: number, field: string) =>
+    `${field} must have at most ${Math.max(left, 0)} units: the orders of a customer to come hold at most ${most}.`
 ) {}
 
 /** Held goods are not paid for: only staff holds any number for any time. */
@@ -30,14 +30,31 @@ export const checkHoldTime = Effect.fnUntraced(function*(settings: ScheduleSetti
   return yield* new TooLongHeld(settings.maxHoldDays)
 })
 
+/** Refuses more units than a customer may hold. */
+const checkUnits = Effect.fnUntraced(
+  function*(tools: Tools, settings: ScheduleSettings, { customerId, id, items }: ScheduledOrder, field: string) {
+    if (!(yield* isBound(settings))) return
+    const left = settings.maxHeldUnits - (yield* tools.db.use(unitsToCome)(customerId, id))
+    if (items.reduce((sum, { quantity }) => sum + quantity, 0) > left) {
+      return yield* new TooManyHeld(settings.maxHeldUnits, left, field)
+    }
+  }
+)
+
 /** Holds the goods of an order, as far as its customer may hold so many. */
 export const hold = Effect.fnUntraced(function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
   if (settings.holdGoods !== "scheduling") return
-  if (yield* isBound(settings)) {
-    const left = settings.maxHeldUnits - (yield* tools.db.use(unitsToCome)(row.customerId, row.id))
-    if (row.items.reduce((sum, { quantity }) => sum + quantity, 0) > left) {
-      return yield* new TooManyHeld(settings.maxHeldUnits, left)
-    }
-  }
-  yield* holdGoods(tools, row)
+  yield* checkUnits(tools, settings, row, "cartId")
+  yield* moveGoods(tools, row.id, [], row.items)
 })
+
+/** Holds other items instead of those that an order has. A repeat that is far ahead holds none before its release. */
+export const holdInstead = Effect.fnUntraced(
+  function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder, items: ScheduledOrder["items"]) {
+    if (settings.holdGoods !== "scheduling") return
+    if (row.everyDays === null) yield* checkHoldTime(settings, row.scheduledFor)
+    const isNear = row.everyDays === null || (yield* isWithinHold(settings, row.scheduledFor))
+    if (isNear) yield* checkUnits(tools, settings, { ...row, items }, "items")
+    yield* moveGoods(tools, row.id, row.items, isNear ? items : [])
+  }
+)

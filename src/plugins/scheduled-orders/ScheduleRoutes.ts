@@ -12,6 +12,7 @@ import {
   timestamp,
   Until
 } from "stoa/plugin"
+import { changeItems, NewItems } from "./Items.ts"
 import { releaseDue } from "./Releases.ts"
 import { pause, resume, skip } from "./Repeats.ts"
 import { admin, own, scheduledOrders, slots } from "./ScheduledOrder.ts"
@@ -81,6 +82,15 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
     },
     remove: false
   }),
+  routes.put("/:id/items", {
+    summary: "Change the items of a scheduled order",
+    description:
+      `Replaces all items, also for its repeats. 422 for what a cart refuses, or cannot be held. ${missing} ${state}`,
+    ...creates,
+    rate: "checkout",
+    input: NewItems,
+    success
+  }).handle((call) => changeItems(call, settings, call.actor, call.params.id, call.input)),
   routes.post("/:id/cancel", {
     summary: "Cancel a scheduled order",
     description: `With all its repeats, also those that have failed. ${missing} ${state}`,

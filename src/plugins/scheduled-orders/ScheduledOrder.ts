@@ -104,6 +104,16 @@ export const slots = table("scheduled_order_slots", {
   capacity: integerBetween(0, 100_000)
 }, { changeLog: false })
 
+/** What an order keeps of the lines of a cart. */
+export const itemsOf = (lines: ReadonlyArray<typeof Item.Type>) =>
+  lines.map(({ entityId, metadata, notes, quantity, variantId }) => ({
+    entityId,
+    metadata,
+    notes,
+    quantity,
+    variantId
+  }))
+
 /** What becomes of a scheduled order. */
 export const scheduling = machine(scheduledOrders, {
   noun: "scheduled order",
@@ -167,24 +177,29 @@ export const announce = (
 
 const noStock = Schema.is(NotFound)
 
-/** In the order in which all that holds stock locks it: carts with the same goods do not wait for each other. */
-const inLockOrder = ({ items }: ScheduledOrder) =>
-  items.toSorted((a, b) => (a.variantId ?? a.entityId) < (b.variantId ?? b.entityId) ? -1 : 1)
+type Goods = ScheduledOrder["items"][number]
 
-/** Reserves the goods of an order by hand; what has no stock needs none. 422 when there are too few. */
-export const holdGoods = ({ services: { inventory } }: Tools, row: ScheduledOrder) =>
+/**
+ * Gives back what is reserved for an order, and reserves other goods; 422 when there are too few. In the order in which all
+ * that holds stock locks it, so that orders with the same goods do not wait for each other. Goods without stock need none.
+ */
+export const moveGoods = (
+  { services: { inventory: { release, reserve } } }: Tools,
+  orderId: string,
+  given: ReadonlyArray<Goods>,
+  taken: ReadonlyArray<Goods>
+) =>
   Effect.forEach(
-    inLockOrder(row),
-    ({ entityId, quantity, variantId }) =>
-      Effect.catchIf(inventory.reserve({ entityId, variantId, quantity, orderId: row.id }), noStock, () => Effect.void),
+    [...given.map((item) => ({ ...item, isGiven: true })), ...taken.map((item) => ({ ...item, isGiven: false }))]
+      .toSorted((a, b) => (a.variantId ?? a.entityId).localeCompare(b.variantId ?? b.entityId)),
+    ({ entityId, isGiven, quantity, variantId }) => {
+      const goods = { entityId, variantId, quantity, orderId }
+      return isGiven
+        ? Effect.catchIf(release(goods), noStock, () => Effect.void)
+        : Effect.catchIf(reserve(goods), noStock, () => Effect.void)
+    },
     { discard: true }
   )
 
 /** Gives back what is reserved for an order. */
-export const releaseGoods = ({ services: { inventory } }: Tools, row: ScheduledOrder) =>
-  Effect.forEach(
-    inLockOrder(row),
-    ({ entityId, quantity, variantId }) =>
-      Effect.catchIf(inventory.release({ entityId, variantId, quantity, orderId: row.id }), noStock, () => Effect.void),
-    { discard: true }
-  )
+export const releaseGoods = (tools: Tools, { id, items }: ScheduledOrder) => moveGoods(tools, id, items, [])

@@ -17,6 +17,7 @@ import {
   admin,
   announce,
   freeCart,
+  itemsOf,
   noTimes,
   own,
   releaseGoods,
@@ -97,13 +98,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   const { cart, lines } = seen
   if (cart.customerId !== null && cart.customerId !== customerId) return yield* new ForeignCart()
   if (cart.status !== "active" || lines.length === 0) return yield* new NothingToOrder()
-  const items = lines.map(({ entityId, metadata, notes, quantity, variantId }) => ({
-    entityId,
-    metadata,
-    notes,
-    quantity,
-    variantId
-  }))
+  const items = itemsOf(lines)
   const made = yield* db.transaction(Effect.gen(function*() {
     const slotStart = yield* takePlace(tools, settings, scheduledFor, null)
     const row = yield* db.table(scheduledOrders).insert({
