@@ -26,7 +26,8 @@ const units = integerBetween(0, 2_147_483_647).default(0)
 
 /** What a customer says of an entity (contract, plugins §10). Its text is not kept in the change log: it can be erased. */
 export const reviews = table("customer_reviews", {
-  customerId: idOf(CustomerId).existing("customer"),
+  /** Null for a guest. */
+  customerId: idOf(CustomerId).existing("customer").nullable,
   entityId: idOf(EntityId).existing("entity"),
   orderId: idOf(OrderId).nullable,
   rating: integerBetween(1, 5),
@@ -41,7 +42,7 @@ export const reviews = table("customer_reviews", {
   responseBy: text.nullable,
   responseAt: timestamp.nullable
 }, {
-  unique: [{ columns: ["customerId", "entityId"] }],
+  unique: [{ columns: ["customerId", "entityId"] }, { columns: ["orderId", "entityId"] }],
   checks: { published: "is_published = (status = 'approved')" },
   changeLog: false,
   personal: { exempt: "Reviews.forget deletes reviews with their photos, and corrects the sums." },

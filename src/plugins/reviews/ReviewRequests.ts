@@ -1,4 +1,4 @@
-import { Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, Schema } from "effect"
 import {
   Conflict,
   CustomerId,
@@ -19,17 +19,22 @@ export const ReviewSettings = Schema.Struct({
     default: 7,
     description: "Days after the delivery of an order when its customer is asked for reviews"
   }),
+  linkDays: option(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 })), {
+    default: 60,
+    description: "Days for which the link in the mail to a guest can be used"
+  }),
   reviewPage: option(Schema.String.check(Schema.isMaxLength(1_000), Schema.isPattern(/^https?:\/\//)), {
     description:
-      "Page of the shop where reviews are written; the mail links to it with `?order=<number>`. Without it none is sent"
+      "Page of the shop where reviews are written; the mail links to it with `?order=<number>`, that of a guest also with `&token=<token>`. Without it none is sent"
   })
 })
 export type ReviewSettings = typeof ReviewSettings.Type
 
-/** Orders whose customers are to be asked, once each; `dueAt` is null once that is done or decided against. */
+/** Orders whose buyers are to be asked, once each; `dueAt` is null once that is done or decided against. */
 export const requests = table("customer_review_requests", {
   orderId: idOf(OrderId).unique(),
-  customerId: idOf(CustomerId),
+  /** Null for a guest. */
+  customerId: idOf(CustomerId).nullable,
   dueAt: timestamp.nullable,
   sentAt: timestamp.nullable
 }, {
@@ -61,25 +66,29 @@ export const requestMail = mailTemplate({
   }
 })
 
-const Fulfilled = Schema.Struct({ status: Schema.Literal("fulfilled"), customerId: CustomerId })
-const after = (at: Date, days: number) => new Date(at.getTime() + Duration.toMillis(Duration.days(days)))
+const Fulfilled = Schema.Struct({ status: Schema.Literal("fulfilled"), customerId: Schema.NullOr(CustomerId) })
+export const daysAfter = (at: Date, days: number) => new Date(at.getTime() + Duration.toMillis(Duration.days(days)))
 
 /** An order that is fulfilled is to be asked about, once: the event may come again, and the order be fulfilled again. */
 export const awaitRequest = ({ requestAfterDays }: ReviewSettings) => ({ db, event }: EventCall) => {
   const { data } = event
   if (!Schema.is(Fulfilled)(data)) return Effect.void
-  const dueAt = after(event.timestamp, requestAfterDays)
+  const dueAt = daysAfter(event.timestamp, requestAfterDays)
   return db.table(requests).insert({ orderId: OrderId.make(event.entityId), customerId: data.customerId, dueAt }).pipe(
     Effect.catchIf(Schema.is(Conflict), () => Effect.void)
   )
 }
+
+/** The token of a request's link. Nothing of it is stored. */
+const linkToken = ({ digests }: Pick<PluginContext, "digests">, requestId: string): string =>
+  `${requestId}.${digests(`link ${requestId}`)[0]}`
 
 /** How long a parcel that never arrives is waited for, after the first time that the request was due. */
 const longestWaitDays = 60
 
 /**
  * Asks for reviews of the orders that are due. A parcel that is under way is waited for, and the days count from the last
- * delivery. Refunded orders, guests, erased customers and those who have reviewed all are not asked.
+ * delivery. Refunded orders, erased customers and those who have reviewed all are not asked.
  */
 export const askForReviews = (host: PluginContext, { requestAfterDays, reviewPage }: ReviewSettings) =>
   dueTask(host, {
@@ -98,16 +107,17 @@ export const askForReviews = (host: PluginContext, { requestAfterDays, reviewPag
         return yield* row.update(id, { dueAt: null })
       }
       if (order.isUnderWay) {
-        const next = after(now, 1)
+        const next = daysAfter(now, 1)
         return yield* row.update(id, {
-          dueAt: next > after(createdAt, requestAfterDays + longestWaitDays) ? null : next
+          dueAt: next > daysAfter(createdAt, requestAfterDays + longestWaitDays) ? null : next
         })
       }
-      const due = order.deliveredAt === null ? now : after(order.deliveredAt, requestAfterDays)
+      const due = order.deliveredAt === null ? now : daysAfter(order.deliveredAt, requestAfterDays)
       if (due > now) return yield* row.update(id, { dueAt: due })
-      yield* row.update(id, { dueAt: null, sentAt: now })
-      const { number, things } = order
-      const data = { number, things, link: `${reviewPage}?order=${encodeURIComponent(number)}` }
+      yield* row.update(id, { dueAt: null, sentAt: yield* DateTime.nowAsDate })
+      const { isGuest, number, things } = order
+      const token = isGuest ? `&token=${encodeURIComponent(linkToken(host, id))}` : ""
+      const data = { number, things, link: `${reviewPage}?order=${encodeURIComponent(number)}${token}` }
       return yield* services.mail.send(requestMail, { to: order.email, data, key: orderId })
     })
   })

@@ -15,7 +15,7 @@ import {
 import { settle } from "./Ratings.ts"
 import type { NewReview, Reply, ReviewChange } from "./Review.ts"
 import { own, photos, type Review, reviews, votes } from "./Review.ts"
-import { isErased, purchaseOf } from "./ReviewsRepo.ts"
+import { isErased, purchaseOf, reviewsOf } from "./ReviewsRepo.ts"
 
 type Tools = Pick<PluginCall, "db" | "jobs" | "services">
 
@@ -55,7 +55,11 @@ export const withPhotos = Effect.fnUntraced(function*({ db }: Pick<Tools, "db">,
 export const whole = (tools: Pick<Tools, "db">, review: Review) =>
   Effect.map(withPhotos(tools, [review]), ([view]) => view ?? { ...review, photoIds: [] })
 
-const announce = ({ db }: Tools, event: string, { customerId, entityId, id, isVerified, rating, status }: Review) =>
+export const announce = (
+  { db }: Tools,
+  event: string,
+  { customerId, entityId, id, isVerified, rating, status }: Review
+) =>
   // Without texts: what a person wrote can be erased, and the change log stays.
   db.announce(`reviews.${event}`, {
     entityType: "review",
@@ -127,19 +131,26 @@ export const moderate = Effect.fn("Reviews.moderate")(
   (work, { db }) => db.transaction(work)
 )
 
-/** Its author changes a review, which waits for a moderator again. 404 for another one's. */
-export const change = Effect.fn("Reviews.change")(
-  function*(tools: Tools, id: string, { photoIds, ...sent }: typeof ReviewChange.Type) {
-    const review = yield* tools.db.table(reviews).lock(yield* tools.db.use(own).which(id))
+/** Changes a review, which waits for a moderator again. 404 without it. */
+export const changeWhich = Effect.fnUntraced(
+  function*(tools: Tools, which: Which<typeof reviews>, { photoIds, ...sent }: typeof ReviewChange.Type) {
+    const review = yield* tools.db.table(reviews).lock(which)
     const hidden = yield* become(tools, review, "pending", "submitted")
     if (photoIds !== undefined) yield* setPhotos(tools, hidden, photoIds)
-    return yield* whole(tools, yield* tools.db.table(reviews).update(id, sent))
+    return yield* whole(tools, yield* tools.db.table(reviews).update(review.id, sent))
   },
   (work, { db }) => db.transaction(work)
 )
 
+/** Changes the caller's review. 404 for another one's. */
+export const change = Effect.fn("Reviews.change")(
+  function*(tools: Tools, id: string, sent: typeof ReviewChange.Type) {
+    return yield* changeWhich(tools, yield* tools.db.use(own).which(id), sent)
+  }
+)
+
 /** Deletes a review with its votes and photos. 404 without it. */
-const removeWhich = Effect.fnUntraced(
+export const removeWhich = Effect.fnUntraced(
   function*(tools: Tools, which: Which<typeof reviews>) {
     const review = yield* tools.db.table(reviews).lock(which)
     yield* dropFiles(tools, (yield* photosOf(tools, review)).map(({ mediaAssetId }) => mediaAssetId))
@@ -201,11 +212,11 @@ export const unvote = Effect.fn("Reviews.unvote")(function*(tools: Tools, id: st
   return yield* takeBack(tools, id, (yield* tools.services.customers.ownProfile).id)
 })
 
-/** A customer whose personal data were erased leaves no review, photo or vote. Safe to repeat. */
+/** A customer whose personal data were erased leaves no review, photo or vote, also of orders as a guest. Safe to repeat. */
 export const forget = Effect.fn("Reviews.forget")(function*(tools: Tools, customerId: CustomerId) {
   if (!(yield* tools.db.use(isErased)(customerId))) return
   for (const { reviewId } of yield* tools.db.table(votes).list({ customerId })) {
     yield* Effect.ignore(takeBack(tools, reviewId, customerId))
   }
-  for (const { id } of yield* tools.db.table(reviews).list({ customerId })) yield* removeWhich(tools, id)
+  for (const id of yield* tools.db.use(reviewsOf)(customerId)) yield* removeWhich(tools, id)
 })

@@ -8,6 +8,8 @@ import {
   type PluginContext,
   pluginWith
 } from "stoa/plugin"
+import { guestRoutes } from "./GuestRoutes.ts"
+import { reviewMigrations } from "./migrations.ts"
 import { ratingFields, ratingHooks } from "./Ratings.ts"
 import { counters, photos, reviews, votes } from "./Review.ts"
 import { askForReviews, awaitRequest, requestMail, requests, ReviewSettings } from "./ReviewRequests.ts"
@@ -51,13 +53,14 @@ export const reviewsPlugin = pluginWith("reviews", ReviewSettings, (settings) =>
   ],
   schema: () => ({ reviews, photos, votes, counters, requests }),
   events: ["submitted", "approved", "rejected", "replied", "removed"].map((name) => `reviews.${name}`),
-  routes: () => reviewRoutes,
+  migrations: reviewMigrations,
+  routes: (context) => [...reviewRoutes, ...guestRoutes(context, settings)],
   hooks: ratingHooks,
   searchDocuments: ratingFields,
   mailTemplates: [requestMail],
   onEvents: {
     "orders.statusChange": {
-      only: { record: `$ ? (@.status == "fulfilled" && @.customerId != null)` },
+      only: { record: `$ ? (@.status == "fulfilled")` },
       handler: awaitRequest(settings)
     },
     "customers.update": {

@@ -22,7 +22,7 @@ export const openShop = async (config: PluginTestOptions = {}) => {
     },
     ...config
   })
-  const { product } = buildersOf(app)
+  const { order: guestBuys, product } = buildersOf(app)
 
   const calls = callsOf(app, "")
   const { done } = calls
@@ -53,6 +53,15 @@ export const openShop = async (config: PluginTestOptions = {}) => {
     const parcel = (await done("POST", `/orders/${id}/fulfillments`, { lineItems, status })).text("data.id")
     return { id, parcel }
   }
+  /** A guest's order, delivered; its id. */
+  const guestOrder = async (email: string, ...entityIds: ReadonlyArray<string>) => {
+    const { id, lineItems } = Object(await guestBuys(entityIds.map((entityId) => [entityId, 1])))
+    await app.db.query("update orders set email = $2 where id = $1", [id, email])
+    await done("PATCH", `/orders/${id}/status`, { status: "confirmed" })
+    const lines = lineItems.map((line: { readonly id: string }) => ({ orderLineItemId: line.id, quantity: 1 }))
+    await done("POST", `/orders/${id}/fulfillments`, { lineItems: lines, status: "delivered" })
+    return String(id)
+  }
   /** A private image that a customer uploaded. */
   const photo = async (as: TestActor, contentType = "image/jpeg", isPublic = false) => {
     const id = randomUUID()
@@ -82,6 +91,7 @@ export const openShop = async (config: PluginTestOptions = {}) => {
     customer,
     profileOf,
     order,
+    guestOrder,
     photo,
     write,
     summary,
