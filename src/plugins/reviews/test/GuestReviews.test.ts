@@ -18,9 +18,12 @@ const asked = async (...entityIds: ReadonlyArray<string>) => {
   const rows = () => shop.app.db.query("select 1 from customer_review_requests where order_id = $1", [orderId])
   await expect.poll(rows, eventually).toHaveLength(1)
   shop.app.clock.advance("8 days")
-  await shop.app.serviceRegistry.enqueue("reviews/request", {})
   const mail = () => shop.mails.find(({ to }) => to === email)
-  await expect.poll(mail, eventually).toBeDefined()
+  const nextRun = async () => {
+    await shop.app.serviceRegistry.enqueue("reviews/request", {})
+    return mail()
+  }
+  await expect.poll(nextRun, { ...eventually, interval: 500 }).toBeDefined()
   const link = new URL(String(Reflect.get(Object(mail()?.data), "link")))
   return { email, orderId, token: link.searchParams.get("token") ?? "" }
 }
