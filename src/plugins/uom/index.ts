@@ -35,5 +35,6 @@ export const uom = pluginWith("uom", UnitSettings, ({ pricedBySaleUnit }) => ({
   layer: Layer.merge(Units.layer, StockUnitUses.layer),
   exports: [Units, StockUnitUses],
   routes: () => uomRoutes,
-  linePricing: () => salePrices(pricedBySaleUnit)
+  // A plugin that prices lines is asked for each of them.
+  ...(pricedBySaleUnit.length > 0 && { linePricing: () => salePrices(pricedBySaleUnit) })
 }))
