@@ -94,7 +94,7 @@ class NotAccepted
 {}
 class BilledAlready extends conflict(
   "BilledAlready",
-  "expectsCredit must be true: the supplier has billed these goods already."
+  "The supplier has billed these goods already: expectsCredit must be true."
 ) {}
 
 const NewReturn = Schema.Struct({
