@@ -45,6 +45,19 @@ it.layer(layerOf)("a schedule", (it) => {
     }))
 })
 
+const minutely = defineTask({ slug: "test/hourly", schedule: "* * * * *", handler: () => Effect.void })
+
+it.layer(queueLayer({ tasks: [minutely] }))("a schedule of each minute", (it) => {
+  it.effect("is made up for by its last hundred ticks when the machine slept for a century", () =>
+    Effect.gen(function*() {
+      const process = yield* another
+      yield* process
+      yield* TestClock.adjust("36500 days")
+      yield* process
+      assert.strictEqual(yield* jobs, 100)
+    }))
+})
+
 const everywhere = defineTask({
   slug: "test/everywhere",
   schedule: "0 * * * *",

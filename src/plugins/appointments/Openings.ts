@@ -38,7 +38,7 @@ const dateOf = (at: number): string => DateTime.formatIsoDateUtc(DateTime.makeUn
 
 const midnight = (at: number): number => Math.floor(at / day) * day
 
-/** Whether a service may begin then by its steps, which are local to the provider. */
+/** Whether a start is one of the steps of the service, in local time of the provider. */
 export const isStep = ({ startStepMinutes }: ServiceType, { timezone }: Provider, start: Date): boolean => {
   if (startStepMinutes === null) return true
   const [at, zone] = [start.getTime(), DateTime.zoneMakeNamedUnsafe(timezone)]

@@ -7,7 +7,7 @@ export const [read, create, admin] = ["procurement:read", "procurement:create", 
 /** All lines of a document, as they were given. */
 export const allLines = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
 
-/** What a move that decides something writes. */
+/** Columns that a decision fills: its time and its person. */
 export const decided = { stamp: "decidedAt", by: "decidedBy" } as const
 
 /** Collects what is wrong with the items of a body, for one 422. */

@@ -49,7 +49,7 @@ export const receiptItems = childOf(receipts, "grnId", "grn_items", {
   quantityReceived: quantity,
   quantityAccepted: quantity,
   quantityRejected: quantity.default(0),
-  /** Of what was accepted: named by returns that are not cancelled. */
+  /** Accepted units that returns name, but for cancelled ones. */
   quantityReturned: quantity.default(0),
   rejectionReason: text.nullable,
   batchNumber: text.nullable,

@@ -10,7 +10,7 @@ export const ProcurementSettings = Schema.Struct({
   costTolerancePercent: option(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 })), {
     default: 5,
     description:
-      "How far the cost of a receipt's line may be above or below that of the order, and a credit note from the expected credit, in percent, without being a discrepancy"
+      "Percent by which the cost in a receipt may differ from the order, and a credit note from the expected credit, without a discrepancy"
   }),
   approvalLimit: option(Schema.Record(Schema.String, Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))), {
     default: {},

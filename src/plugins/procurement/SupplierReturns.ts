@@ -203,7 +203,7 @@ const credit = Effect.fn("SupplierReturns.credit")(
   }
 )
 
-/** A move of another person than the one in the column, with `fourEyes`. */
+/** Moves a return; with `fourEyes` it refuses the person in the column. */
 const decide = (
   { actor, db }: Tools,
   fourEyes: boolean,

@@ -30,7 +30,7 @@ export const GuestOrder = Schema.Struct({
   }))
 }).annotate({ identifier: "ReviewsOfOrder" })
 
-/** What a link works with: a call in the organization of its order, and the order. */
+/** An order that a link has opened, and a call in its organization. */
 interface Opened {
   readonly call: PluginCall
   readonly order: LinkedOrder

@@ -25,7 +25,7 @@ export const ReviewSettings = Schema.Struct({
   }),
   reviewPage: option(Schema.String.check(Schema.isMaxLength(1_000), Schema.isPattern(/^https?:\/\//)), {
     description:
-      "Page of the shop where reviews are written; the mail links to it with `?order=<number>`, that of a guest also with `&token=<token>`. Without it none is sent"
+      "Page of the shop where reviews are written. The mail links to it with `?order=<number>`, and for guests with `&token=<token>`. Without it no mail is sent"
   })
 })
 export type ReviewSettings = typeof ReviewSettings.Type
