@@ -15,7 +15,7 @@ export default {
   ...shipped,
   plugins: [
     marketplace(),
-    uom(),
+    uom,
     warehouse,
     procurement({ fourEyes: false }),
     production,

@@ -15,7 +15,7 @@ const stock = "no counter knows which lots have units left"
 const warehouses = [`warehouseId=${home}`, `warehouseId=${one}`]
 
 pluginLists("lists of goods, of who sells them, where they are and how they are made", {
-  plugins: [uom(), warehouse, procurement(), production],
+  plugins: [uom, warehouse, procurement(), production],
   before: [`insert into units_of_measure (id, organization_id, code, name, category)
     values ('${home}', 'org_default', 'other', 'Other', 'time')`],
   samples: {

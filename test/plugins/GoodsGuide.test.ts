@@ -72,7 +72,7 @@ describe("a reader of docs/goods.md", () => {
   const { shop, store, ...costs } = book()
 
   beforeAll(async () => {
-    test = await createPluginTestApp([uom(), warehouse, procurement({ fourEyes: false }), production], {
+    test = await createPluginTestApp([uom, warehouse, procurement({ fourEyes: false }), production], {
       postgres: inject("postgres"),
       store: { defaultCurrency: "EUR" }
     })

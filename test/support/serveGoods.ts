@@ -9,7 +9,7 @@ import { warehouse } from "../../src/plugins/warehouse/index.ts"
 
 /** The service with the plugins of goods. */
 const serve = Effect.gen(function*() {
-  const settings = yield* readSettings({ plugins: [uom(), warehouse, procurement({ fourEyes: false }), production] })
+  const settings = yield* readSettings({ plugins: [uom, warehouse, procurement({ fourEyes: false }), production] })
   return yield* Layer.launch(Layer.effectDiscard(announce).pipe(Layer.provideMerge(processApp(settings))))
 })
 

@@ -15,7 +15,7 @@ const openOrders = Layer.effectDiscard(
   })
 )
 
-/** Bills of material and production orders that move stock (contract, plugins §7): `plugins: [uom(), warehouse, production]`. */
+/** Bills of material and production orders that move stock (contract, plugins §7): `plugins: [uom, warehouse, production]`. */
 export const production = definePlugin({
   id: "production",
   version: "1.0.0",

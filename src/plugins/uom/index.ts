@@ -24,8 +24,8 @@ const UnitSettings = Schema.Struct({
   })
 })
 
-/** Units of measure, exact conversions, and the units of entities (contract, plugins §4): `plugins: [uom()]`. */
-export const uom = pluginWith("uom", UnitSettings, ({ pricedBySaleUnit }) => ({
+/** Units of measure, exact conversions, and the units of entities (contract, plugins §4), with options. */
+export const unitsOfMeasure = pluginWith("uom", UnitSettings, ({ pricedBySaleUnit }) => ({
   version: "1.0.0",
   permissions: [
     { scope: "uom:admin", description: "Write units of measure and conversions" },
@@ -38,3 +38,6 @@ export const uom = pluginWith("uom", UnitSettings, ({ pricedBySaleUnit }) => ({
   // A plugin that prices lines is asked for each of them.
   ...(pricedBySaleUnit.length > 0 && { linePricing: () => salePrices(pricedBySaleUnit) })
 }))
+
+/** The same without options: `plugins: [uom]`. */
+export const uom = unitsOfMeasure()

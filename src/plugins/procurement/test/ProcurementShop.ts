@@ -22,7 +22,7 @@ export const openShop = async (
 ) => {
   const mails: Array<SentMail> = []
   const send = async ({ template, text, to }: SentMail) => void mails.push({ template, to, text })
-  const app = await createPluginTestApp([uom(), warehouse, procurement(options)], {
+  const app = await createPluginTestApp([uom, warehouse, procurement(options)], {
     postgres: inject("postgres"),
     rateLimits: { api: 1_000_000 },
     email: { send },

@@ -15,7 +15,7 @@ const lines = (all: ReadonlyArray<Ingredient>) =>
 
 /** A store that makes what it sells. */
 export const openKitchen = async () => {
-  const shop = await openUnitShop([uom(), warehouse, production])
+  const shop = await openUnitShop([uom, warehouse, production])
   const { entity, made } = shop
   const { ask, done, refused } = callsOf(shop.app, "/production")
   const builders = buildersOf(shop.app)

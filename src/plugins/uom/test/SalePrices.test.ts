@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { buildersOf } from "stoa/plugin/testing"
-import { uom } from "../index.ts"
+import { unitsOfMeasure } from "../index.ts"
 import { openUnitShop, type UnitShop } from "./UnitShop.ts"
 
 describe("goods that are priced by their sale unit", () => {
@@ -8,7 +8,7 @@ describe("goods that are priced by their sale unit", () => {
   let [kg, g] = ["", ""]
   beforeAll(async () => {
     const catalog = { types: { cheese: {} } }
-    shop = await openUnitShop([uom({ pricedBySaleUnit: ["cheese"] })], { catalog })
+    shop = await openUnitShop([unitsOfMeasure({ pricedBySaleUnit: ["cheese"] })], { catalog })
     kg = await shop.made("/uom/units", { code: "kg", name: "Kilogram", category: "weight" })
     g = await shop.made("/uom/units", { code: "g", name: "Gram", category: "weight" })
     await shop.conversion(kg, g, "1000")

@@ -9,7 +9,7 @@ import { openUnitShop, type UnitShop } from "./UnitShop.ts"
 
 let shop: UnitShop
 beforeAll(async () => {
-  shop = await openUnitShop([uom()])
+  shop = await openUnitShop([uom])
 })
 afterAll(() => shop.app.close())
 
