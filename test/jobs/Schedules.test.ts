@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Clock, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { defineTask, type Task } from "../../src/domain/platform/tasks/Task.ts"
@@ -32,29 +32,38 @@ it.layer(layerOf)("a schedule", (it) => {
       yield* TestClock.adjust("1 hour")
       yield* Effect.all([a, b], { concurrency: 2 })
       assert.strictEqual(yield* jobs, 1)
+      // The machine slept; of the two ticks without it the last one is made up for.
       yield* TestClock.adjust("2 hours")
       yield* Effect.all([a, b], { concurrency: 2 })
-      assert.strictEqual(yield* jobs, 3)
-      // Both processes died; of the five ticks without them the last one is made up for.
+      assert.strictEqual(yield* jobs, 2)
+      // Both processes died.
       yield* TestClock.adjust("5 hours")
       const [c, d] = [yield* another, yield* another]
       yield* Effect.all([c, d], { concurrency: 2 })
-      assert.strictEqual(yield* jobs, 4)
+      assert.strictEqual(yield* jobs, 3)
       yield* Effect.all([a, c, d], { concurrency: 3 })
-      assert.strictEqual(yield* jobs, 4)
+      assert.strictEqual(yield* jobs, 3)
     }))
 })
 
 const minutely = defineTask({ slug: "test/hourly", schedule: "* * * * *", handler: () => Effect.void })
 
+/** Nothing wakes on the way there, as on a machine that slept. */
+const inAThousandYears = (clock: Clock.Clock): Clock.Clock => {
+  const at = clock.currentTimeMillisUnsafe() + 365_000 * 86_400_000
+  return Object.assign(Object.create(clock), {
+    currentTimeMillis: Effect.succeed(at),
+    currentTimeMillisUnsafe: () => at
+  })
+}
+
 it.layer(queueLayer({ tasks: [minutely] }))("a schedule of each minute", (it) => {
-  it.effect("is made up for by its last hundred ticks when the machine slept for a century", () =>
+  it.effect("is made up for by its last tick, also after a thousand years", () =>
     Effect.gen(function*() {
       const process = yield* another
       yield* process
-      yield* TestClock.adjust("36500 days")
-      yield* process
-      assert.strictEqual(yield* jobs, 100)
+      yield* Effect.updateService(process, Clock.Clock, inAThousandYears)
+      assert.strictEqual(yield* jobs, 1)
     }))
 })
 

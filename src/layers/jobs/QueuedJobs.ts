@@ -131,16 +131,7 @@ interface Scheduled {
   done: number
 }
 
-const maxTicks = 100
-
-/** The last ticks after a time, the first one first: looked for backwards, because a machine may have slept for months. */
-const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyArray<Date> => {
-  const ticks: Array<Date> = []
-  for (let tick = Cron.prev(cron, new Date(until + 1)); tick.getTime() > after; tick = Cron.prev(cron, tick)) {
-    if (ticks.push(tick) === maxTicks) break
-  }
-  return ticks.toReversed()
-}
+const lastTick = (cron: Cron.Cron, now: number) => Cron.prev(cron, new Date(now + 1))
 
 const enqueueForAll = Effect.fnUntraced(
   function*(ticks: SchedulerTickRepo["Service"], jobs: Jobs["Service"], task: string) {
@@ -164,7 +155,7 @@ const refuseIdle = (tasks: ReadonlyArray<Task>) => {
 
 /**
  * Turns ticks into jobs, each once in the deployment: job and mark are one transaction. Every runner tries. Of ticks
- * missed in an outage only the last runs.
+ * missed in an outage, or while the machine slept, only the last runs.
  */
 export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/jobs/JobSchedules", {
   make: Effect.gen(function*() {
@@ -186,29 +177,25 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
           const message = `The task '${slug}' has the schedule '${schedule}', which is no cron expression.`
           return Effect.fail(new InvalidSchedule({ message }))
         }
-        const missed = ticksBetween(cron.success, last.get(slug)?.getTime() ?? now, now)
-        const done = (missed.at(-2) ?? last.get(slug))?.getTime() ?? now
-        const of: Scheduled = { slug, everyOrganization, cron: cron.success, done }
+        const of: Scheduled = { slug, everyOrganization, cron: cron.success, done: last.get(slug)?.getTime() ?? now }
         return Effect.succeed(of)
       })
     }))
 
-    const enqueueTicks = Effect.fnUntraced(function*(of: Scheduled) {
-      let count = 0
-      for (const tick of ticksBetween(of.cron, of.done, yield* Clock.currentTimeMillis)) {
-        const work = of.everyOrganization
-          ? enqueueForAll(ticks, jobs, of.slug)
-          : Effect.asVoid(jobs.enqueue(of.slug, {}, { organizationId }))
-        const once = ticks.once(of.slug, tick, Effect.as(Effect.catch(work, Effect.die), true))
-        if ((yield* once) !== undefined) count++
-        of.done = tick.getTime()
-      }
-      return count
+    const enqueueTick = Effect.fnUntraced(function*(of: Scheduled) {
+      const tick = lastTick(of.cron, yield* Clock.currentTimeMillis)
+      if (tick.getTime() <= of.done) return false
+      const work = of.everyOrganization
+        ? enqueueForAll(ticks, jobs, of.slug)
+        : Effect.asVoid(jobs.enqueue(of.slug, {}, { organizationId }))
+      const isMine = yield* ticks.once(of.slug, tick, Effect.as(Effect.catch(work, Effect.die), true))
+      of.done = tick.getTime()
+      return isMine === true
     })
 
     const enqueueDue = Effect.gen(function*() {
-      const counts = yield* Effect.forEach(yield* scheduled, enqueueTicks)
-      return counts.reduce((sum, count) => sum + count, 0)
+      const enqueued = yield* Effect.forEach(yield* scheduled, enqueueTick)
+      return enqueued.filter(Boolean).length
     }).pipe(Effect.withSpan("JobSchedules.enqueueDue"))
 
     const untilNext = Effect.gen(function*() {

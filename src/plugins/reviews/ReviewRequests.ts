@@ -99,9 +99,9 @@ export const askForReviews = (host: PluginContext, { requestAfterDays, reviewPag
       dueAt: { lte: now },
       ...(host.services.mail.isOn && reviewPage !== undefined ? {} : { id: { in: [] } })
     }),
-    each: Effect.fnUntraced(function*({ createdAt, dueAt, id, orderId }, { db, services }) {
+    each: Effect.fnUntraced(function*({ createdAt, id, orderId }, { db, services }) {
       const row = db.table(requests)
-      const now = dueAt ?? createdAt
+      const now = yield* DateTime.nowAsDate
       const order = yield* db.use(requestOf)(orderId)
       if (order === undefined || !order.isFulfilled || order.email === null || order.things.length === 0) {
         return yield* row.update(id, { dueAt: null })
@@ -114,7 +114,7 @@ export const askForReviews = (host: PluginContext, { requestAfterDays, reviewPag
       }
       const due = order.deliveredAt === null ? now : daysAfter(order.deliveredAt, requestAfterDays)
       if (due > now) return yield* row.update(id, { dueAt: due })
-      yield* row.update(id, { dueAt: null, sentAt: yield* DateTime.nowAsDate })
+      yield* row.update(id, { dueAt: null, sentAt: now })
       const { isGuest, number, things } = order
       const token = isGuest ? `&token=${encodeURIComponent(linkToken(host, id))}` : ""
       const data = { number, things, link: `${reviewPage}?order=${encodeURIComponent(number)}${token}` }

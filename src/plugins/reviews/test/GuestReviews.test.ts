@@ -19,11 +19,8 @@ const asked = async (...entityIds: ReadonlyArray<string>) => {
   await expect.poll(rows, eventually).toHaveLength(1)
   shop.app.clock.advance("8 days")
   const mail = () => shop.mails.find(({ to }) => to === email)
-  const nextRun = async () => {
-    await shop.app.serviceRegistry.enqueue("reviews/request", {})
-    return mail()
-  }
-  await expect.poll(nextRun, { ...eventually, interval: 500 }).toBeDefined()
+  await shop.app.serviceRegistry.enqueue("reviews/request", {})
+  await expect.poll(mail, eventually).toBeDefined()
   const link = new URL(String(Reflect.get(Object(mail()?.data), "link")))
   return { email, orderId, token: link.searchParams.get("token") ?? "" }
 }
