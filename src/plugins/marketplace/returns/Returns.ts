@@ -181,7 +181,8 @@ export const returnRoutes = [
     ...own,
     summary: "Approve a return",
     description: "What the vendor offers for it; absent: what the goods cost. 0: it is taken back for nothing.",
-    input: Schema.Struct({ refundAmountCents: Schema.optional(Amount) })
+    input: Schema.Struct({ refundAmountCents: Schema.optional(Amount) }),
+    strict: true
   }).handle(({ input, params }) => approveReturn(params.id, input.refundAmountCents ?? null)),
   g.post("/vendor/me/returns/:id/reject", {
     ...own,

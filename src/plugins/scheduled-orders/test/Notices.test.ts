@@ -16,7 +16,7 @@ describe("the notice of a renewal", () => {
   afterAll(() => shop.close())
 
   const notices = () => mails.filter(({ template }) => template === "scheduled-orders/notice")
-  /** Runs what the service does every five minutes, in three processes at once, until all of its jobs have ended. */
+  /** Runs what the service does every five minutes, three times at once, until all of its jobs have ended. */
   const announce = async () => {
     await Promise.all([1, 2, 3].map(() => shop.serviceRegistry.enqueue("scheduled-orders/notice", {})))
     const open = `select 1 from commerce_jobs where status in ('pending', 'processing')

@@ -109,7 +109,8 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
 
   test("refunds what the vendor offered, even nothing, and never more than the goods cost", function*() {
     const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
-    const wrong = [1_001, -1].map((refundAmountCents) => ({ refundAmountCents }))
+    // A misspelt amount would offer all of it.
+    const wrong = [{ refundAmountCents: 1_001 }, { refundAmountCents: -1 }, { refundAmount: 600 }]
     yield* refusedBodies(invalid, sale.vendor, stepOf("approve", yield* aReturn(sale)), wrong)
     assert.strictEqual((yield* cameBack(sale, 600)).at("data.refundAmountCents"), 600)
     const free = yield* aSale()
