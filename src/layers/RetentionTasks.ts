@@ -4,6 +4,7 @@ import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { RevisionRepo } from "../domain/catalog/revisions/RevisionRepo.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { Media } from "../domain/media/Media.ts"
+import { CollectedPaymentRepo } from "../domain/payments/CollectedPaymentRepo.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { EventRepo } from "../domain/platform/events/EventRepo.ts"
 import { IdempotencyKeys } from "../domain/platform/idempotency/IdempotencyKeys.ts"
@@ -32,6 +33,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
     WebhookDeliveryRepo
   ])
   const limits = yield* RateLimitRepo
+  const collected = yield* CollectedPaymentRepo
   const revisions = yield* RevisionRepo
   const auth = yield* AuthRepo
   const media = yield* Media
@@ -45,6 +47,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("holds", holds.purgeEnded(days.holdDays)),
       purging("idempotency-keys", keys.purge(days.idempotencyHours)),
       purging("provider-events", provider.purge(days.providerEventDays)),
+      purging("collected-payments", collected.purge(days.providerEventDays)),
       purging("change-log", keepDays === 0 ? Effect.succeed(0) : changeLog.purge(rows, keepDays)),
       purging("cluster-messages", messages),
       purging("webhook-deliveries", log.purge(retentionDays, rows)),

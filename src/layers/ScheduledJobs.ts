@@ -8,6 +8,7 @@ import { StoreSettings } from "../domain/platform/settings/StoreSettings.ts"
 import { cartsPerRun } from "../workflows/checkout/AbandonedCheckouts.ts"
 import { Captures, capturesPerRun } from "../workflows/checkout/Captures.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
+import { CollectedPayments } from "../workflows/payments/CollectedPayments.ts"
 import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSettlement.ts"
 import { ordersPerRun, UnpaidOrders } from "../workflows/payments/UnpaidOrders.ts"
 import { Statistics } from "./Statistics.ts"
@@ -50,6 +51,7 @@ const expiredHolds = Effect.gen(function*() {
 const scheduledJobs = Effect.gen(function*() {
   const captures = yield* Captures
   const carts = yield* CartRepo
+  const collected = yield* CollectedPayments
   const { releaseStuck } = yield* Checkouts
   const refunds = yield* RefundSettlement
   const totals = yield* ListTotalsRepo
@@ -60,6 +62,7 @@ const scheduledJobs = Effect.gen(function*() {
     expiredHolds,
     whileFull(refunds.startDue, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
     whileFull(captures.startDue, capturesPerRun).pipe(everySafely("abandoned captures", "30 seconds")),
+    whileFull(collected.returnDue(refundsPerRun), refundsPerRun).pipe(everySafely("unclaimed payments", "30 seconds")),
     whileFull(unpaid.cancelUnconfirmed, ordersPerRun).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds")),
     whileFull(releaseStuck, cartsPerRun).pipe(everySafely("carts without a checkout", "5 minutes")),

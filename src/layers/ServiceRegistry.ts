@@ -38,6 +38,7 @@ import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { ManualOrders } from "../workflows/orders/ManualOrders.ts"
 import { ReturnRefunds } from "../workflows/orders/ReturnRefunds.ts"
 import { SoldOrders } from "../workflows/orders/SoldOrders.ts"
+import { CollectedPayments } from "../workflows/payments/CollectedPayments.ts"
 import { RefundRequests, RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
 
@@ -69,6 +70,8 @@ const coreServices = Effect.all({
   ),
   /** Captures orders that were only authorized. */
   captures: Effect.map(Captures, ({ capture }) => ({ capture })),
+  /** Payments that are collected before their order: `createSold` claims them. */
+  payments: Effect.map(CollectedPayments, ({ collect, giveBack }) => ({ collect, giveBack })),
   /** Pages and files of invoices and receipts, and invoices by mail. */
   invoices: both(
     Effect.map(Invoices, ({ file, page, receipt }) => ({ file, page, receipt })),

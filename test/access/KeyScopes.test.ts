@@ -167,6 +167,6 @@ layer(app, live)("API keys", (it) => {
       )
 
       yield* onDatabase((sql) => sql`delete from members where user_id = ${keeper.userId}::uuid`)
-      yield* eventually("the key to open nothing", Effect.map(may(plain.text("key")), ([orders]) => orders === 403))
+      yield* eventually("the key to open nothing", Effect.map(may(plain.text("key")), ([orders]) => orders === 401))
     }))
 })

@@ -13,7 +13,7 @@ const Sale = Schema.Struct({
   id: Text,
   paid: Schema.Int,
   method: Text,
-  singlePurpose: Schema.Boolean
+  card: Schema.optional(Text)
 })
 
 /** A till that sells one thing, paid with one payment. */
@@ -22,18 +22,23 @@ const till = definePlugin({
   version: "1.0.0",
   routes: () => [
     group("Till", "/till").post("/sales", { auth: true, input: Sale }).handle(({ input, services }) =>
-      services.orders.createSold({
-        reference: { type: "sale", id: input.id },
-        currency: CurrencyCode.make("USD"),
-        warehouseId: input.warehouseId,
-        lineItems: [{ entityId: input.entityId, quantity: 1 }],
-        tenders: [{
-          method: input.method,
-          amount: input.paid,
-          reference: input.id,
-          singlePurpose: input.singlePurpose
-        }]
-      }, () => Effect.void)
+      Effect.gen(function*() {
+        const [currency, reference] = [CurrencyCode.make("USD"), { type: "sale", id: input.id }]
+        const { card: token = null, id: key, method, paid: amount } = input
+        const orderId = yield* services.orders.soldId(reference)
+        const { id: paymentId } = yield* Effect.catchTag(
+          services.payments.collect({ key, method, token, amount, currency, orderId }),
+          ["PaymentDeclined", "PaymentUnknown"],
+          Effect.die
+        )
+        return yield* services.orders.createSold({
+          reference,
+          currency,
+          warehouseId: input.warehouseId,
+          lineItems: [{ entityId: input.entityId, quantity: 1 }],
+          tenders: [{ method, amount, paymentId }]
+        }, () => Effect.void)
+      })
     )
   ]
 })
@@ -200,15 +205,16 @@ layer(testAppLayer(settings(true)), live)("single-purpose stored value, where pr
       }
     }))
 
-  it.effect("is not taxed again at a till, which says so of stored value only", () =>
+  it.effect("is not taxed again at a till, which asks the card", () =>
     Effect.gen(function*() {
       yield* tax
-      const gift = { method: "gift-card", paid: 1_200 }
       const taxOf = (sold: Answer) => [sold.status, sold.at("data.taxTotal")]
-      assert.deepStrictEqual(taxOf(yield* sell({ ...gift, id: "single", singlePurpose: true })), [201, 0])
-      assert.deepStrictEqual(taxOf(yield* sell({ ...gift, id: "usual", singlePurpose: false })), [201, 200])
-      const cash = { method: "test", paid: 1_200, id: "cash", singlePurpose: true }
-      assert.deepStrictEqual(taxOf(yield* sell(cash)), [201, 200])
+      for (const [singlePurpose, taxed] of [[true, 0], [false, 200]] as const) {
+        const { code: card } = yield* aCard(1_200, { singlePurpose })
+        const gift = { method: "gift-card", paid: 1_200, id: `gift-${singlePurpose}`, card }
+        assert.deepStrictEqual(taxOf(yield* sell(gift)), [201, taxed])
+      }
+      assert.deepStrictEqual(taxOf(yield* sell({ method: "test", paid: 1_200, id: "cash" })), [201, 200])
     }))
 })
 
@@ -255,7 +261,7 @@ layer(testAppLayer(settings(false)), live)("single-purpose stored value, where t
   it.effect("must come to the total at a till", () =>
     Effect.gen(function*() {
       yield* tax
-      const gift = { method: "gift-card", singlePurpose: true }
+      const gift = { method: "gift-card", card: (yield* aCard(10_000)).code }
       const sold = yield* sell({ ...gift, id: "net", paid: 1_200 })
       assert.deepStrictEqual([sold.status, sold.at("data.grandTotal")], [201, 1_200])
       refused(yield* sell({ ...gift, id: "gross", paid: 1_440 }), 422, "VALIDATION_FAILED")

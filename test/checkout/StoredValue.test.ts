@@ -45,13 +45,23 @@ const till = definePlugin({
   version: "1.0.0",
   routes: () => [
     group("Till", "/till").post("/sales", { auth: true, input: Sale }).handle(({ input, services }) =>
-      services.orders.createSold({
-        reference: { type: "sale", id: input.code },
-        currency: CurrencyCode.make("USD"),
-        warehouseId: input.warehouseId,
-        lineItems: [{ entityId: input.entityId, quantity: 1 }],
-        tenders: [{ method: "gift-card", label: "Card", amount: 5_000, reference: input.code }]
-      }, () => Effect.void)
+      Effect.gen(function*() {
+        const [currency, reference] = [CurrencyCode.make("USD"), { type: "sale", id: newId() }]
+        const orderId = yield* services.orders.soldId(reference)
+        const payment = { key: reference.id, method: "gift-card", token: input.code, amount: 5_000, currency, orderId }
+        const { amount, id: paymentId } = yield* Effect.catchTag(
+          services.payments.collect(payment),
+          ["PaymentDeclined", "PaymentUnknown"],
+          Effect.die
+        )
+        return yield* services.orders.createSold({
+          reference,
+          currency,
+          warehouseId: input.warehouseId,
+          lineItems: [{ entityId: input.entityId, quantity: 1 }],
+          tenders: [{ method: "gift-card", amount, paymentId }]
+        }, () => Effect.void)
+      })
     )
   ]
 })
@@ -139,7 +149,9 @@ layer(testAppLayer(settings), live)("a line of stored value", (it) => {
 
   it.effect("is not paid for with stored value at a till either", () =>
     Effect.gen(function*() {
-      const body = { entityId: yield* aGiftCard(5_000), warehouseId: yield* aWarehouse(), code: "a card" }
+      const held = yield* make("/api/gift-cards", { amount: 5_000, currency: "USD" })
+      const code = held.text("data.code")
+      const body = { entityId: yield* aGiftCard(5_000), warehouseId: yield* aWarehouse(), code }
       const sold = yield* api("POST", "/api/till/sales", { as: asAdmin, body })
       refused(sold, 422, "VALIDATION_FAILED")
       assert.match(

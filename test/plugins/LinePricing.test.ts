@@ -4,7 +4,7 @@ import { beforeHook, definePlugin, HookRefusal, type LinesToPrice, type PriceSte
 import { assertNothingLeft, checkoutFailed, refused } from "../checkout/CheckoutFixtures.ts"
 import { aGuestCart, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
 import { api, asAdmin, asStaff, at, live, testAppLayer } from "../support/TestApp.ts"
-import { aTaxRate, to } from "../tax/TaxedShop.ts"
+import { aTaxClass, aTaxRate, to } from "../tax/TaxedShop.ts"
 
 /** What the plugin was asked, newest last. */
 const asked: Array<LinesToPrice> = []
@@ -107,6 +107,29 @@ withKitchen("price steps of a plugin", (it) => {
       const more = yield* api("POST", path, { as: asStaff, body: line })
       assert.deepStrictEqual(shown(more.list("data.lineItems")), [[1_000, 2_099, [wrapping]], [700, 700, []]])
       assert.strictEqual(more.at("data.grandTotal"), 2_799)
+    }))
+
+  it.effect("can tax a line as another class, which stays with an edited order", () =>
+    Effect.gen(function*() {
+      yield* aTaxRate({ country: "CH", rateBps: 800 })
+      const reduced = yield* aTaxClass({ name: "Take away" })
+      const rate = { country: "CH", rateBps: 250, taxClassId: reduced.at("data.id") }
+      const { at: ofRate } = yield* aTaxRate(rate)
+      menu.set("bag", [{ code: "takeaway", label: "Take away", taxClass: reduced.text("data.slug") }, bottle])
+      menu.set("plate", [])
+      const { cart, entityId } = yield* aCartOf("bag", "plate")
+      // Two at 10.00 without the deposit at 2.5 %, two at 10.00 at 8 %.
+      const expected = [[1_025, 2_050, 50], [1_000, 2_000, 160]]
+      const order = yield* checkOut(cart, { currency: "USD", ...to("CH") })
+      assert.deepStrictEqual(moneyOf(order.list("data.lineItems")), expected)
+      assert.strictEqual(order.at("data.lineItems.0.taxes.0.rateId"), ofRate("data.id"))
+      const lineItems = ["bag", "plate"].map((menu) => ({ entityId, quantity: 2, metadata: { menu } }))
+      const body = { currency: "USD", lineItems, ...to("CH") }
+      const pending = yield* api("POST", "/api/orders", { as: asAdmin, body })
+      menu.set("bag", [])
+      const path = `/api/orders/${pending.text("data.id")}/line-items/${pending.text("data.lineItems.0.id")}`
+      const edited = yield* api("PATCH", path, { as: asStaff, body: { notes: "Hot" } })
+      assert.deepStrictEqual(moneyOf(edited.list("data.lineItems")), expected)
     }))
 
   it.effect("that take off more than a unit or a line costs, or that no code can use, fail add, quote and checkout", () =>

@@ -4,6 +4,7 @@ import {
   Conflict,
   CurrencyCode,
   definePlugin,
+  EntityId,
   group,
   idOf,
   integer,
@@ -12,6 +13,7 @@ import {
   OrderId,
   type PaymentAdapter,
   PaymentDeclined,
+  ShippingAddress,
   table,
   Text,
   text,
@@ -34,6 +36,11 @@ const Sale = Schema.Struct({
   card: Schema.optional(Schema.Finite),
   shipping: Schema.optional(Schema.Finite),
   email: Schema.optional(Text),
+  handedOverAt: Schema.optional(ShippingAddress),
+  stock: Schema.optional(Schema.Literals(["refuse", "allow"])),
+  mails: Schema.optional(Schema.Boolean),
+  /** Units of this are used up. */
+  uses: Schema.optional(Schema.Struct({ entityId: EntityId, units: Schema.Int })),
   codes: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(10))),
   /** What happens after the register has written its row. */
   then: Schema.optional(Schema.Literals(["fail"]))
@@ -85,6 +92,14 @@ export const register = definePlugin({
         shippingTotal: input.shipping,
         email: input.email,
         promotionCodes: input.codes,
+        handedOverAt: input.handedOverAt,
+        stock: input.stock,
+        mails: input.mails,
+        consumes: input.uses && [{
+          entityId: input.uses.entityId,
+          warehouseId: input.warehouseId,
+          delta: -input.uses.units
+        }],
         tenders: [
           ...(input.card === undefined
             ? []

@@ -3,7 +3,7 @@ import { Line } from "../carts/Line.ts"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
 import { type CustomerId, newId, type OrderLineId } from "../platform/ids/Id.ts"
-import { taxableAmount } from "../pricing/PriceSteps.ts"
+import { taxableAmount, taxClassBy } from "../pricing/PriceSteps.ts"
 import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "../pricing/Totals.ts"
 import type { AppliedPromotions } from "../promotions/AppliedPromotions.ts"
 import { customerLimit } from "../promotions/PromotionRules.ts"
@@ -186,11 +186,18 @@ const taxableOf = (
     amount: line.storedValue && !line.singlePurpose
       ? 0
       : taxableAmount({ ...line, priceSteps: line.addedSteps ?? [] }),
-    ...Struct.pick(line, ["quantity", "taxClass", "taxClassId"])
+    quantity: line.quantity,
+    ...taxClassOf(line)
   })),
   shippingTotal,
   shippingClassId
 })
+
+/** A class that a step names is known by its name alone. */
+const taxClassOf = ({ addedSteps = [], taxClass, taxClassId }: PricedLine) => {
+  const named = taxClassBy(addedSteps)
+  return named === undefined ? { taxClass, taxClassId } : { taxClass: named, taxClassId: null }
+}
 
 type LineWithKey = PricedLine & { readonly key: OrderLineId }
 

@@ -173,7 +173,7 @@ export const basketWithout = (
   lines
 })
 
-const quoteOf = (pricedCart: PricedCart): Quote => ({
+export const quoteOf = (pricedCart: PricedCart): Quote => ({
   currency: pricedCart.currency,
   ...totalsOf(pricedCart),
   taxExemption: pricedCart.taxExemption ?? null,

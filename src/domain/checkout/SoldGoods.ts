@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
-import { PostingReference } from "../inventory/StockPosting.ts"
-import { WarehouseId } from "../platform/ids/Id.ts"
+import { ShippingAddress } from "../carts/Contact.ts"
+import { PostingReference, StockPostingLine } from "../inventory/StockPosting.ts"
+import { CollectedPaymentId, WarehouseId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
 import { ManualOrderRequest } from "./Checkout.ts"
@@ -13,8 +14,11 @@ export const PaidTender = Schema.Struct({
   amount: Amount,
   label: Schema.optional(Text),
   reference: Schema.optional(ShortText),
-  /** Stored value that was taxed when it was sold: its part of the order is not taxed again. */
-  singlePurpose: Schema.optional(Schema.Boolean)
+  /**
+   * A payment of `payments.collect` for this order, which claims it: its label, reference and amount count. Stored value
+   * needs it.
+   */
+  paymentId: Schema.optional(CollectedPaymentId)
 })
 export type PaidTender = typeof PaidTender.Type
 
@@ -31,6 +35,17 @@ export const SoldGoods = Schema.Struct({
   ]),
   reference: PostingReference,
   warehouseId: WarehouseId,
+  /** Where the buyer took the goods: its taxes apply. Default: no place, as of a shop without an address. */
+  handedOverAt: Schema.optional(Schema.NullOr(ShippingAddress)),
+  /**
+   * `refuse`: 422 for goods that are not there, or are promised to other orders. `allow` (the default): they left
+   * anyway, and the order has `metadata.oversold`.
+   */
+  stock: Schema.optional(Schema.Literals(["refuse", "allow"])),
+  /** Goods that the sale used up besides its lines: ingredients. Posted together with them. */
+  consumes: Schema.optional(Schema.Array(StockPostingLine)),
+  /** Whether mails tell the buyer of the order. Default false: they stood there. */
+  mails: Schema.optional(Schema.Boolean),
   /** They add up to the order's total; each is captured. */
   tenders: Schema.Array(PaidTender),
   /** Minor units. Default 0. */

@@ -79,10 +79,12 @@ export const postingOf = (sent: typeof Sent.Type): Result.Result<StockPosting, R
     onFailure: issuesOf
   })
 
-/** The movement (null when no goods moved), units on hand after it, and the cost of one unit. */
+/** The movement (null when no goods moved), units on hand and not reserved after it, and the cost of one unit. */
 export const PostedLine = Schema.Struct({
   movementId: Schema.NullOr(Uuid),
   quantityOnHand: Schema.Int,
+  /** Below 0 where units are gone that orders were promised. Absent: not counted, or posted by an earlier version. */
+  available: Schema.optionalKey(Schema.Int),
   unitCost: Schema.NullOr(Schema.String)
 })
 export type PostedLine = typeof PostedLine.Type
@@ -249,7 +251,8 @@ export const decidePosting = (
     current.set(place, after)
     if (movement.quantity !== 0) movements.push(movement)
     const movementId = movement.quantity === 0 ? null : movement.id
-    return [{ movementId, quantityOnHand: after.quantityOnHand, unitCost: movement.unitCost }]
+    const { available, quantityOnHand } = after
+    return [{ movementId, quantityOnHand, available, unitCost: movement.unitCost }]
   })
   return issues.length > 0
     ? Result.fail(issues)

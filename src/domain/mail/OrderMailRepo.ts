@@ -54,6 +54,7 @@ const make = (sql: SqlClient.SqlClient) => {
           where e.id = any(${ids}::uuid[])
             and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${ids}::uuid[])))
             and coalesce(${sql.literal(email)}, '') <> ''
+            and o.metadata->'mails' is distinct from 'false'
           order by e.event_sequence`,
     Effect.orDie
   )

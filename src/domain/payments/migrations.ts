@@ -162,5 +162,34 @@ export const migrations = {
     `create view refund_lines_read as
       select organization_id, refund_id, order_line_id, quantity, amount, value, restock, restocked
       from refund_lines`
+  ),
+  // Money that was taken before its order exists. Written before the provider is asked, so that no process that dies
+  // between asking and noting leaves money that no row knows of.
+  "0009_collected_payments": statements(
+    `create table collected_payments (
+      id uuid primary key,
+      organization_id text not null,
+      key text not null,
+      provider text not null,
+      token text,
+      label text not null,
+      amount bigint not null check (amount > 0),
+      currency text not null,
+      order_id uuid not null,
+      customer_id uuid,
+      single_purpose boolean not null,
+      intent_id text,
+      status text not null default 'pending'
+        check (status in ('pending', 'collected', 'claimed', 'declined', 'returning', 'returned', 'stuck')),
+      failure text,
+      due_at timestamptz not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      unique (organization_id, key)
+    )`,
+    `create index collected_payments_due on collected_payments (due_at)
+      where status in ('pending', 'collected', 'returning')`,
+    `create index collected_payments_ended on collected_payments (updated_at)
+      where status in ('claimed', 'declined', 'returned')`
   )
 }

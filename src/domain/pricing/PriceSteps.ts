@@ -13,7 +13,15 @@ export const PriceStep = Schema.Struct({
   /** Once for the line, beside unit price times quantity. */
   amountPerLine: Schema.optionalKey(Signed),
   /** False: no tax on it, as on some deposits. */
-  taxable: Schema.optionalKey(Schema.Boolean)
+  taxable: Schema.optionalKey(Schema.Boolean),
+  taxClass: Schema.optionalKey(
+    keyText(100).annotate({
+      description:
+        "Id or slug of the tax class of the whole line, in place of that of its goods: of food to take away. " +
+        "The last step that names one decides.",
+      examples: ["reduced"]
+    })
+  )
 }).annotate({ identifier: "PriceStep" })
 export type PriceStep = typeof PriceStep.Type
 
@@ -27,6 +35,10 @@ export const perUnit = (steps: PriceSteps): number =>
 
 export const perLine = (steps: PriceSteps): number =>
   steps.reduce((sum, { amountPerLine = 0 }) => sum + amountPerLine, 0)
+
+/** Reads the tax class that a step names in place of that of the goods. */
+export const taxClassBy = (steps: PriceSteps): string | undefined =>
+  steps.findLast(({ taxClass }) => taxClass !== undefined)?.taxClass
 
 /**
  * The taxed part of a line in minor units: its price after discount, without steps that are not taxable. The discount

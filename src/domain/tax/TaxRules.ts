@@ -93,17 +93,19 @@ const ratesOf = (here: ReadonlyArray<RateHere>, one: RuleOfClass | undefined): R
 
 const chargedBy = (rates: ReadonlyArray<RateHere>): ReadonlyArray<ChargedRate> => rates.map(({ charged }) => charged)
 
+const classNamed = ({ classes }: TaxRules, sent: string): RuleOfClass | undefined => {
+  const name = sent.toLowerCase()
+  return classes.find(({ id, slug }) => id === name || slug === name)
+}
+
 /** The class of shipping: of its rate, else of the deployment, else the default class if the deployment says so. */
 const shippingClassOf = (
-  { classes }: TaxRules,
+  rules: TaxRules,
   { shippingClassId = null }: Taxable,
   { shippingByDefaultClass, shippingClass = "" }: TaxManner
-): RuleOfClass | undefined => {
-  const name = shippingClass.toLowerCase()
-  return classes.find(({ id }) => id === shippingClassId) ??
-    classes.find(({ id, slug }) => id === name || slug === name) ??
-    (shippingByDefaultClass ? classes.find(({ isDefault }) => isDefault) : undefined)
-}
+): RuleOfClass | undefined =>
+  rules.classes.find(({ id }) => id === shippingClassId) ?? classNamed(rules, shippingClass) ??
+    (shippingByDefaultClass ? rules.classes.find(({ isDefault }) => isDefault) : undefined)
 
 export const untaxed = ({ lines }: Pick<Taxable, "lines">): Tax => ({
   lineTaxes: lines.map(() => 0),
@@ -132,10 +134,10 @@ export const taxByRules = (rules: TaxRules, taxable: Taxable, manner: TaxManner)
   const known = new Map(rules.classes.map((one) => [one.id, ratesOf(here, one)]))
   const rest = ratesOf(here, undefined)
   const ratesFor = (id: TaxClassId | null | undefined) => (id && known.get(id)) || rest
-  const lines = taxable.lines.map(({ amount, taxClassId }) => ({
-    amount,
-    rates: chargedBy(ratesFor(taxClassId && known.has(taxClassId) ? taxClassId : usual?.id))
-  }))
+  const lines = taxable.lines.map(({ amount, taxClass, taxClassId }) => {
+    const id = taxClassId ?? (taxClass === null ? undefined : classNamed(rules, taxClass)?.id)
+    return { amount, rates: chargedBy(ratesFor(id && known.has(id) ? id : usual?.id)) }
+  })
   const shipping = ratesFor(shippingClassOf(rules, taxable, manner)?.id)
     .filter(({ appliesToShipping }) => appliesToShipping)
   return taxAmounts(lines, { amount: taxable.shippingTotal, rates: chargedBy(shipping) }, manner)

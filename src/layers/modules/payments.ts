@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { CollectedPaymentRepo } from "../../domain/payments/CollectedPaymentRepo.ts"
 import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
 import { ExchangeCreditRepo } from "../../domain/payments/ExchangeCreditRepo.ts"
 import { migrations } from "../../domain/payments/migrations.ts"
@@ -11,6 +12,7 @@ import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
 import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { compensationsHttp, paymentsHttp, refundsHttp } from "../../http/payments/PaymentsHttp.ts"
+import { CollectedPayments } from "../../workflows/payments/CollectedPayments.ts"
 import { exchangePayments } from "../../workflows/payments/ExchangePayments.ts"
 import { OrphanedPayments } from "../../workflows/payments/OrphanedPayments.ts"
 import { RefundRequests, RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
@@ -32,6 +34,7 @@ export const payments = defineModule({
     StatusChanges.layer,
     UnpaidOrders.layer,
     RefundRequests.layer,
+    CollectedPayments.layer,
     Layer.provide(exchangePayments, ExchangeCreditRepo.layer)
   ).pipe(
     Layer.provideMerge(
@@ -50,6 +53,7 @@ export const payments = defineModule({
         RefundRepo.layer,
         RefundCalculationRepo.layer,
         RefundReversalRepo.layer,
+        CollectedPaymentRepo.layer,
         CompensationFailureRepo.layer,
         PaymentEventRepo.layer
       )

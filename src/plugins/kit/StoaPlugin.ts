@@ -38,6 +38,7 @@ export {
   text,
   timeOfDay,
   timestamp,
+  timeZone,
   uuid
 } from "./tables/ColumnKinds.ts"
 export type { NotErased, Personal, PersonalRows } from "./tables/Personal.ts"
@@ -136,6 +137,7 @@ export {
 } from "../../domain/mail/PluginMails.ts"
 export type { Order } from "../../domain/orders/Order.ts"
 export type { OrderProjection, RequestedRefund } from "../../domain/orders/OrderProjections.ts"
+export type { CollectRequest } from "../../domain/payments/CollectedPayment.ts"
 export {
   type PaymentAdapter,
   PaymentCaptureFailed,

@@ -1,39 +1,34 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { v5 } from "uuid"
 import { itemLabel } from "../../domain/carts/Line.ts"
-import type { AlreadyTaxed } from "../../domain/checkout/AlreadyTaxed.ts"
-import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
 import {
   isCounted,
   payableByStoredValue,
   type PricedCart,
+  type PricedCartLine,
   unpayableByStoredValue
 } from "../../domain/checkout/PricedCart.ts"
-import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
-import { type PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
+import { quoteOf } from "../../domain/checkout/Quotes.ts"
+import { SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 import { SoldOrderRepo } from "../../domain/checkout/SoldOrderRepo.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
-import type { PostingReference } from "../../domain/inventory/StockPosting.ts"
+import type { PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import type { OrderPayment } from "../../domain/orders/Tender.ts"
-import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
+import { CollectedPaymentRepo } from "../../domain/payments/CollectedPaymentRepo.ts"
 import { type Actor, CurrentActor, requireAnyOf } from "../../domain/platform/access/Actor.ts"
 import { ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
 import { OrderId } from "../../domain/platform/ids/Id.ts"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { soldPricing, type SoldTerms, totalOf } from "./SoldPrices.ts"
 
 class NotPaid extends invalid("NotPaid", "tenders", (total: number) => `must come to the order's total of ${total}`) {}
-class UnknownMethod extends invalid(
-  "UnknownMethod",
-  (index: number, _: string) => `tenders.${index}.method`,
-  (_: number, method: string) => `"${method}" is no payment method of this deployment`
-) {}
 class StoredValueByItself extends invalid(
   "StoredValueByItself",
   "tenders",
@@ -53,55 +48,40 @@ const decode = Schema.decodeUnknownEffect(Schema.toType(SoldGoods), { errors: "a
 
 const checked = (sold: SoldGoods) => Effect.mapError(decode(sold), (error) => ValidationFailed.issues(issuesOf(error)))
 
-const totalOf = (tenders: ReadonlyArray<Pick<PaidTender, "amount">>) =>
-  tenders.reduce((sum, { amount }) => sum + amount, 0)
+const isRefused = Schema.is(ValidationFailed)
 
 const path = ["pending", "confirmed", "processing", "fulfilled"] as const
 
-const paymentsOf = Effect.fnUntraced(
-  function*(adapters: PaymentAdapters["Service"], tenders: ReadonlyArray<PaidTender>) {
-    const payments: Array<OrderPayment> = []
-    for (const [index, { amount, label, method, reference }] of tenders.entries()) {
-      const adapter = adapters.byProvider(method)
-      if (adapter === undefined) return yield* new UnknownMethod(index, method)
-      if (amount === 0) continue
-      payments.push({
-        position: payments.length,
-        provider: method,
-        label: label ?? method,
-        intentId: reference ?? "",
-        isStoredValue: adapter.isStoredValue ?? false,
-        amount,
-        captured: null,
-        refunded: 0,
-        needsShopper: false
-      })
-    }
-    return payments
-  }
-)
-
-/** Takes what the seller says of its payments; only stored value can be taxed before. */
-const alreadyTaxedBy =
-  (adapters: PaymentAdapters["Service"], tenders: ReadonlyArray<PaidTender>): AlreadyTaxed => ({ most }) => {
-    const taxed = tenders.filter(({ method, singlePurpose }) =>
-      singlePurpose === true && adapters.byProvider(method)?.isStoredValue === true
-    )
-    return Effect.succeed(Math.min(most, totalOf(taxed)))
-  }
-
-/** Takes the goods of an order out of the warehouse; whether less than nothing is left of one. */
-const takeGoods = Effect.fnUntraced(function*(order: Order, pricedCart: PricedCart, { warehouseId }: SoldGoods) {
-  const lines = pricedCart.lines.filter(isCounted).map((line) => ({
-    entityId: line.entityId,
-    variantId: line.variantId,
-    warehouseId,
-    delta: -line.quantity,
-    type: "sale" as const,
-    allowNegative: true
+/** Names lines of the order in place of those of the posting. */
+const missing = (lines: ReadonlyArray<PricedCartLine & { readonly at: number }>, { error }: ValidationFailed) =>
+  ValidationFailed.issues(error.details.issues.map((issue) => {
+    const line = lines[Number(issue.path.split(".")[1])]
+    if (line === undefined || issue.code !== "insufficient_stock") return issue
+    const path = `lineItems.${line.at}.quantity`
+    const message = `${path} is more than the warehouse has of ${itemLabel(line)} for new orders.`
+    return { ...issue, path, message }
   }))
-  const posted = lines.length === 0 ? [] : yield* (yield* Inventory).post({ type: "order", id: order.id }, lines)
-  return posted.some(({ quantityOnHand }) => quantityOnHand < 0)
+
+/**
+ * Takes the goods of an order, and what it consumes, out of stock. Returns whether units are gone that were not there,
+ * or that other orders were promised.
+ */
+const takeGoods = Effect.fnUntraced(function*(order: Order, pricedCart: PricedCart, sold: SoldGoods) {
+  const { consumes = [], stock = "allow", warehouseId } = sold
+  const counted = pricedCart.lines.map((line, at) => ({ ...line, at })).filter(isCounted)
+  const lines = counted.map(({ entityId, quantity, variantId }): StockPostingLine => ({
+    entityId,
+    variantId,
+    warehouseId,
+    delta: -quantity,
+    type: "sale",
+    allowNegative: stock === "allow"
+  }))
+  const all = [...lines, ...consumes]
+  if (all.length === 0) return false
+  const posting = (yield* Inventory).post({ type: "order", id: order.id }, all)
+  const posted = yield* Effect.mapError(posting, (error) => isRefused(error) ? missing(counted, error) : error)
+  return posted.slice(0, lines.length).some(({ available = 0 }) => available < 0)
 })
 
 const fulfil = Effect.fnUntraced(function*(orderId: OrderId) {
@@ -113,40 +93,45 @@ const fulfil = Effect.fnUntraced(function*(orderId: OrderId) {
     ))
 })
 
+const newOrder = Effect.fnUntraced(function*(
+  numbers: OrderNumbers["Service"],
+  id: OrderId,
+  sold: SoldGoods,
+  pricedCart: PricedCart,
+  payments: ReadonlyArray<OrderPayment>
+) {
+  const { organizationId } = yield* CurrentActor
+  const stored = payments.filter(({ isStoredValue }) => isStoredValue)
+  if (totalOf(sold.tenders) !== pricedCart.grandTotal) return yield* new NotPaid(pricedCart.grandTotal)
+  if (totalOf(stored) > payableByStoredValue(pricedCart)) {
+    return yield* new StoredValueByItself(unpayableByStoredValue(pricedCart).map(itemLabel).join("; "))
+  }
+  const { intentId = null, provider = null } = payments.at(-1) ?? {}
+  const order = pendingOrder(pricedCart, sold, {
+    id,
+    organizationId,
+    orderNumber: yield* numbers.next,
+    paymentIntentId: intentId,
+    paymentMethodId: provider,
+    idempotencyKey: null,
+    placedAt: sold.soldAt ?? DateTime.toDateUtc(yield* DateTime.now),
+    metadata: { reference: sold.reference, ...(sold.mails === true ? {} : { mails: false }) }
+  }, { paymentProvider: provider, awaitsShopper: false, storedPayments: payments })
+  return { order, pricedCart, email: sold.email ?? null, payments }
+})
+
 /** Orders of goods that have left already (contract, plugins §17.10-11). */
 export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/orders/SoldOrders", {
   make: Effect.gen(function*() {
-    const [quotes, pricing, numbers, repo] = yield* Effect.all([Quotes, CheckoutPricing, OrderNumbers, SoldOrderRepo])
+    const [pricedOf, numbers, repo] = [yield* soldPricing, yield* OrderNumbers, yield* SoldOrderRepo]
     const orders = yield* OrderRepo
     const services = yield* Effect.context<OrderStatusRepo | Inventory>()
-    const [adapters, hooks] = yield* Effect.all([PaymentAdapters, Hooks])
+    const [collected, hooks] = yield* Effect.all([CollectedPaymentRepo, Hooks])
 
     const existing = Effect.fnUntraced(function*(id: OrderId, sold: SoldGoods) {
       const same = yield* repo.isSame(id, sold)
       if (same === false) return yield* new ReferenceUsed(sold.reference)
       return same === undefined ? undefined : (yield* orders.find(id))?.order
-    })
-
-    const newOrder = Effect.fnUntraced(function*(id: OrderId, sold: SoldGoods, pricedCart: PricedCart) {
-      const { organizationId } = yield* CurrentActor
-      const payments = yield* paymentsOf(adapters, sold.tenders)
-      const stored = payments.filter(({ isStoredValue }) => isStoredValue)
-      if (totalOf(sold.tenders) !== pricedCart.grandTotal) return yield* new NotPaid(pricedCart.grandTotal)
-      if (totalOf(stored) > payableByStoredValue(pricedCart)) {
-        return yield* new StoredValueByItself(unpayableByStoredValue(pricedCart).map(itemLabel).join("; "))
-      }
-      const { intentId = null, provider = null } = payments.at(-1) ?? {}
-      const order = pendingOrder(pricedCart, sold, {
-        id,
-        organizationId,
-        orderNumber: yield* numbers.next,
-        paymentIntentId: intentId,
-        paymentMethodId: provider,
-        idempotencyKey: null,
-        placedAt: sold.soldAt ?? DateTime.toDateUtc(yield* DateTime.now),
-        metadata: { reference: sold.reference }
-      }, { paymentProvider: provider, awaitsShopper: false, storedPayments: payments })
-      return { order, pricedCart, email: sold.email ?? null, payments }
     })
 
     /**
@@ -165,14 +150,10 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
       const id = orderIdOf(actor.organizationId, sold.reference)
       const before = yield* existing(id, sold)
       if (before !== undefined) return before
-      const basket = basketWithout(sold.currency, yield* quotes.linesOf(sold.lineItems), sold.email ?? null)
-      const terms = {
-        shippingTotal: sold.shippingTotal ?? 0,
-        ...(sold.channel === undefined ? {} : { channel: sold.channel })
-      }
-      const [decide, taxed] = [() => Effect.succeed(terms), alreadyTaxedBy(adapters, sold.tenders)]
-      const made = yield* newOrder(id, sold, yield* pricing.price(basket, sold, null, decide, taxed))
+      const { claims, payments, priced } = yield* pricedOf(sold)
+      const made = yield* newOrder(numbers, id, sold, priced, payments)
       const finish = Effect.gen(function*() {
+        yield* collected.claim(id, claims)
         const moved = yield* Effect.provideContext(fulfil(id), services)
         const order = moved.at(-1) ?? made.order
         yield* Effect.provideService(also(order), CurrentActor, actor)
@@ -192,7 +173,17 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
       return written.order
     })
 
-    return { createSold }
+    return {
+      createSold,
+      /** The price that `createSold` would charge now; its tenders need not come to it. Stores nothing. */
+      quoteSold: Effect.fn("SoldOrders.quoteSold")(function*(sold: SoldTerms) {
+        yield* requireAnyOf(yield* CurrentActor, ["orders:create"])
+        return quoteOf((yield* pricedOf(sold)).priced)
+      }),
+      /** The id of the order that `createSold` makes for a reference, for payments that are collected before it. */
+      soldId: (reference: PostingReference) =>
+        Effect.map(CurrentActor, ({ organizationId }) => orderIdOf(organizationId, reference))
+    }
   })
 }) {
   static readonly layer = Layer.effect(SoldOrders, SoldOrders.make)

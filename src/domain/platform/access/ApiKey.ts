@@ -125,6 +125,8 @@ export const ApiKey = Schema.Struct({
   scope: Schema.NullOr(Schema.String),
   /** Permissions that it is narrowed to; null where its role or scope alone decides. */
   permissions: Schema.NullOr(Schema.Array(Schema.String)),
+  /** Whose key it is: it has no more permissions than they, and ends with their membership. Null: of the organization. */
+  userId: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
   expiresAt: Schema.NullOr(Time),
   /** Written every few seconds: the latest uses may be missing. */

@@ -26,6 +26,7 @@ export const keys = new Table(
     computed: {
       scope: `nullif(config_id, '${noScope}')`,
       enabled: "enabled is not false",
+      userId: "nullif(reference_id, organization_id)",
       requestCount: "coalesce(request_count, 0)"
     }
   }
@@ -39,7 +40,7 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/platf
     const insert = Effect.fn("ApiKeyRepo.insert")(function*(key: ApiKey, hash: string) {
       const actor = yield* CurrentActor
       const change = { type: "apiKeys.create", entityType: "api_key", entityId: key.id, payload: key } as const
-      const { createdAt, expiresAt, id, metadata, name, permissions, prefix, role, scope, start } = key
+      const { createdAt, expiresAt, id, metadata, name, permissions, prefix, role, scope, start, userId } = key
       const row = {
         id,
         name,
@@ -49,16 +50,24 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/platf
         key: hash,
         enabled: true,
         expires_at: expiresAt,
-        reference_id: actor.organizationId,
+        reference_id: userId ?? actor.organizationId,
         organization_id: actor.organizationId,
         config_id: scope ?? noScope,
         permissions: permissions && storedPermissions(permissions),
         metadata: metadata && JSON.stringify(metadata),
+        // It is given for two factors: the device or key that asks, and what the person knows.
+        second_factor: userId !== null,
         created_at: createdAt,
         updated_at: createdAt
       }
       yield* sql`with made as (insert into api_keys ${sql.insert(row)})${idempotencyRecord(sql, actor)}
         ${changeLogInsert(sql, actor, [change])}`
+    }, Effect.orDie)
+
+    const isMember = Effect.fn("ApiKeyRepo.isMember")(function*(userId: string) {
+      const found = yield* sql`select 1 from members
+        where organization_id = ${yield* currentOrganization} and user_id::text = ${userId}`
+      return found.length > 0
     }, Effect.orDie)
 
     const list = Effect.fn("ApiKeyRepo.list")((page: PageRequest) =>
@@ -83,7 +92,7 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/platf
       return rows.length > 0
     }, Effect.orDie)
 
-    return { insert, list, find, remove }
+    return { insert, isMember, list, find, remove }
   })
 }) {
   static readonly layer = Layer.effect(ApiKeyRepo, ApiKeyRepo.make)

@@ -31,6 +31,7 @@ export class UnknownScope extends invalid(
   "unknown_scope"
 ) {}
 export class ExpiredKey extends invalid("ExpiredKey", "expiresAt", "must lie ahead") {}
+export class UnknownOwner extends invalid("UnknownOwner", "owner", "owner must be a member of this organization.") {}
 export class NoKeyMetadata extends invalid("NoKeyMetadata", "metadata", "its scope allows none") {}
 export class NotGranted extends invalid(
   "NotGranted",
@@ -60,10 +61,12 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/cr
     })
 
     /**
-     * Returns the key with its text, the only time. 422 for an unknown role or scope, an empty name, a past end, or
-     * permissions beyond the role or scope; 403 beyond the actor's permissions or where keys are disabled.
+     * Returns the key with its text, the only time. The key of an `owner` acts as that user, with no more than their
+     * permissions, and opens nothing once they are no member any more. 422 for an unknown role, scope or owner, an empty
+     * name, a past end, or permissions beyond the role or scope; 403 beyond the actor's permissions or where keys are
+     * disabled.
      */
-    const create = Effect.fn("ApiKeys.create")(function*(asked: NewApiKey) {
+    const create = Effect.fn("ApiKeys.create")(function*(asked: NewApiKey, owner: string | null = null) {
       const now = DateTime.toDateUtc(yield* DateTime.now)
       if (!keysEnabled) return yield* new KeysDisabled()
       const { metadata, permissions, role = null } = asked
@@ -71,6 +74,7 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/cr
       if (name === "") return yield* new NamelessKey()
       const scope = yield* scopeAskedFor(yield* CurrentActor, asked)
       if (asked.expiresAt && asked.expiresAt <= now) return yield* new ExpiredKey()
+      if (owner !== null && !(yield* repo.isMember(owner))) return yield* new UnknownOwner()
       if (metadata && scope?.metadata !== true) return yield* new NoKeyMetadata()
       const within = scope?.permissions ?? roles[role ?? ""] ?? []
       const wider = permissions?.find((permission) => !grants(within, permission))
@@ -84,6 +88,7 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/platform/cr
         role,
         scope: asked.scope ?? null,
         permissions: permissions ?? null,
+        userId: owner,
         enabled: true,
         expiresAt: asked.expiresAt ?? (scope === undefined ? null : expiryOf(scope, now)),
         lastRequest: null,

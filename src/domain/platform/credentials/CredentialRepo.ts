@@ -76,7 +76,9 @@ const looking = (sql: SqlClient.SqlClient) => {
         from api_keys k
         left join users u on u.id = case when k.reference_id ~ ${sql.literal(uuid)} then k.reference_id::uuid end
         where k.key = ${hash} and k.enabled is not false and (k.expires_at is null or k.expires_at > now())
-          and (u.id is not null or exists (select 1 from organizations o where o.id = k.reference_id))`
+          and case when u.id is null then exists (select 1 from organizations o where o.id = k.reference_id)
+            else k.organization_id is null or exists (select 1 from members m
+              where m.user_id = u.id and m.organization_id = k.organization_id) end`
       return found
     }, Effect.orDie)
   }

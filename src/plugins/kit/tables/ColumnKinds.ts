@@ -1,11 +1,18 @@
 import { Schema } from "effect"
 import { CustomerId, OrderId, Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
+import { TimeZone } from "../../../domain/platform/text/BusinessDate.ts"
 import { FreeText, objectUpTo, ofForm, ShopperObject, Text, upToBytes } from "../../../domain/platform/text/Storable.ts"
 import { isDay, Moment, Time, Until } from "../../../domain/platform/text/Time.ts"
 import { Column, type CoreRecord, plain, SecretColumn } from "./Column.ts"
 
-/** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */
-export const text = new Column(Text, plain("text"))
+const anyText = new Column(Text, plain("text"))
+
+/**
+ * A text of 1 to 255 characters, `text.upTo(20)` of fewer, without the null character, which PostgreSQL cannot keep.
+ */
+export const text = Object.assign(anyText, {
+  upTo: (maximum: number) => new Column(Text.check(Schema.isMaxLength(maximum)), anyText.facts)
+})
 
 /** A text of up to 10,000 characters, empty included, without an index: a description, a reason, a file URL. */
 export const longText = new Column(FreeText.check(Schema.isMaxLength(10_000)), plain("text"))
@@ -96,6 +103,9 @@ export const timeOfDay = new Column(
   Schema.String.annotate({ examples: ["09:30"] }).check(ofForm(clock, "a time of day, such as 09:30")),
   plain("text", { form: clock.source })
 )
+
+/** The IANA name of a time zone: `Europe/Zurich`. */
+export const timeZone = new Column(TimeZone.annotate({ examples: ["Europe/Zurich"] }), plain("text"))
 
 const listed: ReadonlyArray<string> = ["text", "uuid", "date", "int4"]
 
