@@ -93,6 +93,11 @@ export const RefundRequest = Schema.Struct({
   amount: Schema.optional(
     Positive.annotate({ description: "Minor units. Beside lines or shipping: at most what they are worth." })
   ),
+  fee: Schema.optional(
+    Positive.annotate({
+      description: "Minor units that are kept back of what lines and shipping are worth, such as a restocking fee."
+    })
+  ),
   reason: Schema.optional(Reason),
   givenOutside: outside,
   restock: Schema.optional(

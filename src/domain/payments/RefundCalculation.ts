@@ -199,7 +199,10 @@ export const calculateRefund = (
     const shippingValue = yield* calculateShipping(order, request, shares)
     const value = lines.reduce((sum, line) => sum + line.value, shippingValue)
     const worth = { amount: value, shippingAmount: shippingValue, shippingValue, lines }
-    const amount = request.amount ?? (ofParts ? value : cap)
+    const { fee = 0 } = request
+    if (fee > value) return yield* refuse("fee", `is more than the ${value} that the named parts are worth`)
+    if (fee > 0 && request.amount !== undefined) return yield* refuse("fee", "and amount exclude each other")
+    const amount = request.amount ?? (ofParts ? value - fee : cap)
     if (ofParts && amount > value) {
       return yield* refuse("amount", `is more than the ${value} that the named parts are worth`)
     }

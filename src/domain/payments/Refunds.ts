@@ -45,6 +45,12 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
         const reason = request.reason ?? unexplained
         return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request), request)
       }),
+      /** Calculates a refund as `request` would write it now. Errors as of `request`. */
+      preview: Effect.fn("Refunds.preview")(function*(orderId: OrderId, request: RefundRequest) {
+        yield* permitted
+        const order = (yield* refunds.refundable(orderId)) ?? (yield* new OrderNotFound())
+        return yield* Effect.fromResult(calculateRefund(order, request))
+      }),
       /** The newest first; 404 for an unknown order. */
       ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new OrderNotFound())

@@ -61,7 +61,16 @@ export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/platform/
       return rows.length === 1
     })
 
+    /** Whether a user belongs to the staff of the organization now. */
+    const isMember = Effect.fn("UserRepo.isMember")(function*(userId: string) {
+      const { organizationId } = yield* CurrentActor
+      const found = yield* sql`select 1 from members
+        where organization_id = ${organizationId} and user_id = ${userId}::uuid`
+      return found.length > 0
+    }, Effect.orDie)
+
     return {
+      isMember,
       known,
       /**
        * Changes the vendor and runs the work in the same transaction; `done` is false, and no work runs, when the

@@ -61,7 +61,10 @@ export class Users extends Context.Service<Users>()("stoa/domain/platform/creden
       }
     )
 
-    return { known, actFor, actAs, endActing }
+    /** Whether a user belongs to the staff of the organization now. */
+    const isMember = (userId: string) => isUuid(userId) ? repo.isMember(userId) : Effect.succeed(false)
+
+    return { isMember, known, actFor, actAs, endActing }
   })
 }) {
   static readonly layer = Layer.effect(Users, Users.make)

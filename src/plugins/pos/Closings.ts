@@ -1,0 +1,146 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  amount,
+  conflict,
+  date,
+  fieldsOf,
+  integer,
+  json,
+  newId,
+  oneOf,
+  type PluginCall,
+  resource,
+  type RowOf,
+  table,
+  text,
+  uuid
+} from "stoa/plugin"
+import { type Figures, figuresOf } from "./FiguresRepo.ts"
+import { record } from "./Fiscal.ts"
+import { chained, fiscalRecords, noHash } from "./FiscalRecords.ts"
+import { transactions } from "./Sales.ts"
+import { shifts } from "./Shifts.ts"
+import { authorOf, dayOf, findTerminal, manage, routes, terminals } from "./Terminals.ts"
+
+/** The closing of a till (Z): all closed shifts since the last one, numbered without gaps and in a chain of hashes. */
+export const closings = table("pos_closings", {
+  terminalId: uuid.references(terminals),
+  number: integer,
+  businessDate: date,
+  kind: oneOf(["z"]).default("z"),
+  firstReceipt: text.nullable,
+  lastReceipt: text.nullable,
+  totals: json,
+  /** All sales of the till ever, in minor units. */
+  grandTotal: amount,
+  previousHash: text,
+  hash: text,
+  createdBy: text
+}, { unique: [{ columns: ["terminalId", "number"] }] })
+type Closing = RowOf<typeof closings>
+
+class ShiftOpen extends conflict("PosClosingOpen", "The terminal has an open shift. Close it first.") {}
+class NothingToClose extends conflict("PosNothingToClose", "No shift was closed since the last closing.") {}
+
+const contentOf = (
+  { businessDate, createdBy, firstReceipt, grandTotal, kind, lastReceipt, number, terminalId, totals }: Omit<
+    Closing,
+    "id" | "organizationId" | "createdAt" | "updatedAt" | "hash" | "previousHash"
+  >
+) => ({ terminalId, number, businessDate, kind, firstReceipt, lastReceipt, totals, grandTotal, createdBy })
+
+/** Makes the Z of a till. 404; 409 with an open shift, and without anything to close. */
+export const makeClosing = Effect.fn("Closings.make")(function*({ actor, db }: PluginCall, terminalId: string) {
+  const terminal = yield* db.table(terminals).lock((yield* findTerminal(db, terminalId)).id)
+  if ((yield* db.table(shifts).count({ terminalId, status: "open" })) > 0) return yield* new ShiftOpen()
+  const id = newId()
+  const counted = yield* db.table(shifts).updateMany({ terminalId, closingId: null, status: "closed" }, {
+    closingId: id
+  })
+  const of = { terminalId, closingId: null, status: { in: ["completed" as const, "voided" as const] } }
+  const done = yield* db.table(transactions).updateMany(of, { closingId: id })
+  if (counted.length === 0 && done.length === 0) return yield* new NothingToClose()
+  const { value: number } = yield* db.nextNumber({ kind: "closing", scope: terminalId, period: "" })
+  const before = yield* db.table(closings).first({ terminalId, number: number - 1 })
+  const { firstReceipt, lastReceipt, ...totals }: Figures = yield* db.use(figuresOf)("closing_id", id)
+  const today = yield* dayOf(terminal, yield* DateTime.nowAsDate)
+  const content = contentOf({
+    terminalId,
+    number,
+    businessDate: done.map(({ businessDate }) => businessDate).toSorted().at(-1) ?? today,
+    kind: "z",
+    firstReceipt,
+    lastReceipt,
+    totals,
+    grandTotal: (before?.grandTotal ?? 0) + totals.salesTotal,
+    createdBy: authorOf(actor)
+  })
+  const previousHash = before?.hash ?? noHash
+  const closing = yield* db.table(closings).insert({
+    ...content,
+    id,
+    previousHash,
+    hash: chained(previousHash, content)
+  })
+  yield* record(db, { terminalId, closingId: id, payload: { type: "closing", number, hash: closing.hash } })
+  yield* db.announce("pos.closing", { entityType: "pos_closing", entityId: id, payload: closing })
+  return closing
+}, (work, { db }) => db.transaction(work))
+
+const Verified = Schema.Struct({
+  valid: Schema.Boolean,
+  hash: Schema.String.annotate({ description: "As it is stored." }),
+  expectedHash: Schema.String.annotate({ description: "As the content and the closing before it give it." }),
+  previousFits: Schema.Boolean,
+  recordsFit: Schema.Boolean.annotate({
+    description: "The fiscal records of the till up to it form an unbroken chain."
+  })
+})
+
+/** Whether the chain of records of a till is unbroken. */
+const recordsFit = Effect.fnUntraced(function*({ db }: PluginCall, terminalId: string) {
+  let [previousHash, after] = [noHash, 0]
+  for (;;) {
+    const page = yield* db.table(fiscalRecords).list({ terminalId, number: { gt: after } }, { order: ["number"] })
+    for (const one of page) {
+      const { hash, number, payload } = one
+      const fits = number === after + 1 && one.previousHash === previousHash &&
+        hash === chained(previousHash, { number, payload })
+      if (!fits) return false
+      ;[previousHash, after] = [hash, number]
+    }
+    if (page.length < 1000) return true
+  }
+})
+
+const verify = Effect.fn("Closings.verify")(function*(call: PluginCall, id: string) {
+  const { db } = call
+  const closing = yield* db.table(closings).get(id)
+  const { hash, number, previousHash, terminalId } = closing
+  const before = yield* db.table(closings).first({ terminalId, number: number - 1 })
+  const expectedHash = chained(previousHash, contentOf(closing))
+  const previousFits = previousHash === (number === 1 ? noHash : before?.hash)
+  const fits = yield* recordsFit(call, terminalId)
+  return { valid: hash === expectedHash && previousFits && fits, hash, expectedHash, previousFits, recordsFit: fits }
+})
+
+export const closingRoutes = [
+  ...resource(routes, "/closings", closings, {
+    noun: "closing",
+    read: manage,
+    filters: ["terminalId", "businessDate"],
+    create: {
+      allowed: manage,
+      summary: "Close a terminal (Z)",
+      description: "Counts all closed shifts since the last closing. 404; 409 with an open shift, or nothing to close.",
+      input: Schema.Struct({ terminalId: fieldsOf(closings).terminalId }),
+      answer: (call) => makeClosing(call, call.input.terminalId)
+    }
+  }),
+  routes.get("/closings/:id/verify", {
+    summary: "Verify a closing and the chain before it",
+    description: "404 without it.",
+    permission: manage,
+    success: Verified
+  }).handle((call) => verify(call, call.params.id))
+]

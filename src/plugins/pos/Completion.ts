@@ -1,0 +1,131 @@
+import { Effect, Result, Schema } from "effect"
+import { apiError, Conflict, conflict, invalid, InvalidTransition, type Order, type PluginCall } from "stoa/plugin"
+import { returnExchanged } from "./Exchanges.ts"
+import { addFiscalRecord } from "./Fiscal.ts"
+import { approvalFor } from "./Overrides.ts"
+import { giveBackPayment } from "./Payments.ts"
+import { PosOptions } from "./PosOptions.ts"
+import { leftOf, sale, type Transaction, transactions } from "./Sales.ts"
+import { loadSale, notOpen, priced, type Sale, shownSale, termsOf } from "./SaleStore.ts"
+import { count, shifts } from "./Shifts.ts"
+import { manage, warehouseOf } from "./Terminals.ts"
+
+export class PriceChanged extends apiError(
+  "PriceChanged",
+  { status: 409, code: "PRICE_CHANGED" },
+  (total: number, previousTotal: number) =>
+    `The total is ${total} and not ${previousTotal} any more, in minor units. Read the transaction and take the rest.`
+) {}
+class PaymentsWait extends conflict("PosPaymentsWait", "A payment has no answer yet. Read or retry it first.") {}
+class Empty extends invalid("PosEmpty", "items", "items are missing: an empty transaction cannot be completed.") {}
+class Unpaid
+  extends invalid("PosUnpaid", "payments", (missing: number) => `payments are ${missing} less than the total.`)
+{}
+class ChangedMeanwhile
+  extends conflict("PosChangedAtEnd", "The transaction was changed while it was completed. Read it, then try again.")
+{}
+class OtherWorth extends conflict(
+  "PosOtherWorth",
+  "The returned goods are worth another amount now. Void the exchange and begin again."
+) {}
+class ShiftEnded
+  extends conflict("PosShiftEnded", "The shift of the transaction is closed. Recall it to an open shift.")
+{}
+
+/** Net and tax by rate, as the order has them. */
+export const taxesOf = ({ taxes }: Pick<Order, "taxes">): Transaction["taxes"] =>
+  taxes.map(({ amount, base, rate }) => ({ rateBps: Math.round(Number(rate ?? 0) * 100), net: base, tax: amount }))
+
+const isMoved = Schema.is(InvalidTransition)
+
+/** What a sale becomes in the transaction that makes its order. */
+const finish = Effect.fnUntraced(function*(call: PluginCall, { payments, transaction }: Sale, order: Order) {
+  const { db } = call
+  const back = transaction.type === "exchange" ? yield* returnExchanged(call, transaction, order) : undefined
+  const exchanged = payments.find(({ method }) => method === "exchange")?.amount ?? 0
+  if (back !== undefined && exchanged !== Math.min(back.worth, order.grandTotal)) return yield* new OtherWorth()
+  const shift = yield* db.table(shifts).lock(transaction.shiftId)
+  if (shift.status !== "open") return yield* new ShiftEnded()
+  const { discountTotal, grandTotal: total, subtotal, taxTotal } = order
+  const done = yield* db.use(sale).move("complete", { id: transaction.id, version: transaction.version }, {
+    orderId: order.id,
+    subtotal,
+    discountTotal,
+    taxTotal,
+    total,
+    taxes: [...taxesOf(order), ...back?.taxes ?? []],
+    refundId: back?.refundId ?? null,
+    version: transaction.version + 1
+  })
+  const counted = yield* count(db, shift, "sales", total)
+  if (back !== undefined) yield* count(db, counted, "refunds", back.worth)
+  yield* addFiscalRecord(db, done)
+})
+
+/** Shows the new total, and keeps it: the next try compares with it. */
+const refuseOtherPrice = Effect.fnUntraced(function*(call: PluginCall, found: Sale) {
+  const { totals } = yield* priced(call, found)
+  const { id, total, version } = found.transaction
+  if (totals.total === total) return
+  const change = { ...totals, version: version + 1 }
+  yield* Effect.catchIf(call.db.table(transactions).update(id, change, { version }), isMoved, () => Effect.void)
+  return yield* new PriceChanged(totals.total, total)
+})
+
+const requirePaid = Effect.fnUntraced(function*({ lines, payments, transaction }: Sale) {
+  if (lines.length === 0) return yield* new Empty()
+  if (payments.some(({ status }) => status === "pending")) return yield* new PaymentsWait()
+  const left = leftOf(transaction, payments)
+  if (left !== 0) return yield* new Unpaid(left)
+})
+
+const isReplaced = Schema.is(Schema.Union([Conflict, InvalidTransition]))
+
+/**
+ * Completes a paid sale: its order, goods, counters and fiscal record are one transaction. Repeated or at once it gives the
+ * one order. 404; 409 PRICE_CHANGED with another total than shown, with a pending payment or a closed shift; 422 when it is
+ * not paid, empty, or its goods are not there.
+ */
+export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCall, id: string) {
+  const { asStore, db, services } = call
+  const found = yield* loadSale(db, id)
+  const { transaction } = found
+  if (transaction.status === "completed") return transaction
+  if (transaction.status !== "open") return yield* notOpen(transaction)
+  yield* refuseOtherPrice(call, found)
+  yield* requirePaid(found)
+  const { allowOversell } = yield* PosOptions
+  const goods = {
+    ...termsOf(found),
+    reference: { type: "pos", id },
+    warehouseId: yield* warehouseOf(found.terminal, call),
+    stock: allowOversell ? "allow" as const : "refuse" as const
+  }
+  const made = yield* Effect.result(asStore(services.orders.createSold(goods, (order) => finish(call, found, order))))
+  const after = yield* db.table(transactions).get(id)
+  // Of several at once one makes the order, and the others find it.
+  if (Result.isSuccess(made) || (after.status === "completed" && isReplaced(made.failure))) return after
+  return yield* isMoved(made.failure) && after.status === "open" ? new ChangedMeanwhile() : Effect.fail(made.failure)
+})
+
+/** Voids a sale after every payment was given back. 404; 409 while one cannot be; 422 when it is completed or voided. */
+export const voidSale = Effect.fn("Sales.void")(function*(
+  call: PluginCall,
+  id: string,
+  reason: string,
+  token: string | undefined
+) {
+  const { db } = call
+  const found = yield* loadSale(db, id)
+  const { status } = found.transaction
+  if (status !== "open" && status !== "held") return yield* notOpen(found.transaction)
+  const allowed = yield* approvalFor(call, { action: "void", permission: manage, token, transactionId: id })
+  for (const payment of found.payments) yield* giveBackPayment(call, payment)
+  return yield* db.transaction(Effect.gen(function*() {
+    yield* allowed.spend
+    const shift = yield* db.table(shifts).lock(found.transaction.shiftId)
+    const voided = yield* db.use(sale).move("void", id, { voidReason: reason, overrideBy: allowed.by })
+    if (shift.status === "open") yield* count(db, shift, "voids", voided.total)
+    return yield* shownSale(db, voided)
+  }))
+})

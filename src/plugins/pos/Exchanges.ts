@@ -1,0 +1,146 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  CurrencyCode,
+  CustomerId,
+  EntityId,
+  invalid,
+  type Order,
+  OrderId,
+  OrderLineId,
+  type PluginCall,
+  Text,
+  uuid,
+  VariantId
+} from "stoa/plugin"
+import { newLine } from "./Lines.ts"
+import { approvalFor } from "./Overrides.ts"
+import { Payout, refundOf, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
+import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
+import { loadSale, priced } from "./SaleStore.ts"
+import { authorOf, manage } from "./Terminals.ts"
+import { startTransaction } from "./TransactionRoutes.ts"
+
+class NotOriginal
+  extends invalid("PosExchangePayout", "payment.method", "payment.method of an exchange must be cash or other.")
+{}
+
+export const NewExchange = Schema.Struct({
+  shiftId: uuid.schema,
+  terminalId: uuid.schema,
+  originalOrderId: OrderId,
+  currency: Schema.optional(CurrencyCode),
+  customerId: Schema.optional(CustomerId),
+  returnItems: Schema.Array(ReturnedItem).check(Schema.isBetweenLength(1, 500)),
+  replacementItems: Schema.Array(Schema.Struct({
+    entityId: EntityId,
+    variantId: Schema.optional(Schema.NullOr(VariantId)),
+    quantity: lines.columns.quantity.schema,
+    sku: Schema.optional(Text),
+    title: Schema.optional(Text),
+    unitPrice: Schema.optional(Schema.Int.annotate({ description: "Without effect: the store's price counts." })),
+    taxAmount: Schema.optional(Schema.Int.annotate({ description: "Without effect: the store's taxes count." }))
+  })).check(Schema.isBetweenLength(1, 500)),
+  payment: Schema.optional(Payout.annotate({ description: "How the rest goes back: cash (the default) or other." }))
+})
+
+/**
+ * Writes an exchange: a sale of the replacement, which the worth of the return pays up to its total. 404; 403; 409 for a
+ * closed shift, and when nothing is left to give back; 422.
+ */
+export const startExchange = Effect.fn("Exchanges.start")(function*(
+  call: PluginCall,
+  sent: typeof NewExchange.Type,
+  token: string | undefined
+) {
+  const { asStore, db, services } = call
+  const { originalOrderId, payment = { method: "cash" as const }, replacementItems, shiftId, terminalId } = sent
+  if (payment.method === "original") return yield* new NotOriginal()
+  const allowed = yield* approvalFor(call, { action: "exchange", permission: manage, token })
+  const order = yield* asStore(services.orders.get(originalOrderId))
+  const { amount: worth, lines: decided } = yield* asStore(
+    services.refunds.preview(originalOrderId, refundOf(sent.returnItems))
+  )
+  const amounts = yield* worthOf(sent.returnItems, decided)
+  const { currency = CurrencyCode.make(order.currency), customerId = order.customerId } = sent
+  const started = yield* startTransaction(call, { shiftId, terminalId, currency, customerId, type: "exchange" })
+  const { id } = started
+  const write = Effect.gen(function*() {
+    const fresh = yield* Effect.forEach(
+      replacementItems,
+      ({ entityId, quantity, variantId = null }, position) =>
+        newLine(call.actor, id, { entityId, variantId, quantity, position })
+    )
+    const { lines: shown, totals } = yield* priced(call, { ...yield* loadSale(db, id), lines: fresh })
+    const returned = sent.returnItems.map((
+      { reason, restock = reason !== "defective", restockingFee = 0, ...item },
+      at
+    ) => ({
+      ...item,
+      transactionId: id,
+      originalOrderId,
+      reason,
+      restock,
+      restockingFee,
+      refundAmount: amounts[at] ?? 0
+    }))
+    yield* db.transaction(Effect.gen(function*() {
+      yield* allowed.spend
+      yield* db.table(lines).insertMany(shown.map(({ createdAt: _, ...line }) => line))
+      yield* db.table(returnItems).insertMany(returned)
+      yield* db.table(payments).insert({
+        transactionId: id,
+        method: "exchange",
+        provider: "pos-exchange",
+        amount: Math.min(worth, totals.total),
+        label: "Returned goods",
+        reference: originalOrderId,
+        metadata: { payout: payment.method, reference: payment.reference ?? null },
+        requestedBy: authorOf(call.actor),
+        processedAt: yield* DateTime.nowAsDate
+      })
+      yield* db.table(transactions).update(id, { ...totals, overrideBy: allowed.by })
+    }))
+    return { id, worth, total: totals.total }
+  })
+  return yield* Effect.tapError(write, () => db.use(sale).move("void", id, { voidReason: "The exchange was refused." }))
+})
+
+/** The return of an exchange, in the transaction that makes its replacement. Returns what it is worth. */
+export const returnExchanged = Effect.fnUntraced(function*(
+  { actor, asStore, db, services }: PluginCall,
+  transaction: Transaction,
+  replacement: Order
+) {
+  const back = yield* db.table(returnItems).list({ transactionId: transaction.id }, { order: ["createdAt", "id"] })
+  const [first] = back
+  const orderId = first?.originalOrderId ?? null
+  if (orderId === null) return yield* new NotOriginal()
+  const items = back.flatMap(({ originalLineItemId, quantity, reason, restock, restockingFee }) =>
+    originalLineItemId === null ? [] : [{
+      originalLineItemId: OrderLineId.make(originalLineItemId),
+      quantity,
+      reason,
+      restock,
+      ...(restockingFee === 0 ? {} : { restockingFee })
+    }]
+  )
+  const original = yield* asStore(services.orders.get(orderId))
+  const { decided, refundId } = yield* asStore(services.refunds.request(orderId, {
+    ...refundOf(items),
+    givenOutside: { means: "Exchange", reference: transaction.receiptNumber }
+  }))
+  const rest = decided.amount - replacement.grandTotal
+  const exchange = yield* db.table(payments).first({ transactionId: transaction.id, method: "exchange" })
+  if (rest > 0) {
+    yield* db.table(payments).insert({
+      transactionId: transaction.id,
+      method: exchange?.metadata["payout"] === "other" ? "other" : "cash",
+      status: "refunded",
+      amount: rest,
+      label: "Rest of the exchange",
+      requestedBy: authorOf(actor),
+      processedAt: yield* DateTime.nowAsDate
+    })
+  }
+  return { refundId, worth: decided.amount, taxes: taxesBack(original, items) }
+})

@@ -1,0 +1,235 @@
+import { DateTime, Effect, Schema, Struct } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { CustomerId, EntityId, invalid, type NotFound, notFound, type PluginCall, Text, VariantId } from "stoa/plugin"
+import { newLine } from "./Lines.ts"
+import { type Action, approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
+import { PosOptions } from "./PosOptions.ts"
+import { lines, LineView, type SaleLine, TransactionView } from "./Sales.ts"
+import { changeSale, priced, type Sale, viewOf } from "./SaleStore.ts"
+import { admin, manage, operate, routes } from "./Terminals.ts"
+
+class LineNotFound extends notFound("PosLine", "The transaction has no such line.") {}
+class ReasonMissing extends invalid("DiscountReason", "reason", "reason is required with a discount.", "required") {}
+class TooMany extends invalid("TooManyUnits", "quantity", "quantity of a line must be at most 9999.") {}
+class OneDiscount
+  extends invalid("OneDiscount", "discountPercent", "discountPercent and discountAmount exclude each other.")
+{}
+
+const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const sent = {
+  quantity: Schema.optional(lines.columns.quantity.schema),
+  metadata: Schema.optional(lines.columns.metadata.sent),
+  notes: Schema.optional(Schema.NullOr(Text.check(Schema.isMaxLength(500)))),
+  seat: Schema.optional(lines.columns.seat.schema),
+  course: Schema.optional(lines.columns.course.schema),
+  unitPrice: Schema.optional(
+    Schema.NullOr(Minor).annotate({
+      description:
+        "In place of the catalog's price, in minor units; null: the catalog's. Needs pos:manage or an override."
+    })
+  ),
+  discountAmount: Schema.optional(
+    Minor.annotate({ description: "Off the whole line, in minor units. Needs pos:manage or an override." })
+  ),
+  discountPercent: Schema.optional(
+    Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100 })).annotate({
+      description: "The same in percent."
+    })
+  ),
+  reason: Schema.optional(Text.annotate({ description: "Why there is a discount." }))
+}
+const NewLine = Schema.Struct({ entityId: EntityId, variantId: Schema.optional(Schema.NullOr(VariantId)), ...sent })
+const LineChange = Schema.Struct(sent)
+type Sent = typeof LineChange.Type
+
+/** A line with the totals of its transaction. */
+const Changed = Schema.Struct({
+  ...LineView.fields,
+  transaction: Schema.Struct(
+    Struct.pick(TransactionView.fields, [
+      "id",
+      "subtotal",
+      "discountTotal",
+      "taxTotal",
+      "total",
+      "amountDue",
+      "version"
+    ])
+  )
+})
+
+/** What a change of prices needs: pos:manage, and pos:admin above the threshold. */
+const approval = Effect.fnUntraced(function*(
+  call: PluginCall,
+  token: string | undefined,
+  transactionId: string,
+  before: SaleLine | undefined,
+  after: SaleLine
+) {
+  const { discountOverrideThreshold } = yield* PosOptions
+  const isPriced = after.isCustomPrice && (!before?.isCustomPrice || before.unitPrice !== after.unitPrice)
+  const isDiscounted = after.discountAmount > 0 && after.discountAmount !== before?.discountAmount
+  if (!isPriced && !isDiscounted) return undefined
+  const worth = (after.unitPrice ?? after.price) * after.quantity
+  const isLarge = isDiscounted && after.discountAmount * 100 > worth * discountOverrideThreshold
+  const action: Action = isDiscounted ? "discount" : "price"
+  return yield* approvalFor(call, { action, permission: isLarge ? admin : manage, token, transactionId })
+})
+
+const mergedWith = (sale: Sale, line: SaleLine): SaleLine | undefined => {
+  const identity = ["entityId", "variantId", "metadata", "unitPrice", "discountAmount", "seat", "course"] as const
+  const key = (one: SaleLine) => Struct.pick(one, identity)
+  return line.discountAmount > 0
+    ? undefined
+    : sale.lines.find((one) => isDeepStrictEqual(key(one), key(line)))
+}
+
+/** The line with the price of the catalog, which a percentage counts on. */
+const withPrice = Effect.fnUntraced(function*(call: PluginCall, sale: Sale, line: SaleLine) {
+  const others = sale.lines.filter(({ id }) => id !== line.id)
+  const { lines } = yield* priced(call, { ...sale, lines: [...others, { ...line, discountAmount: 0 }] })
+  return lines.at(-1) ?? line
+})
+
+/** Applies what was sent to a line. */
+const applied = Effect.fnUntraced(function*(call: PluginCall, sale: Sale, line: SaleLine, change: Sent) {
+  const { discountAmount, discountPercent, reason = line.discountReason, unitPrice } = change
+  const { course = line.course, metadata = line.metadata, notes = line.notes, quantity = line.quantity } = change
+  const plain = { course, metadata, notes, quantity, seat: change.seat ?? line.seat }
+  if (discountAmount !== undefined && discountPercent !== undefined) return yield* new OneDiscount()
+  const custom = unitPrice === undefined ? {} : { isCustomPrice: unitPrice !== null, unitPrice }
+  const next: SaleLine = { ...line, ...plain, ...custom }
+  const isDiscounted = (discountAmount ?? discountPercent ?? next.discountAmount) > 0
+  if (!isDiscounted) return { ...next, discountAmount: 0, discountReason: null }
+  if (reason === null) return yield* new ReasonMissing()
+  const { price } = yield* withPrice(call, sale, next)
+  const discount = discountPercent === undefined
+    ? discountAmount ?? next.discountAmount
+    : Math.round(price * next.quantity * discountPercent / 100)
+  return { ...next, price, discountAmount: discount, discountReason: reason }
+})
+
+interface Changing {
+  readonly transactionId: string
+  readonly token: string | undefined
+}
+
+/** Writes a line of a sale: `lineOf` gives it, and the one that it was. */
+const writeLine = Effect.fnUntraced(function*(
+  call: PluginCall,
+  { token, transactionId }: Changing,
+  change: Sent,
+  lineOf: (sale: Sale) => Effect.Effect<{ readonly base: SaleLine; readonly before?: SaleLine }, NotFound>
+) {
+  let written = ""
+  const after = yield* changeSale(call, transactionId, (sale) =>
+    Effect.gen(function*() {
+      const { base, before } = yield* lineOf(sale)
+      const line = yield* applied(call, sale, base, change)
+      const allowed = yield* approval(call, token, transactionId, before, line)
+      const same = before === undefined ? mergedWith(sale, line) : undefined
+      const merged = same === undefined ? line : { ...same, quantity: same.quantity + line.quantity }
+      if (merged.quantity > 9_999) return yield* new TooMany()
+      written = merged.id
+      const known = sale.lines.some(({ id }) => id === merged.id)
+      const marked = { ...merged, overrideBy: allowed?.by ?? merged.overrideBy }
+      return {
+        lines: known ? sale.lines.map((one) => one.id === merged.id ? marked : one) : [...sale.lines, marked],
+        ...(allowed === undefined ? {} : { also: allowed.spend })
+      }
+    }))
+  return yield* shownLine(after, written)
+})
+
+const shownLine = Effect.fnUntraced(function*(sale: Sale, id: string) {
+  const line = sale.lines.find((one) => one.id === id)
+  return line === undefined ? yield* new LineNotFound() : { ...line, transaction: viewOf(sale) }
+})
+
+const lineIn = (itemId: string) => ({ lines }: Sale) => {
+  const line = lines.find(({ id }) => id === itemId)
+  return line === undefined ? Effect.fail(new LineNotFound()) : Effect.succeed({ base: line, before: line })
+}
+
+const remove = Effect.fnUntraced(function*(call: PluginCall, transactionId: string, itemId: string) {
+  const removedAt = yield* DateTime.nowAsDate
+  yield* changeSale(call, transactionId, (sale) =>
+    Effect.map(lineIn(itemId)(sale), () => ({
+      lines: sale.lines.map((line) => line.id === itemId ? { ...line, removedAt } : line)
+    })))
+  return { removed: true as const }
+})
+
+const errors = [OverrideRequired, OverrideInvalid]
+const shared = { permission: operate, strict: true, headers: overrideHeader, errors } as const
+
+export const lineRoutes = [
+  routes.post("/transactions/:id/items", {
+    summary: "Add an item",
+    description: "An equal line takes the quantity. 404 without transaction or goods; 422 when it is not open.",
+    ...shared,
+    input: NewLine,
+    success: Changed
+  }).handle((call) => {
+    const { entityId: _, variantId: __, ...change } = call.input
+    const changing = { transactionId: call.params.id, token: call.headers["x-pos-override"] }
+    return writeLine(call, changing, change, ({ lines }) =>
+      Effect.map(
+        newLine(call.actor, changing.transactionId, {
+          ...Struct.pick(call.input, ["entityId"]),
+          variantId: call.input.variantId ?? null,
+          quantity: call.input.quantity ?? 1,
+          position: Math.max(0, ...lines.map(({ position }) => position)) + 1
+        }),
+        (base) => ({ base })
+      ))
+  }),
+  routes.patch("/transactions/:id/items/:itemId", {
+    summary: "Change an item",
+    description: "404 without transaction or item; 422 when the transaction is not open.",
+    ...shared,
+    input: LineChange,
+    success: Changed
+  }).handle((call) =>
+    writeLine(
+      call,
+      { transactionId: call.params.id, token: call.headers["x-pos-override"] },
+      call.input,
+      lineIn(call.params.itemId)
+    )
+  ),
+  routes.delete("/transactions/:id/items/:itemId", {
+    summary: "Remove an item",
+    description: "404 without transaction or item; 422 when the transaction is not open.",
+    permission: operate,
+    success: Schema.Struct({ removed: Schema.Literal(true) })
+  }).handle((call) => remove(call, call.params.id, call.params.itemId)),
+  routes.post("/transactions/:id/codes", {
+    summary: "Add a promotion code",
+    description: "422 for a code that does not apply, or a transaction that is not open.",
+    permission: operate,
+    input: Schema.Struct({ code: Text }),
+    strict: true,
+    success: TransactionView
+  }).handle((call) =>
+    Effect.map(
+      changeSale(call, call.params.id, ({ transaction: { codes } }) =>
+        Effect.succeed({ transaction: { codes: [...new Set([...codes, call.input.code])].slice(0, 10) } })),
+      viewOf
+    )
+  ),
+  routes.post("/transactions/:id/customer", {
+    summary: "Name the customer",
+    description:
+      "Prices and promotions of the customer apply. 404 without the transaction; 422 for an unknown customer.",
+    permission: operate,
+    input: Schema.Struct({ customerId: CustomerId }),
+    strict: true,
+    success: TransactionView
+  }).handle((call) =>
+    Effect.map(
+      changeSale(call, call.params.id, () => Effect.succeed({ transaction: { customerId: call.input.customerId } })),
+      viewOf
+    )
+  )
+]

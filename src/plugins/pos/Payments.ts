@@ -1,0 +1,310 @@
+import { DateTime, Effect, Result, Schema } from "effect"
+import {
+  apiError,
+  conflict,
+  CurrencyCode,
+  type CurrentActor,
+  invalid,
+  InvalidTransition,
+  newId,
+  notFound,
+  OrderId,
+  type PaymentDeclined,
+  type PaymentUnknown,
+  type PluginCall,
+  Text
+} from "stoa/plugin"
+import type { TerminalOutcome } from "./CardTerminals.ts"
+import { PosOptions } from "./PosOptions.ts"
+import { leftOf, methods, type Payment, payments, transactions } from "./Sales.ts"
+import { changeSale, loadSale, openSale, type Sale } from "./SaleStore.ts"
+import { authorOf } from "./Terminals.ts"
+
+export class PaymentPending extends apiError(
+  "PaymentPending",
+  { status: 409, code: "PAYMENT_PENDING", retryAfter: 5 },
+  "The payment has no answer yet. Read it again in a few seconds, or retry it."
+) {}
+export class PaymentRefused extends apiError(
+  "PaymentRefused",
+  { status: 422, code: "PAYMENT_DECLINED" },
+  (message: string) => `The payment was declined: ${message}`
+) {}
+class PaymentNotFound extends notFound("PosPayment", "The transaction has no such payment.") {}
+class Completed
+  extends conflict("PosCompleted", "The transaction is completed. Refund its order to give money back.")
+{}
+class NothingLeft extends conflict("PosNothingLeft", "Nothing is left to pay.") {}
+class TooMuch extends invalid(
+  "PosTooMuch",
+  "amount",
+  (left: number) => `amount without change must be at most ${left}, which is left to pay.`
+) {}
+class ChangeOfCash extends invalid("PosChange", "changeGiven", "changeGiven is for cash, and at most the amount.") {}
+class ReferenceNeeded extends invalid(
+  "PosReference",
+  "reference",
+  (method: string) => `reference is required for a payment by ${method}.`,
+  "required"
+) {}
+class UnknownTerminal
+  extends invalid("PosProvider", "provider", (id: string) => `provider names no card terminals of this store: "${id}".`)
+{}
+class ReaderNeeded extends invalid("PosReader", "readerId", "readerId is required with a provider.", "required") {}
+class NoTips extends invalid("PosNoTips", "tip", "tip: this terminal takes no tips (tipMode).") {}
+
+const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+
+export const NewPayment = Schema.Struct({
+  method: Schema.Literals(methods),
+  amount: Minor.annotate({
+    description: "What is handed over, in minor units. A gift card with less pays what it has; the answer says so."
+  }),
+  changeGiven: Schema.optional(Minor.annotate({ description: "Of cash." })),
+  tip: Schema.optional(Minor.annotate({ description: "Beside the amount, of cash and cards." })),
+  reference: Schema.optional(
+    Text.annotate({
+      description: "The slip of a card, the code of a gift card, or how another payment is found again."
+    })
+  ),
+  provider: Schema.optional(
+    Text.annotate({ description: "Card terminals that shall take it. Default: an external one." })
+  ),
+  readerId: Schema.optional(Text),
+  metadata: Schema.optional(payments.columns.metadata.sent)
+})
+type NewPayment = typeof NewPayment.Type
+
+type Row = Omit<Payment, "organizationId" | "createdAt" | "updatedAt">
+
+export const terminalOf = Effect.fnUntraced(function*(id: string) {
+  const { terminals } = yield* PosOptions
+  return terminals.find((one) => one.id === id) ?? (yield* new UnknownTerminal(id))
+})
+
+/** Half up; minor units. */
+export const roundedTo = (amount: number, step: number): number =>
+  step === 0 ? amount : Math.floor(amount / step + 0.5) * step
+
+/** What cash was rounded by when it pays the rest. */
+const cashRounding = ({ terminal }: Sale, left: number, net: number): number => {
+  const rounded = roundedTo(left, terminal.cashRounding)
+  return net === rounded ? rounded - left : 0
+}
+
+const labels = { cash: "Cash", card: "Card", gift_card: "Gift card", store_credit: "Store credit", other: "Other" }
+
+/** The payment as it is written before anybody is asked. */
+const begun = Effect.fnUntraced(function*(call: PluginCall, id: string, sale: Sale, sent: NewPayment) {
+  const { amount, changeGiven = 0, method, provider, readerId = null, reference = null, tip = 0 } = sent
+  const left = leftOf(sale.transaction, sale.payments)
+  if (changeGiven > 0 && (method !== "cash" || changeGiven > amount)) return yield* new ChangeOfCash()
+  if (tip > 0 && sale.terminal.tipMode === "off") return yield* new NoTips()
+  const isStored = method === "gift_card" || method === "store_credit"
+  if ((isStored || method === "other") && reference === null) return yield* new ReferenceNeeded(method)
+  if (provider !== undefined) {
+    yield* terminalOf(provider)
+    if (readerId === null) return yield* new ReaderNeeded()
+  }
+  const net = amount - changeGiven
+  const rounding = method === "cash" ? cashRounding(sale, left, net) : 0
+  if (left + rounding <= 0 && !(net === 0 && rounding < 0)) return yield* new NothingLeft()
+  if (!isStored && net > left + rounding) return yield* new TooMuch(left)
+  const isAsked = isStored || provider !== undefined
+  const row: Row = {
+    id,
+    transactionId: sale.transaction.id,
+    method,
+    status: isAsked ? "pending" : "collected",
+    amount: isStored ? Math.min(amount, left) : amount,
+    changeGiven,
+    tip,
+    rounding,
+    label: labels[method],
+    // A code is the key to money: only the adapter that conceals it gets it.
+    reference: isStored ? null : reference,
+    provider: isStored ? "gift-card" : provider === undefined ? null : `pos-${provider}`,
+    intentId: null,
+    collectedId: null,
+    readerId,
+    failure: null,
+    requestedBy: authorOf(call.actor),
+    processedAt: isAsked ? null : yield* DateTime.nowAsDate,
+    metadata: sent.metadata ?? {}
+  }
+  return row
+})
+
+const isMoved = Schema.is(InvalidTransition)
+class Busy extends conflict("PosPaymentBusy", "The transaction is being changed by other requests. Try again.") {}
+
+/** Writes what `decide` makes of an open sale, if nothing has changed it meanwhile. */
+const writePayment = Effect.fnUntraced(function*<E, R>(
+  { db }: PluginCall,
+  transactionId: string,
+  decide: (sale: Sale) => Effect.Effect<Row, E, R>
+) {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const sale = yield* openSale(db, transactionId)
+    const row = yield* decide(sale)
+    const { rounding, tipTotal, version } = sale.transaction
+    const change = { version: version + 1, rounding: rounding + row.rounding, tipTotal: tipTotal + row.tip }
+    const written = yield* Effect.result(db.transaction(Effect.gen(function*() {
+      yield* db.table(transactions).update(transactionId, change, { version, status: "open" })
+      return yield* db.table(payments).insert(row)
+    })))
+    if (Result.isSuccess(written)) return written.success
+    if (!isMoved(written.failure)) return yield* Effect.fail(written.failure)
+  }
+  return yield* new Busy()
+})
+
+export const keyOf = ({ id }: Pick<Payment, "id">): string => `pos:${id}`
+
+/** Ends a pending payment; its transaction changes with it. */
+const end = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, change: Partial<Row>) {
+  const { db } = call
+  return yield* db.transaction(Effect.gen(function*() {
+    const { id, rounding, status, tipTotal, version } = yield* db.table(transactions).lock(payment.transactionId)
+    if (status === "completed") return yield* new Completed()
+    const known = yield* db.table(payments).lock(payment.id)
+    // Another request has ended it meanwhile.
+    if (known.status !== payment.status) return known
+    const after = yield* db.table(payments).update(payment.id, change)
+    const counts = (one: Payment) => one.status === "failed" || one.status === "cancelled" ? 0 : 1
+    const [before, now] = [counts(payment), counts(after)]
+    yield* db.table(transactions).update(id, {
+      version: version + 1,
+      rounding: rounding + after.rounding * now - payment.rounding * before,
+      tipTotal: tipTotal + after.tip * now - payment.tip * before
+    })
+    return after
+  }))
+})
+
+/** Asks the payments of the core; `token` is the code, which no row has. */
+const collectStored = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, token: string | null) {
+  const { asStore, db, services } = call
+  const { transaction } = yield* loadSale(db, payment.transactionId)
+  const { maxHoldHours } = yield* PosOptions
+  const orderId = yield* services.orders.soldId({ type: "pos", id: transaction.id })
+  const collected = yield* Effect.result(asStore(services.payments.collect({
+    key: keyOf(payment),
+    method: "gift-card",
+    token,
+    amount: payment.amount,
+    currency: CurrencyCode.make(transaction.currency),
+    orderId: OrderId.make(orderId),
+    claimHours: maxHoldHours + 24
+  })))
+  const processedAt = yield* DateTime.nowAsDate
+  if (Result.isFailure(collected)) {
+    const { failure } = collected
+    if (failure._tag === "PaymentUnknown") return yield* new PaymentPending()
+    if (failure._tag !== "PaymentDeclined") return yield* Effect.fail(failure)
+    yield* end(call, payment, { status: "failed", failure: failure.message, processedAt })
+    return yield* new PaymentRefused(failure.message)
+  }
+  const { amount, id: collectedId, intentId, label } = collected.success
+  const after = yield* end(call, payment, {
+    status: "collected",
+    amount,
+    collectedId,
+    intentId,
+    label,
+    processedAt
+  })
+  // Single-purpose cards were taxed when they were sold: what they pay for is not taxed again.
+  yield* changeSale(call, payment.transactionId, () => Effect.succeed({}))
+  return after
+})
+
+type Asking = PaymentDeclined | PaymentUnknown
+
+/** Notes what a card terminal says of a payment. */
+const noted = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, outcome: TerminalOutcome) {
+  if (outcome.status === "pending") return payment
+  const processedAt = yield* DateTime.nowAsDate
+  if (outcome.status === "failed") {
+    return yield* end(call, payment, { status: "failed", failure: outcome.message, processedAt })
+  }
+  const { amount, label, tip } = outcome
+  return yield* end(call, payment, { status: "collected", amount, label, tip, processedAt })
+})
+
+const orRefused = <A>(call: PluginCall, payment: Payment, work: Effect.Effect<A, Asking, CurrentActor>) =>
+  Effect.catchTags(work, {
+    PaymentUnknown: () => new PaymentPending(),
+    PaymentDeclined: ({ message }) =>
+      Effect.andThen(end(call, payment, { status: "failed", failure: message }), new PaymentRefused(message))
+  })
+
+const adapterOf = (payment: Payment) => terminalOf((payment.provider ?? "").slice("pos-".length))
+
+const startOnReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
+  const adapter = yield* adapterOf(payment)
+  const { terminal, transaction } = yield* loadSale(call.db, payment.transactionId)
+  const { intentId } = yield* orRefused(
+    call,
+    payment,
+    adapter.start({
+      paymentId: payment.id,
+      amount: payment.amount,
+      currency: transaction.currency,
+      tipMode: terminal.tipMode,
+      readerId: payment.readerId ?? "",
+      key: keyOf(payment)
+    })
+  )
+  return yield* call.db.table(payments).update(payment.id, { intentId })
+})
+
+const askReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
+  const adapter = yield* adapterOf(payment)
+  const started = payment.intentId === null ? yield* startOnReader(call, payment) : payment
+  return yield* noted(call, started, yield* orRefused(call, started, adapter.status(started.intentId ?? "")))
+})
+
+/** Asks again what became of a pending payment. */
+export const settlePayment = (call: PluginCall, payment: Payment, token: string | null = null) => {
+  if (payment.status !== "pending") return Effect.succeed(payment)
+  return payment.provider === "gift-card" ? collectStored(call, payment, token) : askReader(call, payment)
+}
+
+/**
+ * Adds a payment to an open sale. A repeat of a request that died asks about the same payment. 404; 409 while it has no
+ * answer; 422 for more than is left, and when it is declined.
+ */
+export const addPayment = Effect.fn("Payments.add")(function*(call: PluginCall, id: string, sent: NewPayment) {
+  const paymentId = call.actor.executionId ?? newId()
+  const known = yield* call.db.table(payments).find({ id: paymentId, transactionId: id })
+  const payment = known ?? (yield* writePayment(call, id, (sale) => begun(call, paymentId, sale, sent)))
+  if (payment.status !== "pending") return payment
+  return payment.provider === "gift-card"
+    ? yield* collectStored(call, payment, sent.reference ?? null)
+    : yield* startOnReader(call, payment)
+})
+
+export const paymentOf = Effect.fnUntraced(function*({ db }: PluginCall, transactionId: string, id: string) {
+  return (yield* db.table(payments).find({ id, transactionId })) ?? (yield* new PaymentNotFound())
+})
+
+/** Gives a payment back that no order has; cash comes out of the drawer by hand. 409 while it cannot be given back. */
+export const giveBackPayment = Effect.fn("Payments.giveBack")(function*(call: PluginCall, payment: Payment) {
+  if (payment.status !== "pending" && payment.status !== "collected") return payment
+  if (payment.provider === "gift-card") {
+    const { isGivenBack } = yield* Effect.catchTag(
+      call.asStore(call.services.payments.giveBack(keyOf(payment))),
+      "NotFound/CollectedPayment",
+      () => Effect.succeed({ isGivenBack: true })
+    )
+    if (!isGivenBack) return yield* new PaymentPending()
+  } else if (payment.provider !== null && payment.intentId !== null) {
+    const { cancel } = yield* adapterOf(payment)
+    // While it is pending the sale cannot be completed, so no order is paid with money that goes back.
+    const asked = yield* end(call, payment, { status: "pending" })
+    yield* Effect.mapError(cancel(payment.intentId), () => new PaymentPending())
+    return yield* end(call, asked, { status: "cancelled", processedAt: yield* DateTime.nowAsDate })
+  }
+  return yield* end(call, payment, { status: "cancelled", processedAt: yield* DateTime.nowAsDate })
+})

@@ -1,0 +1,199 @@
+import { Effect, Schema } from "effect"
+import { FreeText, InvalidTransition, mailTemplate, moneyText, OrderId, type PluginCall, Time } from "stoa/plugin"
+import { fiscalRecords, FiscalView } from "./FiscalRecords.ts"
+import { netOf, TaxPart, transactions } from "./Sales.ts"
+import { loadSale } from "./SaleStore.ts"
+import { operate, routes } from "./Terminals.ts"
+
+const Minor = Schema.Int
+
+/** What is printed of a completed or voided transaction; minor units of `currency`. */
+export const Receipt = Schema.Struct({
+  receiptNumber: Schema.String,
+  transactionId: Schema.String,
+  orderNumber: Schema.NullOr(Schema.String),
+  terminalCode: Schema.String,
+  operatorName: Schema.String,
+  timestamp: Time,
+  businessDate: Schema.String,
+  type: Schema.String,
+  status: Schema.String,
+  currency: Schema.String,
+  lineItems: Schema.Array(Schema.Struct({
+    title: Schema.String,
+    quantity: Schema.Int,
+    unitPrice: Minor,
+    totalPrice: Minor,
+    notes: Schema.optional(Schema.String)
+  })),
+  subtotal: Minor,
+  discountTotal: Minor,
+  taxTotal: Minor,
+  taxByRate: Schema.Array(TaxPart),
+  rounding: Minor,
+  tips: Minor,
+  total: Minor,
+  payments: Schema.Array(Schema.Struct({
+    method: Schema.String,
+    label: Schema.String,
+    amount: Minor,
+    changeGiven: Minor,
+    tip: Minor,
+    reference: Schema.optional(Schema.String)
+  })),
+  changeDue: Minor,
+  customerId: Schema.NullOr(Schema.String),
+  fiscal: Schema.NullOr(FiscalView).annotate({ description: "The signature; null before the sale is recorded." }),
+  reprint: Schema.Int.annotate({ description: "How often it was printed or read before." })
+}).annotate({ identifier: "PosReceipt" })
+type Receipt = typeof Receipt.Type
+
+const refused = InvalidTransition.of("A receipt is for a completed or voided transaction.")
+
+/** 404; 422 for a transaction that is open or held. `counted`: the next one is a reprint. */
+const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: string, counted: boolean) {
+  const { asStore, db, services } = call
+  const { lines, payments, terminal, transaction } = yield* loadSale(db, id)
+  const { completedAt, orderId, reprints, status, type, updatedAt } = transaction
+  if (status !== "completed" && status !== "voided") return yield* refused
+  const order = orderId === null ? undefined : yield* asStore(services.orders.get(OrderId.make(orderId)))
+  const fiscal = yield* db.table(fiscalRecords).first({ transactionId: id })
+  if (counted) yield* db.table(transactions).update(id, { reprints: reprints + 1 })
+  const sold = type === "return" || order === undefined ? lines : order.lineItems
+  const paid = payments.filter((one) => one.status === "collected" || one.status === "refunded")
+  const receipt: Receipt = {
+    ...transaction,
+    transactionId: id,
+    orderNumber: order?.orderNumber ?? null,
+    terminalCode: terminal.code,
+    operatorName: transaction.operatorId,
+    timestamp: completedAt ?? updatedAt,
+    lineItems: sold.map(({ notes, quantity, title, totalPrice, unitPrice }) => ({
+      title,
+      quantity,
+      unitPrice: unitPrice ?? 0,
+      totalPrice,
+      ...(notes === null ? {} : { notes })
+    })),
+    taxByRate: transaction.taxes,
+    tips: transaction.tipTotal,
+    payments: paid.map(({ reference, ...one }) => ({ ...one, ...(reference === null ? {} : { reference }) })),
+    changeDue: paid.reduce((sum, { changeGiven }) => sum + changeGiven, 0),
+    fiscal: fiscal ?? null,
+    reprint: reprints
+  }
+  return receipt
+})
+
+const rowsOf = (receipt: Receipt): ReadonlyArray<readonly [text: string, amount: string]> => {
+  const money = (amount: number) => moneyText(amount, receipt.currency, "en")
+  return [
+    ...receipt.lineItems.map(({ quantity, title, totalPrice }) =>
+      [`${quantity} × ${title}`, money(totalPrice)] as const
+    ),
+    ...(receipt.discountTotal === 0 ? [] : [["Discount", money(-receipt.discountTotal)] as const]),
+    ...receipt.taxByRate.map(({ rateBps, tax }) => [`Tax ${rateBps / 100} %`, money(tax)] as const),
+    ["Total", money(receipt.total)],
+    ...(receipt.rounding === 0 ? [] : [["Rounding", money(receipt.rounding)] as const]),
+    ...receipt.payments.map((one) => [one.label, money(netOf(one))] as const),
+    ...(receipt.changeDue === 0 ? [] : [["Change", money(receipt.changeDue)] as const]),
+    ...(receipt.tips === 0 ? [] : [["Tip", money(receipt.tips)] as const])
+  ]
+}
+
+const titleOf = ({ receiptNumber, reprint, status }: Receipt): string =>
+  [receiptNumber, ...(status === "voided" ? ["VOID"] : []), ...(reprint > 0 ? [`COPY ${reprint}`] : [])].join(" · ")
+
+const unsigned = ({ fiscal }: Receipt): ReadonlyArray<string> =>
+  fiscal === null || fiscal.state === "skipped" ? [] : [fiscal.signature ?? "This receipt is not signed yet."]
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+
+const htmlOf = (receipt: Receipt): string => {
+  const rows = rowsOf(receipt).map(([text, amount]) => `<tr><td>${escaped(text)}</td><td>${escaped(amount)}</td></tr>`)
+  const notes = unsigned(receipt).map((note) => `<p>${escaped(note)}</p>`)
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escaped(titleOf(receipt))}</title>` +
+    `<style>body{font:14px monospace;width:72mm}td+td{text-align:right}</style><h1>${escaped(titleOf(receipt))}</h1>` +
+    `<p>${receipt.timestamp.toISOString()} ${escaped(receipt.terminalCode)}</p><table>${rows.join("")}</table>${
+      notes.join("")
+    }</html>`
+}
+
+const columns = 42
+
+/** ESC/POS: reset, text in code page 437 as far as it goes, feed and cut. */
+const escPosOf = (receipt: Receipt): Uint8Array => {
+  const line = ([text, amount]: readonly [string, string]) => {
+    const width = columns - amount.length - 1
+    return `${text.slice(0, width).padEnd(width)} ${amount}`
+  }
+  const text = [
+    titleOf(receipt),
+    receipt.timestamp.toISOString(),
+    "",
+    ...rowsOf(receipt).map(line),
+    "",
+    ...unsigned(receipt)
+  ]
+    .join("\n").replaceAll("×", "x").replaceAll(/[^\x20-\x7e\n]/g, "?")
+  return new Uint8Array(Buffer.concat([
+    Buffer.from([0x1b, 0x40]),
+    Buffer.from(text, "latin1"),
+    Buffer.from([0x0a, 0x0a, 0x0a, 0x1d, 0x56, 0x00])
+  ]))
+}
+
+const Mailed = Schema.Struct({ title: Schema.String, rows: Schema.Array(Schema.Tuple([Schema.String, Schema.String])) })
+
+export const receiptMail = mailTemplate({
+  name: "pos/receipt",
+  purpose: "order",
+  data: Mailed,
+  sample: { title: "T1-20261129-0001", rows: [["1 × Espresso", "€3.00"], ["Total", "€3.00"]] },
+  texts: {
+    en: ({ rows, title }, { storeName }) => ({
+      subject: `Your receipt from ${storeName}`,
+      paragraphs: [title],
+      lines: rows.map(([label, amount]) => ({ label, amount }))
+    })
+  }
+})
+
+const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
+
+const mailReceipt = Effect.fnUntraced(function*(call: PluginCall, id: string, to: string) {
+  const receipt = yield* receiptOf(call, id, false)
+  const rows = rowsOf(receipt).map(([text, amount]): [string, string] => [text, amount])
+  yield* call.asStore(
+    call.services.mail.send(receiptMail, { to, data: { title: titleOf(receipt), rows } })
+  )
+  return { sent: true as const }
+})
+
+export const receiptRoutes = [
+  routes.get("/transactions/:id/receipt", {
+    summary: "Get a receipt",
+    description: "404 without the transaction; 422 unless it is completed or voided.",
+    permission: operate,
+    success: Receipt
+  }).handle((call) => receiptOf(call, call.params.id, true)),
+  routes.raw("GET", "/transactions/:id/receipt/file", {
+    summary: "Get a receipt to print",
+    description: "As HTML, or as bytes for a receipt printer. 404, 422.",
+    permission: operate,
+    query: { format: Schema.optional(Schema.Literals(["html", "escpos"])) }
+  }, (call) =>
+    Effect.map(receiptOf(call, call.params.id, true), (receipt) =>
+      call.query.format === "escpos"
+        ? { headers: { "content-type": "application/octet-stream" }, body: escPosOf(receipt) }
+        : { headers: { "content-type": "text/html; charset=utf-8" }, body: htmlOf(receipt) })),
+  routes.post("/transactions/:id/receipt/email", {
+    summary: "Mail a receipt",
+    description: "404, 422.",
+    permission: operate,
+    rate: "strict",
+    input: Schema.Struct({ email: Email }),
+    strict: true,
+    success: Schema.Struct({ sent: Schema.Literal(true) })
+  }).handle((call) => mailReceipt(call, call.params.id, call.input.email))
+]

@@ -1,0 +1,70 @@
+import { Effect, Schema, Struct } from "effect"
+import { fieldsOf, type PluginCall } from "stoa/plugin"
+import { completeSale, PriceChanged } from "./Completion.ts"
+import { NewExchange, startExchange } from "./Exchanges.ts"
+import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
+import { PaymentPending, PaymentRefused } from "./Payments.ts"
+import { NewReturn, returnGoods } from "./Returns.ts"
+import { PaymentView, returnItems, TransactionView } from "./Sales.ts"
+import { loadSale, shownSale } from "./SaleStore.ts"
+import { operate, routes } from "./Terminals.ts"
+
+const Returned = Schema.Struct({
+  transaction: Schema.Struct(Struct.omit(TransactionView.fields, ["items", "payments", "amountDue", "cartId"])),
+  returnItems: Schema.Array(Schema.Struct(fieldsOf(returnItems))),
+  refundTotal: Schema.Int.annotate({ description: "What goes back, after fees, in minor units." }),
+  payment: PaymentView
+})
+
+const Exchanged = Schema.Struct({
+  transaction: TransactionView,
+  refundId: Schema.NullOr(Schema.String),
+  returnTotal: Schema.Int,
+  replacementOrderId: Schema.NullOr(Schema.String),
+  replacementTotal: Schema.Int,
+  netDelta: Schema.Int.annotate({ description: "Replacement less return: above 0 is to pay, below 0 went back." })
+}).annotate({ identifier: "PosExchange" })
+
+const exchange = Effect.fnUntraced(function*(
+  call: PluginCall,
+  sent: typeof NewExchange.Type,
+  token: string | undefined
+) {
+  const { id, total: replacementTotal, worth: returnTotal } = yield* startExchange(call, sent, token)
+  const netDelta = replacementTotal - returnTotal
+  if (netDelta <= 0) yield* completeSale(call, id)
+  const { transaction } = yield* loadSale(call.db, id)
+  const { orderId: replacementOrderId, refundId } = transaction
+  return {
+    transaction: yield* shownSale(call.db, transaction),
+    refundId,
+    returnTotal,
+    replacementOrderId,
+    replacementTotal,
+    netDelta
+  }
+})
+
+const shared = { permission: operate, headers: overrideHeader, strict: true } as const
+const errors = [OverrideRequired, OverrideInvalid, PaymentPending, PaymentRefused]
+
+export const returnRoutes = [
+  routes.post("/returns", {
+    summary: "Take goods of an order back",
+    description:
+      "404 without order, shift or terminal; 409 when nothing is left to give back; 422 for more units than are left.",
+    ...shared,
+    input: NewReturn,
+    success: Returned,
+    errors
+  }).handle((call) => returnGoods(call, call.input, call.headers["x-pos-override"])),
+  routes.post("/exchanges", {
+    summary: "Exchange goods of an order",
+    description:
+      "Completes at once, unless the replacement costs more: then its rest is paid and it is completed as a sale.",
+    ...shared,
+    input: NewExchange,
+    success: Exchanged,
+    errors: [...errors, PriceChanged]
+  }).handle((call) => exchange(call, call.input, call.headers["x-pos-override"]))
+]

@@ -1,0 +1,206 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  conflict,
+  type CurrentActor,
+  invalid,
+  type Order,
+  OrderId,
+  OrderLineId,
+  type PluginCall,
+  Text,
+  uuid
+} from "stoa/plugin"
+import { addFiscalRecord } from "./Fiscal.ts"
+import { type Approval, approvalFor } from "./Overrides.ts"
+import { PosOptions } from "./PosOptions.ts"
+import { payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
+import { count, lockOpen, openShift } from "./Shifts.ts"
+import { activeTerminal, authorOf, dayOf, manage, type Terminal } from "./Terminals.ts"
+import { receiptNumbers } from "./TransactionRoutes.ts"
+
+class OtherAmount extends invalid(
+  "PosReturnAmount",
+  "payment.amount",
+  (due: number) => `payment.amount must be ${due}, which the return comes to, or be left out.`
+) {}
+class FeeTooHigh extends invalid(
+  "PosFee",
+  (at: number, _worth: number) => `items.${at}.restockingFee`,
+  (at: number, worth: number) => `items.${at}.restockingFee must be at most ${worth}, which the line is worth.`
+) {}
+class ShiftElsewhere extends conflict("PosReturnShift", "The shift is at another terminal.") {}
+const Fee = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const { quantity, reason } = returnItems.columns
+
+export const ReturnedItem = Schema.Struct({
+  originalLineItemId: OrderLineId,
+  quantity: quantity.schema,
+  reason: reason.schema,
+  restockingFee: Schema.optional(Fee.annotate({ description: "Minor units that are kept back." })),
+  restock: Schema.optional(
+    Schema.Boolean.annotate({ description: "Units go back into stock. Default: unless they are defective." })
+  )
+})
+type ReturnedItem = typeof ReturnedItem.Type
+
+export const Payout = Schema.Struct({
+  method: Schema.Literals(["cash", "original", "other"]).annotate({
+    description: "original: by the payments of the order. Others are given at the till, and no provider is asked."
+  }),
+  amount: Schema.optional(Schema.Int.annotate({ description: "What the return comes to; another one is refused." })),
+  reference: Schema.optional(Text)
+})
+
+export const NewReturn = Schema.Struct({
+  shiftId: uuid.schema,
+  terminalId: uuid.schema,
+  originalOrderId: OrderId,
+  items: Schema.Array(ReturnedItem).check(Schema.isBetweenLength(1, 500)),
+  payment: Payout
+})
+
+const feesOf = (items: ReadonlyArray<ReturnedItem>): number =>
+  items.reduce((sum, { restockingFee = 0 }) => sum + restockingFee, 0)
+
+/** The refund of returned units, as the core takes it. */
+export const refundOf = (items: ReadonlyArray<ReturnedItem>) => {
+  const fee = feesOf(items)
+  return {
+    lines: items.map(({ originalLineItemId: lineItemId, quantity, reason, restock = reason !== "defective" }) => ({
+      lineItemId,
+      quantity,
+      restock
+    })),
+    ...(fee === 0 ? {} : { fee }),
+    reason: items.map(({ reason }) => reason).filter((one, at, all) => all.indexOf(one) === at).join(", ")
+  }
+}
+
+/** What each item is worth, after its fee: 422 for a fee above the worth of its line. */
+export const worthOf = (
+  items: ReadonlyArray<ReturnedItem>,
+  decided: ReadonlyArray<{ readonly lineItemId: string; readonly value: number }>
+) =>
+  Effect.forEach(items, ({ originalLineItemId, restockingFee = 0 }, at) => {
+    const worth = decided.find(({ lineItemId }) => lineItemId === originalLineItemId)?.value ?? 0
+    return restockingFee > worth ? new FeeTooHigh(at, worth) : Effect.succeed(worth - restockingFee)
+  })
+
+/** The share of returned units in the taxes of their lines: below zero. */
+export const taxesBack = ({ lineItems }: Order, items: ReadonlyArray<ReturnedItem>): Transaction["taxes"] => {
+  const byRate = new Map<number, { net: number; tax: number }>()
+  for (const { originalLineItemId, quantity: units } of items) {
+    const line = lineItems.find(({ id }) => id === originalLineItemId)
+    for (const { amount, base, rate } of line?.taxes ?? []) {
+      const rateBps = Math.round(Number(rate ?? 0) * 100)
+      const part = byRate.get(rateBps) ?? { net: 0, tax: 0 }
+      const share = (whole: number) => Math.round(whole * units / (line?.quantity ?? 1))
+      byRate.set(rateBps, { net: part.net - share(base), tax: part.tax - share(amount) })
+    }
+  }
+  return [...byRate].map(([rateBps, part]) => ({ rateBps, ...part }))
+}
+
+/** Writes a completed return with its number. Within a transaction in which its shift is locked. */
+export const writeReturn = Effect.fnUntraced(function*(
+  { actor, db }: PluginCall,
+  terminal: Terminal,
+  row:
+    & Pick<Transaction, "shiftId" | "currency" | "orderId" | "customerId" | "total" | "taxes">
+    & Partial<Pick<Transaction, "refundId" | "overrideBy">>
+) {
+  const businessDate = yield* dayOf(terminal, yield* DateTime.nowAsDate)
+  const receiptNumber = yield* db.use(receiptNumbers).next({ code: terminal.code, businessDate })
+  const { id } = yield* db.table(transactions).insert({
+    ...row,
+    type: "return",
+    terminalId: terminal.id,
+    operatorId: authorOf(actor),
+    subtotal: row.total,
+    taxTotal: row.taxes.reduce((sum, { tax }) => sum - tax, 0),
+    receiptNumber,
+    businessDate
+  })
+  const done = yield* db.use(sale).move("return", id)
+  yield* addFiscalRecord(db, done)
+  return done
+})
+
+const requireWay = Effect.fnUntraced(function*(
+  call: PluginCall,
+  method: (typeof Payout.Type)["method"],
+  token: string | undefined
+): Effect.fn.Return<Approval, Effect.Error<ReturnType<typeof approvalFor>>, PosOptions | CurrentActor> {
+  const { refundTo } = yield* PosOptions
+  if (refundTo === "any" || method === "original") return { by: null, spend: Effect.void }
+  return yield* approvalFor(call, { action: "refund", permission: "pos:admin", token })
+})
+
+/**
+ * Takes goods of an order back. Refund, units, counters and the return are one transaction; the provider is asked after
+ * it. 404; 403; 409 for a closed shift, and when nothing is left to give back; 422.
+ */
+export const returnGoods = Effect.fn("Returns.make")(function*(
+  call: PluginCall,
+  { items, originalOrderId, payment: payout, shiftId, terminalId }: typeof NewReturn.Type,
+  token: string | undefined
+) {
+  const { asStore, db, services } = call
+  const allowed = yield* approvalFor(call, { action: "return", permission: manage, token })
+  const way = yield* requireWay(call, payout.method, token)
+  const terminal = yield* activeTerminal(db, terminalId)
+  if ((yield* openShift(call, shiftId)).terminalId !== terminalId) return yield* new ShiftElsewhere()
+  const order = yield* asStore(services.orders.get(originalOrderId))
+  const refund = refundOf(items)
+  const isOutside = payout.method !== "original"
+  const givenOutside = { means: `${payout.method} at till ${terminal.code}`, reference: payout.reference }
+  const made = yield* db.transaction(Effect.gen(function*() {
+    yield* allowed.spend
+    if (way.by !== allowed.by) yield* way.spend
+    const written = yield* asStore(
+      services.refunds.request(originalOrderId, { ...refund, ...(isOutside ? { givenOutside } : {}) })
+    )
+    const { amount: total, lines } = written.decided
+    if (payout.amount !== undefined && payout.amount !== total) return yield* new OtherAmount(total)
+    const amounts = yield* worthOf(items, lines)
+    const shift = yield* lockOpen(call, shiftId)
+    const transaction = yield* writeReturn(call, terminal, {
+      shiftId,
+      currency: order.currency,
+      orderId: originalOrderId,
+      customerId: order.customerId,
+      total,
+      taxes: taxesBack(order, items),
+      refundId: written.refundId,
+      overrideBy: allowed.by
+    })
+    const ofReturn = { transactionId: transaction.id, originalOrderId }
+    const returned = yield* db.table(returnItems).insertMany(
+      items.map(({ restock = true, restockingFee = 0, ...item }, at) => ({
+        ...ofReturn,
+        ...item,
+        restock: restock && item.reason !== "defective",
+        restockingFee,
+        refundAmount: amounts[at] ?? 0
+      }))
+    )
+    const paid = yield* db.table(payments).insert({
+      transactionId: transaction.id,
+      method: payout.method,
+      status: "refunded",
+      amount: total,
+      label: payout.method === "original" ? "Original payment" : `Refund, ${payout.method}`,
+      reference: payout.reference ?? null,
+      requestedBy: authorOf(call.actor),
+      processedAt: yield* DateTime.nowAsDate
+    })
+    yield* count(db, shift, "refunds", total)
+    return { transaction, returnItems: returned, refundTotal: total, payment: paid, ...written }
+  }))
+  const { decided: _, refundId, settled, ...answer } = made
+  if (!settled && !isOutside) {
+    const { organizationId } = call
+    yield* asStore(services.refunds.settle({ refundId, organizationId }))
+  }
+  return answer
+})

@@ -1,0 +1,193 @@
+import { Schema, Struct } from "effect"
+import {
+  amount,
+  boolean,
+  childOf,
+  CustomerId,
+  date,
+  fieldsOf,
+  idOf,
+  integer,
+  integerBetween,
+  json,
+  jsonOf,
+  list,
+  longText,
+  machine,
+  oneOf,
+  OrderId,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { shifts } from "./Shifts.ts"
+import { terminals } from "./Terminals.ts"
+
+/** Net, tax and rate of a part of a sale; minor units. */
+export const TaxPart = Schema.Struct({ rateBps: Schema.Finite, net: Schema.Int, tax: Schema.Int })
+
+/** A sale, return or exchange at a till (contract-tills-channels §A.1). Minor units of `currency`. */
+export const transactions = table("pos_transactions", {
+  shiftId: uuid.references(shifts),
+  terminalId: uuid.references(terminals),
+  operatorId: text,
+  orderId: idOf(OrderId).nullable,
+  type: oneOf(["sale", "return", "exchange"]).default("sale"),
+  status: oneOf(["open", "held", "completed", "voided"]).default("open"),
+  orderType: oneOf(["counter", "dine_in", "takeaway", "delivery"]).default("counter"),
+  customerId: idOf(CustomerId).existing("customer").nullable,
+  receiptNumber: text.unique(),
+  currency: text.fewValues,
+  businessDate: date,
+  subtotal: amount.default(0),
+  discountTotal: amount.default(0),
+  taxTotal: amount.default(0),
+  total: amount.default(0),
+  /** What cash was rounded by. */
+  rounding: amount.default(0),
+  tipTotal: amount.default(0),
+  taxes: jsonOf(Schema.Array(TaxPart), 16_000).default([]),
+  /** Codes of promotions. */
+  codes: list(text).default([]),
+  holdLabel: text.nullable,
+  voidReason: longText.nullable,
+  voidedBy: text.nullable,
+  overrideBy: text.nullable.forPeople,
+  completedAt: timestamp.nullable,
+  /** The id that the device gave it. */
+  clientId: text.upTo(64).nullable,
+  /** Of what the device sent. */
+  clientDigest: text.nullable,
+  parentId: uuid.nullable,
+  refundId: uuid.nullable,
+  /** It came after its shift was closed. */
+  isLate: boolean.default(false),
+  reprints: integer.default(0),
+  /** The closing (Z) that counts it. */
+  closingId: uuid.nullable,
+  /** Changes with each line, price and payment. */
+  version: integer.default(0),
+  metadata: json.default({})
+}, {
+  unique: [{ columns: ["clientId"], where: "client_id is not null" }],
+  indexes: [
+    { columns: ["terminalId"], where: "closing_id is null" },
+    { columns: ["closingId"], where: "closing_id is not null" }
+  ],
+  personal: {
+    of: "customerId",
+    onErase: ["holdLabel", "metadata"],
+    keeps: ["currency", "receiptNumber"],
+    withholds: ["clientDigest"]
+  },
+  atMost: { unbounded: "Staff writes them." }
+})
+export type Transaction = RowOf<typeof transactions>
+
+/** A line of a sale. Its price is the catalog's, or `unitPrice` of staff. */
+export const lines = childOf(transactions, "transactionId", "pos_transaction_items", {
+  transactionId: uuid.references(transactions),
+  position: integer,
+  entityId: uuid,
+  variantId: uuid.nullable,
+  title: text,
+  quantity: integerBetween(1, 9_999),
+  metadata: json.upTo(4_000).default({}),
+  notes: longText.nullable,
+  isCustomPrice: boolean.default(false),
+  /** Of staff, where `isCustomPrice`. */
+  unitPrice: amount.nullable,
+  discountAmount: amount.default(0),
+  discountReason: longText.nullable.forPeople,
+  overrideBy: text.nullable.forPeople,
+  seat: integerBetween(0, 999).nullable,
+  course: integerBetween(0, 99).nullable,
+  /** A unit, as it was last priced. */
+  price: amount.default(0),
+  /** Before discounts and tax. */
+  totalPrice: amount.default(0),
+  addedBy: text.forPeople,
+  addedAt: timestamp.forPeople,
+  removedAt: timestamp.nullable
+}, { checks: { discount: "discount_amount >= 0" } })
+export type SaleLine = RowOf<typeof lines>
+
+export const methods = ["cash", "card", "gift_card", "store_credit", "other"] as const
+
+/** Money that a sale took (`collected`), or that a return gave (`refunded`). Minor units. */
+export const payments = table("pos_payments", {
+  transactionId: uuid.references(transactions),
+  method: oneOf([...methods, "original", "exchange"]),
+  status: oneOf(["pending", "collected", "failed", "cancelled", "refunded"]).default("collected"),
+  /** What was handed over, without the tip. */
+  amount,
+  changeGiven: amount.default(0),
+  tip: amount.default(0),
+  rounding: amount.default(0),
+  label: text,
+  reference: text.nullable,
+  /** Who took it: a payment provider or the adapter of a card terminal; null for cash, slips and others. */
+  provider: text.nullable,
+  intentId: text.nullable,
+  /** What the core noted of it (`payments.collect`). */
+  collectedId: uuid.nullable,
+  readerId: text.nullable,
+  failure: longText.nullable,
+  requestedBy: text,
+  processedAt: timestamp.nullable,
+  metadata: json.default({})
+}, {
+  indexes: [{ columns: ["transactionId"] }, { columns: ["status"], where: "status = 'pending'" }],
+  checks: { worth: "amount >= 0 and change_given between 0 and amount and tip >= 0" }
+})
+export type Payment = RowOf<typeof payments>
+
+export const returnItems = childOf(transactions, "transactionId", "pos_return_items", {
+  transactionId: uuid.references(transactions),
+  /** Null for goods that come back without an order. */
+  originalOrderId: idOf(OrderId).nullable,
+  originalLineItemId: uuid.nullable,
+  quantity: integerBetween(1, 9_999),
+  reason: oneOf(["defective", "wrong_item", "changed_mind", "other"]),
+  restock: boolean.default(true),
+  restockingFee: amount.default(0),
+  refundAmount: amount
+}, { checks: { worth: "restocking_fee >= 0 and refund_amount >= 0" } })
+
+export const sale = machine(transactions, {
+  noun: "transaction",
+  moves: {
+    hold: { from: ["open"], to: "held" },
+    recall: { from: ["held"], to: "open" },
+    void: { from: ["open", "held"], to: "voided", by: "voidedBy", emits: "pos.voided" },
+    complete: { from: ["open"], to: "completed", stamp: "completedAt", emits: "pos.completed" },
+    return: { from: ["open"], to: "completed", stamp: "completedAt", emits: "pos.returned" }
+  }
+})
+
+/** Money that counts toward a sale; a pending payment may still fail. */
+export const isTaken = ({ status }: Payment): boolean => status === "collected" || status === "pending"
+
+export const netOf = ({ amount, changeGiven }: Pick<Payment, "amount" | "changeGiven">): number => amount - changeGiven
+
+const sum = (amounts: ReadonlyArray<number>): number => amounts.reduce((total, one) => total + one, 0)
+
+/** What is still to pay: above 0. */
+export const leftOf = ({ total }: Transaction, paid: ReadonlyArray<Payment>): number =>
+  total + sum(paid.filter(isTaken).map(({ rounding }) => rounding)) - sum(paid.filter(isTaken).map(netOf))
+
+const { clientDigest: _, ...shown } = fieldsOf(transactions)
+
+export const LineView = Schema.Struct(fieldsOf(lines))
+export const PaymentView = Schema.Struct(Struct.omit(fieldsOf(payments), ["organizationId"]))
+
+/** A transaction with its lines and payments. */
+export const TransactionView = Schema.Struct({
+  ...shown,
+  cartId: Schema.Null.annotate({ description: "Always null: the lines are in `items`." }),
+  items: Schema.Array(LineView),
+  payments: Schema.Array(PaymentView),
+  amountDue: Schema.Int.annotate({ description: "What is still to pay, in minor units of `currency`." })
+}).annotate({ identifier: "PosTransaction" })

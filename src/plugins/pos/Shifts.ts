@@ -1,0 +1,162 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  type Actor,
+  amount,
+  ApiKeyId,
+  childOf,
+  Conflict,
+  conflict,
+  forbidden,
+  holds,
+  idOf,
+  integer,
+  json,
+  longText,
+  machine,
+  oneOf,
+  type PluginCall,
+  type PluginDatabase,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { activeTerminal, authorOf, manage, terminals } from "./Terminals.ts"
+
+/** A cashier's work at a till, from the float to the count. Its counters do not change after it is closed. */
+export const shifts = table("pos_shifts", {
+  terminalId: uuid.references(terminals),
+  operatorId: text,
+  status: oneOf(["open", "closed"]).default("open"),
+  openingFloat: amount,
+  closingCount: amount.nullable,
+  expectedCash: amount.nullable,
+  cashVariance: amount.nullable,
+  salesCount: integer.default(0),
+  salesTotal: amount.default(0),
+  refundsCount: integer.default(0),
+  refundsTotal: amount.default(0),
+  voidsCount: integer.default(0),
+  voidsTotal: amount.default(0),
+  noSaleCount: integer.default(0),
+  /** Sales that a device sent after the shift was closed. */
+  lateCount: integer.default(0),
+  lateTotal: amount.default(0),
+  closedAt: timestamp.nullable,
+  closedBy: text.nullable,
+  /** The closing (Z) that counts it. */
+  closingId: uuid.nullable,
+  metadata: json.default({})
+}, {
+  unique: [{ columns: ["terminalId"], where: "status = 'open'" }],
+  indexes: [{ columns: ["terminalId"], where: "closing_id is null" }],
+  checks: { counted: "opening_float >= 0 and coalesce(closing_count, 0) >= 0" }
+})
+export type Shift = RowOf<typeof shifts>
+
+/** Cash that goes into a drawer or out of it without a sale; `no_sale` opens it for nothing. */
+export const cashEvents = childOf(shifts, "shiftId", "pos_cash_events", {
+  shiftId: uuid.references(shifts),
+  type: oneOf(["float", "drop", "pickup", "paid_in", "paid_out", "no_sale"]),
+  amount,
+  reason: longText.nullable,
+  performedBy: text,
+  performedAt: timestamp
+}, { checks: { worth: "amount > 0 or (type = 'no_sale' and amount = 0)" } })
+
+/** Keys that logins by PIN gave, which end with their shift. */
+export const logins = table("pos_logins", {
+  operatorId: text,
+  shiftId: uuid.references(shifts).nullable,
+  apiKeyId: idOf(ApiKeyId).unique(),
+  expiresAt: timestamp
+}, { changeLog: false, counted: false, indexes: [{ columns: ["shiftId"] }, { columns: ["expiresAt"] }] })
+
+export const shiftMachine = machine(shifts, {
+  noun: "shift",
+  moves: { close: { from: ["open"], to: "closed", stamp: "closedAt", by: "closedBy", emits: "pos.shift_closed" } }
+})
+
+class ShiftOpen extends conflict("PosShiftOpen", "The terminal has an open shift. Close it first.") {}
+class ShiftClosed extends conflict("PosShiftClosed", "The shift is closed.") {}
+class NotYourShift
+  extends forbidden("NotYourShift", "The shift is of another operator. Permission 'pos:manage' is required.")
+{}
+
+/** 403 for the shift of another operator, without pos:manage. */
+export const ownShift = (actor: Actor, shift: Shift) =>
+  shift.operatorId === authorOf(actor) || holds(actor, manage) ? Effect.succeed(shift) : new NotYourShift()
+
+/** The locked shift, which is open: 404, 403 for another operator's, 409 for a closed one. */
+export const lockOpen = Effect.fnUntraced(function*({ actor, db }: PluginCall, id: string) {
+  const shift = yield* ownShift(actor, yield* db.table(shifts).lock(id))
+  return shift.status === "open" ? shift : yield* new ShiftClosed()
+})
+
+/** The open shift of the path: as `lockOpen`, without the lock. */
+export const openShift = Effect.fnUntraced(function*({ actor, db }: PluginCall, id: string) {
+  const shift = yield* ownShift(actor, yield* db.table(shifts).get(id))
+  return shift.status === "open" ? shift : yield* new ShiftClosed()
+})
+
+/** Opens a shift with the float as its first entry. 404; 409 with an open one at the till; 422 for an inactive till. */
+export const startShift = Effect.fn("Shifts.open")(
+  function*({ actor, db }: PluginCall, terminalId: string, openingFloat: number) {
+    yield* activeTerminal(db, terminalId)
+    const row = { terminalId, operatorId: authorOf(actor), openingFloat }
+    const shift = yield* Effect.catchIf(db.table(shifts).insert(row), isConflict, () => new ShiftOpen())
+    if (openingFloat > 0) {
+      yield* db.table(cashEvents).insert({
+        shiftId: shift.id,
+        type: "float",
+        amount: openingFloat,
+        performedBy: shift.operatorId,
+        performedAt: shift.createdAt
+      })
+    }
+    return shift
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+const isConflict = Schema.is(Conflict)
+
+export const CashEvent = Schema.Struct({
+  type: Schema.Literals(["drop", "pickup", "paid_in", "paid_out"]).annotate({
+    description: "pickup: change fetched into the drawer. drop: cash brought to the safe."
+  }),
+  amount: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 })),
+  reason: Schema.optional(longText.schema)
+})
+
+/** Notes cash that went in or out. 404, 403, 409. */
+export const noteCash = Effect.fn("Shifts.noteCash")(
+  function*(
+    call: PluginCall,
+    shiftId: string,
+    event: Pick<RowOf<typeof cashEvents>, "type" | "amount"> & { readonly reason?: string | undefined }
+  ) {
+    const { id, noSaleCount } = yield* lockOpen(call, shiftId)
+    if (event.type === "no_sale") yield* call.db.table(shifts).update(id, { noSaleCount: noSaleCount + 1 })
+    return yield* call.db.table(cashEvents).insert({
+      ...event,
+      shiftId,
+      performedBy: authorOf(call.actor),
+      performedAt: yield* DateTime.nowAsDate
+    })
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Adds to the counters of a locked shift. */
+export const count = (
+  db: PluginDatabase,
+  shift: Shift,
+  kind: "sales" | "refunds" | "voids" | "late",
+  total: number
+) =>
+  db.table(shifts).update(shift.id, {
+    [`${kind}Count`]: shift[`${kind}Count`] + 1,
+    [`${kind}Total`]: shift[`${kind}Total`] + total
+  })

@@ -1,0 +1,159 @@
+import { DateTime, Effect, Schema } from "effect"
+import { allocate, conflict, CurrencyCode, invalid, newId, type PluginCall, uuid } from "stoa/plugin"
+import { isTaken, lines, sale, transactions, TransactionView } from "./Sales.ts"
+import { changeSale, openSale, type Sale, shownSale } from "./SaleStore.ts"
+import { operate, routes } from "./Terminals.ts"
+import { startTransaction } from "./TransactionRoutes.ts"
+
+class AlreadyPaid
+  extends conflict("PosSplitPaid", "The transaction has payments: it cannot be split or merged any more.")
+{}
+class NotItsLine extends invalid(
+  "PosSplitLine",
+  (path: string) => path,
+  (path: string) => `${path} must name a line of the transaction, and at most its units in all parts.`
+) {}
+class WaysOrParts
+  extends invalid("PosSplitWays", "parts", "parts and ways exclude each other; one of them is needed.")
+{}
+class OtherTerms extends conflict("PosMerge", "Only open transactions of one currency can be merged.") {}
+
+const Part = Schema.Struct({
+  items: Schema.Array(Schema.Struct({ itemId: uuid.schema, quantity: lines.columns.quantity.schema }))
+    .check(Schema.isBetweenLength(1, 500))
+})
+const Split = Schema.Struct({
+  parts: Schema.optional(Schema.Array(Part).check(Schema.isBetweenLength(1, 50))),
+  ways: Schema.optional(
+    Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 50 })).annotate({
+      description: "Splits nothing: answers so many amounts to pay on the one bill."
+    })
+  )
+})
+const SplitAnswer = Schema.Struct({
+  transactions: Schema.Array(TransactionView),
+  amounts: Schema.Array(Schema.Int).annotate({ description: "For `ways`: minor units, which add up to the total." })
+})
+
+const requireUnpaid = ({ payments }: Sale) => payments.some(isTaken) ? new AlreadyPaid() : Effect.void
+
+/** Moves units of lines into new transactions of the same shift. */
+const splitInto = Effect.fnUntraced(function*(
+  call: PluginCall,
+  id: string,
+  parts: ReadonlyArray<typeof Part.Type>
+) {
+  const { db } = call
+  const before = yield* openSale(db, id)
+  yield* requireUnpaid(before)
+  const left = new Map(before.lines.map((line) => [line.id, line.quantity]))
+  for (const [at, { items }] of parts.entries()) {
+    for (const [nth, { itemId, quantity }] of items.entries()) {
+      const units = (left.get(itemId) ?? 0) - quantity
+      if (units < 0) return yield* new NotItsLine(`parts.${at}.items.${nth}`)
+      left.set(itemId, units)
+    }
+  }
+  const { currency, customerId, orderType, shiftId, terminalId } = before.transaction
+  const made = yield* db.transaction(Effect.gen(function*() {
+    const { version } = before.transaction
+    yield* db.table(transactions).update(id, { version: version + 1 }, { version, status: "open" })
+    const removedAt = yield* DateTime.nowAsDate
+    yield* db.table(lines).updateEach(
+      before.lines.filter((line) => left.get(line.id) !== line.quantity).map((line) => {
+        const quantity = left.get(line.id) ?? 0
+        return {
+          id: line.id,
+          ...(quantity === 0 ? { removedAt } : { quantity, discountAmount: share(line, quantity) })
+        }
+      })
+    )
+    return yield* Effect.forEach(parts, ({ items }) =>
+      Effect.gen(function*() {
+        const head = { shiftId, terminalId, currency: CurrencyCode.make(currency), orderType }
+        const part = yield* startTransaction(call, { ...head, customerId }, { parentId: id })
+        yield* db.table(lines).insertMany(items.flatMap(({ itemId, quantity }, position) => {
+          const line = before.lines.find((one) => one.id === itemId)
+          if (line === undefined) return []
+          const { createdAt: _, ...copy } = line
+          return [{
+            ...copy,
+            id: newId(),
+            transactionId: part.id,
+            position,
+            quantity,
+            discountAmount: share(line, quantity)
+          }]
+        }))
+        return part.id
+      }))
+  }))
+  // Prices are asked for outside of the transaction, as everywhere.
+  const priced = yield* Effect.forEach([id, ...made], (one) => changeSale(call, one, () => Effect.succeed({})))
+  return yield* Effect.forEach(priced, ({ transaction }) => shownSale(db, transaction))
+})
+
+/** The part of a line's discount that units of it have. */
+const share = (line: Sale["lines"][number], units: number): number =>
+  line.discountAmount === 0 || units === 0
+    ? 0
+    : allocate(line.discountAmount, [units, line.quantity - units])[0] ?? 0
+
+/** Moves the lines of another open transaction here, and voids it. */
+const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, from: string) {
+  const { db } = call
+  const [target, source] = [yield* openSale(db, id), yield* openSale(db, from)]
+  yield* requireUnpaid(source)
+  if (id === from || target.transaction.currency !== source.transaction.currency) return yield* new OtherTerms()
+  yield* db.transaction(Effect.gen(function*() {
+    for (const one of [target, source].toSorted((a, b) => a.transaction.id < b.transaction.id ? -1 : 1)) {
+      const { id: which, version } = one.transaction
+      yield* db.table(transactions).update(which, { version: version + 1 }, { version, status: "open" })
+    }
+    const removedAt = yield* DateTime.nowAsDate
+    const first = Math.max(0, ...target.lines.map(({ position }) => position)) + 1
+    yield* db.table(lines).updateMany({ transactionId: from, removedAt: null }, { removedAt })
+    if (source.lines.length > 0) {
+      yield* db.table(lines).insertMany(source.lines.map(({ createdAt: _, ...line }, at) => ({
+        ...line,
+        id: newId(),
+        transactionId: id,
+        position: first + at
+      })))
+    }
+    yield* db.use(sale).move("void", from, { voidReason: `Merged into ${target.transaction.receiptNumber}.` })
+  }))
+  const { transaction } = yield* changeSale(call, id, () => Effect.succeed({}))
+  return yield* shownSale(db, transaction)
+})
+
+export const splitRoutes = [
+  routes.post("/transactions/:id/split", {
+    summary: "Split a transaction",
+    description: "Into new ones of the same shift, or into amounts. 404; 409 once there are payments; 422.",
+    permission: operate,
+    input: Split,
+    strict: true,
+    success: SplitAnswer
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const { parts, ways } = call.input
+      if ((parts === undefined) === (ways === undefined)) return yield* new WaysOrParts()
+      if (ways !== undefined) {
+        const { transaction } = yield* openSale(call.db, call.params.id)
+        const amounts = allocate(transaction.total, Array.from({ length: ways }, () => 1))
+        return { transactions: [yield* shownSale(call.db, transaction)], amounts }
+      }
+      return { transactions: yield* splitInto(call, call.params.id, parts ?? []), amounts: [] }
+    })
+  ),
+  routes.post("/transactions/:id/merge", {
+    summary: "Merge another transaction into this one",
+    description:
+      "The other one is voided. 404; 409 when it has payments or another currency; 422 unless both are open.",
+    permission: operate,
+    input: Schema.Struct({ from: uuid.schema }),
+    strict: true,
+    success: TransactionView
+  }).handle((call) => merge(call, call.params.id, call.input.from))
+]

@@ -1,0 +1,163 @@
+import { DateTime, Effect, Schema, Struct } from "effect"
+import {
+  type Actor,
+  ApiKeyId,
+  boolean,
+  businessDate,
+  fieldsOf,
+  group,
+  holds,
+  idOf,
+  integerBetween,
+  invalid,
+  json,
+  jsonOf,
+  LocalTimeZone,
+  notFound,
+  oneOf,
+  type PluginCall,
+  type PluginDatabase,
+  resource,
+  type RowOf,
+  ShippingAddress,
+  table,
+  text,
+  timeOfDay,
+  timestamp,
+  timeZone,
+  uuid,
+  WarehouseId
+} from "stoa/plugin"
+
+export const routes = group("Point of sale", "/pos")
+export const [operate, manage, admin] = ["pos:operate", "pos:manage", "pos:admin"] as const
+
+/** A till: where it stands decides the warehouse, the taxes and the day of its sales (contract-tills-channels §A.1). */
+export const terminals = table("pos_terminals", {
+  name: text.upTo(100).forPeople,
+  code: text.upTo(20).unique(),
+  type: oneOf(["register", "tablet", "mobile", "kiosk"]).default("register").forPeople,
+  isActive: boolean.default(true),
+  /** Where its goods leave. Default: the active warehouse of the lowest priority number. */
+  warehouseId: idOf(WarehouseId).existing("warehouse").nullable,
+  /** Where goods are handed over; its taxes apply. */
+  address: jsonOf(ShippingAddress, 4_000).nullable,
+  /** Default: of the store. */
+  timeZone: timeZone.nullable,
+  /** Sales before this local time are of the day before. */
+  businessDayStart: timeOfDay.default("00:00"),
+  /** The smallest amount of cash in minor units, such as 5 in Switzerland; 0: no rounding. */
+  cashRounding: integerBetween(0, 10_000).default(0),
+  tipMode: oneOf(["off", "on_terminal", "on_receipt"]).default("off"),
+  printerId: text.nullable,
+  metadata: json.default({})
+}, { strict: true })
+export type Terminal = RowOf<typeof terminals>
+
+/** A device that is paired with a till. Its key looks goods up, logs people in and sends what was sold offline. */
+export const devices = table("pos_devices", {
+  terminalId: uuid.references(terminals),
+  name: text.upTo(100).forPeople,
+  apiKeyId: idOf(ApiKeyId).unique(),
+  pairedAt: timestamp,
+  revokedAt: timestamp.nullable
+})
+
+export const deviceScope = "pos_device"
+
+/** People at a till, and its devices. */
+export const tillOrDevice = {
+  admits: {
+    rule: (actor: Actor) => holds(actor, operate) || holds(actor, "pos:device"),
+    missing: operate
+  }
+}
+
+class TerminalNotFound extends notFound("PosTerminal", "No such terminal.") {}
+class TerminalInactive
+  extends invalid("TerminalInactive", "terminalId", "terminalId names a terminal that is not active.")
+{}
+
+/** Who acts, as rows say it: a person, or a key without one. */
+export const authorOf = ({ keyId, userId }: Actor): string => userId ?? keyId ?? "system"
+
+/** 404 without it. */
+export const findTerminal = (db: PluginDatabase, id: string) =>
+  Effect.catchTag(db.table(terminals).get(id), "NotFound/Row", () => new TerminalNotFound())
+
+/** 404 without it; 422 when it is not active. */
+export const activeTerminal = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
+  const terminal = yield* findTerminal(db, id)
+  return terminal.isActive ? terminal : yield* new TerminalInactive()
+})
+
+/** The day that a moment counts for at a till. */
+export const dayOf = ({ businessDayStart, timeZone }: Terminal, at: Date): Effect.Effect<string> =>
+  Effect.map(LocalTimeZone, (ofStore) => businessDate(at, timeZone ?? ofStore, businessDayStart))
+
+/** The warehouse that goods of a till leave. 422 without any. */
+export const warehouseOf = Effect.fnUntraced(function*({ warehouseId }: Terminal, { services }: PluginCall) {
+  if (warehouseId !== null) return warehouseId
+  const { items } = yield* services.inventory.warehouses({ page: 1, limit: 100 })
+  const [first] = items.filter(({ isActive }) => isActive).toSorted((one, other) => one.priority - other.priority)
+  return first === undefined ? yield* new NoWarehouse() : first.id
+})
+class NoWarehouse
+  extends invalid("NoWarehouse", "warehouseId", "warehouseId of the terminal is missing, and no warehouse is active.")
+{}
+
+const Paired = Schema.Struct({
+  ...Struct.omit(fieldsOf(devices), ["organizationId"]),
+  key: Schema.String.annotate({ description: "Shown in this answer only.", examples: ["pos_device_…"] })
+})
+
+const pair = Effect.fn("Devices.pair")(function*(call: PluginCall, terminalId: string, name: string) {
+  const terminal = yield* activeTerminal(call.db, terminalId)
+  const { apiKey, key } = yield* call.asStore(
+    call.services.apiKeys.create({ name: `${terminal.code} ${name}`.slice(0, 64), scope: deviceScope })
+  )
+  const row = { terminalId, name, apiKeyId: apiKey.id, pairedAt: yield* DateTime.nowAsDate }
+  return { ...yield* call.db.table(devices).insert(row), key }
+})
+
+const revoke = Effect.fn("Devices.revoke")(function*({ asStore, db, services }: PluginCall, id: string) {
+  const device = yield* db.table(devices).get(id)
+  if (device.revokedAt !== null) return device
+  yield* Effect.catchTag(asStore(services.apiKeys.revoke(device.apiKeyId)), "NotFound/ApiKey", () => Effect.void)
+  return yield* db.table(devices).update(id, { revokedAt: yield* DateTime.nowAsDate })
+})
+
+export const terminalRoutes = [
+  ...resource(routes, "/terminals", terminals, {
+    noun: "terminal",
+    read: operate,
+    write: admin,
+    filters: ["isActive", "type"],
+    remove: {
+      summary: "Deactivate a terminal",
+      description: "It stays, with its sales. 404 without it.",
+      answer: ({ db, which }) => db.table(terminals).update(which, { isActive: false })
+    }
+  }),
+  routes.post("/terminals/:id/devices", {
+    summary: "Pair a device with a terminal",
+    description: "Only this answer has the key of the device. 404 without the terminal; 422 when it is not active.",
+    permission: admin,
+    input: Schema.Struct({ name: devices.columns.name.schema }),
+    strict: true,
+    success: Paired
+  }).handle((call) => pair(call, call.params.id, call.input.name)),
+  ...resource(routes, "/devices", devices, {
+    noun: "device",
+    read: admin,
+    write: admin,
+    filters: ["terminalId"],
+    create: false,
+    patch: false,
+    remove: {
+      summary: "Revoke the key of a device",
+      description: "The device stays in the list. 404 without it.",
+      answer: (call) => revoke(call, call.params.id)
+    }
+  })
+]

@@ -1,0 +1,152 @@
+import { DateTime, Effect, Schema } from "effect"
+import { conflict, CurrencyCode, inputOf, listOf, numbers, type PluginCall, Text, uuid, type View } from "stoa/plugin"
+import { PosOptions } from "./PosOptions.ts"
+import { lines, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
+import { loadSale, shownSale, viewOf } from "./SaleStore.ts"
+import { openShift, shifts } from "./Shifts.ts"
+import { activeTerminal, authorOf, dayOf, operate, routes } from "./Terminals.ts"
+
+interface Numbered {
+  readonly code: string
+  readonly businessDate: string
+}
+
+/** `T1-20261129-0001`: a counter for each till and business day. */
+export const receiptNumbers = numbers<Numbered>({
+  kind: "receipt",
+  period: "day",
+  date: ({ businessDate }) => businessDate,
+  scope: ({ code }) => code,
+  format: ({ period, scope, value }) => `${scope}-${period}-${String(value).padStart(4, "0")}`
+})
+
+class OtherShift extends conflict("PosOtherShift", "The shift is at another terminal.") {}
+
+const { orderType, type } = transactions.columns
+const Start = Schema.Struct({
+  shiftId: uuid.schema,
+  terminalId: uuid.schema,
+  ...inputOf(transactions, { optional: ["customerId", "clientId", "metadata"] }).fields,
+  type: Schema.optional(type.schema),
+  orderType: Schema.optional(orderType.schema),
+  currency: Schema.optional(CurrencyCode)
+})
+
+/** Starts a transaction with its number. 404, 403, 409 for a closed shift; the same `clientId` gives the same one. */
+export const startTransaction = Effect.fn("Transactions.start")(function*(
+  call: PluginCall,
+  { clientId = null, currency, shiftId, terminalId, ...rest }: typeof Start.Type,
+  more: Partial<Pick<Transaction, "parentId">> = {}
+) {
+  const { actor, db } = call
+  const known = clientId === null ? undefined : yield* db.table(transactions).first({ clientId })
+  if (known !== undefined) return known
+  const shift = yield* openShift(call, shiftId)
+  if (shift.terminalId !== terminalId) return yield* new OtherShift()
+  const terminal = yield* activeTerminal(db, terminalId)
+  const { defaultCurrency } = yield* PosOptions
+  const businessDate = yield* dayOf(terminal, yield* DateTime.nowAsDate)
+  return yield* db.transaction(Effect.gen(function*() {
+    const receiptNumber = yield* db.use(receiptNumbers).next({ code: terminal.code, businessDate })
+    return yield* db.table(transactions).insert({
+      ...rest,
+      ...more,
+      clientId,
+      shiftId,
+      terminalId,
+      operatorId: authorOf(actor),
+      currency: currency ?? defaultCurrency ?? "USD",
+      receiptNumber,
+      businessDate
+    })
+  }))
+})
+
+const hold = Effect.fn("Transactions.hold")(function*({ db }: PluginCall, id: string, holdLabel: string) {
+  return yield* shownSale(db, yield* db.use(sale).move("hold", id, { holdLabel }))
+})
+
+/** Brings a held sale to an open shift of any till, with its number. 404, 403, 409, 422. */
+const recall = Effect.fn("Transactions.recall")(function*(call: PluginCall, id: string, shiftId: string | undefined) {
+  const { db } = call
+  const { transaction } = yield* loadSale(db, id)
+  const shift = yield* openShift(call, shiftId ?? transaction.shiftId)
+  const moved = yield* db.transaction(Effect.gen(function*() {
+    yield* db.table(shifts).lock({ id: shift.id, status: "open" })
+    return yield* db.use(sale).move("recall", id, {
+      holdLabel: null,
+      shiftId: shift.id,
+      terminalId: shift.terminalId,
+      operatorId: authorOf(call.actor),
+      version: transaction.version + 1
+    })
+  }))
+  return yield* shownSale(db, moved)
+})
+
+const view: View<typeof transactions, typeof TransactionView.Type> = {
+  success: TransactionView,
+  show: (rows, { db }) =>
+    Effect.gen(function*() {
+      const of = { transactionId: { in: rows.map(({ id }) => id) } }
+      const [items, paid] = yield* Effect.all([
+        db.table(lines).list({ ...of, removedAt: null }, { order: ["position", "id"], limit: 10_000 }),
+        db.table(payments).list(of, { order: ["createdAt", "id"], limit: 10_000 })
+      ])
+      return rows.map((transaction) =>
+        viewOf({
+          transaction,
+          lines: items.filter(({ transactionId }) => transactionId === transaction.id),
+          payments: paid.filter(({ transactionId }) => transactionId === transaction.id)
+        })
+      )
+    })
+}
+
+export const transactionRoutes = [
+  routes.post("/transactions", {
+    summary: "Start a transaction",
+    description: "404 without shift or terminal; 403 for the shift of another operator; 409 for a closed one.",
+    permission: operate,
+    input: Start,
+    strict: true,
+    success: TransactionView
+  }).handle((call) =>
+    Effect.flatMap(startTransaction(call, call.input), (transaction) => shownSale(call.db, transaction))
+  ),
+  listOf(routes, "/transactions/held", transactions, {
+    summary: "List held transactions of a terminal",
+    permission: operate,
+    query: { terminalId: uuid.schema },
+    view,
+    answer: ({ db, page, query: { terminalId } }) => db.table(transactions).page({ terminalId, status: "held" }, page)
+  }),
+  listOf(routes, "/transactions", transactions, {
+    summary: "List transactions",
+    permission: operate,
+    filters: ["shiftId", "status", "businessDate", "customerId", "receiptNumber"],
+    view
+  }),
+  routes.get("/transactions/:id", {
+    summary: "Get a transaction with its items and payments",
+    description: "404 without it.",
+    permission: operate,
+    success: TransactionView
+  }).handle(({ db, params }) => Effect.map(loadSale(db, params.id), viewOf)),
+  routes.post("/transactions/:id/hold", {
+    summary: "Hold a transaction",
+    description: "404 without it; 422 when it is not open.",
+    permission: operate,
+    input: Schema.Struct({ label: Text }),
+    strict: true,
+    success: TransactionView
+  }).handle((call) => hold(call, call.params.id, call.input.label)),
+  routes.post("/transactions/:id/recall", {
+    summary: "Recall a held transaction",
+    description:
+      "To an open shift of the caller, at any till. 404, 403, 409 for a closed shift; 422 when it is not held.",
+    permission: operate,
+    input: Schema.NullOr(Schema.Struct({ shiftId: Schema.optional(uuid.schema) })),
+    success: TransactionView
+  }).handle((call) => recall(call, call.params.id, call.input?.shiftId))
+]

@@ -1,0 +1,95 @@
+import { Effect, Layer } from "effect"
+import { CurrencyCode, modelOf, PluginContext, pluginWith } from "stoa/plugin"
+import { tillMethods } from "./CardTerminals.ts"
+import { closingRoutes, closings } from "./Closings.ts"
+import { fiscalRecords } from "./FiscalRecords.ts"
+import { posTasks } from "./Jobs.ts"
+import { lineRoutes } from "./LineRoutes.ts"
+import { lookupRoutes } from "./Lookups.ts"
+import { attempts, operatorRoutes, pins } from "./Operators.ts"
+import { overrides } from "./Overrides.ts"
+import { paymentRoutes } from "./PaymentRoutes.ts"
+import { PosOptions, PosSettings } from "./PosOptions.ts"
+import { receiptMail, receiptRoutes } from "./Receipts.ts"
+import { returnRoutes } from "./ReturnRoutes.ts"
+import { saleRoutes } from "./SaleRoutes.ts"
+import { lines, payments, returnItems, transactions } from "./Sales.ts"
+import { shiftRoutes } from "./ShiftRoutes.ts"
+import { cashEvents, logins, shifts } from "./Shifts.ts"
+import { splitRoutes } from "./Splits.ts"
+import { syncRoute } from "./Sync.ts"
+import { devices, deviceScope, terminalRoutes, terminals } from "./Terminals.ts"
+import { transactionRoutes } from "./TransactionRoutes.ts"
+
+export type { PosTerminalAdapter, TerminalEvent, TerminalOutcome, TerminalRequest } from "./CardTerminals.ts"
+export type { FiscalAdapter, FiscalRecord } from "./FiscalRecords.ts"
+
+/** Sales at tills: shifts, payments one by one, returns, closings (contract-tills-channels §A): `plugins: [pos({ … })]`. */
+export const pos = pluginWith("pos", PosSettings, (settings) => ({
+  version: "1.0.0",
+  permissions: [
+    { scope: "pos:operate", description: "Sell at a till" },
+    { scope: "pos:manage", description: "Set prices, void and take back without an override, see all shifts" },
+    { scope: "pos:admin", description: "Manage tills, devices and PINs, read reports" },
+    { scope: "pos:device", description: "Look goods up, log people in, send what was sold offline" }
+  ],
+  keyScopes: {
+    pos: { prefix: "pos_shift_", description: "Logins by PIN", permissions: { pos: ["operate", "manage"] } },
+    [deviceScope]: {
+      prefix: "pos_device_",
+      description: "Devices of tills",
+      permissions: { pos: ["device"] },
+      references: "organization"
+    }
+  },
+  schema: () => ({
+    terminals,
+    devices,
+    shifts,
+    cashEvents,
+    logins,
+    transactions,
+    lines,
+    payments,
+    returnItems,
+    pins,
+    attempts,
+    overrides,
+    closings,
+    fiscalRecords
+  }),
+  layer: Layer.effect(
+    PosOptions,
+    Effect.map(PluginContext, ({ config: { defaultCurrency } }) => ({
+      ...settings,
+      defaultCurrency: settings.defaultCurrency ?? CurrencyCode.make(defaultCurrency)
+    }))
+  ),
+  events: ["pos.completed", "pos.voided", "pos.returned", "pos.shift_closed", "pos.closing"],
+  mailTemplates: [receiptMail],
+  paymentMethods: () => tillMethods(settings.terminals),
+  routes: () => [
+    ...terminalRoutes,
+    ...operatorRoutes,
+    ...shiftRoutes,
+    ...transactionRoutes,
+    ...lineRoutes,
+    ...splitRoutes,
+    ...paymentRoutes,
+    ...saleRoutes,
+    ...returnRoutes,
+    ...receiptRoutes,
+    ...closingRoutes,
+    ...lookupRoutes,
+    syncRoute
+  ],
+  tasks: (context) => posTasks(context, settings),
+  analyticsModels: () => [
+    modelOf(shifts, {
+      name: "PosShifts",
+      sums: ["salesTotal", "cashVariance"],
+      dims: ["terminalId", "status", "createdAt"]
+    }),
+    modelOf(payments, { name: "PosPayments", sums: ["amount", "tip"], dims: ["method", "status", "createdAt"] })
+  ]
+}))

@@ -1,0 +1,45 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { aProduct, aWarehouse } from "../../../../test/support/Purchase.ts"
+import { api, asAdmin } from "../../../../test/support/TestApp.ts"
+
+export const post = (path: string, body: object = {}, as: typeof asAdmin = asAdmin) =>
+  api("POST", `/api/pos${path}`, { as, body })
+export const get = (path: string, as: typeof asAdmin = asAdmin) => api("GET", `/api/pos${path}`, { as })
+
+let codes = 0
+
+/** A till with an open shift, and something for 10.00 of which there are five. */
+export const aTill = Effect.fnUntraced(function*(terminal: object = {}, openingFloat = 10_000) {
+  const warehouseId = yield* aWarehouse()
+  const made = yield* post("/terminals", { name: "Till", code: `T${++codes}`, warehouseId, ...terminal })
+  assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+  const terminalId = made.text("data.id")
+  const shift = yield* post("/shifts/open", { terminalId, openingFloat })
+  assert.strictEqual(shift.status, 201, JSON.stringify(shift.body))
+  return { terminalId, code: `T${codes}`, shiftId: shift.text("data.id"), warehouseId }
+})
+export type Till = Effect.Success<ReturnType<typeof aTill>>
+
+/** A started transaction at a till, with units of something for 10.00. */
+export const aSale = Effect.fnUntraced(
+  function*(till: Pick<Till, "shiftId" | "terminalId">, quantity = 1, body: object = {}) {
+    const entityId = yield* aProduct({ price: 1_000, stock: 50 })
+    const started = yield* post("/transactions", { shiftId: till.shiftId, terminalId: till.terminalId, ...body })
+    assert.strictEqual(started.status, 201, JSON.stringify(started.body))
+    const path = `/transactions/${started.text("data.id")}`
+    const item = yield* post(`${path}/items`, { entityId, quantity })
+    assert.strictEqual(item.status, 201, JSON.stringify(item.body))
+    return {
+      entityId,
+      id: started.text("data.id"),
+      itemId: item.text("data.id"),
+      path,
+      receiptNumber: started.text("data.receiptNumber")
+    }
+  }
+)
+
+export const pay = (path: string, amount: number, body: object = {}) =>
+  post(`${path}/payments`, { method: "cash", amount, ...body })
+export const complete = (path: string) => post(`${path}/complete`)
