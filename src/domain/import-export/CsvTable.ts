@@ -142,7 +142,8 @@ export interface TableReader {
 
 export type OpenTable = (header: ReadonlyArray<string>) => TableReader | { readonly problem: string }
 
-const headerProblem = (
+/** Why the columns of a file are refused. */
+export const headerProblem = (
   header: ReadonlyArray<string>,
   isKnown: (name: string) => boolean,
   required: ReadonlyArray<string>

@@ -57,6 +57,7 @@ export { type OrderOf, RowNotFound, type TableHandle } from "./tables/TableHandl
 export { rowJson } from "./tables/TableRowsRepo.ts"
 export type { Where, Which } from "./tables/TableWhereRepo.ts"
 
+export { type CsvFile, readCsv } from "./records/Csv.ts"
 export { document, type DocumentRow, type DocumentRows, type Documents } from "./records/Document.ts"
 export { type DueCounts, type DueOptions, dueTask } from "./records/DueTask.ts"
 export { fieldsOf, type InputOf, inputOf } from "./records/InputOf.ts"

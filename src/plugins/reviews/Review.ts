@@ -40,7 +40,9 @@ export const reviews = table("customer_reviews", {
   helpfulCount: units,
   response: longText.nullable,
   responseBy: text.nullable,
-  responseAt: timestamp.nullable
+  responseAt: timestamp.nullable,
+  /** Recognizes an imported review when its file comes again. */
+  importKey: text.unique().nullable
 }, {
   unique: [{ columns: ["customerId", "entityId"] }, { columns: ["orderId", "entityId"] }],
   checks: { published: "is_published = (status = 'approved')" },

@@ -14,6 +14,7 @@ import {
   type Visible,
   visibleRows
 } from "stoa/plugin"
+import { ImportQuery, importReviews } from "./Imports.ts"
 import { JsonLd, jsonLdOf } from "./JsonLd.ts"
 import { Summary, summaryOf } from "./Ratings.ts"
 import {
@@ -88,6 +89,23 @@ export const reviewRoutes = [
     input: NewReview,
     success: ReviewView
   }).handle((call) => submit(call, call.input)),
+  routes.raw("POST", "/import", {
+    summary: "Import reviews from a CSV file of another shop",
+    description:
+      "The columns are those of exports of Judge.me: `rating` and one of `product_handle` (a slug), `product_sku` and `product_id` are "
+      + "required. The file has at most 1 MB: send a longer one in parts, each with its header. A file that is sent again writes "
+      + "nothing. `data` of the answer has `created`, `skipped` (there already, or the second one of a customer and an entity), `refused` with `line` and "
+      + "`message`, and `warnings`. 413 for a longer file; 422 for one that cannot be read.",
+    permission: admin,
+    accepts: "text/csv",
+    produces: "application/json",
+    idempotent: true,
+    query: ImportQuery
+  }, (call) =>
+    Effect.map(
+      importReviews(call, call.body, call.query),
+      (data) => ({ status: 201, body: JSON.stringify({ data }) })
+    )),
   listOf(routes, "/", reviews, {
     summary: "List reviews for moderators, the oldest first",
     permission: admin,

@@ -55,17 +55,18 @@ export const withPhotos = Effect.fnUntraced(function*({ db }: Pick<Tools, "db">,
 export const whole = (tools: Pick<Tools, "db">, review: Review) =>
   Effect.map(withPhotos(tools, [review]), ([view]) => view ?? { ...review, photoIds: [] })
 
-export const announce = (
-  { db }: Tools,
-  event: string,
-  { customerId, entityId, id, isVerified, rating, status }: Review
-) =>
-  // Without texts: what a person wrote can be erased, and the change log stays.
-  db.announce(`reviews.${event}`, {
-    entityType: "review",
-    entityId: id,
-    payload: { id, customerId, entityId, rating, status, isVerified }
-  })
+/** What events have of a review, without texts: what a person wrote can be erased, and the change log stays. */
+type Announced = Pick<Review, "customerId" | "entityId" | "id" | "isVerified" | "rating" | "status">
+
+export const announce = ({ db }: Tools, event: string, ...reviews: ReadonlyArray<Announced>) =>
+  db.announce(
+    `reviews.${event}`,
+    reviews.map(({ customerId, entityId, id, isVerified, rating, status }) => ({
+      entityType: "review",
+      entityId: id,
+      payload: { id, customerId, entityId, rating, status, isVerified }
+    }))
+  )
 
 const photosOf = ({ db }: Tools, { id }: Review) => db.table(photos).list({ reviewId: id }, { order: ["position"] })
 

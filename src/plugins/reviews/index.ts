@@ -52,7 +52,7 @@ export const reviewsPlugin = pluginWith("reviews", ReviewSettings, (settings) =>
     { scope: "reviews:admin", description: "Moderate and answer reviews" }
   ],
   schema: () => ({ reviews, photos, votes, counters, requests }),
-  events: ["submitted", "approved", "rejected", "replied", "removed"].map((name) => `reviews.${name}`),
+  events: ["submitted", "approved", "rejected", "replied", "removed", "imported"].map((name) => `reviews.${name}`),
   migrations: reviewMigrations,
   routes: (context) => [...reviewRoutes, ...guestRoutes(context, settings)],
   hooks: ratingHooks,

@@ -131,11 +131,30 @@ const maxLines = 2500
 const namedRow = (header: ReadonlyArray<string>, cells: ReadonlyArray<string>): Row =>
   new Map(header.map((name, index) => [name, cells[index] ?? ""] as const).filter(([, cell]) => cell !== ""))
 
-async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGenerator<FileRow> {
+export interface CsvRow {
+  readonly line: number
+  /** By the names of their columns; empty cells are absent. */
+  readonly cells: Row
+  readonly problem: string | null
+}
+
+/** Reads the header of a CSV file, and its rows as they are asked for. */
+export const openCsv = async (text: AsyncIterable<string>) => {
   const lines = csvLines(text)
   const head = await lines.next()
   if (head.done === true) throw new FileUnreadable("The file is empty: its first line names the columns.")
   const header = head.value.cells.map((name) => name.trim())
+  async function* rows(): AsyncGenerator<CsvRow> {
+    for await (const { cells, line } of lines) {
+      const problem = cells.length > header.length ? `${cells.length} cells for ${header.length} columns.` : null
+      yield { line, cells: namedRow(header, cells), problem }
+    }
+  }
+  return { header, rows: rows() }
+}
+
+async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGenerator<FileRow> {
+  const { header, rows } = await openCsv(text)
   const table = open(header)
   if ("problem" in table) throw new FileUnreadable(table.problem)
   let group: { readonly line: number; readonly key: string; readonly rows: Array<Row> } | undefined
@@ -145,26 +164,23 @@ async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGe
     if (rows.length > maxLines) return [wrongRow(line, `A record of more than ${maxLines} lines.`)]
     return [{ line, record: table.recordOf(rows, key), problem: null }]
   }
-  for await (const { cells, line } of lines) {
-    const row = namedRow(header, cells)
-    const key = cells.length > header.length
-      ? { problem: `${cells.length} cells for ${header.length} columns.` }
-      : table.keyOf(row, line)
+  for await (const { cells, line, problem } of rows) {
+    const key = problem === null ? table.keyOf(cells, line) : { problem }
     if (typeof key === "object") {
       yield* [...ended(), wrongRow(line, key.problem)]
       group = undefined
     } else if (group !== undefined && (key === undefined || key === group.key)) {
       // One more than are taken: the record is refused, and what else it has stays out of memory.
-      if (group.rows.length <= maxLines) group.rows.push(row)
+      if (group.rows.length <= maxLines) group.rows.push(cells)
     } else {
       yield* ended()
-      group = { line, key: key ?? "", rows: [row] }
+      group = { line, key: key ?? "", rows: [cells] }
     }
   }
   yield* ended()
 }
 
-const notStorable = "It holds text that cannot be stored: NUL, broken Unicode, or too many levels."
+export const notStorable = "It holds text that cannot be stored: NUL, broken Unicode, or too many levels."
 
 export async function* fileRows(
   text: AsyncIterable<string>,

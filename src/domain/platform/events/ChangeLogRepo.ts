@@ -81,10 +81,12 @@ export const changeLogInsert = (
   }::jsonb) o
     ${guard === undefined ? sql.literal("") : sql.literal(`where exists (select 1 from ${guard})`)}`
 
-/** Writes an entry in a separate statement. */
-export const recordChange = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change: Change) {
-  yield* sql`with entry as (${changeLogInsert(sql, yield* CurrentActor, [change])}) select 1`
-})
+/** Writes entries in a separate statement. */
+export const recordChange = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, ...changes: ReadonlyArray<Change>) {
+    yield* sql`with entry as (${changeLogInsert(sql, yield* CurrentActor, changes)}) select 1`
+  }
+)
 
 /** A change as SQL over the rows of `from`, one entry per row. */
 export interface Written {

@@ -33,10 +33,13 @@ export interface PluginDatabase {
   /** Runs the effect in a transaction; a failure takes everything back. */
   readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /**
-   * Writes an event of the manifest's list into the change log: it is emitted if the caller's transaction commits.
-   * A name that the manifest does not list is a defect.
+   * Writes an event of the manifest's list into the change log, of one record or of each of several in one statement: it is
+   * emitted if the caller's transaction commits. A name that the manifest does not list is a defect.
    */
-  readonly announce: (event: string, of: Announcement) => Effect.Effect<void, never, CurrentActor>
+  readonly announce: (
+    event: string,
+    of: Announcement | ReadonlyArray<Announcement>
+  ) => Effect.Effect<void, never, CurrentActor>
   /** The next value of a counter of the plugin in the organization, and the period that it is of (`numbers`). */
   readonly nextNumber: (
     counter: { readonly kind: string; readonly scope: string; readonly period: string }

@@ -51,8 +51,12 @@ export const pluginDatabase = (
         return yield* Effect.die(new Error(`Plugin "${id}" does not list the event "${event}".`))
       }
       // Names of events are those of the manifest, which the types of the core cannot know.
-      const change = { ...of, type: event as PluginType, entityType: of.entityType as PluginType }
-      yield* Effect.orDie(recordChange(sql, change))
+      const changes = [of].flat().map((one) => ({
+        ...one,
+        type: event as PluginType,
+        entityType: one.entityType as PluginType
+      }))
+      yield* Effect.orDie(recordChange(sql, ...changes))
     }),
     nextNumber: Effect.fn("PluginDatabase.nextNumber")(function*({ kind, period, scope }) {
       const { organizationId } = yield* CurrentActor

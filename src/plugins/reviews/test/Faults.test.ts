@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Cutter, openCutter } from "../../../../test/support/OpenTap.ts"
-import { openShop, type Shop } from "./ReviewShop.ts"
+import { csvOf, openShop, type Shop } from "./ReviewShop.ts"
 
 describe("a process that ends between two statements", () => {
   let shop: Shop
@@ -61,4 +61,48 @@ describe("a process that ends between two statements", () => {
     assert.deepStrictEqual(types, names.map((name) => `reviews.${name}`))
     assert.strictEqual(jobs, 2)
   }, 120_000)
+
+  const reviewsOf = (product_id: string, count: number) =>
+    csvOf(Array.from({ length: count }, (_, n) => ({ product_id, rating: "4", curated: "ok", body: `Number ${n}` })))
+
+  it(
+    "imports each page of a file with its ratings, events and search, and the rest when it is sent again",
+    async () => {
+      const entityId = await shop.product()
+      const file = reviewsOf(entityId, 501)
+      const [, first] = file.split("\n")
+      const dry = await shop.send([file, first].join("\n"), "?dryRun=true")
+      assert.deepInclude(dry.at("data"), { created: 501, skipped: 1 })
+      const times = await cutter.cutOff(shop.app, [201], () => shop.send(file), async () => {
+        const [row] = await shop.app.db.query(
+          `select (select count(*)::int from customer_reviews where entity_id = $1 and is_published) as published,
+          coalesce((select star4 from review_summaries where entity_id = $1), 0) as counted,
+          (select count(*)::int from outbox_events where type = 'reviews.imported' and payload->>'entityId' = $1::text)
+            as announced,
+          (select count(*)::int from commerce_jobs where task_slug = 'search/update'
+            and input->'ids' ? $1::text) as searches`,
+          [entityId]
+        )
+        const { announced, counted, published, searches } = Object(row)
+        assert.include([0, 500, 501], published)
+        assert.deepStrictEqual([counted, announced, searches], [published, published, Math.ceil(published / 500)])
+      })
+      assert.isAtLeast(times, 5)
+      assert.deepStrictEqual(await shop.summary(entityId), [4, 501])
+    },
+    120_000
+  )
+
+  it("imports 500 rows with as many statements as one", async () => {
+    const statements = async (rows: number) => {
+      const file = reviewsOf(await shop.product(), rows)
+      cutter.take()
+      assert.strictEqual((await shop.send(file)).at("data.created"), rows)
+      // The relay of events works beside.
+      const tables = /customer_reviews|review_summaries|plugin_entities|plugin_customers|^with entry as/
+      return cutter.take().filter(({ text }) => tables.test(text)).length
+    }
+    const [one, full, more] = [await statements(1), await statements(500), await statements(501)]
+    assert.deepStrictEqual([full, more], [one, 2 * one])
+  })
 })

@@ -1,4 +1,5 @@
 import { inject } from "@effect/vitest"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import {
   buildersOf,
@@ -9,7 +10,15 @@ import {
   withPermissions
 } from "stoa/plugin/testing"
 import { callsOf } from "../../../../test/support/PluginCalls.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { reviewsPlugin } from "../index.ts"
+
+/** A CSV file of rows by the names of their columns. */
+export const csvOf = (rows: ReadonlyArray<Readonly<Record<string, string>>>) => {
+  const names = [...new Set(rows.flatMap(Object.keys))]
+  const cell = (text = "") => text === "" ? "" : `"${text.replaceAll("\"", "\"\"")}"`
+  return [names.join(","), ...rows.map((row) => names.map((name) => cell(row[name])).join(","))].join("\n")
+}
 
 /** A store whose customers buy and review. */
 export const openShop = async (config: PluginTestOptions = {}) => {
@@ -62,6 +71,15 @@ export const openShop = async (config: PluginTestOptions = {}) => {
     await done("POST", `/orders/${id}/fulfillments`, { lineItems: lines, status: "delivered" })
     return String(id)
   }
+  /** The token of the link in the mail about an order, as if that was sent just now. */
+  const link = async (orderId: string) => {
+    const [row] = await app.db.query(
+      `insert into customer_review_requests (organization_id, order_id, sent_at) values ('org_default', $1, $2)
+        on conflict (organization_id, order_id) do update set sent_at = excluded.sent_at returning id`,
+      [orderId, new Date(app.clock.now())]
+    )
+    return `${row?.["id"]}.${app.context.digests(`link ${row?.["id"]}`)[0]}`
+  }
   /** A private image that a customer uploaded. */
   const photo = async (as: TestActor, contentType = "image/jpeg", isPublic = false) => {
     const id = randomUUID()
@@ -83,15 +101,32 @@ export const openShop = async (config: PluginTestOptions = {}) => {
   /** Whether a visitor is led to the file of a medium. */
   const isShown = async (mediaId: string) =>
     (await fetch(`${app.app.url}/api/media/${mediaId}`, { redirect: "manual" })).status === 302
+  /** Waits until statements with this text wait for locks. */
+  const waits = (part: string, count = 1) =>
+    Effect.promise(() =>
+      waitFor(`${part} to wait`, async () => {
+        const locks = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%' || $1 || '%'"
+        return (await app.db.query(locks, [part])).length >= count
+      })
+    )
+  const slugOf = async (entityId: string) =>
+    String((await app.db.query("select slug from catalog_entities where id = $1", [entityId]))[0]?.["slug"])
+  /** Imports a file. */
+  const send = (file: string, query = "") =>
+    calls.ask("POST", `/reviews/import${query}`, file, undefined, { "content-type": "text/csv" })
   return {
     ...calls,
     app,
+    waits,
+    slugOf,
+    send,
     mails,
     product,
     customer,
     profileOf,
     order,
     guestOrder,
+    link,
     photo,
     write,
     summary,
