@@ -36,8 +36,13 @@ const tasks = [
   "appointments/auto-cancel"
 ]
 
+/** The token of a link. */
+const tokenIn = (link: unknown) => decodeURIComponent(/[?&]token=([^&>]+)/.exec(String(link))?.[1] ?? "")
+
 it("a reader of docs/customers-come-back.md gets what it says, and the mails that it names", async () => {
   const mails: Array<string> = []
+  /** Tokens of the mails that ask for reviews, by whose they are. */
+  const tokens: Record<string, { readonly token: string; readonly decline: string }> = {}
   const test = await createPluginTestApp(
     [
       reviewsPlugin({ reviewPage: "https://shop.example/review" }),
@@ -47,29 +52,40 @@ it("a reader of docs/customers-come-back.md gets what it says, and the mails tha
     ],
     {
       postgres: inject("postgres"),
-      email: { send: async ({ template, to }) => void mails.push(`${template} ${to}`) }
+      email: {
+        send: async ({ data, headers, template, to }) => {
+          mails.push(`${template} ${to}`)
+          if (template !== "reviews/request") return
+          const token = tokenIn(Reflect.get(Object(data), "link"))
+          tokens[`${to.split("@")[0]}sMail`] = { token, decline: tokenIn(headers["List-Unsubscribe"]) }
+        }
+      }
     }
   )
   try {
     const guide = await readFile(join(import.meta.dirname, "../../docs/customers-come-back.md"), "utf8")
     const rows = async (...query: Parameters<typeof test.db.query>) => (await test.db.query(...query)).length
     const later = async () => {
-      await waitFor("the delivery's event", async () => await rows("select 1 from customer_review_requests") > 0)
+      const unknown = `select 1 from orders o where status = 'fulfilled'
+        and not exists (select 1 from customer_review_requests r where r.order_id = o.id)`
+      await waitFor("the deliveries' events", async () => await rows(unknown) === 0)
       const ids = await Promise.all(tasks.map((task) => test.serviceRegistry.enqueue(task, {})))
       // Those of these tasks, and what they have enqueued: a notice is no more sent once its order is placed.
-      const open = `select 1 from commerce_jobs where (id = any($1::uuid[]) or task_slug = 'scheduled-orders/notify')
-        and status in ('pending', 'processing')`
+      const open = `select 1 from commerce_jobs where (id = any($1::uuid[])
+          or task_slug in ('scheduled-orders/notify', 'mail/send')) and status in ('pending', 'processing')`
       await waitFor("the jobs", async () => await rows(open, [ids]) === 0)
+      return tokens
     }
     const customers = { ann: customer("ann"), bob: customer("bob") }
     await runGuide(test.app, guide, { clock: test.clock, customers, later })
     const named = [
       "reviews/request ann@example.com",
+      "reviews/request carl@example.com",
       "scheduled-orders/notice ann@example.com",
       "appointments/opening bob@example.com"
     ]
     await waitFor(`the mails: ${mails.join(", ")}`, () => named.every((one) => mails.includes(one)))
-    assert.strictEqual(new Set(mails.filter((one) => one.startsWith("reviews/"))).size, 1)
+    assert.lengthOf(mails.filter((one) => one.startsWith("reviews/")), 2)
   } finally {
     await test.close()
   }

@@ -37,7 +37,8 @@ const agrees = (shown: unknown, given: unknown, where: string): void => {
 interface Cast {
   readonly customers?: Readonly<Record<string, TestActor>>
   readonly clock?: PluginTestApp["clock"]
-  readonly later?: () => Promise<unknown>
+  /** Gives what requests may name after it, such as the tokens of mails. */
+  readonly later?: () => Promise<Readonly<Record<string, unknown>>>
 }
 
 /** `{{in 3 days}}` and `{{in 4 days at 10:00}}`, by a clock. */
@@ -80,7 +81,7 @@ export const runGuide = async ({ request }: PluginTestApp["app"], guide: string,
     if (time !== undefined) {
       // The guide says it as the clock reads it: "8 days".
       clock?.advance(time as `${number} days`)
-      await later?.()
+      for (const [name, data] of Object.entries(await later?.() ?? {})) answers.set(name, data)
     } else if (kind === "http") { for (const one of text.split(/\n{2,}/)) last = await send(one, who) }
     else if (last !== undefined) {
       const { again, data, where } = last
