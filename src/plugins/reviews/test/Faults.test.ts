@@ -6,7 +6,8 @@ describe("a process that ends between two statements", () => {
   let shop: Shop
   let cutter: Cutter
   beforeAll(async () => {
-    cutter = await openCutter(/customer_review|review_summaries/)
+    // Requests are read before the transaction of a guest, by another connection.
+    cutter = await openCutter(/customer_review(?!_requests)|review_summaries/)
     shop = await openShop({ postgres: cutter, jobs: { autorun: { enabled: false } } })
   })
   afterAll(async () => {
@@ -60,6 +61,44 @@ describe("a process that ends between two statements", () => {
     const types = events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1])
     assert.deepStrictEqual(types, names.map((name) => `reviews.${name}`))
     assert.strictEqual(jobs, 2)
+  }, 120_000)
+
+  it("leaves a guest's review agreed with its rating and its last event", async () => {
+    const entityId = await shop.product()
+    const token = await shop.link(await shop.guestOrder("cut@example.com", entityId))
+    const agree = async () => {
+      const [row] = await shop.app.db.query(
+        `select coalesce((select status from customer_reviews where entity_id = $1), 'none') as status,
+          coalesce((select type from outbox_events where type like 'reviews.%' and payload->>'entityId' = $1::text
+            order by entry_number desc limit 1), 'none') as event,
+          coalesce((select star1 + 10 * star4 from review_summaries where entity_id = $1), 0)
+            - coalesce((select sum(case rating when 1 then 1 else 10 end) from customer_reviews where entity_id = $1
+              and is_published), 0) as difference`,
+        [entityId]
+      )
+      const { difference, event, status } = Object(row)
+      assert.strictEqual(Number(difference), 0)
+      const states = ["none none", "pending reviews.submitted", "approved reviews.approved", "none reviews.removed"]
+      assert.include(states, `${status} ${event}`)
+    }
+    // A change that was made before it was cut off is refused the next time.
+    const cutOff = async (method: string, path = "", body?: object) => {
+      const send = () => shop.ask(method, `/reviews/guest${path}`, body, null, { "x-review-token": token })
+      assert.isAtLeast(await cutter.cutOff(shop.app, [200, 201, 404, 409], send, agree), 4, method)
+    }
+    const approve = async () => {
+      const id = (await shop.done("GET", `/reviews?entityId=${entityId}`)).text("data.0.id")
+      await shop.done("PATCH", `/reviews/${id}/approve`)
+    }
+    await cutOff("POST", "", { entityId, rating: 4, title: "Good" })
+    await approve()
+    assert.deepStrictEqual(await shop.summary(entityId), [4, 1])
+    await cutOff("PATCH", `/${entityId}`, { rating: 1 })
+    assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
+    await approve()
+    assert.deepStrictEqual(await shop.summary(entityId), [1, 1])
+    await cutOff("DELETE", `/${entityId}`)
+    assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
   }, 120_000)
 
   const reviewsOf = (product_id: string, count: number) =>

@@ -123,9 +123,11 @@ describe("reviews of another shop", () => {
     const { sql, transaction } = shop.app.tables
     const work = Effect.gen(function*() {
       yield* sql`delete from customer_reviews where entity_id = ${entityId}::uuid`
-      const importing = files.map((file) => report(file))
-      yield* shop.waits("", 2)
-      return { importing }
+      const one = report(files[0] ?? "")
+      yield* shop.waits("insert into customer_reviews", one)
+      const other = report(files[1] ?? "")
+      yield* shop.waits("pg_advisory_xact_lock", other)
+      return { importing: [one, other] }
     })
     const { importing } = await shop.app.serviceRegistry.run(transaction(Effect.orDie(work)))
     const created = (await Promise.all(importing)).map((one) => one.created)
@@ -223,7 +225,7 @@ describe("reviews of another shop", () => {
     const work = Effect.gen(function*() {
       yield* sql`select 1 from customers where id = ${customerId}::uuid for update`
       const importing = shop.send(file)
-      yield* shop.waits("from plugin_customers")
+      yield* shop.waits("from plugin_customers", importing)
       return { importing, ...yield* happening(customerId) }
     })
     const { also, importing } = await shop.app.serviceRegistry.run(transaction(Effect.orDie(work)))
@@ -245,7 +247,7 @@ describe("reviews of another shop", () => {
     const entityId = await shop.product({ stock: 0 })
     const deleted = beside(entityId, () => {
       const also = shop.ask("DELETE", `/catalog/entities/${entityId}`).then(({ status }) => status)
-      return Effect.as(shop.waits("catalog_entities"), { also })
+      return Effect.as(shop.waits("catalog_entities", also), { also })
     })
     assert.deepStrictEqual(await deleted, [201, 200, [true]])
   }, 60_000)

@@ -101,14 +101,18 @@ export const openShop = async (config: PluginTestOptions = {}) => {
   /** Whether a visitor is led to the file of a medium. */
   const isShown = async (mediaId: string) =>
     (await fetch(`${app.app.url}/api/media/${mediaId}`, { redirect: "manual" })).status === 302
-  /** Waits until statements with this text wait for locks. */
-  const waits = (part: string, count = 1) =>
-    Effect.promise(() =>
-      waitFor(`${part} to wait`, async () => {
-        const locks = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%' || $1 || '%'"
-        return (await app.db.query(locks, [part])).length >= count
-      })
-    )
+  /** Waits until a statement of this work with this text waits for a lock; false when the work is done before. */
+  const waits = (part: string, work: Promise<unknown>) =>
+    Effect.promise(() => {
+      let isDone = false
+      const end = () => {
+        isDone = true
+      }
+      work.then(end, end)
+      const locks = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%' || $1 || '%'"
+      const look = async () => isDone || (await app.db.query(locks, [part])).length > 0
+      return waitFor(`${part} to wait`, look).then(() => !isDone)
+    })
   const slugOf = async (entityId: string) =>
     String((await app.db.query("select slug from catalog_entities where id = $1", [entityId]))[0]?.["slug"])
   /** Imports a file. */
