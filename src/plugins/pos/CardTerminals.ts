@@ -20,9 +20,9 @@ export type TerminalOutcome =
 
 type Call<A> = Effect.Effect<A, PaymentDeclined | PaymentUnknown, CurrentActor>
 
-/** The event names no payment of this provider, or its signature is wrong: 400. */
+/** What an event is about. */
 export interface TerminalEvent {
-  readonly intentId: string
+  readonly paymentId: string
 }
 
 /**
@@ -42,7 +42,10 @@ export interface PosTerminalAdapter {
   readonly register?: (
     reader: { readonly registrationCode: string; readonly label: string }
   ) => Call<{ readonly readerId: string }>
-  /** Undefined for an event without a valid signature. Absent: the provider sends none, and its payments are asked for. */
+  /**
+   * The payment of an event; undefined without a valid signature. Events are hints: the payment is then asked for. Absent:
+   * the provider sends none.
+   */
   readonly verifyWebhook?: (
     headers: Readonly<Record<string, string | undefined>>,
     rawBody: string

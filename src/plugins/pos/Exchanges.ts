@@ -54,7 +54,7 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
 ) {
   const { asStore, db, services } = call
   const { originalOrderId, payment = { method: "cash" as const }, replacementItems, shiftId, terminalId } = sent
-  if (payment.method === "original") return yield* new NotOriginal()
+  if (payment.method === "original" || payment.method === "gift_card") return yield* new NotOriginal()
   const allowed = yield* approvalFor(call, { action: "exchange", permission: manage, token })
   const order = yield* asStore(services.orders.get(originalOrderId))
   const { amount: worth, lines: decided } = yield* asStore(

@@ -19,7 +19,7 @@ export const overrides = table("pos_overrides", {
   operatorId: text,
   action: text,
   transactionId: uuid.nullable,
-  expiresAt: timestamp,
+  expiresAt: timestamp.until,
   usedAt: timestamp.nullable,
   usedBy: text.nullable
 }, { counted: false, indexes: [{ columns: ["expiresAt"] }] })

@@ -44,6 +44,14 @@ export const PosSettings = Schema.Struct({
     description:
       "Logins by PIN: credentialTtlSeconds (43200), lockoutMaxAttempts (5), lockoutWindowMinutes (15), refuseWeak (true)"
   }),
+  giftCards: option(Schema.Boolean, {
+    default: false,
+    description: "Refunds as a new gift card. Needs the plugin gift-cards before this one"
+  }),
+  printing: option(Schema.Boolean, {
+    default: false,
+    description: "Receipts for the printer of a till. Needs the plugin notifications before this one"
+  }),
   terminals: option<ReadonlyArray<PosTerminalAdapter>>({
     default: [],
     description: "Adapters of card terminals, for payments by card with a `provider`"

@@ -1,5 +1,15 @@
-import { Effect, Schema } from "effect"
-import { FreeText, InvalidTransition, mailTemplate, moneyText, OrderId, type PluginCall, Time } from "stoa/plugin"
+import { Effect, Option, Schema } from "effect"
+import {
+  FreeText,
+  invalid,
+  InvalidTransition,
+  mailTemplate,
+  moneyText,
+  OrderId,
+  type PluginCall,
+  Time
+} from "stoa/plugin"
+import { PrintQueue } from "../notifications/index.ts"
 import { fiscalRecords, FiscalView } from "./FiscalRecords.ts"
 import { netOf, TaxPart, transactions } from "./Sales.ts"
 import { loadSale } from "./SaleStore.ts"
@@ -159,6 +169,27 @@ export const receiptMail = mailTemplate({
   }
 })
 
+class NoPrinter extends invalid(
+  "PosNoPrinter",
+  "printerId",
+  "printerId of the terminal is missing, or the option `printing` is off."
+) {}
+
+/** Queues a receipt for the printer of its till. */
+const printReceipt = Effect.fnUntraced(function*(call: PluginCall, id: string) {
+  const { terminal } = yield* loadSale(call.db, id)
+  const queue = Option.getOrUndefined(yield* Effect.serviceOption(PrintQueue))
+  if (terminal.printerId === null || queue === undefined) return yield* new NoPrinter()
+  const receipt = yield* receiptOf(call, id, true)
+  const content = {
+    title: titleOf(receipt),
+    rows: rowsOf(receipt),
+    bytes: Buffer.from(escPosOf(receipt)).toString("base64")
+  }
+  const job = yield* queue.print({ type: "receipt", printerId: terminal.printerId, format: "esc_pos", content })
+  return { printJobId: job.id }
+})
+
 const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 
 const mailReceipt = Effect.fnUntraced(function*(call: PluginCall, id: string, to: string) {
@@ -187,6 +218,12 @@ export const receiptRoutes = [
       call.query.format === "escpos"
         ? { headers: { "content-type": "application/octet-stream" }, body: escPosOf(receipt) }
         : { headers: { "content-type": "text/html; charset=utf-8" }, body: htmlOf(receipt) })),
+  routes.post("/transactions/:id/receipt/print", {
+    summary: "Print a receipt",
+    description: "At the printer of its terminal. 404; 422 without a printer, and unless it is completed or voided.",
+    permission: operate,
+    success: Schema.Struct({ printJobId: Schema.String })
+  }).handle((call) => printReceipt(call, call.params.id)),
   routes.post("/transactions/:id/receipt/email", {
     summary: "Mail a receipt",
     description: "404, 422.",

@@ -13,7 +13,14 @@ const Returned = Schema.Struct({
   transaction: Schema.Struct(Struct.omit(TransactionView.fields, ["items", "payments", "amountDue", "cartId"])),
   returnItems: Schema.Array(Schema.Struct(fieldsOf(returnItems))),
   refundTotal: Schema.Int.annotate({ description: "What goes back, after fees, in minor units." }),
-  payment: PaymentView
+  payment: PaymentView,
+  giftCard: Schema.optional(
+    Schema.Struct({
+      id: Schema.String,
+      code: Schema.String.annotate({ description: "Only this answer has it." }),
+      displayCode: Schema.String
+    })
+  )
 })
 
 const Exchanged = Schema.Struct({

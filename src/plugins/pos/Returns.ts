@@ -1,4 +1,4 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import {
   conflict,
   type CurrentActor,
@@ -10,6 +10,7 @@ import {
   Text,
   uuid
 } from "stoa/plugin"
+import { GiftCards } from "../gift-cards/index.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { type Approval, approvalFor } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
@@ -29,6 +30,10 @@ class FeeTooHigh extends invalid(
   (at: number, worth: number) => `items.${at}.restockingFee must be at most ${worth}, which the line is worth.`
 ) {}
 class ShiftElsewhere extends conflict("PosReturnShift", "The shift is at another terminal.") {}
+class NoCards
+  extends invalid("PosNoCards", "payment.method", "payment.method gift_card needs the option `giftCards`.")
+{}
+
 const Fee = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 const { quantity, reason } = returnItems.columns
 
@@ -44,8 +49,10 @@ export const ReturnedItem = Schema.Struct({
 type ReturnedItem = typeof ReturnedItem.Type
 
 export const Payout = Schema.Struct({
-  method: Schema.Literals(["cash", "original", "other"]).annotate({
-    description: "original: by the payments of the order. Others are given at the till, and no provider is asked."
+  method: Schema.Literals(["cash", "original", "gift_card", "other"]).annotate({
+    description:
+      "original: by the payments of the order. gift_card: on a new card (option `giftCards`). Others are given " +
+      "at the till, and no provider is asked."
   }),
   amount: Schema.optional(Schema.Int.annotate({ description: "What the return comes to; another one is refused." })),
   reference: Schema.optional(Text)
@@ -136,6 +143,18 @@ const requireWay = Effect.fnUntraced(function*(
   return yield* approvalFor(call, { action: "refund", permission: "pos:admin", token })
 })
 
+/** A new gift card with the money of a return, in its transaction. */
+const issueCard = Effect.fnUntraced(
+  function*({ asStore }: PluginCall, { currency, customerId, id }: Order, amount: number) {
+    const cards = Option.getOrUndefined(yield* Effect.serviceOption(GiftCards))
+    if (cards === undefined) return yield* new NoCards()
+    const [made] = yield* asStore(
+      cards.write([{ amount, currency, purchaserId: customerId, sourceOrderId: OrderId.make(id) }])
+    )
+    return made === undefined ? {} : { giftCard: { id: made.card.id, code: made.code, displayCode: made.displayCode } }
+  }
+)
+
 /**
  * Takes goods of an order back. Refund, units, counters and the return are one transaction; the provider is asked after
  * it. 404; 403; 409 for a closed shift, and when nothing is left to give back; 422.
@@ -153,7 +172,10 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
   const order = yield* asStore(services.orders.get(originalOrderId))
   const refund = refundOf(items)
   const isOutside = payout.method !== "original"
-  const givenOutside = { means: `${payout.method} at till ${terminal.code}`, reference: payout.reference }
+  const givenOutside = {
+    means: `${payout.method.replace("_", " ")} at till ${terminal.code}`,
+    reference: payout.reference
+  }
   const made = yield* db.transaction(Effect.gen(function*() {
     yield* allowed.spend
     if (way.by !== allowed.by) yield* way.spend
@@ -195,7 +217,8 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
       processedAt: yield* DateTime.nowAsDate
     })
     yield* count(db, shift, "refunds", total)
-    return { transaction, returnItems: returned, refundTotal: total, payment: paid, ...written }
+    const card = payout.method === "gift_card" && total > 0 ? yield* issueCard(call, order, total) : {}
+    return { transaction, returnItems: returned, refundTotal: total, payment: paid, ...card, ...written }
   }))
   const { decided: _, refundId, settled, ...answer } = made
   if (!settled && !isOutside) {

@@ -70,7 +70,7 @@ export const logins = table("pos_logins", {
   operatorId: text,
   shiftId: uuid.references(shifts).nullable,
   apiKeyId: idOf(ApiKeyId).unique(),
-  expiresAt: timestamp
+  expiresAt: timestamp.until
 }, { changeLog: false, counted: false, indexes: [{ columns: ["shiftId"] }, { columns: ["expiresAt"] }] })
 
 export const shiftMachine = machine(shifts, {
@@ -149,14 +149,16 @@ export const noteCash = Effect.fn("Shifts.noteCash")(
   (work, { db }) => db.transaction(work)
 )
 
+type Counted = "sales" | "refunds" | "voids" | "late"
+
+const added = (shift: Shift, kind: Counted, total: number) => {
+  if (kind === "sales") return { salesCount: shift.salesCount + 1, salesTotal: shift.salesTotal + total }
+  if (kind === "refunds") return { refundsCount: shift.refundsCount + 1, refundsTotal: shift.refundsTotal + total }
+  return kind === "voids"
+    ? { voidsCount: shift.voidsCount + 1, voidsTotal: shift.voidsTotal + total }
+    : { lateCount: shift.lateCount + 1, lateTotal: shift.lateTotal + total }
+}
+
 /** Adds to the counters of a locked shift. */
-export const count = (
-  db: PluginDatabase,
-  shift: Shift,
-  kind: "sales" | "refunds" | "voids" | "late",
-  total: number
-) =>
-  db.table(shifts).update(shift.id, {
-    [`${kind}Count`]: shift[`${kind}Count`] + 1,
-    [`${kind}Total`]: shift[`${kind}Total`] + total
-  })
+export const count = (db: PluginDatabase, shift: Shift, kind: Counted, total: number) =>
+  db.table(shifts).update(shift.id, added(shift, kind, total))

@@ -1,5 +1,7 @@
 import { Effect, Layer } from "effect"
 import { CurrencyCode, modelOf, PluginContext, pluginWith } from "stoa/plugin"
+import { GiftCards } from "../gift-cards/index.ts"
+import { PrintQueue } from "../notifications/index.ts"
 import { tillMethods } from "./CardTerminals.ts"
 import { closingRoutes, closings } from "./Closings.ts"
 import { fiscalRecords } from "./FiscalRecords.ts"
@@ -19,6 +21,7 @@ import { cashEvents, logins, shifts } from "./Shifts.ts"
 import { splitRoutes } from "./Splits.ts"
 import { syncRoute } from "./Sync.ts"
 import { devices, deviceScope, terminalRoutes, terminals } from "./Terminals.ts"
+import { terminalWebhook } from "./TerminalWebhook.ts"
 import { transactionRoutes } from "./TransactionRoutes.ts"
 
 export type { PosTerminalAdapter, TerminalEvent, TerminalOutcome, TerminalRequest } from "./CardTerminals.ts"
@@ -27,6 +30,8 @@ export type { FiscalAdapter, FiscalRecord } from "./FiscalRecords.ts"
 /** Sales at tills: shifts, payments one by one, returns, closings (contract-tills-channels §A): `plugins: [pos({ … })]`. */
 export const pos = pluginWith("pos", PosSettings, (settings) => ({
   version: "1.0.0",
+  requires: [...(settings.printing ? ["notifications"] : []), ...(settings.giftCards ? ["gift-cards"] : [])],
+  uses: [...(settings.printing ? [PrintQueue] : []), ...(settings.giftCards ? [GiftCards] : [])],
   permissions: [
     { scope: "pos:operate", description: "Sell at a till" },
     { scope: "pos:manage", description: "Set prices, void and take back without an override, see all shifts" },
@@ -68,7 +73,8 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
   events: ["pos.completed", "pos.voided", "pos.returned", "pos.shift_closed", "pos.closing"],
   mailTemplates: [receiptMail],
   paymentMethods: () => tillMethods(settings.terminals),
-  routes: () => [
+  routes: (context) => [
+    terminalWebhook(context),
     ...terminalRoutes,
     ...operatorRoutes,
     ...shiftRoutes,

@@ -4,12 +4,17 @@ import { refused, stockOf } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { scriptedProvider } from "../../../../test/checkout/ScriptedProvider.ts"
 import { aCartWith, aProduct, checkOut } from "../../../../test/support/Purchase.ts"
 import { type Answer, api, asAdmin, at, live, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { giftCards } from "../../gift-cards/index.ts"
+import { notifications } from "../../notifications/index.ts"
 import { pos } from "../index.ts"
 import { aSale, aTill, complete, get, pay, post, type Till } from "./Till.ts"
 
 const provider = scriptedProvider()
 const shop = layer(
-  testAppLayer({ plugins: [pos()], payments: { adapters: [provider.adapter] } }, { logLevel: "none" }),
+  testAppLayer({
+    plugins: [giftCards(), notifications(), pos({ giftCards: true, printing: true })],
+    payments: { adapters: [provider.adapter] }
+  }, { logLevel: "none" }),
   live
 )
 
@@ -127,6 +132,35 @@ shop("goods that come back to a till", (it) => {
       yield* post(`/shifts/${till.shiftId}/close`, { closingCount: 0 })
       refused(yield* takeBack(till, sale), 409, "CONFLICT")
       assert.deepStrictEqual(yield* stockOf(sale.entityId), { onHand: 49, reserved: 0 })
+    }))
+
+  it.effect("are given back as a new gift card, whose code is in that answer only", () =>
+    Effect.gen(function*() {
+      const till = yield* aTill()
+      const sale = yield* sold(till, 1)
+      const back = yield* takeBack(till, sale, {}, { method: "gift_card" })
+      const code = back.text("data.giftCard.code")
+      const card = yield* api("POST", "/api/gift-cards/check-balance", { body: { code } })
+      assert.strictEqual(card.at("data.balance"), 1_000, JSON.stringify(card.body))
+      assert.strictEqual((yield* reportOf(till)).at("data.cash.expected"), 11_000)
+      assert.notInclude(JSON.stringify((yield* get(`/transactions/${back.text("data.transaction.id")}`)).body), code)
+    }))
+
+  it.effect("have receipts, which the till's printer prints", () =>
+    Effect.gen(function*() {
+      const till = yield* aTill({ printerId: "front" })
+      const sale = yield* sold(till, 1)
+      const printed = yield* post(`${sale.path}/receipt/print`)
+      assert.strictEqual(printed.status, 201, JSON.stringify(printed.body))
+      const job = yield* api("GET", "/api/notifications/print/next?printerId=front", { as: asAdmin })
+      assert.deepStrictEqual([job.at("data.id"), job.at("data.type")], [printed.at("data.printJobId"), "receipt"])
+      assert.include(JSON.stringify(job.at("data.content")), sale.receiptNumber)
+      assert.strictEqual((yield* get(`${sale.path}/receipt`)).at("data.reprint"), 1)
+      const html = yield* get(`${sale.path}/receipt/file?format=html`)
+      assert.include(String(html.body), "COPY 2")
+      const other = yield* sold(yield* aTill(), 1)
+      refused(yield* post(`${other.path}/receipt/print`), 422, "VALIDATION_FAILED")
+      refused(yield* get(`${(yield* aSale(till)).path}/receipt`), 422, "INVALID_TRANSITION")
     }))
 
   it.effect("leave defective units out of stock", () =>
