@@ -1,7 +1,10 @@
-import { Context, Schema } from "effect"
-import { CurrencyCode, option } from "stoa/plugin"
+import { Context, Effect, Layer, Schema } from "effect"
+import { CurrencyCode, option, PluginContext } from "stoa/plugin"
 import type { PosTerminalAdapter } from "./CardTerminals.ts"
 import type { FiscalAdapter } from "./FiscalRecords.ts"
+
+/** An adapter that calls its provider by the kit's `outbound`. */
+type MadeAdapter = Effect.Effect<PosTerminalAdapter, never, Effect.Services<typeof PluginContext>>
 
 const from = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -52,7 +55,7 @@ export const PosSettings = Schema.Struct({
     default: false,
     description: "Receipts for the printer of a till. Needs the plugin notifications before this one"
   }),
-  terminals: option<ReadonlyArray<PosTerminalAdapter>>({
+  terminals: option<ReadonlyArray<PosTerminalAdapter | MadeAdapter>>({
     default: [],
     description: "Adapters of card terminals, for payments by card with a `provider`"
   }),
@@ -60,7 +63,24 @@ export const PosSettings = Schema.Struct({
 })
 export type PosSettings = typeof PosSettings.Type
 
-export class PosOptions extends Context.Service<PosOptions, PosSettings>()("stoa/plugins/pos/PosOptions") {}
+export class PosOptions extends Context.Service<
+  PosOptions,
+  Omit<PosSettings, "terminals"> & { readonly terminals: ReadonlyArray<PosTerminalAdapter> }
+>()("stoa/plugins/pos/PosOptions") {
+  static readonly layerOf = (settings: PosSettings) =>
+    Layer.effect(
+      PosOptions,
+      Effect.gen(function*() {
+        const { config } = yield* PluginContext
+        const defaultCurrency = settings.defaultCurrency ?? CurrencyCode.make(config.defaultCurrency)
+        const terminals = yield* Effect.forEach(
+          settings.terminals,
+          (one) => Effect.isEffect(one) ? one : Effect.succeed(one)
+        )
+        return { ...settings, defaultCurrency, terminals }
+      })
+    )
+}
 
 /** The rules of logins by PIN, with their defaults. */
 export const pinRules = ({ pinAuth }: PosSettings) => ({

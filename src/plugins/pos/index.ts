@@ -1,5 +1,5 @@
-import { Effect, Layer } from "effect"
-import { CurrencyCode, modelOf, PluginContext, pluginWith } from "stoa/plugin"
+import { Effect } from "effect"
+import { modelOf, pluginWith } from "stoa/plugin"
 import { GiftCards } from "../gift-cards/index.ts"
 import { PrintQueue } from "../notifications/index.ts"
 import { tillMethods } from "./CardTerminals.ts"
@@ -26,6 +26,7 @@ import { transactionRoutes } from "./TransactionRoutes.ts"
 
 export type { PosTerminalAdapter, TerminalEvent, TerminalOutcome, TerminalRequest } from "./CardTerminals.ts"
 export type { FiscalAdapter, FiscalRecord } from "./FiscalRecords.ts"
+export { stripeTerminal, type StripeTerminalOptions } from "./StripeTerminal.ts"
 
 /** Sales at tills: shifts, payments one by one, returns, closings (contract-tills-channels §A): `plugins: [pos({ … })]`. */
 export const pos = pluginWith("pos", PosSettings, (settings) => ({
@@ -63,16 +64,10 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
     closings,
     fiscalRecords
   }),
-  layer: Layer.effect(
-    PosOptions,
-    Effect.map(PluginContext, ({ config: { defaultCurrency } }) => ({
-      ...settings,
-      defaultCurrency: settings.defaultCurrency ?? CurrencyCode.make(defaultCurrency)
-    }))
-  ),
+  layer: PosOptions.layerOf(settings),
   events: ["pos.completed", "pos.voided", "pos.returned", "pos.shift_closed", "pos.closing"],
   mailTemplates: [receiptMail],
-  paymentMethods: () => tillMethods(settings.terminals),
+  paymentMethods: () => Effect.map(PosOptions, ({ terminals }) => tillMethods(terminals)),
   routes: (context) => [
     terminalWebhook(context),
     ...terminalRoutes,
