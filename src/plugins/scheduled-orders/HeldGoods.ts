@@ -1,6 +1,6 @@
 import { DateTime, Effect } from "effect"
 import { CurrentActor, holds, invalid } from "stoa/plugin"
-import { admin, moveGoods, type ScheduledOrder, type Tools } from "./ScheduledOrder.ts"
+import { admin, moveGoods, repeats, type ScheduledOrder, type Tools } from "./ScheduledOrder.ts"
 import { unitsToCome } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
@@ -52,8 +52,8 @@ export const hold = Effect.fnUntraced(function*(tools: Tools, settings: Schedule
 export const holdInstead = Effect.fnUntraced(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder, items: ScheduledOrder["items"]) {
     if (settings.holdGoods !== "scheduling") return
-    if (row.everyDays === null) yield* checkHoldTime(settings, row.scheduledFor)
-    const isNear = row.everyDays === null || (yield* isWithinHold(settings, row.scheduledFor))
+    if (!repeats(row)) yield* checkHoldTime(settings, row.scheduledFor)
+    const isNear = !repeats(row) || (yield* isWithinHold(settings, row.scheduledFor))
     if (isNear) yield* checkUnits(tools, settings, { ...row, items }, "items")
     yield* moveGoods(tools, row.id, row.items, isNear ? items : [])
   }

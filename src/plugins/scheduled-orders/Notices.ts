@@ -1,7 +1,7 @@
 import { DateTime, Effect, Result, Schema } from "effect"
 import { defineTask, dueTask, itemLabel, Moment, type PluginContext, Uuid } from "stoa/plugin"
 import { mailCustomer, noticeMail } from "./Mails.ts"
-import { aboutOf, currencyOf, type ScheduledOrder, scheduledOrders, type Tools } from "./ScheduledOrder.ts"
+import { aboutOf, currencyOf, repeats, type ScheduledOrder, scheduledOrders, type Tools } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
 type Priced = Pick<
@@ -72,11 +72,11 @@ const aDay = 86_400_000
 /** The times of an order: when it is placed, and when a renewal is announced. */
 export const timesOf = (
   { noticeDays, releaseMinutes }: ScheduleSettings,
-  { everyDays = null }: { readonly everyDays?: number | null | undefined },
+  order: Parameters<typeof repeats>[0],
   scheduledFor: Date
 ) => {
   const dueAt = new Date(scheduledFor.getTime() - releaseMinutes * 60_000)
-  const isAnnounced = noticeDays > 0 && everyDays !== null
+  const isAnnounced = noticeDays > 0 && repeats(order)
   return { scheduledFor, dueAt, noticeAt: isAnnounced ? new Date(dueAt.getTime() - noticeDays * aDay) : null }
 }
 

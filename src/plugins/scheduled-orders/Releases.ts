@@ -19,6 +19,7 @@ import {
   freeCart,
   noTimes,
   releaseGoods,
+  repeats,
   type ScheduledOrder,
   scheduledOrders,
   scheduling,
@@ -54,7 +55,7 @@ const release = Effect.fn("ScheduledOrders.release")(
       failureReason: null
     })
     // Slots are locked before goods, as for an order that is scheduled.
-    if (status === "scheduled" && claimed.everyDays !== null) yield* repeat(tools, settings, claimed)
+    if (status === "scheduled" && repeats(claimed)) yield* repeat(tools, settings, claimed)
     // The checkout reserves them itself.
     if (settings.holdGoods === "scheduling" && status === "scheduled") yield* releaseGoods(tools, claimed)
     yield* place(tools, claimed)
@@ -169,7 +170,7 @@ const expire = Effect.fn("ScheduledOrders.expire")(
     const expired = yield* tools.db.use(scheduling).move("expire", row.id, noTimes)
     yield* announce(tools, "expired", expired)
     if (row.status === "scheduled") {
-      if (row.everyDays !== null) yield* repeat(tools, settings, expired)
+      if (repeats(row)) yield* repeat(tools, settings, expired)
       if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
     }
     yield* freeCart(tools, row.cartId)

@@ -6,13 +6,14 @@ import {
   noTimes,
   own,
   releaseGoods,
+  repeats,
   type ScheduledOrder,
   scheduledOrders,
   scheduling,
   type Tools
 } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
-import { daysLater, takePlace } from "./Slots.ts"
+import { takePlace, timeAfter } from "./Slots.ts"
 
 class TooSoon extends invalid("TooSoon", "scheduledFor", "scheduledFor is too soon.") {}
 class TooLate extends invalid("TooLate", "scheduledFor", "scheduledFor is too far ahead.") {}
@@ -39,7 +40,7 @@ export const moveTo = Effect.fnUntraced(
   ) {
     const slotStart = yield* takePlace(tools, settings, scheduledFor, row.id)
     // Repeats that are far ahead hold nothing before their release.
-    const isNear = row.everyDays === null || (yield* isWithinHold(settings, scheduledFor))
+    const isNear = !repeats(row) || (yield* isWithinHold(settings, scheduledFor))
     if (row.status !== "scheduled" && isNear) yield* hold(tools, settings, row)
     return yield* tools.db.use(scheduling).move("plan", row.id, {
       ...change,
@@ -52,14 +53,11 @@ export const moveTo = Effect.fnUntraced(
 )
 
 /** The next time of an order that repeats, from now on. */
-const nextTime = Effect.fnUntraced(function*(
-  settings: ScheduleSettings,
-  { everyDays, repeatUntil, scheduledFor }: ScheduledOrder
-) {
-  if (everyDays === null) return yield* new NotRepeated()
+const nextTime = Effect.fnUntraced(function*(settings: ScheduleSettings, row: ScheduledOrder) {
+  if (!repeats(row)) return yield* new NotRepeated()
   const earliest = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { minutes: settings.leadMinutes }))
-  const next = daysLater(settings, scheduledFor, everyDays, earliest)
-  return repeatUntil !== null && next >= repeatUntil ? yield* new LastOne() : next
+  const next = timeAfter(settings, row, earliest)
+  return row.repeatUntil !== null && next >= row.repeatUntil ? yield* new LastOne() : next
 })
 
 /** How many times of an order that repeats are left out, one after the other, because nothing can be ordered for them. */
@@ -71,8 +69,8 @@ const mostLeftOut = 10
  */
 export const repeat = Effect.fn("ScheduledOrders.repeat")(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
-    const { cartId, currency, customerId, deliveryAddress, everyDays, id, items, locale, notes } = row
-    const { orderType, paymentMethodId, pickupLocation, repeatUntil } = row
+    const { cartId, currency, customerId, dayOfMonth, deliveryAddress, everyDays, everyMonths, id, items } = row
+    const { locale, notes, orderType, paymentMethodId, pickupLocation, repeatUntil } = row
     const orders = tools.db.table(scheduledOrders)
     const token = yield* orders.secret(id, "paymentMethodToken")
     for (let [tries, last] = [0, row]; tries < mostLeftOut; tries++) {
@@ -85,8 +83,10 @@ export const repeat = Effect.fn("ScheduledOrders.repeat")(
         cartId,
         currency,
         customerId,
+        dayOfMonth,
         deliveryAddress,
         everyDays,
+        everyMonths,
         items,
         locale,
         notes,
@@ -119,7 +119,7 @@ export const skip = Effect.fn("ScheduledOrders.skip")(
 export const pause = Effect.fn("ScheduledOrders.pause")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
     const row = yield* tools.db.use(scheduling).lock("pause", yield* tools.db.use(own).which(id))
-    if (row.everyDays === null) return yield* new NotRepeated()
+    if (!repeats(row)) return yield* new NotRepeated()
     if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
     return yield* tools.db.use(scheduling).move("pause", id, { ...noTimes, slotStart: null })
   },

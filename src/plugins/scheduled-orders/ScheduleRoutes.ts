@@ -69,7 +69,7 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
     create: {
       summary: "Schedule a cart",
       description:
-        "Orders its items at that time, at the prices of that time, with this means of payment; again every `everyDays`, if it says so. Staff names the customer, others get 403. 404 for another one's cart, 409 when it is scheduled already or the slot is full, 422 for a time that cannot be.",
+        "Orders its items at that time, at the prices of that time, with this means of payment; again every `everyDays` days or `everyMonths` months, if it says so. Staff names the customer, others get 403. 404 for another one's cart, 409 when it is scheduled already or the slot is full, 422 for a time that cannot be.",
       rate: "checkout",
       input: NewSchedule,
       answer: (call) => schedule(call, settings, call.actor, call.input)

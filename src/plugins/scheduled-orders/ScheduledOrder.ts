@@ -56,8 +56,12 @@ export const scheduledOrders = table("scheduled_orders", {
   notes: longText.nullable,
   paymentMethodId: text,
   paymentMethodToken: secret.nullable,
-  /** Days until it is ordered again; null: it is ordered once. */
+  /** Days until it is ordered again. Without these and months it is ordered once. */
   everyDays: integerBetween(1, 366).nullable,
+  /** Months until it is ordered again. */
+  everyMonths: integerBetween(1, 12).nullable,
+  /** The day on which it comes by months, the last one where a month is shorter. */
+  dayOfMonth: integerBetween(1, 31).nullable,
   repeatUntil: timestamp.until.nullable,
   status: oneOf(statuses).default("scheduled"),
   /** When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck. */
@@ -71,11 +75,12 @@ export const scheduledOrders = table("scheduled_orders", {
   orderId: idOf(OrderId).nullable,
   failureReason: longText.nullable
 }, {
-  // One row of a cart is to come; one that does not repeat uses its cart up until it is cancelled or expires.
+  // One row of a cart is to come; one that does not repeat uses its cart up until it is cancelled or expires. Another
+  // condition is another index: a numbered migration drops the one of before.
   unique: [{
     columns: ["cartId"],
     where: `status in ('scheduled', 'paused')
-      or every_days is null and status in ('processing', 'completed', 'failed')`
+      or every_days is null and every_months is null and status in ('processing', 'completed', 'failed')`
   }],
   indexes: [
     { columns: ["slotStart"], where: "slot_start is not null and status not in ('cancelled', 'expired')" },
@@ -84,6 +89,8 @@ export const scheduledOrders = table("scheduled_orders", {
     { columns: ["checkoutCartId"], where: "checkout_cart_id is not null" }
   ],
   checks: {
+    rhythm: "num_nonnulls(every_days, every_months) <= 1",
+    day_of_month: "(every_months is null) = (day_of_month is null)",
     address: "order_type <> 'delivery' or delivery_address is not null or status not in ('scheduled', 'paused')"
   },
   changeLog: false,
@@ -103,6 +110,11 @@ export const slots = table("scheduled_order_slots", {
   startsAt: timestamp.unique(),
   capacity: integerBetween(0, 100_000)
 }, { changeLog: false })
+
+/** Whether an order comes again, by days or by months. */
+export const repeats = (
+  { everyDays, everyMonths }: { readonly [K in "everyDays" | "everyMonths"]?: number | null | undefined }
+): boolean => (everyDays ?? everyMonths ?? null) !== null
 
 /** What an order keeps of the lines of a cart. */
 export const itemsOf = (lines: ReadonlyArray<typeof Item.Type>) =>
@@ -154,7 +166,7 @@ export const noTimes = { dueAt: null, noticeAt: null }
 /** The orders that a cart is kept for: it is neither changed nor bought beside them. */
 export const usesOf = (cartId: CartId) => [
   { cartId, status: { in: ["scheduled", "paused", "processing", "failed"] as const } },
-  { cartId, status: "completed" as const, everyDays: null }
+  { cartId, status: "completed" as const, everyDays: null, everyMonths: null }
 ]
 
 /** Frees a cart that is kept for no order any more. */

@@ -27,7 +27,7 @@ import {
   type Tools
 } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
-import { takePlace } from "./Slots.ts"
+import { dayOfMonthOf, takePlace } from "./Slots.ts"
 
 class NotForOthers extends forbidden("NotForOthers", `Permission '${admin}' is required to schedule for others.`) {}
 class CustomerMissing
@@ -35,12 +35,18 @@ class CustomerMissing
 {}
 class ForeignCart extends invalid("ForeignCart", "cartId", "cartId must be a cart of the customer.") {}
 class NothingToOrder extends invalid("NothingToOrder", "cartId", "cartId must be an active cart with items.") {}
+class TwoRhythms extends invalid(
+  "TwoRhythms",
+  "everyMonths",
+  "everyMonths must be null when everyDays is set: an order repeats by days or by months."
+) {}
 class NoAddress extends invalid("NoAddress", "deliveryAddress", "deliveryAddress is required for a delivery.") {}
 class NoDelivery
   extends invalid("NoDelivery", "deliveryAddress", "deliveryAddress is for deliveries: set orderType to delivery.")
 {}
 class Over extends invalid("Over", "", "The time of the order is over: change its time to schedule it again.") {}
-const details = ["orderType", "pickupLocation", "deliveryAddress", "notes", "everyDays", "repeatUntil"] as const
+const rhythm = ["everyDays", "everyMonths", "repeatUntil"] as const
+const details = ["orderType", "pickupLocation", "deliveryAddress", "notes", ...rhythm] as const
 
 export const NewSchedule = inputOf(scheduledOrders, {
   required: ["cartId", "scheduledFor", "paymentMethodId"],
@@ -81,6 +87,9 @@ const checkAddress = ({ deliveryAddress, orderType }: Pick<Change, "deliveryAddr
   return deliveryAddress && !isDelivery ? Effect.fail(new NoDelivery()) : Effect.void
 }
 
+const checkRhythm = ({ everyDays = null, everyMonths = null }: Pick<Change, "everyDays" | "everyMonths">) =>
+  everyDays !== null && everyMonths !== null ? Effect.fail(new TwoRhythms()) : Effect.void
+
 /** Schedules a cart of the customer's. 404 for another one's cart, 409 when it is scheduled or its slot is full, 422 when it cannot be. */
 export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   tools: Tools,
@@ -94,6 +103,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   yield* checkHoldTime(settings, scheduledFor)
   yield* requireWindow({ scheduledFor, repeatUntil: rest.repeatUntil }, "scheduledFor", "repeatUntil")
   yield* checkAddress(rest)
+  yield* checkRhythm(rest)
   const seen = yield* services.cart.get(cartId)
   const { cart, lines } = seen
   if (cart.customerId !== null && cart.customerId !== customerId) return yield* new ForeignCart()
@@ -104,6 +114,7 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
     const row = yield* db.table(scheduledOrders).insert({
       ...rest,
       ...yield* firstTimesOf(settings, rest, scheduledFor),
+      dayOfMonth: dayOfMonthOf(settings, rest, scheduledFor),
       cartId,
       customerId,
       items,
@@ -125,9 +136,12 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
 export const change = Effect.fn("ScheduledOrders.change")(
   function*(tools: Tools, settings: ScheduleSettings, id: string, asked: Change) {
     const row = yield* tools.db.use(scheduling).lock("plan", yield* tools.db.use(own).which(id))
-    const changed = meansFor(row, asked)
+    const wanted = { ...row, ...asked }
+    yield* checkRhythm(wanted)
+    const { deliveryAddress, orderType, scheduledFor = row.scheduledFor } = wanted
+    const dayOfMonth = dayOfMonthOf(settings, wanted, scheduledFor, row)
+    const changed = { ...meansFor(row, asked), dayOfMonth }
     const after = { ...row, ...changed }
-    const { deliveryAddress, orderType, scheduledFor = row.scheduledFor } = after
     if (changed.scheduledFor !== undefined || changed.repeatUntil !== undefined) {
       yield* requireWindow({ ...after, scheduledFor }, "scheduledFor", "repeatUntil")
     }
@@ -136,7 +150,8 @@ export const change = Effect.fn("ScheduledOrders.change")(
       deliveryAddress: orderType === "delivery" ? deliveryAddress : changed.deliveryAddress
     })
     if (changed.scheduledFor === undefined && row.status !== "failed") {
-      const notice = changed.everyDays !== undefined && { noticeAt: timesOf(settings, after, scheduledFor).noticeAt }
+      const isRhythm = changed.everyDays !== undefined || changed.everyMonths !== undefined
+      const notice = isRhythm && { noticeAt: timesOf(settings, after, scheduledFor).noticeAt }
       return yield* tools.db.table(scheduledOrders).update(id, { ...changed, ...notice })
     }
     yield* checkTime(settings, scheduledFor)

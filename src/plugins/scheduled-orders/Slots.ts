@@ -1,6 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import { conflict, invalid, Moment } from "stoa/plugin"
-import { slots, type Tools } from "./ScheduledOrder.ts"
+import { type ScheduledOrder, slots, type Tools } from "./ScheduledOrder.ts"
 import { lockSlot, takenSlots } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
@@ -11,8 +11,9 @@ class SlotFull extends conflict("SlotFull", "No more orders are taken for this t
 const minute = 60_000
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 
-const zoned = ({ timezone }: ScheduleSettings, at: DateTime.DateTime.Input) =>
-  DateTime.makeZonedUnsafe(at, { timeZone: timezone })
+type Zone = Pick<ScheduleSettings, "timezone">
+
+const zoned = ({ timezone }: Zone, at: DateTime.DateTime.Input) => DateTime.makeZonedUnsafe(at, { timeZone: timezone })
 
 /** The opening hours of a day as moments: where clocks change they are shorter or longer than the clock says. */
 const windowsOf = (
@@ -57,13 +58,42 @@ export const takePlace = Effect.fn("Slots.take")(
   }
 )
 
-/** The same time some days later, by the clock on the wall, from `earliest` on. */
-export const daysLater = (settings: ScheduleSettings, from: Date, days: number, earliest: Date): Date => {
-  const first = zoned(settings, from)
-  let next = from
+type Rhythm = Pick<ScheduledOrder, "dayOfMonth" | "everyDays" | "everyMonths">
+
+/** Moves a time of the clock on the wall by `n` times its days, or by months to their day or their last one. */
+const moved = (at: DateTime.Zoned, n: number, { dayOfMonth, everyDays, everyMonths }: Rhythm) =>
+  everyDays !== null
+    ? DateTime.add(at, { days: n * everyDays })
+    : DateTime.mutate(at, (date) => {
+      // Day 0 is the last one of the month before.
+      date.setUTCMonth(date.getUTCMonth() + n * (everyMonths ?? 1) + 1, 0)
+      date.setUTCDate(Math.min(dayOfMonth ?? 31, date.getUTCDate()))
+    })
+
+/** The next time of an order that repeats, by the clock on the wall, from `earliest` on. */
+export const timeAfter = (
+  zone: Zone,
+  { scheduledFor, ...rhythm }: Rhythm & Pick<ScheduledOrder, "scheduledFor">,
+  earliest: Date
+): Date => {
+  const first = zoned(zone, scheduledFor)
+  let next = scheduledFor
   // From the first on: a day without that time of the clock must not move those that follow.
-  for (let n = 1; n === 1 || next < earliest; n++) next = DateTime.toDateUtc(DateTime.add(first, { days: n * days }))
+  for (let n = 1; n === 1 || next < earliest; n++) next = DateTime.toDateUtc(moved(first, n, rhythm))
   return next
+}
+
+/** The day of the month of an order that repeats by months. One of the 31st stays so where it comes on the 28th. */
+export const dayOfMonthOf = (
+  zone: Zone,
+  { everyMonths = null }: { readonly everyMonths?: number | null | undefined },
+  scheduledFor: Date,
+  before?: Pick<ScheduledOrder, "dayOfMonth" | "scheduledFor">
+): number | null => {
+  if (everyMonths === null) return null
+  const dayOf = (at: Date) => DateTime.formatIsoDate(zoned(zone, at))
+  const isSameDay = before !== undefined && dayOf(before.scheduledFor) === dayOf(scheduledFor)
+  return (isSameDay ? before.dayOfMonth : null) ?? DateTime.toParts(zoned(zone, scheduledFor)).day
 }
 
 /** Says how many orders a slot takes. 422 for what is none, which would have no effect. */

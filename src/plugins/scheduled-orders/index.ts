@@ -9,6 +9,7 @@ import {
   pluginWith
 } from "stoa/plugin"
 import { failedMail, noticeMail } from "./Mails.ts"
+import { scheduleMigrations } from "./migrations.ts"
 import { noticeTasks } from "./Notices.ts"
 import { orderingTasks } from "./Releases.ts"
 import { scheduledOrders as orders, slots, usesOf } from "./ScheduledOrder.ts"
@@ -74,6 +75,7 @@ export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, 
     { scope: "scheduled-orders:read", description: "See one's scheduled orders", roles: ["customer"] }
   ],
   schema: () => ({ scheduledOrders: orders, slots }),
+  migrations: scheduleMigrations,
   events: ["completed", "failed", "cancelled", "expired"].map((end) => `scheduled_order.${end}`),
   mailTemplates: [failedMail, noticeMail],
   routes: ({ config }) => scheduleRoutes(settingsIn(config, options)),

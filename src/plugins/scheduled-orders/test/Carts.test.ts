@@ -119,15 +119,16 @@ describe("the cart of a scheduled order", () => {
   })
 
   it("has one order to come, whether that repeats or not", async () => {
-    for (const first of [{}, { everyDays: 7 }]) {
+    for (const first of [{}, { everyDays: 7 }, { everyMonths: 1 }]) {
       const { cartId } = await shop.row(await shop.scheduled(first))
-      for (const more of [{}, { everyDays: 7 }, { everyDays: 8 }]) {
+      for (const more of [{}, { everyDays: 7 }, { everyDays: 8 }, { everyMonths: 1 }]) {
         await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId, more), ann)
       }
     }
     const once = await shop.scheduled()
     const { cartId } = await shop.due(once, "completed")
     await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId, { everyDays: 7 }), ann)
+    await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId, { everyMonths: 1 }), ann)
   })
 
   it("has one order to come after the times between repeats were changed", async () => {
