@@ -82,6 +82,7 @@ it("a reader of docs/customers-come-back.md gets what it says, and the mails tha
       "reviews/request ann@example.com",
       "reviews/request carl@example.com",
       "scheduled-orders/notice ann@example.com",
+      "scheduled-orders/price-review ann@example.com",
       "appointments/opening bob@example.com"
     ]
     await waitFor(`the mails: ${mails.join(", ")}`, () => named.every((one) => mails.includes(one)))

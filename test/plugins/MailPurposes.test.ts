@@ -8,7 +8,8 @@ const purposes: Readonly<Record<string, string>> = {
   "notifications/Delivery.ts": "ofEachMail",
   "procurement/OrderPapers.ts": "order",
   "reviews/ReviewRequests.ts": "category reviews",
-  "scheduled-orders/Mails.ts": "transactional"
+  "scheduled-orders/Mails.ts": "transactional",
+  "scheduled-orders/PriceMails.ts": "transactional"
 }
 
 it("every mail of a plugin says its purpose, which is the one that was decided", () => {

@@ -1,6 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { type Actor, holds, InvalidTransition, LineRequest } from "stoa/plugin"
 import { holdInstead } from "./HeldGoods.ts"
+import { agreedTotalOf, requireSame } from "./Prices.ts"
 import { admin, currencyOf, itemsOf, own, type ScheduledOrder, scheduledOrders, type Tools } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
@@ -28,7 +29,7 @@ const inCart = Effect.fnUntraced(function*(
 
 /**
  * Replaces the items of an order that is scheduled or paused, and what is held for it. A renewal at the same moment is
- * placed with these items, or with those before and refuses these. 404 for another one's; 422 for items that a cart
+ * placed with these items, or with those before and refuses these. Their total is the agreed one. 404 for another one's; 422 for items that a cart
  * refuses, and once it is placed.
  */
 export const changeItems = Effect.fn("ScheduledOrders.changeItems")(function*(
@@ -43,10 +44,12 @@ export const changeItems = Effect.fn("ScheduledOrders.changeItems")(function*(
   yield* requireOpen(seen)
   const chosen = inCart(tools, seen, sent.items)
   const items = yield* holds(actor, admin) ? asStore(chosen) : chosen
+  const agreedTotal = yield* agreedTotalOf(tools, { ...seen, items })
   return yield* db.transaction(Effect.gen(function*() {
     const row = yield* db.table(scheduledOrders).lock(id)
     yield* requireOpen(row)
+    if (agreedTotal !== undefined) yield* requireSame(seen, row)
     if (row.status === "scheduled") yield* holdInstead(tools, settings, row, items)
-    return yield* db.table(scheduledOrders).update(id, { items })
+    return yield* db.table(scheduledOrders).update(id, { items, agreedTotal })
   }))
 })

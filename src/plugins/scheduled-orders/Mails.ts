@@ -38,7 +38,8 @@ const Notice = Schema.Struct({
   reason: Schema.NullOr(Schema.String)
 })
 
-const momentIn = (timeZone: string, locale: string) => (at: string) =>
+/** Writes moments as people of a place and a language read them. */
+export const momentIn = (timeZone: string, locale: string) => (at: string) =>
   DateTime.format(DateTime.makeZonedUnsafe(at, { timeZone }), { locale, dateStyle: "full", timeStyle: "short" })
 
 /** Announces a renewal. Its receiver has asked for the order, so there is no declining. */

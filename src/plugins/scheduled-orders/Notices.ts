@@ -1,37 +1,29 @@
 import { DateTime, Effect, Result, Schema } from "effect"
 import { defineTask, dueTask, itemLabel, Moment, type PluginContext, Uuid } from "stoa/plugin"
 import { mailCustomer, noticeMail } from "./Mails.ts"
-import { aboutOf, currencyOf, repeats, type ScheduledOrder, scheduledOrders, type Tools } from "./ScheduledOrder.ts"
+import { isAbove, quote, review } from "./Prices.ts"
+import { repeats, scheduledOrders, type Tools } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
-
-type Priced = Pick<
-  ScheduledOrder,
-  "currency" | "customerId" | "deliveryAddress" | "items" | "orderType" | "pickupLocation" | "scheduledFor"
->
-
-/** Prices an order as its checkout would now. Asks for taxes outside, so it belongs into no transaction. */
-export const quote = ({ asStore, services }: Tools, row: Priced & { readonly id?: string }) =>
-  asStore(services.quotes.quote({
-    currency: currencyOf(row),
-    customerId: row.customerId,
-    lineItems: row.items,
-    ...(row.orderType === "delivery" && { shippingAddress: row.deliveryAddress }),
-    metadata: aboutOf(row)
-  }))
 
 const noticeTask = "scheduled-orders/notify"
 const Input = Schema.Struct({ id: Uuid, scheduledFor: Moment })
 
-/** Mails date and price of a renewal, if it is still to come. The key of the mail makes it one, however often this runs. */
+/**
+ * Mails date and price of a renewal, if it is still to come; a price that has risen too much is asked about. The key of the
+ * mail makes it one, however often this runs.
+ */
 const notify = Effect.fn("Notices.notify")(
-  function*(tools: Tools, { timezone }: ScheduleSettings, { id, scheduledFor }: typeof Input.Type) {
+  function*(tools: Tools, settings: ScheduleSettings, { id, scheduledFor }: typeof Input.Type) {
     const row = yield* tools.db.table(scheduledOrders).find(id)
     if (row?.status !== "scheduled" || row.scheduledFor.getTime() !== scheduledFor.getTime()) return
     const quoted = yield* Effect.result(quote(tools, row))
+    if (Result.isSuccess(quoted) && isAbove(row, quoted.success.grandTotal)) {
+      return yield* review(tools, settings, row, quoted.success.grandTotal)
+    }
     const data = {
       scheduledFor: scheduledFor.toISOString(),
       orderedAt: (row.dueAt ?? scheduledFor).toISOString(),
-      timezone,
+      timezone: settings.timezone,
       currency: row.currency,
       ...(Result.isFailure(quoted)
         ? { things: [], total: null, reason: quoted.failure.error.message }

@@ -1,6 +1,7 @@
 import { DateTime, Effect, Redacted, Result, Schema } from "effect"
 import {
-  type CartId,
+  Conflict,
+  conflict,
   defineTask,
   dueTask,
   InvalidTransition,
@@ -11,12 +12,15 @@ import {
   Uuid
 } from "stoa/plugin"
 import { failedMail, mailCustomer } from "./Mails.ts"
-import { repeat } from "./Repeats.ts"
+import { unansweredMail } from "./PriceMails.ts"
+import { agreedTotalOf, isAbove, quote, review } from "./Prices.ts"
+import { expiryOf, repeat } from "./Repeats.ts"
 import {
   aboutOf,
   announce,
   currencyOf,
   freeCart,
+  isGuarded,
   noTimes,
   releaseGoods,
   repeats,
@@ -29,6 +33,8 @@ import { orderOfCart } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 import { cancel } from "./Scheduling.ts"
 
+class PriceTooHigh extends conflict("PriceTooHigh", "The price is above what the customer has agreed to.") {}
+
 const placeTask = "scheduled-orders/place"
 const minute = 60_000
 /** A checkout that has not ended by then is asked for again: its job was lost with its process. */
@@ -39,6 +45,22 @@ const later = (by: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(n
 const place = Effect.fnUntraced(function*({ jobs }: Tools, { id }: ScheduledOrder) {
   yield* jobs.enqueue(placeTask, { id })
 })
+
+const repeatMaybe = (tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) =>
+  repeats(row) ? repeat(tools, settings, row) : Effect.undefined
+
+/**
+ * One whose price is guarded has its next one after its first checkout: until then it may have to wait for its customer. A
+ * failed one of its cart that was scheduled again meanwhile is the next one.
+ */
+const repeatGuarded = (tools: Tools, settings: ScheduleSettings, row: ScheduledOrder, attempts: number) =>
+  isGuarded(row) && attempts === 0
+    ? Effect.catchIf(
+      tools.db.transaction(repeatMaybe(tools, settings, row)),
+      Schema.is(Conflict),
+      () => Effect.undefined
+    )
+    : Effect.undefined
 
 /**
  * Has an order placed by a job that exists exactly if its row is claimed, and schedules the next one of its repeats. Of
@@ -55,7 +77,7 @@ const release = Effect.fn("ScheduledOrders.release")(
       failureReason: null
     })
     // Slots are locked before goods, as for an order that is scheduled.
-    if (status === "scheduled" && repeats(claimed)) yield* repeat(tools, settings, claimed)
+    if (status === "scheduled" && !isGuarded(claimed)) yield* repeatMaybe(tools, settings, claimed)
     // The checkout reserves them itself.
     if (settings.holdGoods === "scheduling" && status === "scheduled") yield* releaseGoods(tools, claimed)
     yield* place(tools, claimed)
@@ -87,8 +109,24 @@ const filledCart = Effect.fnUntraced(function*({ services: { cart } }: Tools, ro
   return id
 })
 
-/** Checks out the cart of an order. The key is the order's id: the same cart checked out again gives the same order. */
-const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder, cartId: CartId) {
+/** Notes the cart that an order is checked out with, and the total that its customer agrees to; undefined without a guard. */
+const prepared = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder) {
+  const quotedTotal = yield* agreedTotalOf(tools, row)
+  if (quotedTotal !== undefined && isAbove(row, quotedTotal)) return yield* new PriceTooHigh()
+  const checkoutCartId = yield* filledCart(tools, row)
+  const only = { status: "processing", checkoutCartId: null } as const
+  yield* tools.db.table(scheduledOrders).update(row.id, { checkoutCartId, quotedTotal }, only)
+  return { cartId: checkoutCartId, total: quotedTotal ?? null }
+})
+
+/**
+ * Checks out the cart of an order, at this total if there is one. The key is the order's id: the same cart checked out again
+ * gives the same order.
+ */
+const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder) {
+  const { cartId, total } = row.checkoutCartId === null
+    ? yield* prepared(tools, row)
+    : { cartId: row.checkoutCartId, total: row.quotedTotal }
   const { deliveryAddress, id, orderType, paymentMethodId } = row
   const token = yield* tools.db.table(scheduledOrders).secret(id, "paymentMethodToken")
   const { order } = yield* tools.services.checkout.startOnce({
@@ -96,9 +134,10 @@ const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder, 
     currency: currencyOf(row),
     paymentMethodId,
     ...(token !== null && { paymentMethodToken: Redacted.value(token) }),
+    ...(total !== null && { expectedTotal: total }),
     ...(orderType === "delivery" && deliveryAddress !== null && { shippingAddress: deliveryAddress }),
     metadata: aboutOf(row)
-  }, `scheduled order ${id}`)
+  }, `scheduled order ${id}`).pipe(Effect.catchTag("Conflict/OtherTotal", () => new PriceTooHigh()))
   return order
 })
 
@@ -106,17 +145,20 @@ const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder, 
 const noteFailure = Effect.fnUntraced(
   function*(
     tools: Tools,
-    { retryMinutes, timezone }: ScheduleSettings,
+    settings: ScheduleSettings,
     { attempts, id }: ScheduledOrder,
     reason: string
   ) {
+    const { retryMinutes, timezone } = settings
     const wait = retryMinutes[attempts]
     const failed = yield* tools.db.use(scheduling).move("fail", id, {
       failureReason: reason,
       checkoutCartId: null,
+      quotedTotal: null,
       attempts: attempts + 1,
       dueAt: wait === undefined ? null : yield* later(wait * minute)
     })
+    yield* repeatGuarded(tools, settings, failed, attempts)
     if (wait !== undefined) return
     yield* announce(tools, "failed", failed)
     const local = DateTime.makeZonedUnsafe(failed.scheduledFor, { timeZone: timezone })
@@ -128,12 +170,25 @@ const noteFailure = Effect.fnUntraced(
 )
 
 const complete = Effect.fnUntraced(
-  function*(tools: Tools, id: string, orderId: OrderId) {
+  function*(tools: Tools, settings: ScheduleSettings, id: string, orderId: OrderId) {
     const completed = yield* tools.db.use(scheduling).move("complete", id, { orderId, dueAt: null })
     yield* announce(tools, "completed", completed)
+    yield* repeatGuarded(tools, settings, completed, completed.attempts)
     yield* freeCart(tools, completed.cartId)
   },
   (work, { db }) => db.transaction(work)
+)
+
+const askAbout = (tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) =>
+  Effect.flatMap(quote(tools, row), ({ grandTotal }) => review(tools, settings, row, grandTotal))
+
+/** Cancels an order whose customer has not answered in time, with its repeats. */
+const endReview = Effect.fn("ScheduledOrders.endReview")(
+  function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
+    yield* cancel(tools, settings, row.id)
+    const data = { scheduledFor: row.scheduledFor.toISOString(), timezone: settings.timezone }
+    yield* mailCustomer(tools, row, unansweredMail, { data, key: `${row.id}/${row.dueAt?.toISOString()}` })
+  }
 )
 
 /** What says nothing about the order: it is asked for again. Another run of the job may have noted its cart first. */
@@ -144,24 +199,18 @@ const isUndecided = Schema.is(Schema.Union([InvalidTransition, StillRunning, Una
  * the same checkout and finds its order.
  */
 const placeOrder = Effect.fn("ScheduledOrders.place")(function*(tools: Tools, settings: ScheduleSettings, id: string) {
-  const orders = tools.db.table(scheduledOrders)
-  const row = yield* orders.find(id)
+  const row = yield* tools.db.table(scheduledOrders).find(id)
   if (row?.status !== "processing") return
-  const placed = yield* Effect.result(Effect.gen(function*() {
-    const cartId = row.checkoutCartId ?? (yield* filledCart(tools, row))
-    if (row.checkoutCartId === null) {
-      yield* orders.update(id, { checkoutCartId: cartId }, { status: "processing", checkoutCartId: null })
-    }
-    return (yield* checkOut(tools, row, cartId)).id
-  }))
-  if (Result.isSuccess(placed)) return yield* complete(tools, id, placed.success)
+  const placed = yield* Effect.result(checkOut(tools, row))
+  if (Result.isSuccess(placed)) return yield* complete(tools, settings, id, placed.success.id)
   const { failure } = placed
   if (isUndecided(failure)) return yield* failure
   // Checkouts forget their keys after a day: a job that was away for longer finds its order by the cart.
   const made = row.checkoutCartId === null ? undefined : yield* tools.db.use(orderOfCart)(row.checkoutCartId)
-  return yield* made === undefined
-    ? noteFailure(tools, settings, row, failure.error.message)
-    : complete(tools, id, made)
+  if (made !== undefined) return yield* complete(tools, settings, id, made)
+  // The next one of its repeats may be to come already, when this one was tried before: that one is reviewed at its time.
+  const isAsked = failure instanceof PriceTooHigh && (yield* Effect.isSuccess(askAbout(tools, settings, row)))
+  if (!isAsked) yield* noteFailure(tools, settings, row, failure.error.message)
 })
 
 /** Gives an order up whose time is over, with what is held for it; its repeats go on. */
@@ -170,7 +219,7 @@ const expire = Effect.fn("ScheduledOrders.expire")(
     const expired = yield* tools.db.use(scheduling).move("expire", row.id, noTimes)
     yield* announce(tools, "expired", expired)
     if (row.status === "scheduled") {
-      if (repeats(row)) yield* repeat(tools, settings, expired)
+      yield* repeatMaybe(tools, settings, expired)
       if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
     }
     yield* freeCart(tools, row.cartId)
@@ -195,10 +244,10 @@ export const orderingTasks = (context: PluginContext, settings: ScheduleSettings
     slug: "scheduled-orders/process-due",
     schedule: "* * * * *",
     of: scheduledOrders,
-    where: (now) => ({ status: { in: ["scheduled", "failed", "processing"] }, dueAt: { lte: now } }),
+    where: (now) => ({ status: { in: ["scheduled", "price_review", "failed", "processing"] }, dueAt: { lte: now } }),
     each: Effect.fnUntraced(function*(row, tools) {
-      const expiry = new Date(row.scheduledFor.getTime() + settings.expireHours * 60 * minute)
-      const isExpired = row.status !== "processing" && expiry < (yield* DateTime.nowAsDate)
+      if (row.status === "price_review") return yield* endReview(tools, settings, row)
+      const isExpired = row.status !== "processing" && expiryOf(settings, row) < (yield* DateTime.nowAsDate)
       if (isExpired) return yield* expire(tools, settings, row)
       if (row.status !== "processing") return yield* release(tools, settings, row)
       yield* tools.db.table(scheduledOrders).update(row.id, { dueAt: yield* later(stuckAfter) })

@@ -1,5 +1,5 @@
-import { DateTime, Effect, Redacted } from "effect"
-import { type ChangeOf, invalid } from "stoa/plugin"
+import { DateTime, Effect, Redacted, Schema } from "effect"
+import { Amount, type ChangeOf, conflict, invalid } from "stoa/plugin"
 import { hold, isWithinHold } from "./HeldGoods.ts"
 import { timesOf } from "./Notices.ts"
 import {
@@ -19,6 +19,15 @@ class TooSoon extends invalid("TooSoon", "scheduledFor", "scheduledFor is too so
 class TooLate extends invalid("TooLate", "scheduledFor", "scheduledFor is too far ahead.") {}
 class NotRepeated extends invalid("NotRepeated", "", "The order does not repeat.") {}
 class LastOne extends invalid("LastOne", "", "The order does not repeat any more.") {}
+
+export class Over extends invalid("Over", "", "The time of the order is over: change its time to schedule it again.") {}
+class OtherPrice
+  extends conflict("OtherPrice", "The price of the order is another one by now. Read it and try again.")
+{}
+
+/** When an order that was not placed expires. */
+export const expiryOf = ({ expireHours }: ScheduleSettings, { scheduledFor }: Pick<ScheduledOrder, "scheduledFor">) =>
+  new Date(scheduledFor.getTime() + expireHours * 3_600_000)
 
 /** Refuses a time that is too soon or too far ahead. */
 export const checkTime = Effect.fnUntraced(
@@ -43,11 +52,12 @@ export const moveTo = Effect.fnUntraced(
     const isNear = !repeats(row) || (yield* isWithinHold(settings, scheduledFor))
     if (row.status !== "scheduled" && isNear) yield* hold(tools, settings, row)
     return yield* tools.db.use(scheduling).move("plan", row.id, {
-      ...change,
       ...timesOf(settings, { ...row, ...change }, scheduledFor),
+      ...change,
       slotStart,
       attempts: 0,
-      failureReason: null
+      failureReason: null,
+      quotedTotal: null
     })
   }
 )
@@ -70,7 +80,17 @@ const mostLeftOut = 10
 export const repeat = Effect.fn("ScheduledOrders.repeat")(
   function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
     const { cartId, currency, customerId, dayOfMonth, deliveryAddress, everyDays, everyMonths, id, items } = row
-    const { locale, notes, orderType, paymentMethodId, pickupLocation, repeatUntil } = row
+    const {
+      agreedTotal,
+      locale,
+      maxPriceIncreasePercent,
+      notes,
+      orderType,
+      paymentMethodId,
+      pickupLocation,
+      quotedTotal,
+      repeatUntil
+    } = row
     const orders = tools.db.table(scheduledOrders)
     const token = yield* orders.secret(id, "paymentMethodToken")
     for (let [tries, last] = [0, row]; tries < mostLeftOut; tries++) {
@@ -80,6 +100,8 @@ export const repeat = Effect.fn("ScheduledOrders.repeat")(
       last = { ...last, scheduledFor }
       if (slotStart === undefined) continue
       return yield* orders.insert({
+        // What it has cost is what the next one may cost.
+        agreedTotal: quotedTotal ?? agreedTotal,
         cartId,
         currency,
         customerId,
@@ -89,6 +111,7 @@ export const repeat = Effect.fn("ScheduledOrders.repeat")(
         everyMonths,
         items,
         locale,
+        maxPriceIncreasePercent,
         notes,
         orderType,
         paymentMethodId,
@@ -132,6 +155,26 @@ export const resume = Effect.fn("ScheduledOrders.resume")(
     const row = yield* tools.db.use(scheduling).lock("resume", yield* tools.db.use(own).which(id))
     const isToCome = yield* Effect.isSuccess(checkTime(settings, row.scheduledFor))
     return yield* moveTo(tools, settings, row, isToCome ? row.scheduledFor : yield* nextTime(settings, row), {})
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** The price that a customer accepts; 409 when it is no longer that one. */
+export const Acceptance = Schema.NullOr(Schema.Struct({ total: Schema.optional(Amount) }))
+
+/**
+ * Makes the price that a customer was asked about the agreed one, and goes on with the order: at its time, at once when that
+ * has begun, or at the next one of its repeats when it is over.
+ */
+export const acceptPrice = Effect.fn("ScheduledOrders.acceptPrice")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string, asked: typeof Acceptance.Type) {
+    const row = yield* tools.db.use(scheduling).lock("accept", yield* tools.db.use(own).which(id))
+    if (asked?.total !== undefined && asked.total !== row.quotedTotal) return yield* new OtherPrice()
+    const isOver = expiryOf(settings, row) < (yield* DateTime.nowAsDate)
+    if (isOver && !repeats(row)) return yield* new Over()
+    const scheduledFor = isOver ? yield* nextTime(settings, row) : row.scheduledFor
+    // Its customer has seen time and price.
+    return yield* moveTo(tools, settings, row, scheduledFor, { agreedTotal: row.quotedTotal, noticeAt: null })
   },
   (work, { db }) => db.transaction(work)
 )

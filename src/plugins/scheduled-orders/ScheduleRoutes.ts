@@ -14,7 +14,7 @@ import {
 } from "stoa/plugin"
 import { changeItems, NewItems } from "./Items.ts"
 import { releaseDue } from "./Releases.ts"
-import { pause, resume, skip } from "./Repeats.ts"
+import { Acceptance, acceptPrice, pause, resume, skip } from "./Repeats.ts"
 import { admin, own, scheduledOrders, slots } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 import { cancel, Change, change, Means, NewSchedule, retry, schedule } from "./Scheduling.ts"
@@ -109,8 +109,8 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
   ...storeRoutes(settings)
 ]
 
-const repeatRoutes = (settings: ScheduleSettings) =>
-  ([
+const repeatRoutes = (settings: ScheduleSettings) => [
+  ...([
     ["skip", skip, "Leave out the next time of an order that repeats"],
     ["pause", pause, "Stop an order that repeats until it is resumed"],
     ["resume", resume, "Go on with an order that is paused, at its next time"]
@@ -121,7 +121,16 @@ const repeatRoutes = (settings: ScheduleSettings) =>
       ...creates,
       success
     }).handle((call) => make(call, settings, call.params.id))
-  )
+  ),
+  routes.post("/:id/accept-price", {
+    summary: "Accept the new price of a scheduled order",
+    description:
+      `Its \`quotedTotal\` is the agreed one from then on, and it goes on. 409 when \`total\` is another price, or the slot is full. ${missing} ${state}`,
+    ...creates,
+    input: Acceptance,
+    success
+  }).handle((call) => acceptPrice(call, settings, call.params.id, call.input))
+]
 
 const storeRoutes = (settings: ScheduleSettings) => [
   routes.post("/process-due", {

@@ -49,6 +49,16 @@ export const ScheduleSettings = Schema.Struct({
     default: 3,
     description: "How many days before a renewal is ordered its customer gets a mail with its date and price; 0: none"
   }),
+  maxPriceIncreasePercent: option(Schema.NullOr(whole(0, 1_000)), {
+    default: null,
+    description:
+      "By how many percent the total of a repeat may rise before its customer is asked, unless the order says it; null: by any"
+  }),
+  priceReviewDays: option(whole(1, 60), {
+    default: 7,
+    description:
+      "After how many days an order is cancelled whose customer does not answer whether its new price is right"
+  }),
   holdGoods: option(Schema.Literals(["release", "scheduling"]), {
     default: "release",
     description: "From when on goods are held: from the checkout on, or from the scheduling on"

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  amount,
   CartId,
   CurrencyCode,
   CustomerId,
@@ -34,7 +35,16 @@ const Item = Schema.Struct({
 })
 
 export const orderTypes = ["pickup", "delivery", "dine_in"] as const
-const statuses = ["scheduled", "paused", "processing", "completed", "cancelled", "expired", "failed"] as const
+const statuses = [
+  "scheduled",
+  "paused",
+  "price_review",
+  "processing",
+  "completed",
+  "cancelled",
+  "expired",
+  "failed"
+] as const
 
 /**
  * Carts that are ordered later (contract, plugins §9). One that repeats has its next row once it is released, so that one row of
@@ -63,8 +73,17 @@ export const scheduledOrders = table("scheduled_orders", {
   /** The day on which it comes by months, the last one where a month is shorter. */
   dayOfMonth: integerBetween(1, 31).nullable,
   repeatUntil: timestamp.until.nullable,
+  /** By how much the total may rise without its customer; null: by any. */
+  maxPriceIncreasePercent: integerBetween(0, 1_000).nullable,
+  /** The total that may rise by so much: of the scheduling, of the last order, or as its customer accepted it. */
+  agreedTotal: amount.nullable,
+  /** The total by the last quote: what the checkout has to cost, or what its customer is asked about. */
+  quotedTotal: amount.nullable,
   status: oneOf(statuses).default("scheduled"),
-  /** When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck. */
+  /**
+   * When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck, ends its
+   * review.
+   */
   dueAt: timestamp.nullable,
   /** When its customer gets a mail about a renewal; null: it was sent, or there is none. */
   noticeAt: timestamp.nullable,
@@ -79,7 +98,7 @@ export const scheduledOrders = table("scheduled_orders", {
   // condition is another index: a numbered migration drops the one of before.
   unique: [{
     columns: ["cartId"],
-    where: `status in ('scheduled', 'paused')
+    where: `status in ('scheduled', 'paused', 'price_review')
       or every_days is null and every_months is null and status in ('processing', 'completed', 'failed')`
   }],
   indexes: [
@@ -91,6 +110,8 @@ export const scheduledOrders = table("scheduled_orders", {
   checks: {
     rhythm: "num_nonnulls(every_days, every_months) <= 1",
     day_of_month: "(every_months is null) = (day_of_month is null)",
+    guard: "max_price_increase_percent is null or agreed_total is not null",
+    review: "status <> 'price_review' or num_nonnulls(agreed_total, quoted_total, due_at) = 3",
     address: "order_type <> 'delivery' or delivery_address is not null or status not in ('scheduled', 'paused')"
   },
   changeLog: false,
@@ -98,7 +119,7 @@ export const scheduledOrders = table("scheduled_orders", {
   atMost: [{
     per: "customerId",
     rows: 50,
-    where: "status in ('scheduled', 'paused')",
+    where: "status in ('scheduled', 'paused', 'price_review')",
     except: "scheduled-orders:admin",
     refusal: "A customer can have at most 50 orders to come. Cancel one first."
   }]
@@ -116,6 +137,10 @@ export const repeats = (
   { everyDays, everyMonths }: { readonly [K in "everyDays" | "everyMonths"]?: number | null | undefined }
 ): boolean => (everyDays ?? everyMonths ?? null) !== null
 
+/** Whether its customer is asked before a total that is much higher. */
+export const isGuarded = ({ maxPriceIncreasePercent }: Pick<ScheduledOrder, "maxPriceIncreasePercent">): boolean =>
+  maxPriceIncreasePercent !== null
+
 /** What an order keeps of the lines of a cart. */
 export const itemsOf = (lines: ReadonlyArray<typeof Item.Type>) =>
   lines.map(({ entityId, metadata, notes, quantity, variantId }) => ({
@@ -130,14 +155,16 @@ export const itemsOf = (lines: ReadonlyArray<typeof Item.Type>) =>
 export const scheduling = machine(scheduledOrders, {
   noun: "scheduled order",
   moves: {
-    plan: { from: ["scheduled", "paused", "failed"], to: "scheduled" },
+    plan: { from: ["scheduled", "paused", "price_review", "failed"], to: "scheduled" },
     skip: { from: ["scheduled"], to: "scheduled" },
     pause: { from: ["scheduled"], to: "paused" },
     resume: { from: ["paused"], to: "scheduled" },
+    review: { from: ["scheduled", "processing"], to: "price_review" },
+    accept: { from: ["price_review"], to: "scheduled" },
     release: { from: ["scheduled", "failed"], to: "processing", stamp: "processedAt" },
     complete: { from: ["processing"], to: "completed" },
     fail: { from: ["processing"], to: "failed" },
-    cancel: { from: ["scheduled", "paused", "failed"], to: "cancelled" },
+    cancel: { from: ["scheduled", "paused", "price_review", "failed"], to: "cancelled" },
     expire: { from: ["scheduled", "failed"], to: "expired" }
   }
 })
@@ -165,7 +192,7 @@ export const noTimes = { dueAt: null, noticeAt: null }
 
 /** The orders that a cart is kept for: it is neither changed nor bought beside them. */
 export const usesOf = (cartId: CartId) => [
-  { cartId, status: { in: ["scheduled", "paused", "processing", "failed"] as const } },
+  { cartId, status: { in: ["scheduled", "paused", "price_review", "processing", "failed"] as const } },
   { cartId, status: "completed" as const, everyDays: null, everyMonths: null }
 ]
 
@@ -175,17 +202,23 @@ export const freeCart = ({ db, services }: Tools, cartId: CartId) => {
   return services.cart.free(cartId, Effect.map(used, (row) => row === undefined))
 }
 
+export const events = ["completed", "failed", "cancelled", "expired", "price_review"] as const
+
 /** Tells others what became of it; without address and notes, which can be erased while events stay. */
 export const announce = (
   { db }: Pick<Tools, "db">,
-  event: "completed" | "failed" | "cancelled" | "expired",
-  { customerId, failureReason, id, orderId, orderType, scheduledFor }: ScheduledOrder
-) =>
-  db.announce(`scheduled_order.${event}`, {
+  event: typeof events[number],
+  { agreedTotal, currency, customerId, failureReason, id, orderId, orderType, quotedTotal, scheduledFor }:
+    ScheduledOrder
+) => {
+  const totals = { currency, agreedTotal, quotedTotal }
+  const about = { id, customerId, orderId, orderType, scheduledFor: scheduledFor.toISOString(), failureReason }
+  return db.announce(`scheduled_order.${event}`, {
     entityType: "scheduled_order",
     entityId: id,
-    payload: { id, customerId, orderId, orderType, scheduledFor: scheduledFor.toISOString(), failureReason }
+    payload: { ...about, ...totals }
   })
+}
 
 const noStock = Schema.is(NotFound)
 

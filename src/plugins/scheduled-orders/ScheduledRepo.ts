@@ -40,7 +40,7 @@ export const takenSlots = statement(
 export const openOfErased = statement("ScheduledOrders.openOfErased", function*(sql, organizationId) {
   return yield* ids(sql`select o.id from scheduled_orders o
       join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null
-      where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'failed')`)
+      where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'price_review', 'failed')`)
 })
 
 const units = rowsOf(Schema.Struct({ units: Schema.Int }))

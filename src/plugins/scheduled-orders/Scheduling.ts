@@ -12,15 +12,18 @@ import {
 } from "stoa/plugin"
 import { checkHoldTime, hold } from "./HeldGoods.ts"
 import { firstTimesOf, timesOf } from "./Notices.ts"
-import { checkTime, moveTo } from "./Repeats.ts"
+import { agreedTotalOf, requireSame } from "./Prices.ts"
+import { checkTime, expiryOf, moveTo, Over } from "./Repeats.ts"
 import {
   admin,
   announce,
   freeCart,
+  isGuarded,
   itemsOf,
   noTimes,
   own,
   releaseGoods,
+  repeats,
   type ScheduledOrder,
   scheduledOrders,
   scheduling,
@@ -44,9 +47,8 @@ class NoAddress extends invalid("NoAddress", "deliveryAddress", "deliveryAddress
 class NoDelivery
   extends invalid("NoDelivery", "deliveryAddress", "deliveryAddress is for deliveries: set orderType to delivery.")
 {}
-class Over extends invalid("Over", "", "The time of the order is over: change its time to schedule it again.") {}
-const rhythm = ["everyDays", "everyMonths", "repeatUntil"] as const
-const details = ["orderType", "pickupLocation", "deliveryAddress", "notes", ...rhythm] as const
+const repeating = ["everyDays", "everyMonths", "repeatUntil", "maxPriceIncreasePercent"] as const
+const details = ["orderType", "pickupLocation", "deliveryAddress", "notes", ...repeating] as const
 
 export const NewSchedule = inputOf(scheduledOrders, {
   required: ["cartId", "scheduledFor", "paymentMethodId"],
@@ -108,17 +110,27 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   const { cart, lines } = seen
   if (cart.customerId !== null && cart.customerId !== customerId) return yield* new ForeignCart()
   if (cart.status !== "active" || lines.length === 0) return yield* new NothingToOrder()
-  const items = itemsOf(lines)
+  const { maxPriceIncreasePercent = repeats(rest) ? settings.maxPriceIncreasePercent : null } = rest
+  const { deliveryAddress = null, orderType = "pickup", pickupLocation = null } = rest
+  const order = {
+    ...rest,
+    customerId,
+    items: itemsOf(lines),
+    currency: cart.currency,
+    deliveryAddress,
+    orderType,
+    pickupLocation,
+    maxPriceIncreasePercent
+  }
+  const agreedTotal = yield* agreedTotalOf(tools, { ...order, scheduledFor })
   const made = yield* db.transaction(Effect.gen(function*() {
     const slotStart = yield* takePlace(tools, settings, scheduledFor, null)
     const row = yield* db.table(scheduledOrders).insert({
-      ...rest,
+      ...order,
       ...yield* firstTimesOf(settings, rest, scheduledFor),
+      agreedTotal,
       dayOfMonth: dayOfMonthOf(settings, rest, scheduledFor),
       cartId,
-      customerId,
-      items,
-      currency: cart.currency,
       locale: seen.choices.locale,
       slotStart
     })
@@ -132,10 +144,42 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
   return yield* new NothingToOrder()
 })
 
+/** The total that a change makes the agreed one: that of another address, or of a guard that is new. */
+const agreedWith = (tools: Tools, seen: ScheduledOrder, asked: Change) => {
+  const { deliveryAddress, maxPriceIncreasePercent, orderType } = asked
+  const isPriced = deliveryAddress !== undefined || orderType !== undefined ||
+    maxPriceIncreasePercent !== undefined && !isGuarded(seen)
+  // What waits for its customer keeps the price that they know.
+  if (!isPriced || seen.status === "price_review") return Effect.undefined
+  return agreedTotalOf(tools, {
+    ...seen,
+    deliveryAddress: deliveryAddress === undefined ? seen.deliveryAddress : deliveryAddress,
+    orderType: orderType ?? seen.orderType,
+    maxPriceIncreasePercent: maxPriceIncreasePercent === undefined
+      ? seen.maxPriceIncreasePercent
+      : maxPriceIncreasePercent
+  })
+}
+
 /** Changes an order until it is placed. 404 for another one's, 409 when the slot is full, 422 for a time that cannot be. */
 export const change = Effect.fn("ScheduledOrders.change")(
   function*(tools: Tools, settings: ScheduleSettings, id: string, asked: Change) {
-    const row = yield* tools.db.use(scheduling).lock("plan", yield* tools.db.use(own).which(id))
+    const seen = yield* tools.db.use(own).get(id)
+    const agreedTotal = yield* agreedWith(tools, seen, asked)
+    return yield* tools.db.transaction(changeRow(tools, settings, seen, { ...asked, agreedTotal }))
+  }
+)
+
+const changeRow = Effect.fnUntraced(
+  function*(
+    tools: Tools,
+    settings: ScheduleSettings,
+    seen: ScheduledOrder,
+    asked: Change & { readonly agreedTotal: number | undefined }
+  ) {
+    const { id } = seen
+    const row = yield* tools.db.use(scheduling).lock("plan", id)
+    if (asked.agreedTotal !== undefined) yield* requireSame(seen, row)
     const wanted = { ...row, ...asked }
     yield* checkRhythm(wanted)
     const { deliveryAddress, orderType, scheduledFor = row.scheduledFor } = wanted
@@ -157,19 +201,16 @@ export const change = Effect.fn("ScheduledOrders.change")(
     yield* checkTime(settings, scheduledFor)
     yield* checkHoldTime(settings, scheduledFor)
     return yield* moveTo(tools, settings, row, scheduledFor, changed)
-  },
-  (work, { db }) => db.transaction(work)
+  }
 )
 
 /** Tries to place a failed order again at once, maybe with another means of payment. */
 export const retry = Effect.fn("ScheduledOrders.retry")(
-  function*(tools: Tools, { expireHours }: ScheduleSettings, id: string, means: typeof Means.Type) {
+  function*(tools: Tools, settings: ScheduleSettings, id: string, means: typeof Means.Type) {
     const now = yield* DateTime.nowAsDate
     const row = yield* tools.db.use(own).get(id)
     // The next run would let it expire.
-    if (row.status === "failed" && row.scheduledFor.getTime() + expireHours * 3_600_000 < now.getTime()) {
-      return yield* new Over()
-    }
+    if (row.status === "failed" && expiryOf(settings, row) < now) return yield* new Over()
     const change = { ...meansFor(row, means ?? {}), dueAt: now }
     return yield* tools.db.table(scheduledOrders).update(id, change, { status: "failed" })
   }
@@ -189,7 +230,14 @@ const cancelOne = Effect.fnUntraced(function*(tools: Tools, settings: ScheduleSe
 export const cancel = Effect.fn("ScheduledOrders.cancel")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
     const { cartId } = yield* tools.db.use(own).get(id)
-    const open = { cartId, status: { in: ["scheduled", "paused", "failed"] as const } }
+    // One that is placed now has no next one: with a guard of its price that is made only once it has ended.
+    const repeatUntil = yield* DateTime.nowAsDate
+    yield* tools.db.table(scheduledOrders).updateMany({
+      cartId,
+      status: "processing",
+      maxPriceIncreasePercent: { not: null }
+    }, { repeatUntil })
+    const open = { cartId, status: { in: ["scheduled", "paused", "price_review", "failed"] as const } }
     // In one order, so that two calls for a cart do not wait for each other.
     const rows = yield* tools.db.table(scheduledOrders)
       .list({ or: [{ id }, open] }, { order: ["id"], lock: true })

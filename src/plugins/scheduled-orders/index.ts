@@ -11,8 +11,9 @@ import {
 import { failedMail, noticeMail } from "./Mails.ts"
 import { scheduleMigrations } from "./migrations.ts"
 import { noticeTasks } from "./Notices.ts"
+import { reviewMail, unansweredMail } from "./PriceMails.ts"
 import { orderingTasks } from "./Releases.ts"
-import { scheduledOrders as orders, slots, usesOf } from "./ScheduledOrder.ts"
+import { events, scheduledOrders as orders, slots, usesOf } from "./ScheduledOrder.ts"
 import { forgetEnded, openOfErased } from "./ScheduledRepo.ts"
 import { scheduleRoutes } from "./ScheduleRoutes.ts"
 import { ScheduleSettings, settingsIn } from "./ScheduleSettings.ts"
@@ -76,8 +77,8 @@ export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, 
   ],
   schema: () => ({ scheduledOrders: orders, slots }),
   migrations: scheduleMigrations,
-  events: ["completed", "failed", "cancelled", "expired"].map((end) => `scheduled_order.${end}`),
-  mailTemplates: [failedMail, noticeMail],
+  events: events.map((name) => `scheduled_order.${name}`),
+  mailTemplates: [failedMail, noticeMail, reviewMail, unansweredMail],
   routes: ({ config }) => scheduleRoutes(settingsIn(config, options)),
   tasks: (context) => {
     const settings = settingsIn(context.config, options)

@@ -21,5 +21,11 @@ export const scheduleMigrations: Migrations = {
     "scheduled_orders_cart_id_bf9cb6cd_key",
     `status in ('scheduled', 'paused')
       or every_days is null and every_months is null and status in ('processing', 'completed', 'failed')`
+  ),
+  "0002_price_review": cartsInUse(
+    "price_review",
+    "scheduled_orders_cart_id_48f52e1c_key",
+    `status in ('scheduled', 'paused', 'price_review')
+      or every_days is null and every_months is null and status in ('processing', 'completed', 'failed')`
   )
 }
