@@ -12,22 +12,24 @@ const buyer = { ...ann, permissions: [...ann.permissions, "orders:create"] }
 describe("an order whose price may rise by ten percent", () => {
   let shop: BoxShop
   const mails: Array<{ readonly template: string; readonly text: string }> = []
-  /** What happens once, while a product is put into a cart. */
+  /** What happens once, while a product is put into a cart, or while an order is quoted. */
   const meanwhile = new Map<string, () => Promise<unknown>>()
+  const happen = (id: unknown) =>
+    Effect.promise(async () => {
+      const run = meanwhile.get(String(id))
+      meanwhile.delete(String(id))
+      await run?.()
+      return undefined
+    })
   beforeAll(async () => {
     const send = async ({ template, text }: { readonly template: string; readonly text: string }) =>
       void mails.push({ template, text })
-    const look = beforeHook("cart.beforeAddItem", ({ data }) =>
-      Effect.promise(async () => {
-        const run = meanwhile.get(data.entityId)
-        meanwhile.delete(data.entityId)
-        await run?.()
-        return data
-      }))
+    const look = beforeHook("cart.beforeAddItem", ({ data }) => Effect.as(happen(data.entityId), data))
+    const decide = ({ metadata }: { readonly metadata: object }) => happen(Reflect.get(metadata, "scheduledOrderId"))
     const options = { maxPriceIncreasePercent: 10, priceReviewDays: 5, retryMinutes: [60] }
     const held = { holdGoods: "scheduling", maxHoldDays: 30, maxHeldUnits: 100_000 } as const
     shop = await openBoxShop({ ...options, ...held }, { email: { send }, shipping: { type: "flat", flatRate: 490 } }, [
-      definePlugin({ id: "meanwhile", version: "1.0.0", hooks: () => [look] })
+      definePlugin({ id: "meanwhile", version: "1.0.0", hooks: () => [look], checkoutExtension: () => ({ decide }) })
     ])
   }, 120_000)
   afterAll(() => shop.close())
@@ -108,16 +110,29 @@ describe("an order whose price may rise by ten percent", () => {
     const { id, product, raise } = await boxEvery({ scheduledFor: shop.inHours(5 * day) })
     assert.strictEqual(await reserved(product), 1)
     await raise(2_000)
-    const notices = mailed("notice").length
     shop.clock.advance("2 days")
     await shop.serviceRegistry.enqueue("scheduled-orders/notice", {})
     const { scheduledFor } = await shop.isNow(id, "price_review")
-    assert.deepStrictEqual([await reserved(product), mailed("notice").length], [0, notices])
+    assert.strictEqual(await reserved(product), 0)
+    assert.isFalse(mailed("notice").some(({ text }) => text.includes("$20.00")))
     assert.strictEqual((await accept(id)).status, 201)
     assert.strictEqual(await reserved(product), 1)
     assert.deepInclude(await shop.row(id), { status: "scheduled", scheduledFor, agreedTotal: 2_000, noticeAt: null })
     await shop.due(id, "completed", hoursTo(scheduledFor))
     assert.strictEqual(await reserved(product), 1)
+  }, 60_000)
+
+  it("is not asked about at the price of items that it had when its notice was written", async () => {
+    const { id, product, raise } = await boxEvery({ scheduledFor: shop.inHours(5 * day) })
+    const dear = [{ entityId: product, quantity: 3 }]
+    const set = () => shop.ask("PUT", `/scheduled-orders/${id}/items`, { items: dear }, ann)
+    await raise(2_000)
+    meanwhile.set(id, set)
+    shop.clock.advance("2 days")
+    await shop.serviceRegistry.enqueue("scheduled-orders/notice", {})
+    await waitFor("the notice", () => mailed("notice").some(({ text }) => text.includes("$60.00")))
+    assert.deepInclude(await shop.row(id), { status: "scheduled", agreedTotal: 6_000, quotedTotal: null })
+    await shop.done("POST", `/${id}/cancel`, undefined, ann)
   }, 60_000)
 
   it(
