@@ -46,6 +46,8 @@ const shapes: ReadonlyArray<readonly [name: string, title: string]> = [
   ["RouteOptions", "Options of a route"],
   ["RawOptions", "Options of a route of bytes"],
   ["ResourceOptions", "Options of `resource`"],
+  ["Parent", "`of` of `resource`"],
+  ["MoveOptions", "Options of `moveOf`"],
   ["DueOptions", "Options of `dueTask`"],
   ["ModelOptions", "Options of `modelOf`"],
   ["LiveFeedOptions", "Options of `liveFeed`"],

@@ -66,10 +66,12 @@ export { balanceColumns, type Entry, type Hold, type Posting, type Settling } fr
 export { type ListCall, type ListedRows, listOf, type ListOptions, type View } from "./records/ListOf.ts"
 export { type Machine, machine, type Moves } from "./records/Machine.ts"
 export { modelOf, type ModelOptions } from "./records/ModelOf.ts"
+export { moveOf, type MoveOptions } from "./records/MoveOf.ts"
 export { type NumberParts, type Numbers, numbers, type NumberSource } from "./records/Numbers.ts"
 export { type Owned, ownedBy, type OwnedRows } from "./records/OwnedBy.ts"
+export type { Parent } from "./records/Parent.ts"
 export { resource } from "./records/Resource.ts"
-export type { ResourceOptions } from "./records/ResourceOptions.ts"
+export type { ResourceOptions, RowCall } from "./records/ResourceOptions.ts"
 export { type Visible, visibleRows } from "./records/Visible.ts"
 
 export { businessDate, DayStart, lastDayOf, TimeZone, today } from "../../domain/platform/text/BusinessDate.ts"

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { Conflict, NotFound, ValidationFailed } from "../../../domain/platform/errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../../../domain/platform/paging/Paging.ts"
@@ -7,6 +7,8 @@ import type { Columns, ColumnsOf, NewRowOf, RowOf, Simplify, Table } from "../ta
 import type { OrderOf } from "../tables/TableHandle.ts"
 import type { Where, Which } from "../tables/TableWhereRepo.ts"
 import type { Numbers } from "./Numbers.ts"
+import { type ParentColumn, referenceTo } from "./Parent.ts"
+import type { RowCall } from "./ResourceOptions.ts"
 
 /** A head with its lines, in the order in which they were given. */
 export interface DocumentRow<H, L> {
@@ -14,8 +16,10 @@ export interface DocumentRow<H, L> {
   readonly lines: ReadonlyArray<RowOf<L>>
 }
 
-/** The column of a child table that names its parent. */
-type ParentOf<L> = L extends { readonly parent: { readonly column: infer K extends string } } ? K : never
+/** The same under names of an API: `{ po, items }`. */
+export type WholeRow<H, L, Head extends string, Lines extends string> =
+  & { readonly [K in Head]: RowOf<H> }
+  & { readonly [K in Lines]: ReadonlyArray<RowOf<L>> }
 
 /** Records of a head and lines on a database. */
 export interface DocumentRows<H, L, Parent extends string, Numbered extends string> {
@@ -41,7 +45,13 @@ export interface DocumentRows<H, L, Parent extends string, Numbered extends stri
 /** Records of a head and lines, such as orders to suppliers. */
 export interface Documents<H, L, Parent extends string, Numbered extends string>
   extends Usable<DocumentRows<H, L, Parent, Numbered>>
-{}
+{
+  /** The `get` of a `resource` that answers with head and lines under these names. */
+  readonly whole: <const Head extends string, const Lines extends string>(head: Head, lines: Lines) => {
+    readonly success: Schema.Codec<WholeRow<H, L, Head, Lines>, unknown>
+    readonly answer: (call: RowCall<H>) => Effect.Effect<WholeRow<H, L, Head, Lines>, NotFound, CurrentActor>
+  }
+}
 
 /**
  * Records of a head and lines. `parent` is the column of the lines that names the head; a child table says it itself.
@@ -50,7 +60,7 @@ export interface Documents<H, L, Parent extends string, Numbered extends string>
 export const document = <
   H extends Table<Columns, "organization">,
   L extends Table,
-  const Parent extends keyof ColumnsOf<L> & string = ParentOf<L> & keyof ColumnsOf<L> & string,
+  const Parent extends keyof ColumnsOf<L> & string = ParentColumn<L> & keyof ColumnsOf<L> & string,
   const Numbered extends keyof ColumnsOf<H> & string = never
 >({ head, lines, number, parent }: {
   readonly head: H
@@ -58,10 +68,7 @@ export const document = <
   readonly parent?: Parent
   readonly number?: { readonly [K in Numbered]: Numbers<Omit<NewRowOf<H>, K>> }
 }): Documents<H, L, Parent, Numbered> => {
-  const key: string | undefined = parent ?? lines.parent?.column
-  if (key === undefined || lines.columns[key]?.facts.reference?.table !== head.name) {
-    throw new Error(`No column of "${lines.name}" refers to "${head.name}".`)
-  }
+  const key = referenceTo(lines, head, parent)
   const numbered: ReadonlyArray<readonly [string, Numbers<never>]> = Object.entries(number ?? {})
 
   const linesOf = Effect.fnUntraced(function*(db: PluginDatabase, heads: ReadonlyArray<RowOf<H>>) {
@@ -75,7 +82,25 @@ export const document = <
     return heads.map((one): DocumentRow<H, L> => ({ head: one, lines: byHead.get(one.id) ?? [] }))
   })
 
+  const get = Effect.fn("Documents.get")(function*(db: PluginDatabase, which: Which<H>) {
+    const found = yield* db.table(head).get(which)
+    const [whole] = yield* linesOf(db, [found])
+    return whole ?? { head: found, lines: [] }
+  })
+
   return {
+    whole: <Head extends string, Lines extends string>(one: Head, many: Lines) => ({
+      // The types of a computed name are those of any text.
+      success: Schema.Struct({ [one]: head.Row, [many]: Schema.Array(lines.Row) }) as Schema.Codec<
+        unknown,
+        unknown
+      > as Schema.Codec<WholeRow<H, L, Head, Lines>, unknown>,
+      answer: ({ db, which }) =>
+        Effect.map(
+          get(db, which),
+          (found) => ({ [one]: found.head, [many]: found.lines }) as WholeRow<H, L, Head, Lines>
+        )
+    }),
     on: (db) => ({
       create: (given, rows) =>
         db.transaction(Effect.gen(function*() {
@@ -86,11 +111,7 @@ export const document = <
           const all = rows.map((row) => ({ ...row, [key]: made.id }) as NewRowOf<L>)
           return { head: made, lines: yield* db.table(lines).insertMany(all) }
         })),
-      get: Effect.fn("Documents.get")(function*(which) {
-        const found = yield* db.table(head).get(which)
-        const [whole] = yield* linesOf(db, [found])
-        return whole ?? { head: found, lines: [] }
-      }),
+      get: (which) => get(db, which),
       of: (heads) => linesOf(db, heads),
       page: Effect.fn("Documents.page")(function*(where, page, order) {
         const found = yield* db.table(head).page(where, page, order)

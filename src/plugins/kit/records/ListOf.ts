@@ -23,7 +23,7 @@ export interface View<T, A, R = never> {
 
 /** `where`: the rows that the query means and the actor may see. */
 export type ListCall<T, Query extends QueryFields = {}> =
-  & RouteCall<undefined, Schema.Struct<Query>["Type"], unknown>
+  & RouteCall<undefined, Schema.Struct<Query>["Type"], Readonly<Record<string, string>>>
   & { readonly where: Where<T> }
 
 /** What rows a list shows, and how it finds them. */

@@ -6,11 +6,11 @@ import type {
   NotFound,
   ValidationFailed
 } from "../../../domain/platform/errors/ApiErrors.ts"
-import { notFound } from "../../../domain/platform/errors/ErrorKinds.ts"
 import type { PluginDatabase, Usable } from "../tables/PluginDatabase.ts"
 import type { ChangeOf, ColumnsOf, RowOf, Table } from "../tables/Table.ts"
-import { notInState, RowNotFound } from "../tables/TableHandle.ts"
+import { notInState } from "../tables/TableHandle.ts"
 import type { Where, Which } from "../tables/TableWhereRepo.ts"
+import { withNoun } from "./Noun.ts"
 
 type Keys<T> = keyof ColumnsOf<T> & keyof RowOf<T> & string
 
@@ -73,10 +73,6 @@ export interface Machine<T, Name extends string> extends Usable<Moves<T, Name>> 
   readonly moves: Readonly<Record<Name, Move<string, string, string>>>
 }
 
-class RecordNotFound extends notFound("Record", (noun: string) => `${noun} not found.`) {}
-
-const sentence = (noun: string): string => `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`
-
 /**
  * A state machine over a column of words (`column`, default `status`). `noun` is what a row is called: "purchase order".
  * The states of the moves are words of the column, which the compiler checks.
@@ -112,12 +108,10 @@ export const machine = <
     byName[name] === undefined
       ? Effect.die(new Error(`A ${noun} has no move "${name}".`))
       : Effect.succeed(byName[name])
-  const withNoun = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    Effect.catchIf(work, (error) => error instanceof RowNotFound, () => new RecordNotFound(sentence(noun)))
 
   const lock = Effect.fn("Machine.lock")(function*(db: PluginDatabase, name: string, which: Which<T>) {
     const { from, to } = yield* named(name)
-    const row = yield* withNoun(db.table(table).lock(which))
+    const row = yield* withNoun(noun, db.table(table).lock(which))
     if (from.some((one) => one === Reflect.get(row, state))) return row
     return yield* notInState(row, { [state]: to }, { [state]: from })
   })
@@ -130,7 +124,7 @@ export const machine = <
   ) {
     const one = yield* named(name)
     const { emits } = one
-    const row = withNoun(changed(db, one, which, change))
+    const row = withNoun(noun, changed(db, one, which, change))
     if (emits === undefined) return yield* row
     return yield* db.transaction(
       Effect.tap(

@@ -1,13 +1,14 @@
-import { Effect, Predicate, Record, type Schema, Struct } from "effect"
+import { Effect, Predicate, type Schema, Struct } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
-import type { PluginCall } from "../PluginCall.ts"
-import type { group, Route, RouteCall } from "../routes/PluginRoute.ts"
-import type { AnySchema, Guard, QueryFields } from "../routes/RouteShape.ts"
-import type { RouteError } from "../routes/RouteTools.ts"
+import type { group, Route } from "../routes/PluginRoute.ts"
+import type { QueryFields } from "../routes/RouteShape.ts"
 import type { ChangeOf, NewRowOf, RowOf, Table } from "../tables/Table.ts"
 import { inputOf } from "./InputOf.ts"
-import { type AnyView, listOf, type ListOptions, viewOf } from "./ListOf.ts"
+import { listOf, type ListOptions, viewOf } from "./ListOf.ts"
 import type { Machine } from "./Machine.ts"
+import { moveRoutes } from "./MoveOf.ts"
+import { article } from "./Noun.ts"
+import { type ParentColumn, type Part, partOf, withParent } from "./Parent.ts"
 import type {
   Allowed,
   CreateOf,
@@ -16,22 +17,13 @@ import type {
   ListRoute,
   NameOf,
   NewCall,
-  Own,
   PatchOf,
   PatchRoute,
   RemoveRoute,
   ResourceOptions,
-  RowCall,
-  Said
+  RowCall
 } from "./ResourceOptions.ts"
-import type { Visible } from "./Visible.ts"
-
-const guardOf = (allowed: Allowed): Guard => typeof allowed === "string" ? { permission: allowed } : allowed
-
-const article = (noun: string): string => `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`
-
-/** The last part of the path of a move: `readyToPick` is at `/:id/ready-to-pick`. */
-export const pathOfMove = (move: string): string => move.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+import { type Around, guardOf, type PathCall, routeOf, rowOf, type Usual } from "./RowRoute.ts"
 
 const moved = <T, Move extends string>(machine: Machine<T, Move> | undefined): ReadonlyArray<string> => {
   if (machine === undefined) return []
@@ -53,6 +45,8 @@ const leftOut = <T, Left extends NameOf<T>, Move extends string>(
   { machine, without = [] }: { readonly machine?: Machine<T, Move>; readonly without?: ReadonlyArray<Left> }
 ): ReadonlySet<string> => new Set<string>([...without, ...moved(machine)])
 
+const hasAnswer = (option: unknown): boolean => typeof option === "function" || Predicate.hasProperty(option, "answer")
+
 /** A column that no body names and that has no default needs a handler that fills it in. */
 const refuseGap = (path: string, { columns }: Table, left: ReadonlySet<string>): void => {
   const gap = [...left].find((name) =>
@@ -61,62 +55,20 @@ const refuseGap = (path: string, { columns }: Table, left: ReadonlySet<string>):
   if (gap !== undefined) throw new Error(`The resource "${path}" needs a \`create\` that fills in "${gap}".`)
 }
 
-type PathCall<Input> = RouteCall<Input, unknown, { readonly id: string }>
-
-type RowHandler<Call, T, R = never> = (call: Call) => Effect.Effect<RowOf<T>, RouteError, R | CurrentActor>
-
-/** What a route is where its option says nothing else. */
-interface Usual<Call, T> extends Required<Pick<Said, "description" | "summary">> {
-  readonly allowed: Allowed | undefined
-  readonly own: { readonly answer: RowHandler<Call, T> }
-}
-
-type RouteTerms = Guard & Omit<Said, "allowed"> & { readonly success: AnySchema }
-
-type Shape<Asked> = (terms: RouteTerms) => {
-  readonly handle: <Needs>(
-    answer: (call: Asked) => Effect.Effect<unknown, RouteError, Needs | CurrentActor>
-  ) => Route<Exclude<Needs, CurrentActor>>
-}
-
-/** Makes the routes of a resource, which show rows in a view, of their options or the usual terms; none of `false`. */
-const routeWith = <T, Show>({ show, success }: AnyView<T, Show>) =>
-<Asked, Call extends PluginCall, A, R, See>(
-  option: false | RowHandler<Call, T, R> | Own<Call, RowOf<T>, A, R> | undefined,
-  usual: Usual<Call, T>,
-  shape: Shape<Asked>,
-  callOf: (asked: Asked) => Effect.Effect<Call, RouteError, See | CurrentActor>
-): ReadonlyArray<Route<Exclude<R | Show | See, CurrentActor>>> => {
-  if (option === false) return []
-  const own: Own<Call, RowOf<T>, A, R> = typeof option === "function" ? { answer: option } : option ?? usual.own
-  const { description = usual.description, summary = usual.summary } = own
-  const allowed = own.allowed ?? usual.allowed
-  if (allowed === undefined) throw new Error(`"${summary}" needs \`allowed\`, or \`write\` of its resource.`)
-  const answer = (call: Call): Effect.Effect<unknown, RouteError, R | Show | CurrentActor> =>
-    own.success === undefined
-      ? Effect.flatMap(own.answer(call), (row) => Effect.map(show([row], call), ([one]) => one))
-      : own.answer(call)
-  const terms = { ...guardOf(allowed), description, summary, success: own.success ?? success }
-  const { errors, rate } = own
-  return [
-    shape({ ...terms, ...(errors !== undefined && { errors }), ...(rate !== undefined && { rate }) })
-      .handle((asked) => Effect.flatMap(callOf(asked), answer))
-  ]
-}
-
 const bodyOf = <Input>(option: unknown, columns: () => unknown): Schema.Codec<Input, unknown> =>
   // The types of bodies are read from these schemas, which the compiler does not see of any table.
   (Predicate.hasProperty(option, "input") ? option.input : columns()) as Schema.Codec<Input, unknown>
 
 /** What the routes of a table are without options: they answer as its handle does. */
-const usualsOf = <T extends Table, New, Change>(
+const usualsOf = <T extends Table, New, Change, P extends Table>(
   table: T,
-  { noun, read, write }: { readonly noun: string; readonly read: Allowed; readonly write?: Allowed }
+  { noun, read, write }: { readonly noun: string; readonly read: Allowed; readonly write?: Allowed },
+  part: Part<P>
 ): {
-  readonly get: Usual<RowCall<T>, T>
-  readonly create: Usual<NewCall<New>, T>
-  readonly patch: Usual<RowCall<T, Change>, T>
-  readonly remove: Usual<RowCall<T>, T>
+  readonly get: Usual<RowCall<T, undefined, P>, T>
+  readonly create: Usual<NewCall<New, P>, T>
+  readonly patch: Usual<RowCall<T, Change, P>, T>
+  readonly remove: Usual<RowCall<T, undefined, P>, T>
 } => {
   const [a, missing, refused] = [article(noun), "404 without it.", refusals(table)]
   return {
@@ -130,7 +82,7 @@ const usualsOf = <T extends Table, New, Change>(
       allowed: write,
       summary: `Create ${a}`,
       description: refused,
-      own: { answer: ({ db, input }) => db.table(table).insert(input as NewRowOf<T>) }
+      own: { answer: (call) => call.db.table(table).insert({ ...call.input, ...part?.keyOf(call) } as NewRowOf<T>) }
     },
     patch: {
       allowed: write,
@@ -147,13 +99,6 @@ const usualsOf = <T extends Table, New, Change>(
   }
 }
 
-const rowCallOf =
-  <T, See>(visible: Visible<T, See> | undefined) =>
-  <Input>(call: PathCall<Input>): Effect.Effect<RowCall<T, Input>, RouteError, See | CurrentActor> =>
-    visible === undefined
-      ? Effect.succeed(Object.assign(call, { which: call.params.id }))
-      : Effect.map(visible.whereOf(call), (own) => Object.assign(call, { which: { ...own, id: call.params.id } }))
-
 const listRoute = <
   T extends Table,
   Left extends NameOf<T>,
@@ -162,13 +107,15 @@ const listRoute = <
   Shown,
   Show,
   Query extends QueryFields,
-  List
+  List,
+  P extends Table
 >(
   routes: ReturnType<typeof group>,
   path: `/${string}`,
   table: T,
-  options: ResourceOptions<T, Left, Move, See, Shown, Show>,
-  own: ListRoute<T, Query, List>["list"]
+  options: ResourceOptions<T, Left, Move, See, Shown, Show, P, string>,
+  own: ListRoute<T, Query, List>["list"],
+  part: Part<P>
 ) => {
   if (own === false) return []
   const { allowed = options.read, ...list } = typeof own === "function" ? { answer: own } : own ?? {}
@@ -176,39 +123,24 @@ const listRoute = <
     summary: `List ${path.slice(path.lastIndexOf("/") + 1).replaceAll("-", " ")}`,
     ...guardOf(allowed),
     ...Struct.pick(options, ["filters", "order", "search", "view", "visible"]),
+    ...part && { visible: part.visible(options.visible), answer: part.page(table, options.order) },
     ...list
   }
   return [listOf(routes, path, table, shown)]
 }
 
-const moveRoutes = <T extends Table, Move extends string, Show, See>(
-  routes: ReturnType<typeof group>,
-  path: string,
-  machine: Machine<T, Move> | undefined,
-  allowedFor: (move: Move) => Allowed | false,
-  view: AnyView<T, Show>,
-  ofRow: <Input>(call: PathCall<Input>) => Effect.Effect<RowCall<T, Input>, RouteError, See | CurrentActor>
-) =>
-  machine === undefined ? [] : Record.keys(machine.moves).flatMap((move) => {
-    const allowed = allowedFor(move)
-    if (allowed === false) return []
-    const { from, to } = machine.moves[move]
-    return routeWith(view)<PathCall<undefined>, RowCall<T>, never, never, See>(
-      undefined,
-      {
-        allowed,
-        summary: `Move ${article(machine.noun)} to ${to}`,
-        description: `404 without it; 422 INVALID_TRANSITION when its ${machine.column} is not ${from.join(" or ")}.`,
-        own: { answer: ({ db, which }: RowCall<T>) => db.use(machine).move(move, which) }
-      },
-      (terms) => routes.post(`${path}/:id/${pathOfMove(move)}`, terms),
-      ofRow<undefined>
-    )
-  })
+/** What handlers get: the parent, and the row as the actor may see it. */
+const callsOf = <T extends Table, See, P extends Table>(part: Part<P>, find: ReturnType<typeof rowOf<T, See, P>>) => ({
+  making: <New>(): Around<PathCall<New>, NewCall<New, P>, never> => (asked, _, answer) =>
+    withParent(part, asked, true, (parent) => answer(Object.assign(asked, { parent }))),
+  around: <Input>(one = part): Around<PathCall<Input>, RowCall<T, Input, P>, See> => (asked, isOwn, answer) =>
+    withParent(one, asked, isOwn, (parent) => Effect.flatMap(find(asked, parent), answer))
+})
 
 /**
- * The routes of a table: list, get, create, patch and delete, and the moves of its machine. Rows of other organizations
- * are 404; errors and entries of the change log are those of the table's handle (contract, plugins §0).
+ * The routes of a table: list, get, create, patch and delete, and the moves of its machine; with `of` those of the rows of a
+ * parent. Rows and parents of other organizations are 404; errors and entries of the change log are those of the table's
+ * handle (contract, plugins §0).
  */
 export const resource = <
   T extends Table,
@@ -217,14 +149,16 @@ export const resource = <
   See = never,
   Shown = RowOf<T>,
   Show = never,
+  P extends Table = never,
+  const Column extends NameOf<T> = [P] extends [never] ? never : ParentColumn<T> & NameOf<T>,
   Query extends QueryFields = {},
   List = never,
   Whole = never,
   Get = never,
-  New = CreateOf<T, Left>,
+  New = CreateOf<T, Left | Column>,
   Made = never,
   Create = never,
-  Change = PatchOf<T, Left>,
+  Change = PatchOf<T, Left | Column>,
   Changed = never,
   Patch = never,
   Gone = never,
@@ -234,50 +168,49 @@ export const resource = <
   path: `/${string}`,
   table: T,
   options:
-    & ResourceOptions<T, Left, Move, See, Shown, Show>
+    & ResourceOptions<T, Left, Move, See, Shown, Show, P, Column>
     & ListRoute<T, Query, List>
-    & GetRoute<T, Whole, Get>
-    & CreateRoute<T, New, Made, Create>
-    & PatchRoute<T, Change, Changed, Patch>
-    & RemoveRoute<T, Gone, Remove>
+    & GetRoute<T, Whole, Get, P>
+    & CreateRoute<T, New, Made, Create, P>
+    & PatchRoute<T, Change, Changed, Patch, P>
+    & RemoveRoute<T, Gone, Remove, P>
 ): ReadonlyArray<Route<Exclude<See | Show | List | Get | Create | Patch | Remove, CurrentActor>>> => {
-  const { get, list, machine, visible, write } = options
+  const { get, list, machine, of, rowId = "id", visible, write } = options
   const usually = write === undefined ? false : undefined
   const { create = usually, patch = usually, remove = usually } = options
-  const [left, { strict }] = [leftOut(options), table.options]
-  if (create === undefined) refuseGap(path, table, left)
-  const newBody = bodyOf<New>(create, () => inputOf(table, { without: [...left] }))
+  const [part, without, { strict }] = [partOf(path, table, rowId, of), leftOut(options), table.options]
+  if (create !== false && !hasAnswer(create)) refuseGap(path, table, without)
   // A row stays with the one it belongs to.
+  const left = new Set(part === undefined ? without : [...without, part.column])
+  const newBody = bodyOf<New>(create, () => inputOf(table, { without: [...left] }))
   const changed = Object.keys(table.columns).filter((name) => !left.has(name) && name !== table.parent?.column)
   const change = bodyOf<Change>(patch, () => inputOf(table, { optional: changed }))
-  const [one, usual, view] = [
-    `${path}/:id` as const,
-    usualsOf<T, New, Change>(table, options),
-    viewOf(table, options.view)
-  ]
-  const [route, ofRow] = [routeWith(view), rowCallOf(visible)]
+  const one = `${path}/:${rowId}` as const
+  const [usual, view] = [usualsOf<T, New, Change, P>(table, options, part), viewOf(table, options.view)]
+  const [route, { around, making }] = [routeOf(view), callsOf(part, rowOf(rowId, visible, part))]
 
   return [
-    ...listRoute(routes, path, table, options, list),
-    ...route<PathCall<undefined>, RowCall<T>, Whole, Get, See>(get, usual.get, (said) => routes.get(one, said), ofRow),
-    ...route<NewCall<New>, NewCall<New>, Made, Create, never>(
-      create,
-      usual.create,
-      (said) => routes.post(path, { ...said, input: newBody, strict }),
-      Effect.succeed
+    ...listRoute(routes, path, table, options, list, part),
+    get !== false && route<PathCall<undefined>, RowCall<T, undefined, P>, Whole, Get, See>(
+      get,
+      usual.get,
+      (said) => routes.get(one, said),
+      around(part && { ...part, lock: undefined })
     ),
-    ...route<PathCall<Change>, RowCall<T, Change>, Changed, Patch, See>(
+    create !== false &&
+    route(create, usual.create, (said) => routes.post(path, { ...said, input: newBody, strict }), making()),
+    patch !== false && route<PathCall<Change>, RowCall<T, Change, P>, Changed, Patch, See>(
       patch,
       usual.patch,
       (said) => routes.patch(one, { ...said, input: change, strict }),
-      ofRow
+      around()
     ),
-    ...route<PathCall<undefined>, RowCall<T>, Gone, Remove, See>(
+    remove !== false && route<PathCall<undefined>, RowCall<T, undefined, P>, Gone, Remove, See>(
       remove,
       usual.remove,
       (said) => routes.delete(one, said),
-      ofRow
+      around()
     ),
-    ...moveRoutes(routes, path, machine, (move) => options.moves?.[move] ?? write ?? false, view, ofRow)
-  ]
+    ...moveRoutes(routes, one, machine, (move) => options.moves?.[move] ?? write ?? false, view, around())
+  ].filter((one) => one !== false)
 }

@@ -10,6 +10,7 @@ import type { Which } from "../tables/TableWhereRepo.ts"
 import type { InputOf } from "./InputOf.ts"
 import type { ListCall, ListedRows, View } from "./ListOf.ts"
 import type { Machine } from "./Machine.ts"
+import type { Parent, ParentRow } from "./Parent.ts"
 
 export type NameOf<T> = keyof ColumnsOf<T> & string
 
@@ -17,11 +18,15 @@ export type NameOf<T> = keyof ColumnsOf<T> & string
 export type Allowed = string | Guard
 
 /** `which`: the row of the path, if the actor may see it. */
-export type RowCall<T, Input = undefined> = RouteCall<Input, unknown, { readonly id: string }> & {
+export type RowCall<T, Input = undefined, P = never> = RouteCall<Input, unknown, { readonly id: string }> & {
   readonly which: Which<T>
+  /** The row that the path names before. */
+  readonly parent: ParentRow<P>
 }
 
-export type NewCall<Input> = RouteCall<Input, unknown, unknown>
+export type NewCall<Input, P = never> = RouteCall<Input, unknown, Readonly<Record<string, string>>> & {
+  readonly parent: ParentRow<P>
+}
 
 type Handler<Call, A, R> = (call: Call) => Effect.Effect<A, RouteError, R | CurrentActor>
 
@@ -54,9 +59,9 @@ interface Taking<Input> {
 }
 
 /** False leaves a route out; a handler answers in place of the table's handle. */
-type Answer<Call, Row, A, R> = false | Handler<Call, Row, R> | Own<Call, Row, A, R>
+type Answer<Call, Row, A, R> = false | Handler<Call, Row, R> | Own<Call, Row, A, R> | Said
 
-type SentTo<Call, Input, Row, A, R> = false | Handler<Call, Row, R> | (Taking<Input> & Own<Call, Row, A, R>)
+type SentTo<Call, Input, Row, A, R> = false | Handler<Call, Row, R> | (Taking<Input> & Own<Call, Row, A, R>) | Said
 
 export type CreateOf<T, Left extends NameOf<T>> = InputOf<
   T,
@@ -66,9 +71,16 @@ export type CreateOf<T, Left extends NameOf<T>> = InputOf<
 export type PatchOf<T, Left extends NameOf<T>> = InputOf<T, never, Exclude<NameOf<T>, Left>>["Type"]
 
 /** What the routes of a table have in common. */
-export interface ResourceOptions<T, Left extends NameOf<T>, Move extends string, See, Shown, Show>
-  extends ListedRows<T, See>
-{
+export interface ResourceOptions<
+  T,
+  Left extends NameOf<T>,
+  Move extends string,
+  See,
+  Shown,
+  Show,
+  P = never,
+  Column extends string = never
+> extends ListedRows<T, See> {
   /** What a row is called: "purchase order". */
   readonly noun: string
   /** Who may list and get. */
@@ -77,6 +89,10 @@ export interface ResourceOptions<T, Left extends NameOf<T>, Move extends string,
   readonly write?: Allowed
   /** Columns that bodies do not name: the plugin fills them in. */
   readonly without?: ReadonlyArray<Left>
+  /** The parent of the rows, whose id is the last parameter of the path: without it all routes are 404. */
+  readonly of?: Parent<P, Column>
+  /** The parameter of paths that is a row's id. Default `id`. */
+  readonly rowId?: string
   /** Shows rows in another way, in all routes but those with a `success`. */
   readonly view?: View<T, Shown, Show>
   /** Adds `POST …/:id/<move>` for each move; bodies do not name the columns that it writes. */
@@ -89,18 +105,18 @@ export interface ListRoute<T, Query extends QueryFields, R> {
   readonly list?: false | Handler<ListCall<T, Query>, PageOf<RowOf<T>>, R> | OwnList<T, Query, R>
 }
 
-export interface GetRoute<T, A, R> {
-  readonly get?: Answer<RowCall<T>, RowOf<T>, A, R>
+export interface GetRoute<T, A, R, P = never> {
+  readonly get?: Answer<RowCall<T, undefined, P>, RowOf<T>, A, R>
 }
 
-export interface CreateRoute<T, Input, A, R> {
-  readonly create?: SentTo<NewCall<NoInfer<Input>>, Input, RowOf<T>, A, R>
+export interface CreateRoute<T, Input, A, R, P = never> {
+  readonly create?: SentTo<NewCall<NoInfer<Input>, P>, Input, RowOf<T>, A, R>
 }
 
-export interface PatchRoute<T, Input, A, R> {
-  readonly patch?: SentTo<RowCall<T, NoInfer<Input>>, Input, RowOf<T>, A, R>
+export interface PatchRoute<T, Input, A, R, P = never> {
+  readonly patch?: SentTo<RowCall<T, NoInfer<Input>, P>, Input, RowOf<T>, A, R>
 }
 
-export interface RemoveRoute<T, A, R> {
-  readonly remove?: Answer<RowCall<T>, RowOf<T>, A, R>
+export interface RemoveRoute<T, A, R, P = never> {
+  readonly remove?: Answer<RowCall<T, undefined, P>, RowOf<T>, A, R>
 }

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict"
 import { randomUUID } from "node:crypto"
 import type { Machine } from "../records/Machine.ts"
-import { pathOfMove } from "../records/Resource.ts"
+import { pathOfMove } from "../records/MoveOf.ts"
 import { columnName, type Table } from "../tables/Table.ts"
 import type { PluginCheck } from "./PluginContract.ts"
 import type { PluginTestApp } from "./PluginTestApp.ts"
