@@ -91,7 +91,7 @@ export const breaks = childOf(providers, "providerId", "appointment_breaks", {
   dayOfWeek: dayOfWeek.nullable,
   ...hours,
   label: text.nullable
-}, { checks: { order: inOrder } })
+}, { strict: true, checks: { order: inOrder } })
 
 /** Hours of one day in place of the weekly ones. Without times an available day has the weekly ones. */
 export const overrides = childOf(providers, "providerId", "appointment_availability_overrides", {
@@ -102,6 +102,7 @@ export const overrides = childOf(providers, "providerId", "appointment_availabil
   endTime: timeOfDay.nullable,
   reason: text.nullable
 }, {
+  strict: true,
   unique: [{ columns: ["providerId", "date"] }],
   checks: { order: `(start_time is null) = (end_time is null) and (start_time is null or ${inOrder})` }
 })

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type Actor, date, inputOf, invalid, notFound, Uuid } from "stoa/plugin"
+import { type Actor, date, inputOf, invalid, notFound, resource, Uuid } from "stoa/plugin"
 import { removeWeek } from "./AppointmentsRepo.ts"
 import {
   breaks,
@@ -34,6 +34,14 @@ class ProviderNotFound extends notFound("Provider", "Provider not found.") {}
 class ServiceNotFound extends notFound("Service", "Service not found.") {}
 
 const shoppers = { public: "Shoppers choose a time." }
+/** A list of an unknown provider is empty. */
+const parts = {
+  of: { table: providers, noun: "provider" },
+  read: shoppers,
+  write: manage,
+  get: false,
+  patch: false
+} as const
 const ofProvider = "/availability/:providerId"
 const missing = "404 without it."
 const times = "Times are local ones of the provider."
@@ -109,61 +117,43 @@ export const hoursRoutes = [
     strict: true,
     success: Schema.Array(weeklyHours.Row)
   }).handle((call) => replaceWeek(call, call.params.providerId, call.input.schedules)),
-  routes.list(`${ofProvider}/breaks`, { summary: "List breaks", description: times, ...shoppers, success: breaks.Row })
-    .handle(({ db, page, params }) => db.table(breaks).page(params, page, ["startTime", "id"])),
-  routes.post(`${ofProvider}/breaks`, {
-    summary: "Add a break",
-    description:
-      `Every day without \`dayOfWeek\`. ${times} 404 without the provider, 422 when it ends before it begins.`,
-    permission: manage,
-    input: inputOf(breaks, { without: ["providerId"] }),
-    strict: true,
-    success: breaks.Row
-  }).handle((call) =>
-    Effect.flatMap(
-      requireProvider(call, call.params.providerId),
-      ({ id }) => call.db.table(breaks).insert({ ...call.input, providerId: id })
-    )
-  ),
-  routes.delete(`${ofProvider}/breaks/:breakId`, {
-    summary: "Remove a break",
-    description: missing,
-    permission: manage,
-    success: breaks.Row
-  })
-    .handle(({ db, params: { breakId, providerId } }) => db.table(breaks).delete({ id: breakId, providerId })),
-  routes.list(`${ofProvider}/overrides`, {
-    summary: "List days with other hours",
-    description: times,
-    ...shoppers,
-    query: { from: Schema.optional(Day), to: Schema.optional(Day) },
-    success: overrides.Row
-  }).handle(({ db, page, params, query: { from, to } }) =>
-    from !== undefined && to !== undefined && to < from
-      ? Effect.fail(new DaysNotInOrder())
-      : db.table(overrides).page({ ...params, date: { ...(from && { gte: from }), ...(to && { lte: to }) } }, page, [
-        "date"
-      ])
-  ),
-  routes.post(`${ofProvider}/overrides`, {
-    summary: "Give a day other hours, or none",
-    description: `${times} 404 without the provider, 409 for a day that has some, 422 for one time without the other.`,
-    permission: manage,
-    input: inputOf(overrides, { without: ["providerId"] }),
-    strict: true,
-    success: overrides.Row
-  }).handle((call) =>
-    Effect.flatMap(
-      requireProvider(call, call.params.providerId),
-      ({ id }) => call.db.table(overrides).insert({ ...call.input, providerId: id })
-    )
-  ),
-  routes.delete(`${ofProvider}/overrides/:overrideId`, {
-    summary: "Give a day the usual hours again",
-    description: missing,
-    permission: manage,
-    success: overrides.Row
-  }).handle(({ db, params: { overrideId, providerId } }) => db.table(overrides).delete({ id: overrideId, providerId })),
+  ...resource(routes, `${ofProvider}/breaks`, breaks, {
+    ...parts,
+    noun: "break",
+    rowId: "breakId",
+    list: {
+      summary: "List breaks",
+      description: times,
+      answer: ({ db, page, where }) => db.table(breaks).page(where, page, ["startTime", "id"])
+    },
+    create: {
+      summary: "Add a break",
+      description:
+        `Every day without \`dayOfWeek\`. ${times} 404 without the provider, 422 when it ends before it begins.`
+    },
+    remove: { summary: "Remove a break", description: missing }
+  }),
+  ...resource(routes, `${ofProvider}/overrides`, overrides, {
+    ...parts,
+    noun: "override",
+    rowId: "overrideId",
+    list: {
+      summary: "List days with other hours",
+      description: times,
+      query: { from: Schema.optional(Day), to: Schema.optional(Day) },
+      answer: ({ db, page, query: { from, to }, where }) =>
+        from !== undefined && to !== undefined && to < from
+          ? Effect.fail(new DaysNotInOrder())
+          : db.table(overrides).page({ ...where, date: { ...(from && { gte: from }), ...(to && { lte: to }) } }, page, [
+            "date"
+          ])
+    },
+    create: {
+      summary: "Give a day other hours, or none",
+      description: `${times} 404 without the provider, 409 for a day that has some, 422 for one time without the other.`
+    },
+    remove: { summary: "Give a day the usual hours again", description: missing }
+  }),
   routes.get(`${ofProvider}/slots`, {
     summary: "List the free times of a provider on a day",
     description: "`date` is a day of the provider's time zone. 404 without provider or service.",

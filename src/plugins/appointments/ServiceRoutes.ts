@@ -67,31 +67,29 @@ export const serviceRoutes = [
     patch: ({ db, input, which }) =>
       Effect.andThen(requireZone(input.timezone), db.table(providers).update(which, input))
   }),
-  routes.list("/providers/:id/services", {
-    summary: "List what a provider offers",
-    ...shoppers,
-    success: providerServices.Row
+  ...resource(routes, "/providers/:id/services", providerServices, {
+    noun: "service of a provider",
+    of: { table: providers, noun: "provider" },
+    rowId: "linkId",
+    read: shoppers,
+    write: admin,
+    list: {
+      summary: "List what a provider offers",
+      answer: ({ db, page, where }) => db.table(providerServices).page(where, page)
+    },
+    get: false,
+    patch: false,
+    create: {
+      summary: "Let a provider offer a service",
+      description: "404 without the provider, 409 when they offer it already, 422 for an unknown service.",
+      answer: ({ db, input, parent }) =>
+        Effect.gen(function*() {
+          // Of another organization it is as unknown as one that is not there.
+          const service = yield* db.table(serviceTypes).find(input.serviceTypeId)
+          if (service === undefined) return yield* new UnknownService()
+          return yield* db.table(providerServices).insert({ ...input, providerId: parent.id })
+        })
+    },
+    remove: { summary: "Let a provider no longer offer a service", description: "404 without it. Appointments stay." }
   })
-    .handle(({ db, page, params }) => db.table(providerServices).page({ providerId: params.id }, page)),
-  routes.post("/providers/:id/services", {
-    summary: "Let a provider offer a service",
-    description: "404 without the provider, 409 when they offer it already, 422 for an unknown service.",
-    permission: admin,
-    input: inputOf(providerServices, { without: ["providerId"] }),
-    success: providerServices.Row
-  }).handle(({ db, input, params }) =>
-    Effect.gen(function*() {
-      yield* db.table(providers).get(params.id)
-      // Of another organization it is as unknown as one that is not there.
-      const service = yield* db.table(serviceTypes).find(input.serviceTypeId)
-      if (service === undefined) return yield* new UnknownService()
-      return yield* db.table(providerServices).insert({ ...input, providerId: params.id })
-    })
-  ),
-  routes.delete("/providers/:id/services/:linkId", {
-    summary: "Let a provider no longer offer a service",
-    description: "404 without it. Appointments stay.",
-    permission: admin,
-    success: providerServices.Row
-  }).handle(({ db, params: { id, linkId } }) => db.table(providerServices).delete({ id: linkId, providerId: id }))
 ]
