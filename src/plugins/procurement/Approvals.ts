@@ -17,17 +17,22 @@ class RateUnknown extends forbidden(
 /** The login, API key or name that an order knows a person by. */
 export const personOf = ({ keyId, name, userId }: Actor): string => userId ?? keyId ?? name
 
+/** Refuses what one of these people, with `fourEyes`, may not approve: their own entries. */
+export const refuseOwn = (fourEyes: boolean, actor: Actor, people: ReadonlyArray<string | null>) =>
+  fourEyes && people.includes(personOf(actor)) ? Effect.fail(new OwnOrder()) : Effect.void
+
 /**
- * Refuses an order above the limit of the actor's role. The rate in the order is what a buyer wrote, so it can only raise what
- * the order counts.
+ * Refuses an approval by the person who requested the order or changed it last, and one above the limit of the actor's role. The
+ * rate in the order is what a buyer wrote, so it can only raise what the order counts.
  */
-const refuseAboveLimit = Effect.fnUntraced(function*(
-  { approvalLimit, exchangeRates }: ProcurementSettings,
-  { role }: Actor,
-  { currency, duty, exchangeRate, freight, grandTotal }: PurchaseOrder,
+export const refuseApproval = Effect.fnUntraced(function*(
+  { approvalLimit, exchangeRates, fourEyes }: ProcurementSettings,
+  actor: Actor,
+  { changedBy, currency, duty, exchangeRate, freight, grandTotal, requestedBy }: PurchaseOrder,
   storeCurrency: string
 ) {
-  const limit = approvalLimit[role]
+  yield* refuseOwn(fourEyes, actor, [requestedBy, changedBy])
+  const limit = approvalLimit[actor.role]
   if (limit === undefined) return
   const known = currency === storeCurrency ? "1" : exchangeRates[currency]
   if (known === undefined) return yield* new RateUnknown(currency)
@@ -35,19 +40,4 @@ const refuseAboveLimit = Effect.fnUntraced(function*(
     Rational.of(rate).times(grandTotal + freight + duty).minus(limit).isPositive
   )
   if (isAbove) return yield* new AboveLimit(limit)
-})
-
-/** Refuses what one of these people, with `fourEyes`, may not approve: their own entries. */
-export const refuseOwn = (fourEyes: boolean, actor: Actor, people: ReadonlyArray<string | null>) =>
-  fourEyes && people.includes(personOf(actor)) ? Effect.fail(new OwnOrder()) : Effect.void
-
-/** Refuses an approval by the person who requested the order or changed it last, and one above the limit of the actor's role. */
-export const refuseApproval = Effect.fnUntraced(function*(
-  settings: ProcurementSettings,
-  actor: Actor,
-  order: PurchaseOrder,
-  storeCurrency: string
-) {
-  yield* refuseOwn(settings.fourEyes, actor, [order.requestedBy, order.changedBy])
-  yield* refuseAboveLimit(settings, actor, order, storeCurrency)
 })

@@ -1,8 +1,11 @@
 import { Effect } from "effect"
-import { group, ValidationFailed } from "stoa/plugin"
+import { group, type PluginCall, ValidationFailed } from "stoa/plugin"
 
 export const routes = group("Procurement", "/procurement")
 export const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"] as const
+
+/** What the rules need of a request or a job. */
+export type Tools = Pick<PluginCall, "actor" | "db" | "services">
 
 /** All lines of a document, as they were given. */
 export const allLines = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const

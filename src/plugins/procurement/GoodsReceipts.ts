@@ -1,11 +1,12 @@
 import { Effect, Schema, Struct } from "effect"
-import { type Actor, inputOf, invalid, resource } from "stoa/plugin"
+import { inputOf, invalid, moveOf, resource, type RowOf } from "stoa/plugin"
 import { Lots } from "../warehouse/index.ts"
-import { admin, create, itemIssues, read, routes } from "./Documents.ts"
+import { personOf } from "./Approvals.ts"
+import { admin, create, itemIssues, read, routes, type Tools } from "./Documents.ts"
 import { goodsReceipt, goodsReceipts, receiptItems, receipts } from "./GoodsReceipt.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
 import { type OrderItem, orderItems, orders, type PurchaseOrder, purchaseOrder, statusOf } from "./PurchaseOrder.ts"
-import { itemsOf, type Tools } from "./PurchaseOrders.ts"
+import { itemsOf } from "./PurchaseOrders.ts"
 import { arrive } from "./PurchasingRepo.ts"
 
 class OtherPlace
@@ -35,7 +36,7 @@ const ReceivedItem = Schema.Struct({
 })
 type ReceivedItem = typeof ReceivedItem.Type
 
-export const NewReceipt = Schema.Struct({
+const NewReceipt = Schema.Struct({
   ...Struct.pick(inputOf(receipts).fields, ["poId", "notes", "metadata"]),
   supplierId: Schema.optional(inputOf(receipts).fields.supplierId),
   warehouseId: Schema.optional(inputOf(receipts).fields.warehouseId),
@@ -113,22 +114,18 @@ const count = Effect.fnUntraced(
 )
 
 /** Writes down what came of an order that is approved or sent; stock moves when it is accepted. */
-export const receive = Effect.fn("GoodsReceipts.receive")(
-  function*(
-    tools: Tools,
-    actor: Actor,
-    settings: ProcurementSettings,
-    { items: given, ...head }: typeof NewReceipt.Type
-  ) {
-    const order = yield* tools.db.use(purchaseOrder).lock("receive", head.poId)
+const receive = Effect.fn("GoodsReceipts.receive")(
+  function*(tools: Tools, settings: ProcurementSettings, { items: given, ...head }: typeof NewReceipt.Type) {
+    const { actor, db } = tools
+    const order = yield* db.use(purchaseOrder).lock("receive", head.poId)
     for (const name of ["supplierId", "warehouseId"] as const) {
       if ((head[name] ?? order[name]) !== order[name]) return yield* new OtherPlace(name)
     }
     const items = yield* itemsOf(tools, order.id)
     const { lines, received } = yield* linesOf(items, given, settings)
     const { supplierId, warehouseId } = order
-    const receivedBy = actor.userId ?? actor.keyId ?? actor.name
-    const made = yield* tools.db.use(goodsReceipts).create({ ...head, supplierId, warehouseId, receivedBy }, lines)
+    const receivedBy = personOf(actor)
+    const made = yield* db.use(goodsReceipts).create({ ...head, supplierId, warehouseId, receivedBy }, lines)
     yield* count(tools, order, items, received)
     return made.head
   }
@@ -138,7 +135,7 @@ export const receive = Effect.fn("GoodsReceipts.receive")(
  * Posts what was accepted: stock with its cost, no longer incoming, and its lots. At most six statements for any number of
  * lines. Of several at once one posts.
  */
-export const accept = Effect.fn("GoodsReceipts.accept")(function*(
+const accept = Effect.fn("GoodsReceipts.accept")(function*(
   { db, services }: Tools,
   { costTolerancePercent }: ProcurementSettings,
   id: string
@@ -163,15 +160,13 @@ export const accept = Effect.fn("GoodsReceipts.accept")(function*(
   return receipt
 })
 
-/** Refuses all of it, as if it had not come: the order waits for it again. */
-export const reject = Effect.fn("GoodsReceipts.reject")(function*(tools: Tools, id: string) {
-  const receipt = yield* tools.db.use(goodsReceipt).move("reject", id)
-  const order = yield* tools.db.table(orders).lock(receipt.poId)
+/** Refuses all of a receipt, as if it had not come: the order waits for it again. */
+const rejected = Effect.fn("GoodsReceipts.reject")(function*(tools: Tools, { id, poId }: RowOf<typeof receipts>) {
+  const order = yield* tools.db.table(orders).lock(poId)
   const { lines } = yield* tools.db.use(goodsReceipts).get(id)
   const back = new Map<string, number>()
   for (const { poItemId, quantityReceived } of lines) back.set(poItemId, (back.get(poItemId) ?? 0) - quantityReceived)
   yield* count(tools, order, yield* itemsOf(tools, order.id), back)
-  return receipt
 })
 
 const missing = "404 without it; 422 INVALID_TRANSITION when it is decided."
@@ -192,27 +187,23 @@ export const goodsReceiptRoutes = (settings: ProcurementSettings) => [
         "Quantities are in the unit of the order's line. Stock moves when it is accepted. 404 without the order; 422 " +
         "INVALID_TRANSITION when nothing can be received of it, 422 for more than was ordered and a part of a stock unit.",
       input: NewReceipt,
-      answer: (call) => call.db.transaction(receive(call, call.actor, settings, call.input))
+      answer: (call) => call.db.transaction(receive(call, settings, call.input))
     },
-    get: {
-      success: Schema.Struct({ grn: receipts.Row, items: Schema.Array(receiptItems.Row) }),
-      answer: ({ db, params }) =>
-        Effect.map(db.use(goodsReceipts).get(params.id), ({ head, lines }) => ({ grn: head, items: lines }))
-    },
+    get: goodsReceipts.whole("grn", "items"),
     patch: false,
     remove: false
   }),
-  routes.post("/grn/:id/accept", {
+  moveOf(routes, "/grn", goodsReceipt, "accept", {
     summary: "Accept a goods receipt",
     description:
       `What was accepted is in stock with its cost, once. A rejected unit, or a cost further from the order's than \`costTolerancePercent\`, makes it \`accepted_with_discrepancy\`. ${missing}`,
-    permission: admin,
-    success: receipts.Row
-  }).handle((call) => call.db.transaction(accept(call, settings, call.params.id))),
-  routes.post("/grn/:id/reject", {
+    allowed: admin,
+    answer: (call) => accept(call, settings, call.params.id)
+  }),
+  moveOf(routes, "/grn", goodsReceipt, "reject", {
     summary: "Reject a goods receipt",
     description: `Nothing of it counts as received. ${missing}`,
-    permission: admin,
-    success: receipts.Row
-  }).handle((call) => call.db.transaction(reject(call, call.params.id)))
+    allowed: admin,
+    after: (receipt, call) => rejected(call, receipt)
+  })
 ]

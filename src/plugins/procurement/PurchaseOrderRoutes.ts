@@ -1,16 +1,14 @@
 import { Effect, Schema } from "effect"
-import { type PluginConfig, resource, Uuid } from "stoa/plugin"
+import { moveOf, type PluginConfig, resource, Uuid } from "stoa/plugin"
 import { admin, create, read, routes } from "./Documents.ts"
 import { orderPaper } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
-import { orderItems, orders, purchaseOrder, purchaseOrders } from "./PurchaseOrder.ts"
-import { approve, cancel, change, close, draft, NewOrder, OrderPatch, send } from "./PurchaseOrders.ts"
+import { orders, purchaseOrder, purchaseOrders } from "./PurchaseOrder.ts"
+import { approved, cancel, change, close, draft, NewOrder, OrderPatch, sent } from "./PurchaseOrders.ts"
 import { suppliers } from "./Supplier.ts"
 
-const Whole = Schema.Struct({ po: orders.Row, items: Schema.Array(orderItems.Row) })
+const whole = purchaseOrders.whole("po", "items")
 const missing = "404 without it;"
-
-const one = `/purchase-orders/:id` as const
 
 /** What writes and shows orders to suppliers (contract, plugins §5). */
 const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
@@ -28,20 +26,16 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
         "Quantities and costs are those of a unit (`uomId`), by default the one the thing is bought in. 409 when the " +
         "supplier is not active; 422 for what is unknown, a quantity that is no whole number of stock units, or a missing price.",
       input: NewOrder,
-      answer: (call) => draft(call, call.actor, defaultCurrency, call.input)
+      answer: (call) => draft(call, defaultCurrency, call.input)
     },
-    get: {
-      success: Whole,
-      answer: ({ db, params }) =>
-        Effect.map(db.use(purchaseOrders).get(params.id), ({ head, lines }) => ({ po: head, items: lines }))
-    },
+    get: whole,
     patch: {
       summary: "Change a draft",
       description:
         `\`items\` replace all lines. ${missing} 409 for lines once the supplier sells in another currency; 422 ` +
         "INVALID_TRANSITION when it is no draft.",
       input: OrderPatch,
-      answer: (call) => call.db.transaction(change(call, call.actor, defaultCurrency, call.params.id, call.input))
+      answer: (call) => call.db.transaction(change(call, defaultCurrency, call.params.id, call.input))
     },
     remove: false
   }),
@@ -49,7 +43,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
     summary: "List what is missing of orders that were received in part",
     permission: read,
     query: { supplierId: Schema.optional(Uuid) },
-    success: Whole
+    success: whole.success
   }).handle(({ db, page, query }) =>
     Effect.map(db.use(purchaseOrders).page({ ...query, status: "partially_received" }, page), (found) => ({
       ...found,
@@ -59,7 +53,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
       }))
     }))
   ),
-  routes.raw("GET", `${one}/order.pdf`, {
+  routes.raw("GET", "/purchase-orders/:id/order.pdf", {
     summary: "Print a purchase order",
     description: missing,
     permission: read,
@@ -72,35 +66,36 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
 ]
 
 const moveRoutes = (settings: ProcurementSettings, { defaultCurrency }: PluginConfig) => [
-  routes.post(`${one}/approve`, {
+  moveOf(routes, "/purchase-orders", purchaseOrder, "approve", {
     summary: "Approve a purchase order",
     description:
       `What is ordered is incoming stock from then on. ${missing} 403 above the limit of the caller's role, and for who requested or last changed it; 422 ` +
       "INVALID_TRANSITION when it was not submitted.",
-    permission: admin,
-    success: orders.Row
-  }).handle((call) => call.db.transaction(approve(call, call.actor, settings, defaultCurrency, call.params.id))),
-  routes.post(`${one}/send`, {
+    allowed: admin,
+    after: (order, call) => approved(call, settings, defaultCurrency, order)
+  }),
+  moveOf(routes, "/purchase-orders", purchaseOrder, "send", {
     summary: "Send a purchase order to its supplier",
     description: `By mail if the supplier has an address. ${missing} 422 INVALID_TRANSITION when it is not approved.`,
-    permission: create,
-    success: orders.Row
-  }).handle((call) => call.db.transaction(send(call, call.params.id))),
-  routes.post(`${one}/cancel`, {
+    allowed: create,
+    after: (order, call) => sent(call, order)
+  }),
+  moveOf(routes, "/purchase-orders", purchaseOrder, "cancel", {
     summary: "Cancel a purchase order",
     description: `${missing} 422 INVALID_TRANSITION once something was received.`,
-    permission: admin,
-    success: orders.Row
-  }).handle((call) => call.db.transaction(cancel(call, call.params.id))),
-  routes.post(`${one}/close`, {
+    allowed: admin,
+    answer: (call) => cancel(call, call.params.id)
+  }),
+  moveOf(routes, "/purchase-orders", purchaseOrder, "close", {
     summary: "Close a purchase order of which a part was received",
     description:
       `With \`backOrder\` what is missing becomes a new draft. ${missing} 409 while goods receipts of it are open; 422 ` +
       "INVALID_TRANSITION when it is not received in part.",
-    permission: admin,
+    allowed: admin,
     input: Schema.NullOr(Schema.Struct({ backOrder: Schema.optional(Schema.Boolean) })),
-    success: Schema.Struct({ po: orders.Row, backOrder: Schema.NullOr(orders.Row) })
-  }).handle((call) => call.db.transaction(close(call, call.actor, call.params.id, call.input?.backOrder === true)))
+    success: Schema.Struct({ po: orders.Row, backOrder: Schema.NullOr(orders.Row) }),
+    answer: (call) => close(call, call.params.id, call.input?.backOrder === true)
+  })
 ]
 
 /** Orders to suppliers. */

@@ -1,8 +1,8 @@
 import { Effect, Schema, Struct } from "effect"
-import { type Actor, conflict, inputOf, invalid, type PluginCall, today, ValidationFailed } from "stoa/plugin"
+import { conflict, inputOf, invalid, today, ValidationFailed } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { personOf, refuseApproval } from "./Approvals.ts"
-import { allLines, itemIssues } from "./Documents.ts"
+import { allLines, itemIssues, type Tools } from "./Documents.ts"
 import { receipts } from "./GoodsReceipt.ts"
 import { sendOrder } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
@@ -17,9 +17,6 @@ import {
 } from "./PurchaseOrder.ts"
 import { knownGoods, removeItems } from "./PurchasingRepo.ts"
 import { bestPrice, maxCost, pricesOf, type Supplier, supplierItems, suppliers } from "./Supplier.ts"
-
-/** What the rules need of a request or a job. */
-export type Tools = Pick<PluginCall, "db" | "services">
 
 class UnknownSupplier
   extends invalid("UnknownSupplier", "supplierId", "supplierId must be a supplier of this organization.")
@@ -177,12 +174,13 @@ const rateFor = ({ currency }: Pick<Supplier, "currency">, rate: string | undefi
  * what is unknown or has no price.
  */
 export const draft = Effect.fn("Purchasing.draft")(
-  function*(tools: Tools, actor: Actor, storeCurrency: string, { items, ...head }: NewOrder) {
+  function*(tools: Tools, storeCurrency: string, { items, ...head }: NewOrder) {
     const supplier = yield* activeSupplier(tools, head.supplierId)
     const exchangeRate = yield* rateFor(supplier, head.exchangeRate, storeCurrency)
     const lines = yield* completed(tools, supplier.id, { ...head, items })
     const { currency } = supplier
-    const whole = { ...head, ...totalsOf(lines, head.taxTotal), currency, exchangeRate, requestedBy: personOf(actor) }
+    const requestedBy = personOf(tools.actor)
+    const whole = { ...head, ...totalsOf(lines, head.taxTotal), currency, exchangeRate, requestedBy }
     return (yield* tools.db.use(purchaseOrders).create(whole, lines)).head
   }
 )
@@ -192,14 +190,8 @@ export const draft = Effect.fn("Purchasing.draft")(
  * another currency.
  */
 export const change = Effect.fn("Purchasing.change")(
-  function*(
-    tools: Tools,
-    actor: Actor,
-    storeCurrency: string,
-    id: string,
-    { items, ...head }: typeof OrderPatch.Type
-  ) {
-    const { db } = tools
+  function*(tools: Tools, storeCurrency: string, id: string, { items, ...head }: typeof OrderPatch.Type) {
+    const { actor, db } = tools
     const { supplierReference, ...rest } = head
     // The supplier's number comes when the order has gone out.
     if (items === undefined && supplierReference !== undefined && Object.keys(rest).length === 0) {
@@ -223,19 +215,13 @@ export const change = Effect.fn("Purchasing.change")(
   }
 )
 
-/** Approves, and shows what is ordered as incoming. 403 above the limit of the actor's role, and for an order of the actor's own. */
-export const approve = Effect.fn("Purchasing.approve")(function*(
-  tools: Tools,
-  actor: Actor,
-  settings: ProcurementSettings,
-  storeCurrency: string,
-  id: string
-) {
-  const order = yield* tools.db.use(purchaseOrder).move("approve", id)
-  yield* refuseApproval(settings, actor, order, storeCurrency)
-  yield* postIncoming(tools, "purchase_order", order, yield* itemsOf(tools, id), 1)
-  return order
-})
+/** Shows what an approved order is for as incoming. 403 above the limit of the actor's role, and for an order of the actor's own. */
+export const approved = Effect.fn("Purchasing.approve")(
+  function*(tools: Tools, settings: ProcurementSettings, storeCurrency: string, order: PurchaseOrder) {
+    yield* refuseApproval(settings, tools.actor, order, storeCurrency)
+    yield* postIncoming(tools, "purchase_order", order, yield* itemsOf(tools, order.id), 1)
+  }
+)
 
 /** Cancels an order of which nothing was received. */
 export const cancel = Effect.fn("Purchasing.cancel")(function*(tools: Tools, id: string) {
@@ -247,17 +233,15 @@ export const cancel = Effect.fn("Purchasing.cancel")(function*(tools: Tools, id:
 })
 
 /** Tells the supplier, by mail if there is an address. */
-export const send = Effect.fn("Purchasing.send")(function*(tools: Tools, id: string) {
-  const order = yield* tools.db.use(purchaseOrder).move("send", id)
+export const sent = Effect.fn("Purchasing.send")(function*(tools: Tools, order: PurchaseOrder) {
   const supplier = yield* tools.db.table(suppliers).get(order.supplierId)
-  yield* sendOrder(tools, order, supplier, yield* itemsOf(tools, id))
-  return order
+  yield* sendOrder(tools, order, supplier, yield* itemsOf(tools, order.id))
 })
 
 /** Ends an order of which a part came; what is missing can become a draft. 409 while receipts of it are open. */
 export const close = Effect.fn("Purchasing.close")(
-  function*(tools: Tools, actor: Actor, id: string, withBackOrder: boolean) {
-    const { db } = tools
+  function*(tools: Tools, id: string, withBackOrder: boolean) {
+    const { actor, db } = tools
     const before = yield* db.use(purchaseOrder).lock("close", id)
     const open = yield* db.table(receipts).count({ poId: id, status: { in: ["draft", "inspecting"] } })
     if (open > 0) return yield* new ReceiptsOpen()

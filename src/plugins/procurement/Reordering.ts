@@ -1,8 +1,6 @@
 import { DateTime, Effect, Result, Schema } from "effect"
 import {
-  type Actor,
   boolean,
-  CurrentActor,
   defineTask,
   EntityId,
   idOf,
@@ -17,9 +15,9 @@ import {
   WarehouseId
 } from "stoa/plugin"
 import { type KnownUnits, Units } from "../uom/index.ts"
-import { admin, create, read, routes } from "./Documents.ts"
+import { admin, create, read, routes, type Tools } from "./Documents.ts"
 import { orders, type PurchaseOrder } from "./PurchaseOrder.ts"
-import { draft, type Tools } from "./PurchaseOrders.ts"
+import { draft } from "./PurchaseOrders.ts"
 import { type Shortage, shortagesOf } from "./ReorderRepo.ts"
 import { maxQuantity, pricesOf, type SupplierItem, supplierItems, suppliers } from "./Supplier.ts"
 
@@ -108,7 +106,7 @@ export const reordering = (storeCurrency: string) => {
    * Drafts one order for each supplier and warehouse of which something is missing, and says which rules got none. Of runs at
    * the same time each counts what the ones before have drafted.
    */
-  const run = Effect.fn("Reordering.run")(function*(tools: Tools, actor: Actor) {
+  const run = Effect.fn("Reordering.run")(function*(tools: Tools) {
     yield* tools.db.turn("reorder")
     const found = yield* offersFor(tools, yield* tools.db.use(shortagesOf)())
     const skipped = found.filter(({ offer }) => offer === undefined).map(({ shortage }) => ({
@@ -129,7 +127,7 @@ export const reordering = (storeCurrency: string) => {
       }))
       // One thing that cannot be ordered does not keep others from it. Nothing is written before all is known.
       const made = yield* Effect.result(
-        draft(tools, actor, storeCurrency, { supplierId, warehouseId, expectedDelivery, items })
+        draft(tools, storeCurrency, { supplierId, warehouseId, expectedDelivery, items })
       )
       if (Result.isSuccess(made)) drafted.push(made.success)
       else {
@@ -141,7 +139,7 @@ export const reordering = (storeCurrency: string) => {
     return { orders: drafted, skipped }
   })
 
-  return (tools: Tools, actor: Actor) => tools.db.transaction(run(tools, actor))
+  return (tools: Tools) => tools.db.transaction(run(tools))
 }
 
 const Run = Schema.Struct({
@@ -163,7 +161,7 @@ export const reorderRoutes = ({ config }: PluginContext) => [
       "The task `procurement/reorder` does so every hour. What drafts and orders ask for already is not asked for again.",
     permission: create,
     success: Run
-  }).handle((call) => reordering(config.defaultCurrency)(call, call.actor))
+  }).handle((call) => reordering(config.defaultCurrency)(call))
 ]
 
 /** Drafts what is missing in every organization, each hour. */
@@ -173,8 +171,7 @@ export const reorderTask = ({ call, config }: PluginContext) =>
     schedule: "0 * * * *",
     everyOrganization: true,
     handler: Effect.fnUntraced(function*() {
-      const run = reordering(config.defaultCurrency)
-      const { orders, skipped } = yield* run(yield* call, yield* CurrentActor)
+      const { orders, skipped } = yield* reordering(config.defaultCurrency)(yield* call)
       return { output: { drafted: orders.length, skipped: skipped.length } }
     })
   })

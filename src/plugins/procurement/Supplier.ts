@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import {
   boolean,
   CurrencyCode,
@@ -11,7 +11,6 @@ import {
   integerBetween,
   json,
   type NewRowOf,
-  notFound,
   type PluginConfig,
   resource,
   type RowOf,
@@ -66,18 +65,18 @@ export const supplierItems = table("supplier_items", {
 })
 export type SupplierItem = RowOf<typeof supplierItems>
 
-export const supplierWithItems = document({ head: suppliers, lines: supplierItems, parent: "supplierId" })
+const supplierWithItems = document({ head: suppliers, lines: supplierItems, parent: "supplierId" })
 
 const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 
-export const SupplierBody = Schema.Struct({
+const SupplierBody = Schema.Struct({
   ...inputOf(suppliers).fields,
   contactEmail: Schema.optional(Schema.NullOr(Email)),
   currency: Schema.optional(CurrencyCode)
 })
 
 /** A whole supplier: what the body leaves out is as in a new one. */
-export const wholeSupplier = (body: typeof SupplierBody.Type, currency: string): NewRowOf<typeof suppliers> => ({
+const wholeSupplier = (body: typeof SupplierBody.Type, currency: string): NewRowOf<typeof suppliers> => ({
   contactName: null,
   contactEmail: null,
   contactPhone: null,
@@ -120,8 +119,6 @@ export const bestPrice = (prices: ReadonlyArray<SupplierItem>, quantity: number)
   return costs.length === 0 ? undefined : Math.min(...costs)
 }
 
-class SupplierNotFound extends notFound("Supplier", "Supplier not found.") {}
-
 const missing = "404 without it."
 const taken = "409 when another one has the same code."
 
@@ -140,12 +137,7 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
         input: SupplierBody,
         answer: ({ db, input }) => db.table(suppliers).insert(wholeSupplier(input, currency))
       },
-      get: {
-        summary: "Get a supplier with its prices",
-        success: Schema.Struct({ supplier: suppliers.Row, items: Schema.Array(supplierItems.Row) }),
-        answer: ({ db, params }) =>
-          Effect.map(db.use(supplierWithItems).get(params.id), ({ head, lines }) => ({ supplier: head, items: lines }))
-      },
+      get: { summary: "Get a supplier with its prices", ...supplierWithItems.whole("supplier", "items") },
       patch: false,
       remove: false
     }),
@@ -156,20 +148,22 @@ export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
       input: SupplierBody,
       success: suppliers.Row
     }).handle(({ db, input, params }) => db.table(suppliers).update(params.id, wholeSupplier(input, currency))),
-    routes.post("/suppliers/:id/items", {
-      summary: "Add a price of a supplier",
-      description:
-        "For a quantity from `minOrderQuantity` on, from `validFrom` to `validTo`. 404 without the supplier.",
-      permission: admin,
-      input: inputOf(supplierItems, { without: ["supplierId"] }),
-      strict: true,
-      success: supplierItems.Row
-    }).handle(({ db, input, params: { id } }) =>
-      Effect.gen(function*() {
-        if ((yield* db.table(suppliers).find(id)) === undefined) return yield* new SupplierNotFound()
-        return yield* db.table(supplierItems).insert({ ...input, supplierId: id })
-      })
-    ),
+    ...resource(routes, "/suppliers/:id/items", supplierItems, {
+      noun: "price of a supplier",
+      of: { table: suppliers, noun: "supplier", column: "supplierId" },
+      rowId: "itemId",
+      read,
+      write: admin,
+      list: false,
+      get: false,
+      create: {
+        summary: "Add a price of a supplier",
+        description:
+          "For a quantity from `minOrderQuantity` on, from `validFrom` to `validTo`. 404 without the supplier."
+      },
+      patch: false,
+      remove: false
+    }),
     ...resource(routes, "/supplier-items", supplierItems, {
       noun: "price of a supplier",
       read,

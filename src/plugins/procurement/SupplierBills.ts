@@ -7,6 +7,7 @@ import {
   inputOf,
   integerBetween,
   machine,
+  moveOf,
   oneOf,
   resource,
   table,
@@ -93,23 +94,15 @@ export const billRoutes = ({ costTolerancePercent, fourEyes }: ProcurementSettin
           return (yield* db.use(documents).create(bill, lines)).head
         }))
     },
-    get: {
-      success: Schema.Struct({ bill: bills.Row, items: Schema.Array(billItems.Row) }),
-      answer: ({ db, params }) =>
-        Effect.map(db.use(documents).get(params.id), ({ head, lines }) => ({ bill: head, items: lines }))
-    },
+    get: documents.whole("bill", "items"),
     patch: false,
     remove: false
   }),
-  routes.post("/bills/:id/approve", {
+  moveOf(routes, "/bills", supplierBill, "approve", {
     summary: "Approve a bill with a discrepancy",
     description:
       "404 without it; 403 for the person who entered it; 422 INVALID_TRANSITION unless it has a discrepancy.",
-    permission: admin,
-    success: bills.Row
-  }).handle(({ actor, db, params: { id } }) =>
-    db.transaction(
-      Effect.tap(db.use(supplierBill).move("approve", id), ({ enteredBy }) => refuseOwn(fourEyes, actor, [enteredBy]))
-    )
-  )
+    allowed: admin,
+    after: ({ enteredBy }, { actor }) => refuseOwn(fourEyes, actor, [enteredBy])
+  })
 ]

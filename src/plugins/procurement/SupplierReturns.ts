@@ -12,10 +12,11 @@ import {
   integerBetween,
   longText,
   machine,
+  moveOf,
   numbers,
   oneOf,
-  type PluginCall,
   resource,
+  type RowOf,
   table,
   text,
   timestamp,
@@ -26,7 +27,7 @@ import {
 import { Rational } from "../uom/index.ts"
 import { Lots } from "../warehouse/index.ts"
 import { personOf, refuseOwn } from "./Approvals.ts"
-import { admin, allLines, create, decided, itemIssues, read, routes } from "./Documents.ts"
+import { admin, allLines, create, decided, itemIssues, read, routes, type Tools } from "./Documents.ts"
 import { receiptItems, receipts } from "./GoodsReceipt.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
 import { orders } from "./PurchaseOrder.ts"
@@ -69,6 +70,8 @@ export const supplierReturnItems = childOf(supplierReturns, "returnId", "supplie
   batchNumber: text.nullable
 }, { indexes: [{ columns: ["grnItemId"] }] })
 
+type Return = RowOf<typeof supplierReturns>
+
 const documents = document({
   head: supplierReturns,
   lines: supplierReturnItems,
@@ -108,8 +111,6 @@ const NewReturn = Schema.Struct({
 })
 type NewReturn = typeof NewReturn.Type
 const CreditNote = Schema.Struct({ creditNumber: text.schema, creditAmount: amount.schema, creditedOn: date.schema })
-
-type Tools = Pick<PluginCall, "actor" | "db" | "services">
 
 /** The lines of a receipt, locked: each return sees what earlier ones have taken. */
 const lockedLines = ({ db }: Tools, grnId: string) =>
@@ -166,28 +167,24 @@ const draft = Effect.fn("SupplierReturns.draft")(function*(tools: Tools, { items
 })
 
 /** Takes the goods and their lots out of the receipt's warehouse. */
-const ship = Effect.fn("SupplierReturns.ship")(function*({ db, services }: Tools, id: string) {
-  const moved = yield* db.use(supplierReturn).move("ship", id)
+const shipped = Effect.fn("SupplierReturns.ship")(function*({ db, services }: Tools, { id, warehouseId }: Return) {
   const lines = yield* db.table(supplierReturnItems).list({ returnId: id }, allLines)
   const leaving = lines.map(({ batchNumber, entityId, reason, stockQuantity, variantId }) => (
-    { entityId, variantId, warehouseId: moved.warehouseId, delta: -stockQuantity, reason, batchNumber }
+    { entityId, variantId, warehouseId, delta: -stockQuantity, reason, batchNumber }
   ))
   yield* Lots.use((lots) => lots.post(services.inventory, { type: "supplier_return", id }, leaving))
-  return moved
 })
 
-/** Cancels a return that was not shipped: its goods can be returned by another one. */
-const cancel = Effect.fn("SupplierReturns.cancel")(function*(tools: Tools, id: string) {
+/** Gives the goods of a cancelled return back to its receipt: another one can return them. */
+const cancelled = Effect.fn("SupplierReturns.cancel")(function*(tools: Tools, { grnId, id: returnId }: Return) {
   const { db } = tools
-  const moved = yield* db.use(supplierReturn).move("cancel", id)
-  const lines = yield* db.table(supplierReturnItems).list({ returnId: id }, allLines)
+  const lines = yield* db.table(supplierReturnItems).list({ returnId }, allLines)
   const back = new Map(lines.map(({ grnItemId, quantity }) => [grnItemId, quantity]))
-  const received = yield* lockedLines(tools, moved.grnId)
+  const received = yield* lockedLines(tools, grnId)
   yield* db.table(receiptItems).updateEach(received.flatMap(({ id, quantityReturned }) => {
     const quantity = back.get(id)
     return quantity === undefined ? [] : [{ id, quantityReturned: quantityReturned - quantity }]
   }))
-  return moved
 })
 
 /** Enters the supplier's credit note, or another one in its place while it is not approved. */
@@ -203,55 +200,42 @@ const credit = Effect.fn("SupplierReturns.credit")(
   }
 )
 
-/** Moves a return; with `fourEyes` it refuses the person in the column. */
-const decide = (
-  { actor, db }: Tools,
-  fourEyes: boolean,
-  move: "approve" | "acceptCredit",
-  author: "requestedBy" | "enteredBy",
-  id: string
-) =>
-  db.transaction(
-    Effect.tap(db.use(supplierReturn).move(move, id), (row) => refuseOwn(fourEyes, actor, [row[author]]))
-  )
-
-const one = "/returns/:id"
 const missing = "404 without it; 422 INVALID_TRANSITION in another state"
 
 const moveRoutes = ({ costTolerancePercent, fourEyes }: ProcurementSettings) => [
-  routes.post(`${one}/approve`, {
+  moveOf(routes, "/returns", supplierReturn, "approve", {
     summary: "Approve a return to a supplier",
     description: `403 for the person who drafted it. ${missing}.`,
-    permission: admin,
-    success: supplierReturns.Row
-  }).handle((call) => decide(call, fourEyes, "approve", "requestedBy", call.params.id)),
-  routes.post(`${one}/ship`, {
+    allowed: admin,
+    after: ({ requestedBy }, { actor }) => refuseOwn(fourEyes, actor, [requestedBy])
+  }),
+  moveOf(routes, "/returns", supplierReturn, "ship", {
     summary: "Ship a return to its supplier",
     description: `Its units leave stock and their lots. ${missing}, or when the warehouse or a batch has too little.`,
-    permission: create,
-    success: supplierReturns.Row
-  }).handle((call) => call.db.transaction(ship(call, call.params.id))),
-  routes.post(`${one}/cancel`, {
+    allowed: create,
+    after: (row, call) => shipped(call, row)
+  }),
+  moveOf(routes, "/returns", supplierReturn, "cancel", {
     summary: "Cancel a return that was not shipped",
     description: `${missing}.`,
-    permission: admin,
-    success: supplierReturns.Row
-  }).handle((call) => call.db.transaction(cancel(call, call.params.id))),
-  routes.post(`${one}/credit`, {
+    allowed: admin,
+    after: (row, call) => cancelled(call, row)
+  }),
+  moveOf(routes, "/returns", supplierReturn, "credit", {
     summary: "Enter the supplier's credit note of a return",
     description:
       "Further from `expectedCredit` than `costTolerancePercent` it is a `discrepancy`, in which another note may replace " +
       `it. ${missing}; 409 for a number that the supplier has used.`,
-    permission: create,
+    allowed: create,
     input: CreditNote,
-    success: supplierReturns.Row
-  }).handle((call) => call.db.transaction(credit(call, costTolerancePercent, call.params.id, call.input))),
-  routes.post(`${one}/accept-credit`, {
+    answer: (call) => credit(call, costTolerancePercent, call.params.id, call.input)
+  }),
+  moveOf(routes, "/returns", supplierReturn, "acceptCredit", {
     summary: "Approve a credit note with a discrepancy",
     description: `403 for the person who entered it. ${missing}.`,
-    permission: admin,
-    success: supplierReturns.Row
-  }).handle((call) => decide(call, fourEyes, "acceptCredit", "enteredBy", call.params.id))
+    allowed: admin,
+    after: ({ enteredBy }, { actor }) => refuseOwn(fourEyes, actor, [enteredBy])
+  })
 ]
 
 /** Returns of accepted goods to their suppliers. */
@@ -271,11 +255,7 @@ export const supplierReturnRoutes = (settings: ProcurementSettings) => [
       input: NewReturn,
       answer: (call) => call.db.transaction(draft(call, call.input))
     },
-    get: {
-      success: Schema.Struct({ return: supplierReturns.Row, items: Schema.Array(supplierReturnItems.Row) }),
-      answer: ({ db, params }) =>
-        Effect.map(db.use(documents).get(params.id), ({ head, lines }) => ({ return: head, items: lines }))
-    },
+    get: documents.whole("return", "items"),
     patch: false,
     remove: false
   }),
