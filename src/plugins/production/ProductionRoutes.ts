@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { EntityId, FreeText, group, inputOf, offsetOf, resource, Uuid, VariantId } from "stoa/plugin"
+import { EntityId, FreeText, group, inputOf, moveOf, offsetOf, resource, Uuid, VariantId } from "stoa/plugin"
 import { BomInput, boms, BomView, bomView, BomWithItems, ItemInput, ItemView, itemView, NextVersion } from "./Bom.ts"
 import { addItem, createBom, createVersion, itemsOf, rollUp } from "./Boms.ts"
 import { Suggestion, suggestions } from "./OpenOrderRepo.ts"
@@ -164,13 +164,13 @@ export const productionRoutes = [
     permission: read,
     produces: "application/pdf"
   }, printOrder),
-  routes.post("/orders/:id/start", {
+  moveOf(routes, "/orders", productionOrder, "start", {
     summary: "Start a production order",
     description: "422 INVALID_TRANSITION when it is not planned.",
-    permission: create,
+    allowed: create,
     input: Schema.Struct({ producedBy: FreeText.check(Schema.isBetweenLength(1, 255)) }),
-    success: orders.Row
-  }).handle(({ db, input, params: { id } }) => db.use(productionOrder).move("start", id, input)),
+    change: ({ input }) => input
+  }),
   routes.post("/orders/:id/consume", {
     summary: "Record what a production order takes",
     description:

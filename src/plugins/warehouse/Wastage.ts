@@ -127,12 +127,7 @@ export const wastageRoutes = [
             .head
         })
     },
-    get: {
-      summary: "Get a wastage note with its items",
-      success: Schema.Struct({ note: wastageNotes.Row, items: Schema.Array(wastageItems.Row) }),
-      answer: ({ db, params }) =>
-        Effect.map(db.use(wastageDocuments).get(params.id), ({ head, lines }) => ({ note: head, items: lines }))
-    }
+    get: { summary: "Get a wastage note with its items", ...wastageDocuments.whole("note", "items") }
   }),
   routes.post("/wastage/:id/approve", {
     summary: "Approve a wastage note",
