@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { apiError, group, invalid, notFound, Text } from "stoa/plugin"
+import { apiError, invalid, notFound, Text } from "stoa/plugin"
 import { messages } from "./Log.ts"
-import { NotificationOptions } from "./NotificationOptions.ts"
+import { NotificationOptions, routes } from "./NotificationOptions.ts"
 
 class NotSigned extends apiError("NotSigned", { status: 401, code: "UNAUTHORIZED" }, "The signature is not right.") {}
 class MessageNotFound extends notFound("SentMessage", "No message of this id was sent.") {}
@@ -25,7 +25,7 @@ const isSigned = (body: Uint8Array, signature: string, secret: string): boolean 
  * `callbackSecret`, in hex. A report that comes again changes nothing; one that comes before its message is written down
  * as sent is 404, so that the provider sends it again.
  */
-export const callbackRoute = group("Notifications", "/notifications").raw(
+export const callbackRoute = routes.raw(
   "POST",
   "/callbacks/:providerId",
   {

@@ -1,15 +1,9 @@
 import { Effect } from "effect"
 import type { PluginContext } from "stoa/plugin"
 import { type Due, latestRecords } from "./MessagesRepo.ts"
+import { valueAt } from "./Rendering.ts"
 import type { SendWhile } from "./SendWhile.ts"
 import { templates } from "./Templates.ts"
-
-const valueAt = (record: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>(
-    (value, name) =>
-      typeof value === "object" && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : null,
-    record
-  )
 
 /** The first field of a record that has another value than its condition asks for. */
 export const unmet = (condition: SendWhile, record: object): string | undefined =>

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { apiError, type CustomerId, offsetOf, type PageOf, type PageRequest, type PluginCall } from "stoa/plugin"
 import { type Preference, preferences, type Wish } from "./Preferences.ts"
 
-type Call = Pick<PluginCall, "db" | "organizationId" | "services">
+type Call = Pick<PluginCall, "db" | "services">
 
 /** A customer as preferences need them. */
 export interface Preferring {
@@ -22,22 +22,12 @@ const keyOf = ({ category, channel }: Pick<Preference, "category" | "channel">) 
 
 /** Preferences of a customer, in which mails that were declined by a link of a mail to their address are off. */
 const allOf = Effect.fnUntraced(
-  function*({ db, organizationId, services }: Call, { email, id: customerId }: Preferring) {
+  function*({ db, services }: Call, { email, id: customerId }: Preferring) {
     const rows = yield* db.table(preferences).list({ customerId })
     const choices = email === null ? [] : yield* services.mail.choicesOf(email)
-    const byLink = choices.filter(({ isDeclined }) => isDeclined).map((
-      { category, createdAt, id, updatedAt }
-    ): Preference => ({
-      id,
-      organizationId,
-      customerId,
-      category,
-      channel: "email",
-      isEnabled: false,
-      destination: null,
-      createdAt,
-      updatedAt
-    }))
+    const byLink = choices.flatMap(({ addressDigest: _, isDeclined, ...choice }): ReadonlyArray<Preference> =>
+      isDeclined ? [{ ...choice, customerId, channel: "email", isEnabled: false, destination: null }] : []
+    )
     const off = new Set(byLink.map(keyOf))
     const known = new Set(rows.map(keyOf))
     return [

@@ -1,7 +1,7 @@
 import { DateTime, Effect } from "effect"
 import type { MailPurpose, PluginContext } from "stoa/plugin"
 import { outdated } from "./Conditions.ts"
-import { type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
+import { type Due, settledAs, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
 import { endOfQuietHours } from "./QuietHours.ts"
 
@@ -22,18 +22,6 @@ export const declinable = (
     : undefined
 }
 
-/** A message that is not sent now. */
-const held = (
-  { attempts, id, triedBy }: Due,
-  rest: Pick<Settled, "error" | "nextAt" | "status" | "untried">
-): Settled => ({
-  id,
-  attempts,
-  providerId: triedBy,
-  adapterMessageId: null,
-  ...rest
-})
-
 /** The moment until which quiet hours hold a message back that can be declined; null: it goes at once. */
 const quietUntil = ({ config }: PluginContext, settings: NotificationSettings, { category, channel }: Due, now: Date) =>
   settings.quietHours === undefined || channel === "print" || channel === "in_app" ||
@@ -53,7 +41,7 @@ export const sendable = Effect.fn("Notifications.sendable")(function*(
   const now = yield* DateTime.nowAsDate
   const ended = new Map(
     (yield* outdated(host, batch)).map(({ due, reason }) =>
-      [due, held(due, { status: "suppressed", error: reason, nextAt: now })] as const
+      [due, settledAs(due, { status: "suppressed", error: reason, nextAt: now })] as const
     )
   )
   const current = batch.filter((due) => !ended.has(due))
@@ -61,7 +49,7 @@ export const sendable = Effect.fn("Notifications.sendable")(function*(
     const nextAt = quietUntil(host, settings, due, now)
     return nextAt === null
       ? []
-      : [[due, held(due, { status: "queued", error: null, untried: due.attempts - 1, nextAt })] as const]
+      : [[due, settledAs(due, { status: "queued", untried: due.attempts - 1, nextAt })] as const]
   }))
   const mails = current.flatMap((due) => {
     const mail = waiting.has(due) ? undefined : declinable(settings, due)
@@ -70,7 +58,7 @@ export const sendable = Effect.fn("Notifications.sendable")(function*(
   const declined = mails.length === 0 ? [] : yield* host.services.mail.declined(mails)
   const suppressed = new Map(declined.map(({ category, due }) => {
     const error = `The receiver declined the category ${category}.`.slice(0, 255)
-    return [due, held(due, { status: "suppressed", error, nextAt: now })]
+    return [due, settledAs(due, { status: "suppressed", error, nextAt: now })]
   }))
   const settled = [...ended.values(), ...waiting.values(), ...suppressed.values()]
   if (settled.length > 0) yield* host.db.use(settleMessages)(settled, now)

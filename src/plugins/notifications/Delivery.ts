@@ -2,7 +2,7 @@ import { DateTime, Effect, Schema } from "effect"
 import { defineTask, mailTemplate, type PluginContext } from "stoa/plugin"
 import { purposeOf, sendable } from "./Declining.ts"
 import { missingWay, sendTask } from "./Dispatch.ts"
-import { claimMessages, type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
+import { claimMessages, type Due, settledAs, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
 import { printMessages } from "./PrintRepo.ts"
 import { textOfHtml } from "./Rendering.ts"
@@ -30,18 +30,10 @@ const handOver = Effect.fn("Notifications.handOver")(function*(
   const { db } = host
   if (batch.length === 0) return
   const now = yield* DateTime.nowAsDate
-  const settled = batch.map((due): Settled => {
+  const settled = batch.map((due) => {
     const error = missingWay(due.channel, settings, host)
     const status = error !== null ? "failed" : due.channel === "in_app" ? "delivered" : "sent"
-    return {
-      id: due.id,
-      attempts: due.attempts,
-      status,
-      error,
-      providerId: null,
-      adapterMessageId: null,
-      nextAt: now
-    }
+    return settledAs(due, { status, error, providerId: null, nextAt: now })
   })
   const accepted = batch.filter((_, n) => settled[n]?.status === "sent")
   const printed = accepted.filter(({ channel }) => channel === "print")

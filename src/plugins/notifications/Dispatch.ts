@@ -3,7 +3,6 @@ import {
   apiError,
   CustomerId,
   type EventCall,
-  group,
   inputOf,
   invalid,
   type PluginCall,
@@ -17,7 +16,7 @@ import { wantedBy } from "./Channel.ts"
 import { declinable } from "./Declining.ts"
 import { messages } from "./Log.ts"
 import { type Concerned, concernedOf, isPaid, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
-import { NotificationOptions, type NotificationSettings } from "./NotificationOptions.ts"
+import { admin, NotificationOptions, type NotificationSettings, routes } from "./NotificationOptions.ts"
 import { CustomerNotFound, destinationOf, isDeclined, type Preference, preferences } from "./Preferences.ts"
 import { render } from "./Rendering.ts"
 import { inLocale, type Template, templates } from "./Templates.ts"
@@ -151,11 +150,11 @@ const Sending = Schema.Struct({
 })
 
 /** `POST /send` (contract, plugins §8): to whom staff says, with the template of this name. */
-export const sendRoute = group("Notifications", "/notifications").post("/send", {
+export const sendRoute = routes.post("/send", {
   summary: "Send a message",
   description:
     "It is queued; without a template or an adapter it is failed, with the reason. 404 without the customer, 422 for a receiver that the channel does not reach.",
-  permission: "notifications:admin",
+  permission: admin,
   input: Sending,
   success: messages.Row,
   errors: [OptedOut]

@@ -1,6 +1,5 @@
 import {
   CustomerId,
-  group,
   idOf,
   integer,
   json,
@@ -14,6 +13,7 @@ import {
   uuid
 } from "stoa/plugin"
 import { channels } from "./Channel.ts"
+import { admin, routes } from "./NotificationOptions.ts"
 import { templates } from "./Templates.ts"
 
 /**
@@ -57,10 +57,8 @@ export const messages = table("notification_log", {
 })
 export type Message = RowOf<typeof messages>
 
-const admin = "notifications:admin"
-
 /** `GET /log` and `GET /log/{id}` (contract, plugins §8). */
-export const logRoutes = resource(group("Notifications", "/notifications"), "/log", messages, {
+export const logRoutes = resource(routes, "/log", messages, {
   noun: "message",
   read: admin,
   filters: ["channel", "event", "status", "customerId"]

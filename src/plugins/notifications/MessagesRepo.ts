@@ -1,24 +1,14 @@
-import { Effect, Schema } from "effect"
-import { CustomerId, newId, type PluginDatabase, rowsOf, statement } from "stoa/plugin"
-import { type Channel, channels } from "./Channel.ts"
+import { Effect, Schema, Struct } from "effect"
+import { CustomerId, fieldsOf, newId, type PluginDatabase, rowsOf, statement } from "stoa/plugin"
+import { type Message, messages } from "./Log.ts"
 
-/** A message as it is queued. */
-export interface NewMessage {
-  readonly channel: Channel
-  readonly event: string
-  readonly category: string | null
-  readonly eventId: string | null
-  readonly templateId: string | null
-  readonly customerId: CustomerId | null
+type About = "channel" | "event" | "category" | "eventId" | "templateId" | "customerId"
+
+/** A message as it is queued; one with an `error` cannot be sent at all. */
+export interface NewMessage extends Pick<Message, About | "subject" | "body" | "metadata" | "error" | "nextAt"> {
   readonly recipient: string
-  readonly subject: string | null
-  readonly body: string | null
-  readonly metadata: object | null
-  /** Why it cannot be sent at all; null: it is queued. */
-  readonly error: string | null
   /** The receiver got too many messages. */
   readonly isSuppressed?: boolean
-  readonly nextAt: Date
   /** The open message of its digest. */
   readonly groupId: string | null
 }
@@ -57,17 +47,15 @@ export const openDigest = statement(
 
 /** A message that is due, with the texts of its digest in their order. */
 const Due = Schema.Struct({
-  id: Schema.String,
-  channel: Schema.Literals(channels),
+  ...Struct.pick(fieldsOf(messages), ["id", "channel", "eventId", "templateId"]),
   category: Schema.NullOr(Schema.String),
-  eventId: Schema.NullOr(Schema.String),
-  templateId: Schema.NullOr(Schema.String),
   recipient: Schema.NullOr(Schema.String),
+  // What is filled in may be empty.
   subject: Schema.NullOr(Schema.String),
+  attempts: Schema.Int,
   bodies: Schema.Array(Schema.String),
   /** The adapter that may have sent it in a try whose end is not known. */
-  triedBy: Schema.NullOr(Schema.String),
-  attempts: Schema.Int
+  triedBy: Schema.NullOr(Schema.String)
 })
 export type Due = typeof Due.Type
 
@@ -101,19 +89,19 @@ export const claimMessages = statement(
   }
 )
 
-/** What became of a message that was taken. */
-export interface Settled {
-  readonly id: string
-  readonly attempts: number
+type Outcome = "status" | "providerId" | "adapterMessageId" | "error" | "nextAt"
+
+/** What became of a message that was taken; until `nextAt` it is still being sent, or waits. */
+export interface Settled extends Pick<Message, "id" | "attempts" | Outcome> {
   /** It was not tried: the count of tries goes back to this. */
   readonly untried?: number
-  readonly status: "queued" | "sent" | "delivered" | "failed" | "suppressed"
-  readonly providerId: string | null
-  readonly adapterMessageId: string | null
-  readonly error: string | null
-  /** When it is tried again, or until when it is still being sent. */
-  readonly nextAt: Date
 }
+
+/** What became of a message: as the last try left it, but for what is said. */
+export const settledAs = (
+  { attempts, id, triedBy }: Due,
+  rest: Pick<Settled, "nextAt" | "status"> & Partial<Settled>
+): Settled => ({ id, attempts, providerId: triedBy, adapterMessageId: null, error: null, ...rest })
 
 /** Writes what became of messages, in one statement. What another process has taken over since then is left to it. */
 export const settleMessages = statement(

@@ -1,7 +1,10 @@
 import { Context, Schema } from "effect"
-import { option } from "stoa/plugin"
+import { group, option } from "stoa/plugin"
 import type { NotificationAdapter } from "./Channel.ts"
 import { QuietHours } from "./QuietHours.ts"
+
+export const routes = group("Notifications", "/notifications")
+export const admin = "notifications:admin"
 
 const from = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

@@ -2,9 +2,9 @@ import { Effect, Schema } from "effect"
 import { type CurrentActor, CustomerId, forbidden, group, holds, type PageOf, type PluginDatabase } from "stoa/plugin"
 import { DeclinedByReceiver, preferencePage, setPreference } from "./DeclinedByLink.ts"
 import { concernedOf } from "./MessagesRepo.ts"
+import { admin, routes } from "./NotificationOptions.ts"
 import { destined, ownCustomer, type Preference, preferences, Wish } from "./Preferences.ts"
 
-const routes = group("Notifications", "/notifications")
 const mine = group("Notifications", "/me")
 const [read, write] = ["notifications:read", "notifications:write"]
 
@@ -26,7 +26,7 @@ export const preferenceRoutes = [
   }).handle((call) =>
     Effect.gen(function*() {
       const { actor, db, input: { customerId, ...wish }, services } = call
-      const own = holds(actor, "notifications:admin") ? undefined : yield* services.customers.existingProfile
+      const own = holds(actor, admin) ? undefined : yield* services.customers.existingProfile
       if (own !== undefined && own?.id !== customerId) return yield* new OthersPreferences()
       const preference = yield* destined(wish, own ?? undefined)
       return yield* setPreference(call, own ?? (yield* preferring(db, customerId)), preference, own !== undefined)

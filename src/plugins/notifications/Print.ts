@@ -1,7 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
   apiError,
-  group,
   holds,
   integer,
   json,
@@ -16,7 +15,7 @@ import {
   timestamp,
   uuid
 } from "stoa/plugin"
-import { NotificationOptions } from "./NotificationOptions.ts"
+import { admin, NotificationOptions, routes } from "./NotificationOptions.ts"
 import { takeJob } from "./PrintRepo.ts"
 
 /** What printers print: queued → printing → printed, or failed (contract, plugins §8). */
@@ -49,8 +48,6 @@ const printJob = machine(printJobs, {
 
 class LeaseLost extends apiError("LeaseLost", { status: 409, code: "CONFLICT" }, "Another agent has this job.") {}
 
-const routes = group("Notifications", "/notifications")
-const admin = "notifications:admin"
 /** Agents of printers need no more than this. */
 const agent = {
   admits: {

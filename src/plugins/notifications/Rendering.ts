@@ -17,19 +17,23 @@ export const textOfHtml = (html: string): string =>
   html.replace(/<(br|\/p|\/div|\/h\d|\/li|hr)\b[^>]*>/gi, "\n").replace(/<[^>]*>/g, "")
     .replace(/&(?:amp|lt|gt|quot|#39);/g, (name) => signs.get(name) ?? name).replace(/\n{3,}/g, "\n\n").trim()
 
-/** The value at a path of properties that the data itself has; anything but a text, a number or a boolean is empty. */
-const valueAt = (data: unknown, path: string): string => {
-  let value = data
-  for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return ""
-    value = Reflect.get(value, name)
-  }
+/** The value at a path of properties that the data itself has, else null. */
+export const valueAt = (data: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>(
+    (value, name) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : null,
+    data
+  )
+
+/** A text, a number or a boolean; anything else is empty. */
+const textAt = (data: unknown, path: string): string => {
+  const value = valueAt(data, path)
   return ["string", "number", "boolean"].includes(typeof value) ? String(value) : ""
 }
 
 /** Replaces `{{a.b}}` by the values of the data; what is missing is empty. */
 export const filled = (template: string, data: unknown, write: (text: string) => string): string =>
-  template.replace(/\{\{\s*([\w-]+(?:\.[\w-]+)*)\s*\}\}/g, (_, path: string) => write(valueAt(data, path)))
+  template.replace(/\{\{\s*([\w-]+(?:\.[\w-]+)*)\s*\}\}/g, (_, path: string) => write(textAt(data, path)))
 
 /** What a message says. */
 export interface Rendered {

@@ -2,7 +2,7 @@ import { Cause, DateTime, Effect } from "effect"
 import { declineHeaders, type PluginContext } from "stoa/plugin"
 import { type NotificationAdapter, NotSent } from "./Channel.ts"
 import { declinable } from "./Declining.ts"
-import { type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
+import { type Due, type Settled, settledAs, settleMessages } from "./MessagesRepo.ts"
 import type { NotificationSettings } from "./NotificationOptions.ts"
 import { escaped } from "./Rendering.ts"
 
@@ -71,22 +71,28 @@ const attempt = (host: PluginContext, settings: NotificationSettings, { adapter,
 type Outcome = Effect.Success<ReturnType<typeof attempt>>
 
 const settledBy = (
-  { adapter: { providerId }, due: { attempts, id, triedBy }, rest: [next] }: Try,
+  { adapter: { providerId }, due, rest: [next] }: Try,
   outcome: Outcome,
   now: Date,
   most: number
 ): Settled => {
   const at = (ms: number) => new Date(now.getTime() + ms)
-  const base = { id, attempts, providerId, adapterMessageId: null, error: null, nextAt: now }
-  if (!(outcome instanceof NotSent)) return { ...base, status: "sent", adapterMessageId: outcome.messageId }
-  const error = `${providerId}: ${outcome.reason}`.slice(0, 255)
-  if (outcome.outcome === "refused") return { ...base, status: "failed", error }
-  const isCertain = outcome.outcome === "unavailable" && triedBy !== providerId
-  if (isCertain && next !== undefined) {
-    return { ...base, status: "queued", error, providerId: next.providerId, nextAt: at(leaseMs) }
+  if (!(outcome instanceof NotSent)) {
+    return settledAs(due, { status: "sent", providerId, adapterMessageId: outcome.messageId, nextAt: now })
   }
-  if (attempts >= most) return { ...base, status: "failed", error }
-  return { ...base, status: "queued", error, providerId: isCertain ? null : providerId, nextAt: at(waitMs(attempts)) }
+  const failed = { providerId, error: `${providerId}: ${outcome.reason}`.slice(0, 255), nextAt: now } as const
+  const isCertain = outcome.outcome === "unavailable" && due.triedBy !== providerId
+  if (isCertain && next !== undefined) {
+    return settledAs(due, { ...failed, status: "queued", providerId: next.providerId, nextAt: at(leaseMs) })
+  }
+  return outcome.outcome === "refused" || due.attempts >= most
+    ? settledAs(due, { ...failed, status: "failed" })
+    : settledAs(due, {
+      ...failed,
+      status: "queued",
+      providerId: isCertain ? null : providerId,
+      nextAt: at(waitMs(due.attempts))
+    })
 }
 
 /** Sends a batch by adapters, round by round: who is asked next is written down before. One statement for each round. */

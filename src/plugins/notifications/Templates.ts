@@ -1,7 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
   boolean,
-  group,
   integerBetween,
   jsonOf,
   longText,
@@ -13,6 +12,7 @@ import {
   text
 } from "stoa/plugin"
 import { channels } from "./Channel.ts"
+import { admin, routes } from "./NotificationOptions.ts"
 import { render } from "./Rendering.ts"
 import { SendWhile } from "./SendWhile.ts"
 
@@ -62,9 +62,6 @@ export const inLocale = (
   const found = fallBacks(locale, usual).flatMap((tag) => all.filter((one) => one.locale.toLowerCase() === tag))
   return found[0] ?? all[0]
 }
-
-const routes = group("Notifications", "/notifications")
-const admin = "notifications:admin"
 
 /** Templates (contract, plugins §8). Deleting one turns it off, so that the log keeps what it names. */
 export const templateRoutes = [
