@@ -55,7 +55,7 @@ export const claimOfNew = Effect.fnUntraced(function*(metadata: Metadata | undef
  */
 export const checkClaim = Effect.fnUntraced(function*(entityId: EntityId, claim: unknown) {
   const { db } = yield* Market
-  const known = isUuid(entityId) ? yield* claimed(db.sql, entityId) : undefined
+  const known = isUuid(entityId) ? yield* db.use(claimed)(entityId) : undefined
   const wanted = typeof claim === "string" ? claim.toLowerCase() : claim
   if (known === undefined || wanted === known.claim || wanted === known.vendorId) return
   if (known.vendorId !== null) {
@@ -79,7 +79,7 @@ export const settleClaims = Effect.fnUntraced(
       if (yield* Effect.isSuccess(admit(vendorId))) admitted.add(vendorId)
     }
     const links = named.filter(({ vendorId }) => admitted.has(vendorId))
-    if (links.length > 0) yield* insertLinks(db.sql, links)
+    if (links.length > 0) yield* db.use(insertLinks)(links)
   }
 )
 
@@ -91,7 +91,7 @@ export const checkCategories = Effect.fnUntraced(
     readonly categories: ReadonlyArray<string>
   }) {
     const { db } = yield* Market
-    const known = entityId === null || !isUuid(entityId) ? undefined : yield* claimed(db.sql, entityId)
+    const known = entityId === null || !isUuid(entityId) ? undefined : yield* db.use(claimed)(entityId)
     const vendorId = known?.vendorId ?? claimOf(metadata)
     if (typeof vendorId === "string" && isUuid(vendorId)) yield* admitCategories(vendorId.toLowerCase(), categories)
   }

@@ -9,14 +9,14 @@ import { forgetProduct } from "./VendorProducts.ts"
 /** Refuses what belongs to a vendor that may not sell (contract, plugins §1.2). One statement for all of it. */
 const sellable = Effect.fnUntraced(function*(lines: ReadonlyArray<{ readonly entityId: EntityId }>) {
   const { db } = yield* Market
-  for (const [, { name, status }] of yield* vendorsOf(db.sql, lines.map(({ entityId }) => entityId))) {
+  for (const [, { name, status }] of yield* db.use(vendorsOf)(lines.map(({ entityId }) => entityId))) {
     if (status !== "approved") return yield* Effect.fail(new HookRefusal(`${name} does not sell at the moment.`))
   }
 })
 
 /** Lays their vendors upon entities as they are read; one statement for a page. */
 const show = Effect.fnUntraced(function*(entities: ReadonlyArray<{ readonly id: EntityId }>) {
-  const owners = yield* vendorsOf((yield* Market).db.sql, entities.map(({ id }) => id))
+  const owners = yield* (yield* Market).db.use(vendorsOf)(entities.map(({ id }) => id))
   for (const entity of entities) {
     const vendor = owners.get(entity.id)
     if (vendor !== undefined) Object.assign(entity, { marketplace: { vendor } })
@@ -57,7 +57,7 @@ export const productHooks = [
     Effect.gen(function*() {
       if (actor.vendorId === null || !isUuid(actor.vendorId) || holds(actor, "marketplace:admin")) return {}
       // Who acts for a vendor of another store is a shopper like others here.
-      const ids = yield* idsOf((yield* Market).db.sql, actor.vendorId)
+      const ids = yield* (yield* Market).db.use(idsOf)(actor.vendorId)
       return ids === undefined ? {} : { ids }
     }), { onlyFor: ({ vendorId }) => vendorId !== null }),
   beforeHook("cart.beforeAddItem", ({ data }) => sellable([data]), { entitiesIn: vendorEntities }),

@@ -1,14 +1,13 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import {
   changeLogRows,
   CurrentActor,
-  currentOrganization,
-  type Database,
   EntityId,
   offsetOf,
   type PageRequest,
   rowJson,
-  rowsOf
+  rowsOf,
+  statement
 } from "stoa/plugin"
 import { ShownVendor, vendorEntities, VendorProduct } from "./VendorProduct.ts"
 
@@ -22,9 +21,9 @@ const owners = rowsOf(Schema.Struct({ ...ShownVendor.fields, entityId: EntityId 
 const idLists = rowsOf(Schema.Struct({ ids: Schema.Array(EntityId) }))
 
 /** A page of a vendor's things, newest first, in one statement. */
-export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
-  function*(sql: Database, vendorId: string, page: PageRequest) {
-    const organization = yield* currentOrganization
+export const productsOf = statement(
+  "VendorProductRepo.productsOf",
+  function*(sql, organization, vendorId: string, page: PageRequest) {
     const rows = yield* links(sql`select n.total, l.id, l.vendor_id as "vendorId", l.entity_id as "entityId", e.type,
         e.slug, e.status, l.created_at as "createdAt", (select a.title from plugin_entity_titles a
           where a.entity_id = e.id order by a.locale <> 'en', a.locale limit 1) as title
@@ -37,46 +36,42 @@ export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
       order by l.created_at desc, l.id desc`)
     const items = rows.flatMap(({ total: _, ...product }) => product.id === null ? [] : [product])
     return { ...page, items, total: rows[0]?.total ?? 0 }
-  },
-  Effect.orDie
+  }
 )
 
 /** Whose these things are, by their ids, in one statement; what is the store's own has no entry. */
-export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
-  function*(sql: Database, entityIds: ReadonlyArray<EntityId>) {
-    const organization = yield* currentOrganization
+export const vendorsOf = statement(
+  "VendorProductRepo.vendorsOf",
+  function*(sql, organization, entityIds: ReadonlyArray<EntityId>) {
     const rows = yield* owners(sql`select l.entity_id as "entityId", v.id, v.name,
         v.slug, v.status, v.tier, v.logo_url as "logoUrl"
       from marketplace_vendor_entities l join marketplace_vendors v on v.id = l.vendor_id
       where l.organization_id = ${organization} and v.organization_id = ${organization}
         and l.entity_id = any(${entityIds}::uuid[])`)
     return new Map(rows.map(({ entityId, ...vendor }) => [entityId, vendor]))
-  },
-  Effect.orDie
+  }
 )
 
 /** Ids of all things of a vendor; undefined when the organization has no such vendor. */
-export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Database, vendorId: string) {
-  const organization = yield* currentOrganization
+export const idsOf = statement("VendorProductRepo.idsOf", function*(sql, organization, vendorId: string) {
   const [row] = yield* idLists(sql`select array(
       select l.entity_id from marketplace_vendor_entities l
       where l.organization_id = ${organization} and l.vendor_id = v.id) as ids
     from marketplace_vendors v where v.organization_id = ${organization} and v.id = ${vendorId}::uuid`)
   return row?.ids
-}, Effect.orDie)
+})
 
 /** Whose an entity is, and whose its metadata says it is; of no entity that the catalog does not have. */
 const Claimed = Schema.Struct({ vendorId: Schema.NullOr(Schema.String), claim: Schema.NullOr(Schema.String) })
 const claims = rowsOf(Claimed)
 
-export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: EntityId) {
-  const organization = yield* currentOrganization
+export const claimed = statement("VendorProductRepo.claimed", function*(sql, organization, entityId: EntityId) {
   const [row] = yield* claims(sql`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
     from plugin_entities e
     left join marketplace_vendor_entities l on l.organization_id = ${organization} and l.entity_id = e.id
     where e.organization_id = ${organization} and e.id = ${entityId}::uuid`)
   return row
-}, Effect.orDie)
+})
 
 /** An entity, and the vendor whose it shall be. */
 export interface ProductLink {
@@ -87,8 +82,9 @@ export interface ProductLink {
 const subject = "marketplace/marketplace_vendor_entities"
 
 /** Writes links with their entries in the change log, in one statement. */
-export const insertLinks = Effect.fn("VendorProductRepo.insertLinks")(
-  function*(sql: Database, links: ReadonlyArray<ProductLink>) {
+export const insertLinks = statement(
+  "VendorProductRepo.insertLinks",
+  function*(sql, organization, links: ReadonlyArray<ProductLink>) {
     const actor = yield* CurrentActor
     const recorded = changeLogRows(sql, actor, {
       type: `${subject}.create`,
@@ -99,14 +95,13 @@ export const insertLinks = Effect.fn("VendorProductRepo.insertLinks")(
     })
     yield* sql`with made as (
         insert into marketplace_vendor_entities (organization_id, vendor_id, entity_id)
-        select ${actor.organizationId}, v.id, i.entity_id
+        select ${organization}, v.id, i.entity_id
         from unnest(${links.map(({ vendorId }) => vendorId)}::uuid[], ${links.map(({ entityId }) => entityId)}::uuid[])
           as i(vendor_id, entity_id)
-        join marketplace_vendors v on v.id = i.vendor_id and v.organization_id = ${actor.organizationId}
+        join marketplace_vendors v on v.id = i.vendor_id and v.organization_id = ${organization}
         on conflict (organization_id, entity_id) do nothing
         returning *),
       recorded as (${recorded})
       select 1`
-  },
-  Effect.orDie
+  }
 )

@@ -17,13 +17,13 @@ class EntityTaken extends conflict("EntityTaken", "This entity has a vendor alre
 
 /** Newest first; 404 for an unknown vendor. */
 const listProducts = (vendorId: string, page: PageRequest) =>
-  Market.use(({ db }) => Effect.andThen(db.table(vendors).get(vendorId), productsOf(db.sql, vendorId, page)))
+  Market.use(({ db }) => Effect.andThen(db.table(vendors).get(vendorId), db.use(productsOf)(vendorId, page)))
 
 /** 404 for an unknown vendor or entity, 409 for one that has a vendor already, 422 for one in a category not approved. */
 const linkProduct = Effect.fn("VendorProducts.link")(function*(vendorId: string, entityId: EntityId) {
   const { db } = yield* Market
   yield* db.table(vendors).get(vendorId)
-  if ((yield* claimed(db.sql, entityId)) === undefined) return yield* new EntityNotFound()
+  if ((yield* db.use(claimed)(entityId)) === undefined) return yield* new EntityNotFound()
   yield* admitCategories(vendorId, { entityId })
   return yield* Effect.catchIf(
     db.table(vendorEntities).insert({ vendorId, entityId }),
