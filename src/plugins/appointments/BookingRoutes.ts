@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type ListCall, Moment, OrderId, ownedBy, requireWindow, resource, Text, Until } from "stoa/plugin"
+import { type ListCall, Moment, moveOf, OrderId, ownedBy, requireWindow, resource, Text, Until } from "stoa/plugin"
 import { bookings, manage, routes } from "./AppointmentTables.ts"
 import { book, booking, cancel, moveWithNotice, NewBooking, OfProvider, reschedule } from "./Bookings.ts"
 import { booker, ofOwnProviders, reader } from "./Customers.ts"
@@ -70,19 +70,18 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
     remove: false
   }),
   ...(["confirm", "noShow"] as const).map((move) =>
-    routes.post(move === "confirm" ? "/bookings/:id/confirm" : "/bookings/:id/no-show", {
+    moveOf(routes, "/bookings", booking, move, {
       summary: move === "confirm" ? "Confirm an appointment" : "Note that the customer did not come",
       description: `404 without it. ${state}`,
-      permission: manage,
-      success: bookings.Row
-    }).handle((call) => moveWithNotice(call, move, call.params.id))
+      allowed: manage,
+      answer: (call) => moveWithNotice(call, move, call.params.id)
+    })
   ),
-  routes.post("/bookings/:id/complete", {
+  moveOf(routes, "/bookings", booking, "complete", {
     summary: "Complete an appointment",
     description: `One that is not confirmed, too. 404 without it. ${state}`,
-    permission: manage,
-    success: bookings.Row
-  }).handle(({ db, params }) => db.use(booking).move("complete", params.id))
+    allowed: manage
+  })
 ]
 
 /** What customers do with their appointments, and staff with all (contract, plugins §11). */

@@ -137,7 +137,7 @@ const placed = Effect.fnUntraced(function*(
   }
 })
 
-/** Makes a move of staff and mails the customer about it. 422 for a no-show before the beginning. */
+/** Makes a move of staff and mails the customer about it, in the caller's transaction. 422 for a no-show before the beginning. */
 export const moveWithNotice = Effect.fn("Bookings.move")(
   function*(tools: Tools, move: "confirm" | "noShow", id: string) {
     if (move === "noShow" && (yield* tools.db.use(booking).lock(move, id)).startTime > (yield* DateTime.nowAsDate)) {
@@ -146,8 +146,7 @@ export const moveWithNotice = Effect.fn("Bookings.move")(
     const moved: Booking = yield* tools.db.use(booking).move(move, id)
     yield* notifyCustomer(tools, move === "confirm" ? "confirmation" : "noShow", moved)
     return moved
-  },
-  (work, { db }) => db.transaction(work)
+  }
 )
 
 /** Mails the provider about an appointment that waits for no payment, and confirms it with `autoConfirm`. */
