@@ -29,7 +29,6 @@ export const PosSettings = Schema.Struct({
     default: false,
     description: "Sales of goods that are not there or are promised to other orders"
   }),
-  unlinkedReturns: option(Schema.Boolean, { default: false, description: "Returns without an order" }),
   refundTo: option(Schema.Literals(["original", "any"]), {
     default: "any",
     description: "`original`: other ways to give money back need an override"

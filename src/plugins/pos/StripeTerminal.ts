@@ -176,7 +176,7 @@ const cancelling = ({ get, post }: Client): PosTerminalAdapter["cancel"] =>
   })
 
 const verifying =
-  (webhookSecret: Redacted.Redacted<string>): PosTerminalAdapter["verifyWebhook"] => (headers, rawBody) =>
+  (webhookSecret: Redacted.Redacted<string>): NonNullable<PosTerminalAdapter["verifyWebhook"]> => (headers, rawBody) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const signature = headers["stripe-signature"] ?? ""
       if (!isSigned(signature, rawBody, Redacted.value(webhookSecret), now)) return undefined

@@ -31,7 +31,9 @@ export { stripeTerminal, type StripeTerminalOptions } from "./StripeTerminal.ts"
 /** Sales at tills: shifts, payments one by one, returns, closings (contract-tills-channels §A): `plugins: [pos({ … })]`. */
 export const pos = pluginWith("pos", PosSettings, (settings) => ({
   version: "1.0.0",
-  requires: [...(settings.printing ? ["notifications"] : []), ...(settings.giftCards ? ["gift-cards"] : [])],
+  requires: ["notifications", "gift-cards"].filter((id) =>
+    id === "gift-cards" ? settings.giftCards : settings.printing
+  ),
   uses: [...(settings.printing ? [PrintQueue] : []), ...(settings.giftCards ? [GiftCards] : [])],
   permissions: [
     { scope: "pos:operate", description: "Sell at a till" },
