@@ -16,6 +16,7 @@ import { receiptMail, receiptRoutes } from "./Receipts.ts"
 import { returnRoutes } from "./ReturnRoutes.ts"
 import { saleRoutes } from "./SaleRoutes.ts"
 import { lines, payments, returnItems, transactions } from "./Sales.ts"
+import { sessionRoute } from "./Session.ts"
 import { shiftRoutes } from "./ShiftRoutes.ts"
 import { cashEvents, logins, shifts } from "./Shifts.ts"
 import { splitRoutes } from "./Splits.ts"
@@ -84,7 +85,8 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
     ...receiptRoutes,
     ...closingRoutes,
     ...lookupRoutes,
-    syncRoute
+    syncRoute,
+    sessionRoute
   ],
   tasks: (context) => posTasks(context, settings),
   analyticsModels: () => [

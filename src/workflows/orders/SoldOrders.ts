@@ -26,7 +26,7 @@ import { conflict, invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
 import { OrderId } from "../../domain/platform/ids/Id.ts"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
-import { soldPricing, type SoldTerms, totalOf } from "./SoldPrices.ts"
+import { type PriceListRequest, soldPricing, type SoldTerms, totalOf } from "./SoldPrices.ts"
 
 class NotPaid extends invalid("NotPaid", "tenders", (total: number) => `must come to the order's total of ${total}`) {}
 class StoredValueByItself extends invalid(
@@ -123,7 +123,7 @@ const newOrder = Effect.fnUntraced(function*(
 /** Orders of goods that have left already (contract, plugins §17.10-11). */
 export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/orders/SoldOrders", {
   make: Effect.gen(function*() {
-    const [pricedOf, numbers, repo] = [yield* soldPricing, yield* OrderNumbers, yield* SoldOrderRepo]
+    const [{ listOf, pricedOf }, numbers, repo] = [yield* soldPricing, yield* OrderNumbers, yield* SoldOrderRepo]
     const orders = yield* OrderRepo
     const services = yield* Effect.context<OrderStatusRepo | Inventory>()
     const [collected, hooks] = yield* Effect.all([CollectedPaymentRepo, Hooks])
@@ -179,6 +179,11 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
       quoteSold: Effect.fn("SoldOrders.quoteSold")(function*(sold: SoldTerms) {
         yield* requireAnyOf(yield* CurrentActor, ["orders:create"])
         return quoteOf((yield* pricedOf(sold)).priced)
+      }),
+      /** Prices and taxes of single units where they are handed over; goods that cannot be sold are left out. */
+      priceList: Effect.fn("SoldOrders.priceList")(function*(request: PriceListRequest) {
+        yield* requireAnyOf(yield* CurrentActor, ["orders:create"])
+        return yield* listOf(request)
       }),
       /** The id of the order that `createSold` makes for a reference, for payments that are collected before it. */
       soldId: (reference: PostingReference) =>

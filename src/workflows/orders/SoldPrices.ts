@@ -20,6 +20,11 @@ class NotCollected extends invalid(
   (index: number) => `tenders.${index}.paymentId must name a payment that was collected with this method and amount.`
 ) {}
 
+/** Goods whose prices a till wants to know: at most 500. */
+export interface PriceListRequest extends Pick<SoldGoods, "currency" | "handedOverAt"> {
+  readonly goods: ReadonlyArray<Pick<SoldGoods["lineItems"][number], "entityId" | "variantId">>
+}
+
 /** What decides the price of a sale. */
 export type SoldTerms = Omit<SoldGoods, "reference" | "warehouseId" | "stock" | "consumes" | "mails" | "soldAt">
 
@@ -73,7 +78,7 @@ const alreadyTaxedBy = (paid: ReadonlyArray<Paid>): AlreadyTaxed => ({ most }) =
 export const soldPricing = Effect.gen(function*() {
   const [quotes, pricing] = [yield* Quotes, yield* CheckoutPricing]
   const [adapters, collected] = [yield* PaymentAdapters, yield* CollectedPaymentRepo]
-  return Effect.fnUntraced(function*(sold: SoldTerms) {
+  const pricedOf = Effect.fnUntraced(function*(sold: SoldTerms) {
     const basket = basketWithout(sold.currency, yield* quotes.linesOf(sold.lineItems), sold.email ?? null)
     const terms = {
       shippingTotal: sold.shippingTotal ?? 0,
@@ -85,4 +90,20 @@ export const soldPricing = Effect.gen(function*() {
     const priced = yield* pricing.price(basket, taxedAt, null, () => Effect.succeed(terms), alreadyTaxedBy(paid))
     return { claims, priced, payments: paid.map(({ payment }) => payment) }
   })
+
+  /** Unit prices, steps and taxes of goods, those that cannot be sold left out. */
+  const listOf = Effect.fnUntraced(function*({ currency, goods, handedOverAt }: PriceListRequest) {
+    const lineItems = goods.map((one) => ({ ...one, quantity: 1 }))
+    const basket = basketWithout(currency, yield* quotes.linesOf(lineItems))
+    const terms = () => Effect.succeed({ shippingTotal: 0 })
+    const { pricedCart } = yield* pricing.preview(basket, { shippingAddress: handedOverAt }, null, terms)
+    return pricedCart.lines.map(({ addedSteps = [], entityId, taxes = [], unitPrice, variantId }) => ({
+      entityId,
+      variantId,
+      unitPrice,
+      priceSteps: addedSteps,
+      taxes: taxes.map(({ name, rate }) => ({ name, rate }))
+    }))
+  })
+  return { listOf, pricedOf }
 })

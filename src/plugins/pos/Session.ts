@@ -1,0 +1,90 @@
+import { Effect, Schema } from "effect"
+import { hash } from "node:crypto"
+import { promisify } from "node:util"
+import { gzip } from "node:zlib"
+import { CurrencyCode, type EntityId, type PluginCall, uuid } from "stoa/plugin"
+import { PosOptions } from "./PosOptions.ts"
+import { changesSince, lastPosition, type Sellable, sellablesAfter } from "./SessionRepo.ts"
+import { activeTerminal, authorOf, routes, type Terminal, tillOrDevice } from "./Terminals.ts"
+
+const compress = promisify(gzip)
+const pageSize = 500
+
+/** Goods with the prices and taxes of the till, as many as there are. */
+const pricedGoods = Effect.fnUntraced(function*(
+  { asStore, db, services }: PluginCall,
+  { address }: Terminal,
+  currency: CurrencyCode,
+  only: ReadonlyArray<EntityId> | undefined
+) {
+  const goods: Array<object> = []
+  for (let after = "";;) {
+    const page: ReadonlyArray<Sellable> = yield* db.use(sellablesAfter)(only, after, pageSize)
+    if (page.length > 0) {
+      const known = yield* asStore(services.orders.priceList({
+        currency,
+        handedOverAt: address,
+        goods: page.map(({ entityId, variantId }) => ({ entityId, variantId }))
+      }))
+      const prices = new Map(known.map(({ entityId, variantId, ...price }) => [`${entityId}${variantId ?? ""}`, price]))
+      goods.push(...page.flatMap((one) => {
+        const price = prices.get(`${one.entityId}${one.variantId ?? ""}`)
+        return price === undefined ? [] : [{ ...one, ...price }]
+      }))
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return goods
+    after = `${last.entityId}${last.variantId ?? ""}`
+  }
+})
+
+/** Everything that a till needs for a day without a connection; with a cursor what has changed since. */
+const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId: string, since: number | undefined) {
+  const { actor, db } = call
+  const terminal = yield* activeTerminal(db, terminalId)
+  const { defaultCurrency = CurrencyCode.make("USD"), discountOverrideThreshold, refundTo } = yield* PosOptions
+  // Read before the goods: what changes meanwhile comes again with the next call.
+  const cursor = yield* db.use(lastPosition)()
+  const changed = since === undefined ? undefined : yield* db.use(changesSince)(since)
+  const only = changed === undefined || changed.isWide ? undefined : changed.entityIds
+  return {
+    cursor: String(cursor),
+    isComplete: only === undefined,
+    terminal,
+    operatorId: authorOf(actor),
+    permissions: actor.permissions.filter((permission) => permission === "*:*" || permission.startsWith("pos:")),
+    currency: defaultCurrency,
+    rules: { discountOverrideThreshold, refundTo },
+    changed: only ?? [],
+    goods: only?.length === 0 ? [] : yield* pricedGoods(call, terminal, defaultCurrency, only)
+  }
+})
+
+/** The data of a till without a connection (contract-tills-channels §A, screens come later). */
+export const sessionRoute = routes.raw("GET", "/session", {
+  summary: "Get what a terminal needs to sell offline",
+  description:
+    "`data` has the terminal, permissions and rules, and `goods` with price, steps, taxes, SKU and barcode. With the `cursor` of "
+    + "an earlier answer it has the goods of entities in `changed` alone; one of these without goods is not sold any more. "
+    + "`isComplete`: it has all goods, and replaces what the terminal knows. 304 for the `ETag` in If-None-Match. 404, 422.",
+  ...tillOrDevice,
+  rate: "strict",
+  produces: "application/json",
+  query: {
+    terminalId: uuid.schema,
+    cursor: Schema.optional(
+      Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+    )
+  }
+}, (call) =>
+  Effect.gen(function*() {
+    const data = yield* sessionOf(call, call.query.terminalId, call.query.cursor)
+    const { cursor: _, ...content } = data
+    const etag = `"${hash("sha256", JSON.stringify(content), "base64url")}"`
+    const headers = { etag, "cache-control": "private, no-cache", vary: "accept-encoding" }
+    if (call.headers["if-none-match"] === etag) return { status: 304, headers, body: "" }
+    const body = JSON.stringify({ data })
+    if (!(call.headers["accept-encoding"] ?? "").includes("gzip")) return { headers, body }
+    const packed = yield* Effect.promise(() => compress(body))
+    return { headers: { ...headers, "content-encoding": "gzip" }, body: new Uint8Array(packed) }
+  }))
