@@ -8,7 +8,7 @@ import { PosOptions } from "./PosOptions.ts"
 import { leftOf, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, notOpen, priced, type Sale, shownSale, termsOf } from "./SaleStore.ts"
 import { count, shifts } from "./Shifts.ts"
-import { manage, warehouseOf } from "./Terminals.ts"
+import { authorOf, manage, warehouseOf } from "./Terminals.ts"
 
 export class PriceChanged extends apiError(
   "PriceChanged",
@@ -117,7 +117,11 @@ export const voidSale = Effect.fn("Sales.void")(function*(
 ) {
   const { db } = call
   const found = yield* loadSale(db, id)
-  const { status } = found.transaction
+  const { status, voidedBy } = found.transaction
+  const { executionId } = call.actor
+  // A request whose process died after it had voided the sale.
+  const isRepeat = executionId !== undefined && status === "voided" && voidedBy === authorOf(call.actor)
+  if (isRepeat) return yield* shownSale(db, found.transaction)
   if (status !== "open" && status !== "held") return yield* notOpen(found.transaction)
   const allowed = yield* approvalFor(call, { action: "void", permission: manage, token, transactionId: id })
   for (const payment of found.payments) yield* giveBackPayment(call, payment)

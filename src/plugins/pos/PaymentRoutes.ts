@@ -75,6 +75,7 @@ export const paymentRoutes = [
     permission: operate,
     input: NewPayment,
     strict: true,
+    repeatable: true,
     success: Paid,
     errors
   }).handle((call) => Effect.flatMap(addPayment(call, call.params.id, call.input), (payment) => shown(call, payment))),
@@ -95,6 +96,7 @@ export const paymentRoutes = [
     summary: "Ask again about a pending payment",
     description: "Under the same key: no money is taken twice. 404; 409 without an answer; 422 when declined.",
     permission: operate,
+    repeatable: true,
     success: Paid,
     errors
   }).handle((call) =>

@@ -62,6 +62,7 @@ export const returnRoutes = [
       "404 without order, shift or terminal; 409 when nothing is left to give back; 422 for more units than are left.",
     ...shared,
     input: NewReturn,
+    repeatable: true,
     success: Returned,
     errors
   }).handle((call) => returnGoods(call, call.input, call.headers["x-pos-override"])),

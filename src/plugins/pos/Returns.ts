@@ -7,6 +7,7 @@ import {
   OrderId,
   OrderLineId,
   type PluginCall,
+  RefundId,
   Text,
   uuid
 } from "stoa/plugin"
@@ -114,7 +115,7 @@ export const writeReturn = Effect.fnUntraced(function*(
   terminal: Terminal,
   row:
     & Pick<Transaction, "shiftId" | "currency" | "orderId" | "customerId" | "total" | "taxes">
-    & Partial<Pick<Transaction, "refundId" | "overrideBy">>
+    & Partial<Pick<Transaction, "id" | "refundId" | "overrideBy">>
 ) {
   const businessDate = yield* dayOf(terminal, yield* DateTime.nowAsDate)
   const receiptNumber = yield* db.use(receiptNumbers).next({ code: terminal.code, businessDate })
@@ -155,6 +156,52 @@ const issueCard = Effect.fnUntraced(
   }
 )
 
+/** The items of a return, and the money that it gave. */
+const writeRows = Effect.fnUntraced(function*(
+  { actor, db }: PluginCall,
+  { id: transactionId, total }: Transaction,
+  { amounts, items, originalOrderId, payout }: Pick<typeof NewReturn.Type, "items" | "originalOrderId"> & {
+    readonly amounts: ReadonlyArray<number>
+    readonly payout: typeof Payout.Type
+  }
+) {
+  const returned = yield* db.table(returnItems).insertMany(
+    items.map(({ reason, restock = reason !== "defective", restockingFee = 0, ...item }, at) => ({
+      ...item,
+      transactionId,
+      originalOrderId,
+      reason,
+      restock,
+      restockingFee,
+      refundAmount: amounts[at] ?? 0
+    }))
+  )
+  const payment = yield* db.table(payments).insert({
+    transactionId,
+    method: payout.method,
+    status: "refunded",
+    amount: total,
+    label: payout.method === "original" ? "Original payment" : `Refund, ${payout.method.replace("_", " ")}`,
+    reference: payout.reference ?? null,
+    requestedBy: authorOf(actor),
+    processedAt: yield* DateTime.nowAsDate
+  })
+  return { returnItems: returned, payment }
+})
+
+/** What a request of the same key made whose answer was lost; its gift card is in the list of cards. */
+const madeBefore = Effect.fnUntraced(function*({ asStore, db, organizationId, services }: PluginCall, id: string) {
+  const transaction = yield* db.table(transactions).find(id)
+  if (transaction === undefined) return undefined
+  const [payment] = yield* db.table(payments).list({ transactionId: id })
+  if (payment === undefined) return undefined
+  const returned = yield* db.table(returnItems).list({ transactionId: id }, { order: ["createdAt", "id"] })
+  if (payment.method === "original" && transaction.refundId !== null) {
+    yield* asStore(services.refunds.settle({ refundId: RefundId.make(transaction.refundId), organizationId }))
+  }
+  return { transaction, returnItems: returned, refundTotal: transaction.total, payment }
+})
+
 /**
  * Takes goods of an order back. Refund, units, counters and the return are one transaction; the provider is asked after
  * it. 404; 403; 409 for a closed shift, and when nothing is left to give back; 422.
@@ -165,6 +212,9 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
   token: string | undefined
 ) {
   const { asStore, db, services } = call
+  const { executionId } = call.actor
+  const before = executionId === undefined ? undefined : yield* madeBefore(call, executionId)
+  if (before !== undefined) return before
   const allowed = yield* approvalFor(call, { action: "return", permission: manage, token })
   const way = yield* requireWay(call, payout.method, token)
   const terminal = yield* activeTerminal(db, terminalId)
@@ -187,6 +237,7 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
     const amounts = yield* worthOf(items, lines)
     const shift = yield* lockOpen(call, shiftId)
     const transaction = yield* writeReturn(call, terminal, {
+      ...(executionId === undefined ? {} : { id: executionId }),
       shiftId,
       currency: order.currency,
       orderId: originalOrderId,
@@ -196,29 +247,10 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
       refundId: written.refundId,
       overrideBy: allowed.by
     })
-    const ofReturn = { transactionId: transaction.id, originalOrderId }
-    const returned = yield* db.table(returnItems).insertMany(
-      items.map(({ restock = true, restockingFee = 0, ...item }, at) => ({
-        ...ofReturn,
-        ...item,
-        restock: restock && item.reason !== "defective",
-        restockingFee,
-        refundAmount: amounts[at] ?? 0
-      }))
-    )
-    const paid = yield* db.table(payments).insert({
-      transactionId: transaction.id,
-      method: payout.method,
-      status: "refunded",
-      amount: total,
-      label: payout.method === "original" ? "Original payment" : `Refund, ${payout.method}`,
-      reference: payout.reference ?? null,
-      requestedBy: authorOf(call.actor),
-      processedAt: yield* DateTime.nowAsDate
-    })
+    const rows = yield* writeRows(call, transaction, { amounts, items, originalOrderId, payout })
     yield* count(db, shift, "refunds", total)
     const card = payout.method === "gift_card" && total > 0 ? yield* issueCard(call, order, total) : {}
-    return { transaction, returnItems: returned, refundTotal: total, payment: paid, ...card, ...written }
+    return { transaction, ...rows, refundTotal: total, ...card, ...written }
   }))
   const { decided: _, refundId, settled, ...answer } = made
   if (!settled && !isOutside) {

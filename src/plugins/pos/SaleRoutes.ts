@@ -46,6 +46,7 @@ export const saleRoutes = [
       "Makes its order. Repeating it answers the same. 404; 409 with another price, a pending payment or a " +
       "closed shift; 422 unless it is paid, and for goods that are not there.",
     permission: operate,
+    repeatable: true,
     success: Completed,
     errors: [PriceChanged]
   }).handle((call) => complete(call, call.params.id)),
@@ -56,6 +57,7 @@ export const saleRoutes = [
     headers: overrideHeader,
     input: Schema.Struct({ reason: Text }),
     strict: true,
+    repeatable: true,
     success: TransactionView,
     errors: [OverrideRequired, OverrideInvalid, PaymentPending]
   }).handle((call) => voidSale(call, call.params.id, call.input.reason, call.headers["x-pos-override"]))

@@ -36,10 +36,11 @@ const Start = Schema.Struct({
 export const startTransaction = Effect.fn("Transactions.start")(function*(
   call: PluginCall,
   { clientId = null, currency, shiftId, terminalId, ...rest }: typeof Start.Type,
-  more: Partial<Pick<Transaction, "parentId">> = {}
+  more: Partial<Pick<Transaction, "id" | "parentId">> = {}
 ) {
   const { actor, db } = call
-  const known = clientId === null ? undefined : yield* db.table(transactions).first({ clientId })
+  const known = (more.id === undefined ? undefined : yield* db.table(transactions).find(more.id)) ??
+    (clientId === null ? undefined : yield* db.table(transactions).first({ clientId }))
   if (known !== undefined) return known
   const shift = yield* openShift(call, shiftId)
   if (shift.terminalId !== terminalId) return yield* new OtherShift()
@@ -110,10 +111,13 @@ export const transactionRoutes = [
     permission: operate,
     input: Start,
     strict: true,
+    repeatable: true,
     success: TransactionView
-  }).handle((call) =>
-    Effect.flatMap(startTransaction(call, call.input), (transaction) => shownSale(call.db, transaction))
-  ),
+  }).handle((call) => {
+    const { executionId } = call.actor
+    const started = startTransaction(call, call.input, executionId === undefined ? {} : { id: executionId })
+    return Effect.flatMap(started, (transaction) => shownSale(call.db, transaction))
+  }),
   listOf(routes, "/transactions/held", transactions, {
     summary: "List held transactions of a terminal",
     permission: operate,

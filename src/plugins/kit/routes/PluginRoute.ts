@@ -1,6 +1,6 @@
 import { Context, Effect, Record, type Schema } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
+import { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import { type PageOf, pageOf, pageQuery, type PageRequest } from "../../../domain/platform/paging/Paging.ts"
 import type { RefusalShape } from "../../../http/server/Refusals.ts"
 import type { PluginCall } from "../PluginCall.ts"
@@ -71,11 +71,15 @@ const built = (
             headers: described.headers === undefined ? {} : request.headers,
             page: pageOf(Record.map(pageQuery, (_, name) => textOf(request.query, name)))
           })
-          return (yield* inEnvelope(answer(call))) ?? null
+          return (yield* runOf(described)(inEnvelope(answer(call)))) ?? null
         }))
   )
   return { described, group, layer }
 }
+
+/** Changes of a repeatable route write no idempotency record: there are several, and a repeat finds them. */
+const runOf = ({ repeatable }: Described) => <A, E, R>(work: Effect.Effect<A, E, R | CurrentActor>) =>
+  repeatable === true ? Effect.updateService(work, CurrentActor, ({ executionId: _, ...actor }) => actor) : work
 
 /** A route that has no handler yet: what `*Api.ts` files export, for `*Http.ts` files to answer. */
 export interface RouteShape<Input, Query, Params, Answer, Headers = {}> {

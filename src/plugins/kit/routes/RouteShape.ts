@@ -8,7 +8,7 @@ import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
 import { Errors, parseOptions } from "../../../http/middleware/Errors.ts"
 import { StrictBody } from "../../../http/middleware/FieldHandling.ts"
-import { Idempotency, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
 import { OwnRefusals, type RefusalShape } from "../../../http/server/Refusals.ts"
 import type { Listing } from "../tables/Listing.ts"
 import { type DocumentedError, errorSchema } from "./ApiError.ts"
@@ -76,6 +76,11 @@ export interface RouteOptions<
   readonly input?: Schema.Codec<Input, unknown>
   /** Refuses unknown fields of the body with 422 `unknown_key`. Default: `X-Ignored-Fields` names them. Records such as `metadata` stay free. */
   readonly strict?: boolean | undefined
+  /**
+   * It changes nothing twice under one `Idempotency-Key`, because it finds what a run before did (`actor.executionId` of
+   * its call is the same): it runs again after its process died. Without it such a request is 409, since it may have been carried out.
+   */
+  readonly repeatable?: boolean
   /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
   readonly success?: Schema.Codec<Success, unknown>
   /** The table whose rows a list shows, for its indexes and counters; `listOf` says it. */
@@ -129,6 +134,7 @@ export interface Described extends Guard {
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined
   readonly strict?: boolean | undefined
+  readonly repeatable?: boolean | undefined
   readonly query: QueryFields
   /** Absent: it reads none. */
   readonly headers?: HeaderFields | undefined
@@ -193,9 +199,10 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
     identifier: nameOf(route).replace(/[^a-zA-Z0-9]+/g, "_")
   }))
   const strict = route.strict === true ? described.annotateMerge(Context.make(StrictBody, true)) : described
+  const repeated = route.repeatable === true ? strict.annotateMerge(Context.make(IdempotentChange, true)) : strict
   const rated = route.rate === undefined
-    ? strict
-    : strict.annotateMerge(Context.make(RouteRate, route.rate === "strict" ? `strict:${nameOf(route)}` : route.rate))
+    ? repeated
+    : repeated.annotateMerge(Context.make(RouteRate, route.rate === "strict" ? `strict:${nameOf(route)}` : route.rate))
   const once = route.raw === undefined || route.raw.idempotent === true
     ? rated
     : rated.annotateMerge(Context.make(NeverRepeated, true))

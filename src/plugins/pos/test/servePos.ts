@@ -1,0 +1,5 @@
+import { runEmulated } from "../../../../test/support/EmulatedProgram.ts"
+import { giftCards } from "../../gift-cards/index.ts"
+import { pos } from "../index.ts"
+
+runEmulated({ plugins: [giftCards({ holdHours: 1 }), pos()] })
