@@ -3,6 +3,7 @@ import { appointments } from "../../src/plugins/appointments/index.ts"
 import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { notifications } from "../../src/plugins/notifications/index.ts"
+import { pos } from "../../src/plugins/pos/index.ts"
 import { procurement } from "../../src/plugins/procurement/index.ts"
 import { production } from "../../src/plugins/production/index.ts"
 import { reviews } from "../../src/plugins/reviews/index.ts"
@@ -23,6 +24,7 @@ export default {
     scheduledOrders(),
     reviews(),
     appointments(),
-    giftCards()
+    giftCards(),
+    pos({ giftCards: true, printing: true })
   ]
 }

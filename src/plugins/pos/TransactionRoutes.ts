@@ -123,7 +123,8 @@ export const transactionRoutes = [
     permission: operate,
     query: { terminalId: uuid.schema },
     view,
-    answer: ({ db, page, query: { terminalId } }) => db.table(transactions).page({ terminalId, status: "held" }, page)
+    answer: ({ db, page, query: { terminalId } }) =>
+      db.table(transactions).page({ terminalId, status: "held", closingId: null }, page)
   }),
   listOf(routes, "/transactions", transactions, {
     summary: "List transactions",
