@@ -1,4 +1,4 @@
-import type { Effect } from "effect"
+import type { Effect, Stream } from "effect"
 import { Schema } from "effect"
 import { hash } from "node:crypto"
 import {
@@ -50,6 +50,8 @@ export interface FiscalAdapter {
     { readonly message: string },
     CurrentActor
   >
+  /** The records of a time in the form of the authority. Default: JSON lines. */
+  readonly export?: (from: Date, to: Date) => Stream.Stream<Uint8Array, unknown, CurrentActor>
 }
 
 /** JSON with sorted keys: what is hashed does not depend on how the database orders them. */

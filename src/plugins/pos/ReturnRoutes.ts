@@ -3,7 +3,7 @@ import { fieldsOf, type PluginCall } from "stoa/plugin"
 import { completeSale, PriceChanged } from "./Completion.ts"
 import { NewExchange, startExchange } from "./Exchanges.ts"
 import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
-import { PaymentPending, PaymentRefused } from "./Payments.ts"
+import { addPayment, NewPayment, PaymentPending, PaymentRefused } from "./Payments.ts"
 import { NewReturn, returnGoods } from "./Returns.ts"
 import { PaymentView, returnItems, TransactionView } from "./Sales.ts"
 import { loadSale, shownSale } from "./SaleStore.ts"
@@ -66,6 +66,26 @@ export const returnRoutes = [
     success: Returned,
     errors
   }).handle((call) => returnGoods(call, call.input, call.headers["x-pos-override"])),
+  routes.post("/returns/:id/payments", {
+    summary: "Add a payment to an exchange",
+    description: "The same as for a transaction. 404; 409 when nothing is left to pay; 422 when it is completed.",
+    permission: operate,
+    input: NewPayment,
+    strict: true,
+    repeatable: true,
+    success: PaymentView,
+    errors
+  }).handle((call) => addPayment(call, call.params.id, call.input)),
+  routes.post("/returns/:id/complete", {
+    summary: "Complete an exchange",
+    description: "A return is complete when it is made: it is answered as it is. 404, 409, 422 as for a transaction.",
+    permission: operate,
+    repeatable: true,
+    success: TransactionView,
+    errors: [...errors, PriceChanged]
+  }).handle((call) =>
+    Effect.flatMap(completeSale(call, call.params.id), (transaction) => shownSale(call.db, transaction))
+  ),
   routes.post("/exchanges", {
     summary: "Exchange goods of an order",
     description:

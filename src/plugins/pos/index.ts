@@ -5,6 +5,7 @@ import { PrintQueue } from "../notifications/index.ts"
 import { tillMethods } from "./CardTerminals.ts"
 import { closingRoutes, closings } from "./Closings.ts"
 import { fiscalRecords } from "./FiscalRecords.ts"
+import { fiscalRoutes } from "./FiscalRoutes.ts"
 import { posTasks } from "./Jobs.ts"
 import { lineRoutes } from "./LineRoutes.ts"
 import { lookupRoutes } from "./Lookups.ts"
@@ -84,6 +85,7 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
     ...returnRoutes,
     ...receiptRoutes,
     ...closingRoutes,
+    ...fiscalRoutes,
     ...lookupRoutes,
     syncRoute,
     sessionRoute

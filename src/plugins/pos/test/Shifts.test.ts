@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../test/checkout/CheckoutFixtures.ts"
-import { at, live, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { asAdmin, at, live, TestApp, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { pos } from "../index.ts"
 import { aSale, aTill, complete, get, pay, post } from "./Till.ts"
 
@@ -126,6 +126,16 @@ shop("shifts of a till", (it) => {
         [second.at("data.number"), second.at("data.previousHash"), second.at("data.grandTotal")],
         [2, first.at("data.hash"), 2_000]
       )
+      const { url } = yield* TestApp
+      const day = new Date().toISOString().slice(0, 10)
+      const exported = yield* Effect.promise(async () =>
+        (await fetch(`${url}/api/pos/fiscal/export?from=${day}&to=2999-01-01`, {
+          headers: { "x-test-actor": JSON.stringify(asAdmin) }
+        })).text()
+      )
+      const ofTill = exported.trim().split("\n").map((line): unknown => JSON.parse(line))
+        .filter((record) => at(record, "terminalId") === till.terminalId)
+      assert.deepStrictEqual(ofTill.map((record) => at(record, "number")), [1, 2, 3])
       const verify = get(`/closings/${second.text("data.id")}/verify`)
       assert.strictEqual((yield* verify).at("data.valid"), true)
       yield* onDatabase((sql) =>
