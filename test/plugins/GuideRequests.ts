@@ -36,6 +36,10 @@ const agrees = (shown: unknown, given: unknown, where: string): void => {
 /** Who asks beside staff and visitors, and what happens while time passes. */
 interface Cast {
   readonly customers?: Readonly<Record<string, TestActor>>
+  /** The API keys of others: `{ nora: "login.apiKey" }` is a field of an answer. */
+  readonly keys?: Readonly<Record<string, string>>
+  /** What requests may name from the beginning. */
+  readonly known?: Readonly<Record<string, unknown>>
   readonly clock?: PluginTestApp["clock"]
   /** Gives what requests may name after it, such as the tokens of mails. */
   readonly later?: () => Promise<Readonly<Record<string, unknown>>>
@@ -50,13 +54,13 @@ const momentsIn = (text: string, now: number) =>
 
 /**
  * Sends the requests of a guide in their order: blocks ```` ```http ```` those of staff, ```` ```http shopper ```` without
- * credentials, others by the customer whom they name. Each has to succeed, and a block ```` ```json ```` has to be a part of
+ * credentials, others by the customer or with the key that they name. Each has to succeed, and a block ```` ```json ```` has to be a part of
  * the `data` of the answer before it, which a read may have to wait for. `> 8 days later` lets time pass. Gives the data of
  * the answers that have a name.
  */
 export const runGuide = async ({ request }: PluginTestApp["app"], guide: string, cast: Cast = {}) => {
-  const { clock, customers = {}, later } = cast
-  const answers = new Map<string, unknown>()
+  const { clock, customers = {}, keys = {}, known = {}, later } = cast
+  const answers = new Map<string, unknown>(Object.entries(known))
   const filled = (text: string) =>
     momentsIn(text, clock?.now() ?? 0).replaceAll(/\{\{(\w+)\.([\w.]+)\}\}/g, (whole, name: string, path: string) => {
       const value = valueAt(answers.get(name), path)
@@ -66,7 +70,7 @@ export const runGuide = async ({ request }: PluginTestApp["app"], guide: string,
     const { body, headers, method, name, path } = partsOf(filled(one))
     const as = who === "staff" ? testAdminActor : customers[who]
     const answer = await request(method, path, {
-      headers,
+      headers: { ...headers, ...(who in keys && { "x-api-key": filled(`{{${keys[who]}}}`) }) },
       ...(as && { as }),
       ...(body !== "" && { body: JSON.parse(body) })
     })
@@ -85,7 +89,7 @@ export const runGuide = async ({ request }: PluginTestApp["app"], guide: string,
     } else if (kind === "http") { for (const one of text.split(/\n{2,}/)) last = await send(one, who) }
     else if (last !== undefined) {
       const { again, data, where } = last
-      const check = (given: unknown) => agrees(JSON.parse(text), given, where)
+      const check = (given: unknown) => agrees(JSON.parse(filled(text)), given, where)
       if (again === undefined) check(data)
       else await waitFor(where, async () => (check((await again()).data), true))
     }
