@@ -124,9 +124,9 @@ export const voidSale = Effect.fn("Sales.void")(function*(
   if (isRepeat) return yield* shownSale(db, found.transaction)
   if (status !== "open" && status !== "held") return yield* notOpen(found.transaction)
   const allowed = yield* approvalFor(call, { action: "void", permission: manage, token, transactionId: id })
+  yield* allowed.spend
   for (const payment of found.payments) yield* giveBackPayment(call, payment)
   return yield* db.transaction(Effect.gen(function*() {
-    yield* allowed.spend
     const shift = yield* db.table(shifts).lock(found.transaction.shiftId)
     const voided = yield* db.use(sale).move("void", id, { voidReason: reason, overrideBy: allowed.by })
     if (shift.status === "open") yield* count(db, shift, "voids", voided.total)

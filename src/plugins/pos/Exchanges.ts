@@ -14,10 +14,11 @@ import {
 } from "stoa/plugin"
 import { newLine } from "./Lines.ts"
 import { approvalFor } from "./Overrides.ts"
+import { roundedTo } from "./Payments.ts"
 import { Payout, refundOf, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
 import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, priced } from "./SaleStore.ts"
-import { authorOf, manage } from "./Terminals.ts"
+import { authorOf, findTerminal, manage } from "./Terminals.ts"
 import { startTransaction } from "./TransactionRoutes.ts"
 
 class NotOriginal
@@ -132,11 +133,15 @@ export const returnExchanged = Effect.fnUntraced(function*(
   const rest = decided.amount - replacement.grandTotal
   const exchange = yield* db.table(payments).first({ transactionId: transaction.id, method: "exchange" })
   if (rest > 0) {
+    const { cashRounding } = yield* findTerminal(db, transaction.terminalId)
+    const method = exchange?.metadata["payout"] === "other" ? "other" : "cash"
+    const given = method === "cash" ? roundedTo(rest, cashRounding) : rest
     yield* db.table(payments).insert({
       transactionId: transaction.id,
-      method: exchange?.metadata["payout"] === "other" ? "other" : "cash",
+      method,
       status: "refunded",
-      amount: rest,
+      amount: given,
+      rounding: rest - given,
       label: "Rest of the exchange",
       requestedBy: authorOf(actor),
       processedAt: yield* DateTime.nowAsDate

@@ -1,7 +1,8 @@
 import { Effect, Schema } from "effect"
-import { EntityId, notFound, Text } from "stoa/plugin"
+import { EntityId, notFound, type PluginCall, Text, Time } from "stoa/plugin"
 import { byCode, byText, Found, StockHere, stockOf } from "./LookupRepo.ts"
-import { routes, tillOrDevice } from "./Terminals.ts"
+import { transactions } from "./Sales.ts"
+import { operate, routes, tillOrDevice } from "./Terminals.ts"
 
 class NoSuchCode extends notFound("PosCode", "Nothing that is sold has this code.") {}
 
@@ -21,6 +22,45 @@ const lookup = (column: "barcode" | "sku") =>
     )
   )
 
+const OrderForReturn = Schema.Struct({
+  orderId: Schema.String,
+  orderNumber: Schema.String,
+  currency: Schema.String,
+  placedAt: Time,
+  lines: Schema.Array(Schema.Struct({
+    originalLineItemId: Schema.String,
+    title: Schema.String,
+    sku: Schema.NullOr(Schema.String),
+    quantity: Schema.Int,
+    returnable: Schema.Int.annotate({ description: "Units that can still come back." }),
+    totalPrice: Schema.Int,
+    discountAmount: Schema.Int
+  })),
+  tenders: Schema.Array(Schema.Struct({ method: Schema.String, label: Schema.String, captured: Schema.Int }))
+})
+
+/** An order by its number or id, or by the number of a receipt, without its buyer. */
+const orderForReturn = Effect.fnUntraced(function*({ asStore, db, services }: PluginCall, name: string) {
+  const receipt = yield* db.table(transactions).first({ receiptNumber: name })
+  const order = yield* asStore(services.orders.get(receipt?.orderId ?? name))
+  return {
+    orderId: order.id,
+    orderNumber: order.orderNumber,
+    currency: order.currency,
+    placedAt: order.placedAt,
+    lines: order.lineItems.map(({ discountAmount, id, quantity, refundedQuantity, sku, title, totalPrice }) => ({
+      originalLineItemId: id,
+      title,
+      sku,
+      quantity,
+      returnable: quantity - refundedQuantity,
+      totalPrice,
+      discountAmount
+    })),
+    tenders: order.tenders.map(({ captured, label, method }) => ({ method, label, captured }))
+  }
+})
+
 /** What a till asks while it sells (contract-tills-channels §A.10). */
 export const lookupRoutes = [
   lookup("barcode"),
@@ -32,6 +72,13 @@ export const lookupRoutes = [
     query: { q: shape },
     success: Schema.Array(Found)
   }).handle(({ db, query: { q } }) => db.use(byText)(q)),
+  routes.get("/lookup/order/:number", {
+    summary: "Find an order for a return",
+    description: "By its number or id, or by the number of a receipt. 404 without it.",
+    permission: operate,
+    params: { number: Text },
+    success: OrderForReturn
+  }).handle((call) => orderForReturn(call, call.params.number)),
   routes.get("/lookup/stock/:entityId", {
     summary: "Read what can be sold of goods, by warehouse",
     ...tillOrDevice,

@@ -10,6 +10,7 @@ import {
   integer,
   invalid,
   isUuid,
+  notFound,
   type PluginCall,
   secret,
   table,
@@ -20,6 +21,7 @@ import {
   Unauthorized,
   uuid
 } from "stoa/plugin"
+import { endLogins } from "./Logins.ts"
 import { actions, issueOverride } from "./Overrides.ts"
 import { countTry } from "./PinAttemptsRepo.ts"
 import { pinRules, PosOptions } from "./PosOptions.ts"
@@ -40,6 +42,7 @@ export const attempts = table("pos_pin_attempts", {
 }, { changeLog: false, counted: false })
 
 class NotStaff extends invalid("NotStaff", "operatorId", "operatorId must name a member of the staff.") {}
+class NoPin extends notFound("PosPin", "This operator has no PIN.") {}
 class WeakPin extends invalid(
   "WeakPin",
   "pin",
@@ -109,21 +112,33 @@ const identified = Effect.fn("Operators.identified")(
   }
 )
 
-const setPin = Effect.fn("Operators.setPin")(function*(
-  { asStore, db, services }: PluginCall,
-  { canOverride, operatorId, pin }: typeof NewPin.Type
-) {
-  const { refuseWeak } = pinRules(yield* PosOptions)
-  if (refuseWeak && isWeak(pin)) return yield* new WeakPin()
-  if (!(yield* asStore(services.users.isMember(operatorId)))) return yield* new NotStaff()
-  const pinHash = yield* stored(pin)
-  const known = yield* db.table(pins).first({ operatorId })
-  const row = known === undefined
-    ? yield* db.table(pins).insert({ operatorId, pinHash, canOverride })
-    : yield* db.table(pins).update(known.id, { pinHash, canOverride })
-  yield* db.table(attempts).updateMany({ operatorId }, { failedCount: 0, lockedUntil: null })
-  return { operatorId, canOverride: row.canOverride }
-}, (work, { db }) => db.transaction(work))
+const setPin = Effect.fn("Operators.setPin")(
+  function*(
+    { asStore, db, services }: PluginCall,
+    { canOverride, operatorId, pin }: typeof NewPin.Type
+  ) {
+    const { refuseWeak } = pinRules(yield* PosOptions)
+    if (refuseWeak && isWeak(pin)) return yield* new WeakPin()
+    if (!(yield* asStore(services.users.isMember(operatorId)))) return yield* new NotStaff()
+    const pinHash = yield* stored(pin)
+    const known = yield* db.table(pins).first({ operatorId })
+    const row = known === undefined
+      ? yield* db.table(pins).insert({ operatorId, pinHash, canOverride })
+      : yield* db.table(pins).update(known.id, { pinHash, canOverride })
+    yield* db.table(attempts).updateMany({ operatorId }, { failedCount: 0, lockedUntil: null })
+    return { operatorId, canOverride: row.canOverride }
+  },
+  (work, { db }) => db.transaction(work),
+  (work, call, { operatorId }) => Effect.tap(work, () => endLogins(call, { operatorId }))
+)
+
+/** Takes the PIN of an operator away, and ends their logins. 404 without one. */
+const removePin = Effect.fn("Operators.removePin")(function*(call: PluginCall, operatorId: string) {
+  const known = (yield* call.db.table(pins).first({ operatorId })) ?? (yield* new NoPin())
+  yield* call.db.table(pins).delete(known.id)
+  yield* endLogins(call, { operatorId })
+  return { operatorId, removed: true as const }
+})
 
 /** The till of a device that asks; undefined for other keys. */
 export const ownTerminal = ({ actor, db }: Pick<PluginCall, "actor" | "db">) =>
@@ -149,7 +164,13 @@ const logIn = Effect.fn("Operators.logIn")(
     const { apiKey, key } = yield* asStore(
       services.apiKeys.create({ name: `Till ${operatorId}`.slice(0, 64), scope: "pos", expiresAt }, operatorId)
     )
-    yield* db.table(logins).insert({ operatorId, shiftId: shift?.id ?? null, apiKeyId: apiKey.id, expiresAt })
+    yield* db.table(logins).insert({
+      operatorId,
+      shiftId: shift?.id ?? null,
+      deviceKeyId: terminalId === undefined || call.actor.keyId === undefined ? null : ApiKeyId.make(call.actor.keyId),
+      apiKeyId: apiKey.id,
+      expiresAt
+    })
     return {
       operatorId,
       shiftId: shift?.id ?? null,
@@ -159,17 +180,6 @@ const logIn = Effect.fn("Operators.logIn")(
     }
   }
 )
-
-/** Ends the keys of logins, in no transaction. */
-export const endLogins = Effect.fnUntraced(function*(
-  { asStore, db, services }: PluginCall,
-  where: { readonly shiftId: string } | { readonly apiKeyId: ApiKeyId }
-) {
-  for (const { apiKeyId, id } of yield* db.table(logins).list(where)) {
-    yield* Effect.catchTag(asStore(services.apiKeys.revoke(apiKeyId)), "NotFound/ApiKey", () => Effect.void)
-    yield* Effect.catchTag(db.table(logins).delete(id), "NotFound/Row", () => Effect.void)
-  }
-})
 
 const allow = Effect.fn("Operators.allow")(function*(call: PluginCall, asked: typeof Allowing.Type) {
   const { action, operatorId, pin, transactionId } = asked
@@ -223,12 +233,20 @@ const Allowed = Schema.Struct({
 export const operatorRoutes = [
   routes.put("/auth/pin", {
     summary: "Set the PIN of an operator",
-    description: "422 for a weak PIN (`pinAuth.refuseWeak`) and for a person who is no member of the staff.",
+    description:
+      "Ends their logins. 422 for a weak PIN (`pinAuth.refuseWeak`) and for a person who is no member of the staff.",
     permission: admin,
     input: NewPin,
     strict: true,
     success: Schema.Struct({ operatorId: Schema.String, canOverride: Schema.Boolean })
   }).handle((call) => setPin(call, call.input)),
+  routes.delete("/auth/pin/:operatorId", {
+    summary: "Remove the PIN of an operator",
+    description: "Their logins end. 404 without one.",
+    permission: admin,
+    params: { operatorId: Text },
+    success: Schema.Struct({ operatorId: Schema.String, removed: Schema.Literal(true) })
+  }).handle((call) => removePin(call, call.params.operatorId)),
   routes.post("/auth/pin-login", {
     summary: "Log an operator in by PIN",
     description: "401 for a wrong PIN; 429 after five, also for the right one, for 15 minutes. 404 without the shift.",

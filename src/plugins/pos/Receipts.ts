@@ -54,7 +54,7 @@ export const Receipt = Schema.Struct({
   changeDue: Minor,
   customerId: Schema.NullOr(Schema.String),
   fiscal: Schema.NullOr(FiscalView).annotate({ description: "The signature; null before the sale is recorded." }),
-  reprint: Schema.Int.annotate({ description: "How often it was printed or read before." })
+  reprint: Schema.Int.annotate({ description: "How often it was printed before." })
 }).annotate({ identifier: "PosReceipt" })
 type Receipt = typeof Receipt.Type
 
@@ -68,6 +68,7 @@ const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: strin
   if (status !== "completed" && status !== "voided") return yield* refused
   const order = orderId === null ? undefined : yield* asStore(services.orders.get(OrderId.make(orderId)))
   const fiscal = yield* db.table(fiscalRecords).first({ transactionId: id })
+  const operator = yield* asStore(services.users.known({ userId: transaction.operatorId }))
   if (counted) yield* db.table(transactions).update(id, { reprints: reprints + 1 })
   const sold = type === "return" || order === undefined ? lines : order.lineItems
   const paid = payments.filter((one) => one.status === "collected" || one.status === "refunded")
@@ -76,7 +77,7 @@ const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: strin
     transactionId: id,
     orderNumber: order?.orderNumber ?? null,
     terminalCode: terminal.code,
-    operatorName: transaction.operatorId,
+    operatorName: operator?.name ?? transaction.operatorId,
     timestamp: completedAt ?? updatedAt,
     lineItems: sold.map(({ notes, quantity, title, totalPrice, unitPrice }) => ({
       title,
@@ -207,7 +208,7 @@ export const receiptRoutes = [
     description: "404 without the transaction; 422 unless it is completed or voided.",
     permission: operate,
     success: Receipt
-  }).handle((call) => receiptOf(call, call.params.id, true)),
+  }).handle((call) => receiptOf(call, call.params.id, false)),
   routes.raw("GET", "/transactions/:id/receipt/file", {
     summary: "Get a receipt to print",
     description: "As HTML, or as bytes for a receipt printer. 404, 422.",

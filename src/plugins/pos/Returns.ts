@@ -14,6 +14,7 @@ import {
 import { GiftCards } from "../gift-cards/index.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { type Approval, approvalFor } from "./Overrides.ts"
+import { roundedTo } from "./Payments.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { count, lockOpen, openShift } from "./Shifts.ts"
@@ -160,7 +161,8 @@ const issueCard = Effect.fnUntraced(
 const writeRows = Effect.fnUntraced(function*(
   { actor, db }: PluginCall,
   { id: transactionId, total }: Transaction,
-  { amounts, items, originalOrderId, payout }: Pick<typeof NewReturn.Type, "items" | "originalOrderId"> & {
+  { amounts, items, originalOrderId, payout, terminal }: Pick<typeof NewReturn.Type, "items" | "originalOrderId"> & {
+    readonly terminal: Terminal
     readonly amounts: ReadonlyArray<number>
     readonly payout: typeof Payout.Type
   }
@@ -176,11 +178,13 @@ const writeRows = Effect.fnUntraced(function*(
       refundAmount: amounts[at] ?? 0
     }))
   )
+  const given = payout.method === "cash" ? roundedTo(total, terminal.cashRounding) : total
   const payment = yield* db.table(payments).insert({
     transactionId,
     method: payout.method,
     status: "refunded",
-    amount: total,
+    amount: given,
+    rounding: total - given,
     label: payout.method === "original" ? "Original payment" : `Refund, ${payout.method.replace("_", " ")}`,
     reference: payout.reference ?? null,
     requestedBy: authorOf(actor),
@@ -247,7 +251,7 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
       refundId: written.refundId,
       overrideBy: allowed.by
     })
-    const rows = yield* writeRows(call, transaction, { amounts, items, originalOrderId, payout })
+    const rows = yield* writeRows(call, transaction, { amounts, items, originalOrderId, payout, terminal })
     yield* count(db, shift, "refunds", total)
     const card = payout.method === "gift_card" && total > 0 ? yield* issueCard(call, order, total) : {}
     return { transaction, ...rows, refundTotal: total, ...card, ...written }

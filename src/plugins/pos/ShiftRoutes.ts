@@ -1,7 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { conflict, CurrentActor, fieldsOf, holds, listOf, type PluginCall, Text, uuid, visibleRows } from "stoa/plugin"
 import { Figures, figuresOf } from "./FiguresRepo.ts"
-import { endLogins } from "./Operators.ts"
+import { endLogins } from "./Logins.ts"
 import { approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { lines, payments, transactions } from "./Sales.ts"

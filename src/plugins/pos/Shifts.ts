@@ -69,6 +69,8 @@ export const cashEvents = childOf(shifts, "shiftId", "pos_cash_events", {
 export const logins = table("pos_logins", {
   operatorId: text,
   shiftId: uuid.references(shifts).nullable,
+  /** The device that it was made on. */
+  deviceKeyId: idOf(ApiKeyId).nullable,
   apiKeyId: idOf(ApiKeyId).unique(),
   expiresAt: timestamp.until
 }, { changeLog: false, counted: false, indexes: [{ columns: ["shiftId"] }, { columns: ["expiresAt"] }] })

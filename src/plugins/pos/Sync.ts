@@ -5,6 +5,7 @@ import {
   CustomerId,
   EntityId,
   FreeText,
+  holds,
   Moment,
   type Order,
   type PluginCall,
@@ -20,7 +21,17 @@ import { PosOptions } from "./PosOptions.ts"
 import { lines, methods, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
 import { shownSale } from "./SaleStore.ts"
 import { count, type Shift, shifts } from "./Shifts.ts"
-import { authorOf, dayOf, findTerminal, routes, type Terminal, tillOrDevice, warehouseOf } from "./Terminals.ts"
+import {
+  authorOf,
+  dayOf,
+  findTerminal,
+  manage,
+  operate,
+  routes,
+  type Terminal,
+  tillOrDevice,
+  warehouseOf
+} from "./Terminals.ts"
 import { receiptNumbers } from "./TransactionRoutes.ts"
 
 const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
@@ -226,6 +237,17 @@ const take = Effect.fn("Sync.take")(function*(call: PluginCall, at: string | und
     return yield* Effect.fail(new Refused("FORBIDDEN", "The shift is at another terminal than the device."))
   }
   yield* requireTime(sent, shift)
+  const { actor, asStore, services } = call
+  const isOther = sent.operatorId !== undefined && sent.operatorId !== authorOf(actor)
+  if (
+    isOther &&
+    (holds(actor, operate) && !holds(actor, manage) ||
+      !(yield* asStore(services.users.isMember(sent.operatorId ?? ""))))
+  ) {
+    return yield* Effect.fail(
+      new Refused("VALIDATION_FAILED", "operatorId must be the caller, or a member of the staff.")
+    )
+  }
   const made = yield* sell(call, yield* findTerminal(db, shift.terminalId), sent)
   return made ?? (yield* Effect.fail(new Refused("CONFLICT", "Another sale was sent under this id.")))
 })

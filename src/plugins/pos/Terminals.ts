@@ -1,10 +1,9 @@
-import { DateTime, Effect, Schema, Struct } from "effect"
+import { Effect } from "effect"
 import {
   type Actor,
   ApiKeyId,
   boolean,
   businessDate,
-  fieldsOf,
   group,
   holds,
   idOf,
@@ -106,27 +105,6 @@ class NoWarehouse
   extends invalid("NoWarehouse", "warehouseId", "warehouseId of the terminal is missing, and no warehouse is active.")
 {}
 
-const Paired = Schema.Struct({
-  ...Struct.omit(fieldsOf(devices), ["organizationId"]),
-  key: Schema.String.annotate({ description: "Shown in this answer only.", examples: ["pos_device_…"] })
-})
-
-const pair = Effect.fn("Devices.pair")(function*(call: PluginCall, terminalId: string, name: string) {
-  const terminal = yield* activeTerminal(call.db, terminalId)
-  const { apiKey, key } = yield* call.asStore(
-    call.services.apiKeys.create({ name: `${terminal.code} ${name}`.slice(0, 64), scope: deviceScope })
-  )
-  const row = { terminalId, name, apiKeyId: apiKey.id, pairedAt: yield* DateTime.nowAsDate }
-  return { ...yield* call.db.table(devices).insert(row), key }
-})
-
-const revoke = Effect.fn("Devices.revoke")(function*({ asStore, db, services }: PluginCall, id: string) {
-  const device = yield* db.table(devices).get(id)
-  if (device.revokedAt !== null) return device
-  yield* Effect.catchTag(asStore(services.apiKeys.revoke(device.apiKeyId)), "NotFound/ApiKey", () => Effect.void)
-  return yield* db.table(devices).update(id, { revokedAt: yield* DateTime.nowAsDate })
-})
-
 export const terminalRoutes = [
   ...resource(routes, "/terminals", terminals, {
     noun: "terminal",
@@ -137,27 +115,6 @@ export const terminalRoutes = [
       summary: "Deactivate a terminal",
       description: "It stays, with its sales. 404 without it.",
       answer: ({ db, which }) => db.table(terminals).update(which, { isActive: false })
-    }
-  }),
-  routes.post("/terminals/:id/devices", {
-    summary: "Pair a device with a terminal",
-    description: "Only this answer has the key of the device. 404 without the terminal; 422 when it is not active.",
-    permission: admin,
-    input: Schema.Struct({ name: devices.columns.name.schema }),
-    strict: true,
-    success: Paired
-  }).handle((call) => pair(call, call.params.id, call.input.name)),
-  ...resource(routes, "/devices", devices, {
-    noun: "device",
-    read: admin,
-    write: admin,
-    filters: ["terminalId"],
-    create: false,
-    patch: false,
-    remove: {
-      summary: "Revoke the key of a device",
-      description: "The device stays in the list. 404 without it.",
-      answer: (call) => revoke(call, call.params.id)
     }
   })
 ]

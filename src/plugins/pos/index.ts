@@ -1,9 +1,10 @@
 import { Effect } from "effect"
-import { modelOf, pluginWith } from "stoa/plugin"
+import { type KeyScopeOption, modelOf, pluginWith } from "stoa/plugin"
 import { GiftCards } from "../gift-cards/index.ts"
 import { PrintQueue } from "../notifications/index.ts"
 import { tillMethods } from "./CardTerminals.ts"
 import { closingRoutes, closings } from "./Closings.ts"
+import { deviceRoutes } from "./Devices.ts"
 import { fiscalRecords } from "./FiscalRecords.ts"
 import { fiscalRoutes } from "./FiscalRoutes.ts"
 import { posTasks } from "./Jobs.ts"
@@ -30,6 +31,28 @@ export type { PosTerminalAdapter, TerminalEvent, TerminalOutcome, TerminalReques
 export type { FiscalAdapter, FiscalRecord } from "./FiscalRecords.ts"
 export { stripeTerminal, type StripeTerminalOptions } from "./StripeTerminal.ts"
 
+const permissions = [
+  { scope: "pos:operate", description: "Sell at a till" },
+  { scope: "pos:manage", description: "Set prices, void and take back without an override, see all shifts" },
+  { scope: "pos:admin", description: "Manage tills, devices and PINs, read reports" },
+  { scope: "pos:device", description: "Look goods up, log people in, send what was sold offline" }
+]
+
+const keyScopes: Readonly<Record<string, KeyScopeOption>> = {
+  pos: {
+    prefix: "pos_shift_",
+    description: "Logins by PIN",
+    permissions: { pos: ["operate", "manage"] },
+    references: "organization"
+  },
+  [deviceScope]: {
+    prefix: "pos_device_",
+    description: "Devices of tills",
+    permissions: { pos: ["device"] },
+    references: "organization"
+  }
+}
+
 /** Sales at tills: shifts, payments one by one, returns, closings (contract-tills-channels §A): `plugins: [pos({ … })]`. */
 export const pos = pluginWith("pos", PosSettings, (settings) => ({
   version: "1.0.0",
@@ -37,21 +60,8 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
     id === "gift-cards" ? settings.giftCards : settings.printing
   ),
   uses: [...(settings.printing ? [PrintQueue] : []), ...(settings.giftCards ? [GiftCards] : [])],
-  permissions: [
-    { scope: "pos:operate", description: "Sell at a till" },
-    { scope: "pos:manage", description: "Set prices, void and take back without an override, see all shifts" },
-    { scope: "pos:admin", description: "Manage tills, devices and PINs, read reports" },
-    { scope: "pos:device", description: "Look goods up, log people in, send what was sold offline" }
-  ],
-  keyScopes: {
-    pos: { prefix: "pos_shift_", description: "Logins by PIN", permissions: { pos: ["operate", "manage"] } },
-    [deviceScope]: {
-      prefix: "pos_device_",
-      description: "Devices of tills",
-      permissions: { pos: ["device"] },
-      references: "organization"
-    }
-  },
+  permissions,
+  keyScopes,
   schema: () => ({
     terminals,
     devices,
@@ -75,6 +85,7 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
   routes: (context) => [
     terminalWebhook(context),
     ...terminalRoutes,
+    ...deviceRoutes,
     ...operatorRoutes,
     ...shiftRoutes,
     ...transactionRoutes,

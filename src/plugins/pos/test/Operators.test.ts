@@ -71,7 +71,7 @@ shop("people at a till", (it) => {
       refused(yield* withKey("GET", "/shifts/current", key), 401, "UNAUTHORIZED")
     }))
 
-  it.effect("lose the key with the shift, with the device's revocation none, and with their dismissal", () =>
+  it.effect("lose the key with the shift and with their dismissal", () =>
     Effect.gen(function*() {
       const till = yield* aTill()
       yield* post(`/shifts/${till.shiftId}/close`, { closingCount: 0 })
@@ -88,8 +88,26 @@ shop("people at a till", (it) => {
         Effect.map(withKey("GET", "/shifts/current", other), ({ status }) => status === 401 ? true : undefined)
       )
       refused(yield* logIn(device.key, cashier), 401, "UNAUTHORIZED")
-      yield* api("DELETE", `/api/pos/devices/${device.id}`, { as: asAdmin })
-      refused(yield* logIn(device.key, cashier), 401, "UNAUTHORIZED")
+    }))
+
+  it.effect("lose it with the device that they logged in on, and with their PIN", () =>
+    Effect.gen(function*() {
+      const till = yield* aTill()
+      const [first, second] = [yield* aDevice(till.terminalId), yield* aDevice(till.terminalId)]
+      const cashier = yield* aCashier()
+      const [here, there] = [
+        (yield* logIn(first.key, cashier)).text("data.apiKey"),
+        (yield* logIn(second.key, cashier)).text("data.apiKey")
+      ]
+      const statuses = Effect.forEach([here, there], (key) =>
+        Effect.map(withKey("GET", "/shifts/current", key), ({ status }) => status))
+      assert.deepStrictEqual(yield* statuses, [200, 200])
+      yield* api("DELETE", `/api/pos/devices/${first.id}`, { as: asAdmin })
+      assert.deepStrictEqual(yield* statuses, [401, 200])
+      refused(yield* logIn(first.key, cashier), 401, "UNAUTHORIZED")
+      assert.strictEqual((yield* api("DELETE", `/api/pos/auth/pin/${cashier}`, { as: asAdmin })).status, 200)
+      assert.deepStrictEqual(yield* statuses, [401, 401])
+      refused(yield* logIn(second.key, cashier), 401, "UNAUTHORIZED")
     }))
 
   it.effect("are locked for 15 minutes after five wrong PINs, of twenty guesses at once too", () =>

@@ -87,6 +87,26 @@ shop("goods that come back to a till", (it) => {
       )
     }))
 
+  it.effect("are found by the number of the receipt, and given back in the coins that there are", () =>
+    Effect.gen(function*() {
+      const till = yield* aTill({ cashRounding: 5 })
+      const sale = yield* aSale(till)
+      yield* api("PATCH", `/api/pos${sale.path}/items/${sale.itemId}`, { as: asAdmin, body: { unitPrice: 1_002 } })
+      yield* pay(sale.path, 1_000)
+      yield* complete(sale.path)
+      const found = yield* get(`/lookup/order/${sale.receiptNumber}`)
+      assert.deepStrictEqual(
+        [found.at("data.lines.0.returnable"), found.at("data.lines.0.totalPrice")],
+        [1, 1_002],
+        JSON.stringify(found.body)
+      )
+      const of = { orderId: found.text("data.orderId"), lineId: found.text("data.lines.0.originalLineItemId") }
+      const back = yield* takeBack(till, of)
+      assert.deepStrictEqual(figures(back, "refundTotal", "payment.amount", "payment.rounding"), [1_002, 1_000, 2])
+      assert.deepStrictEqual(figures(yield* reportOf(till), "cash.expected", "rounding"), [10_000, 0])
+      assert.strictEqual((yield* get(`/lookup/order/${sale.receiptNumber}`)).at("data.lines.0.returnable"), 0)
+    }))
+
   it.effect("of a web order in cash ask no provider, and use up what can be given back", () =>
     Effect.gen(function*() {
       const [till, order] = [yield* aTill(), yield* onTheWeb(1, "web-1")]
@@ -157,7 +177,7 @@ shop("goods that come back to a till", (it) => {
       assert.include(JSON.stringify(job.at("data.content")), sale.receiptNumber)
       assert.strictEqual((yield* get(`${sale.path}/receipt`)).at("data.reprint"), 1)
       const html = yield* get(`${sale.path}/receipt/file?format=html`)
-      assert.include(String(html.body), "COPY 2")
+      assert.include(String(html.body), "COPY 1")
       const other = yield* sold(yield* aTill(), 1)
       refused(yield* post(`${other.path}/receipt/print`), 422, "VALIDATION_FAILED")
       refused(yield* get(`${(yield* aSale(till)).path}/receipt`), 422, "INVALID_TRANSITION")
