@@ -58,6 +58,8 @@ const Changed = Schema.Struct({
   )
 })
 
+const worthOf = ({ price, quantity, unitPrice }: SaleLine): number => (unitPrice ?? price) * quantity
+
 /** What a change of prices needs: pos:manage, and pos:admin above the threshold. */
 const approval = Effect.fnUntraced(function*(
   call: PluginCall,
@@ -68,11 +70,12 @@ const approval = Effect.fnUntraced(function*(
 ) {
   const { discountOverrideThreshold } = yield* PosOptions
   const isPriced = after.isCustomPrice && (!before?.isCustomPrice || before.unitPrice !== after.unitPrice)
-  const isDiscounted = after.discountAmount > 0 && after.discountAmount !== before?.discountAmount
+  // The same discount is a larger one of fewer or cheaper units.
+  const isDiscounted = after.discountAmount > 0 &&
+    (after.discountAmount !== before?.discountAmount || worthOf(after) < worthOf(before))
   if (!isPriced && !isDiscounted) return undefined
-  const worth = (after.unitPrice ?? after.price) * after.quantity
-  const isLarge = isDiscounted && after.discountAmount * 100 > worth * discountOverrideThreshold
-  const action: Action = isDiscounted ? "discount" : "price"
+  const isLarge = isDiscounted && after.discountAmount * 100 > worthOf(after) * discountOverrideThreshold
+  const action: Action = isPriced ? "price" : "discount"
   return yield* approvalFor(call, { action, permission: isLarge ? admin : manage, token, transactionId })
 })
 

@@ -1,5 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { hash, randomUUID } from "node:crypto"
+import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct, aWarehouse } from "../../../../test/support/Purchase.ts"
 import { api, asAdmin } from "../../../../test/support/TestApp.ts"
 
@@ -43,3 +45,14 @@ export const aSale = Effect.fnUntraced(
 export const pay = (path: string, amount: number, body: object = {}) =>
   post(`${path}/payments`, { method: "cash", amount, ...body })
 export const complete = (path: string) => post(`${path}/complete`)
+
+/** A supervisor's token for an action. */
+export const aToken = Effect.fnUntraced(function*(action: string) {
+  const token = randomUUID()
+  yield* onDatabase((sql) =>
+    sql`insert into pos_overrides (id, organization_id, token_hash, operator_id, action, expires_at) values
+      (gen_random_uuid(), 'org_default', ${hash("sha256", token, "base64url")}, 'supervisor', ${action},
+        now() + interval '1 minute')`
+  )
+  return token
+})
