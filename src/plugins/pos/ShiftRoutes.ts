@@ -62,34 +62,36 @@ const open = Effect.fn("Shifts.openBy")(function*(call: PluginCall, terminalId: 
   return yield* shownShift(call, shift)
 })
 
-/** Empty sales are voided with their shift; others have to be ended before. */
+/** Empty sales are voided with their shift; others have to be ended before. Returns how many were empty. */
 const endEmpty = Effect.fnUntraced(function*({ db }: PluginCall, shiftId: string) {
-  const open = yield* db.table(transactions).list({ shiftId, status: "open" })
-  if (open.length === 0) return
-  const of = { transactionId: { in: open.map(({ id }) => id) } }
+  // Written before they are looked at: nothing comes to a sale that is voided.
+  const ended = yield* db.table(transactions).updateMany(
+    { shiftId, status: "open" },
+    { status: "voided", voidReason: "The shift was closed." }
+  )
+  if (ended.length === 0) return 0
+  const of = { transactionId: { in: ended.map(({ id }) => id) } }
   const busy = new Set([
     ...(yield* db.table(lines).list({ ...of, removedAt: null })).map(({ transactionId }) => transactionId),
     ...(yield* db.table(payments).list({ ...of, status: { in: ["pending", "collected"] } }))
       .map(({ transactionId }) => transactionId)
   ])
-  const full = open.filter(({ id }) => busy.has(id))
+  const full = ended.filter(({ id }) => busy.has(id))
   if (full.length > 0) {
     return yield* new SalesOpen(full.map(({ receiptNumber }) => receiptNumber).slice(0, 20).join(", "))
   }
-  yield* db.table(transactions).updateMany(
-    { shiftId, status: "open" },
-    { status: "voided", voidReason: "The shift was closed." }
-  )
+  return ended.length
 })
 
 const close = Effect.fn("Shifts.close")(function*(call: PluginCall, id: string, closingCount: number) {
   const { actor, db } = call
   const closed = yield* db.transaction(Effect.gen(function*() {
-    yield* ownShift(actor, yield* db.use(shiftMachine).lock("close", id))
-    yield* endEmpty(call, id)
+    const { voidsCount } = yield* ownShift(actor, yield* db.use(shiftMachine).lock("close", id))
+    const ended = yield* endEmpty(call, id)
     const { cash } = yield* db.use(figuresOf)("shift_id", id)
-    const counts = { closingCount, expectedCash: cash.expected, cashVariance: closingCount - cash.expected }
-    return yield* db.use(shiftMachine).move("close", id, counts)
+    const { expected: expectedCash } = cash
+    const counts = { closingCount, expectedCash, cashVariance: closingCount - expectedCash }
+    return yield* db.use(shiftMachine).move("close", id, { ...counts, voidsCount: voidsCount + ended })
   }))
   yield* endLogins(call, { shiftId: id })
   return yield* shownShift(call, closed)

@@ -2,6 +2,7 @@ import { DateTime, Effect, Schema } from "effect"
 import { allocate, conflict, CurrencyCode, invalid, newId, type PluginCall, uuid } from "stoa/plugin"
 import { isTaken, lines, sale, transactions, TransactionView } from "./Sales.ts"
 import { changeSale, openSale, type Sale, shownSale } from "./SaleStore.ts"
+import { count, shifts } from "./Shifts.ts"
 import { operate, routes } from "./Terminals.ts"
 import { startTransaction } from "./TransactionRoutes.ts"
 
@@ -16,7 +17,7 @@ class NotItsLine extends invalid(
 class WaysOrParts
   extends invalid("PosSplitWays", "parts", "parts and ways exclude each other; one of them is needed.")
 {}
-class OtherTerms extends conflict("PosMerge", "Only open transactions of one currency can be merged.") {}
+class OtherTerms extends conflict("PosMerge", "Only open sales of one currency can be merged.") {}
 
 const Part = Schema.Struct({
   items: Schema.Array(Schema.Struct({ itemId: uuid.schema, quantity: lines.columns.quantity.schema }))
@@ -47,16 +48,21 @@ const splitInto = Effect.fnUntraced(function*(
   const before = yield* openSale(db, id)
   yield* requireUnpaid(before)
   const left = new Map(before.lines.map((line) => [line.id, line.quantity]))
+  const moved = new Map<string, Array<number>>()
   for (const [at, { items }] of parts.entries()) {
     for (const [nth, { itemId, quantity }] of items.entries()) {
       const units = (left.get(itemId) ?? 0) - quantity
       if (units < 0) return yield* new NotItsLine(`parts.${at}.items.${nth}`)
       left.set(itemId, units)
+      moved.set(itemId, [...moved.get(itemId) ?? [], quantity])
     }
   }
+  const discounts = new Map(before.lines.map((line) => [line.id, sharesOf(line, moved.get(line.id) ?? [])]))
   const { currency, customerId, orderType, shiftId, terminalId } = before.transaction
   const made = yield* db.transaction(Effect.gen(function*() {
     const { version } = before.transaction
+    // The shift before its sales, as everywhere.
+    yield* db.table(shifts).lock(shiftId)
     yield* db.table(transactions).update(id, { version: version + 1 }, { version, status: "open" })
     const removedAt = yield* DateTime.nowAsDate
     yield* db.table(lines).updateEach(
@@ -64,7 +70,7 @@ const splitInto = Effect.fnUntraced(function*(
         const quantity = left.get(line.id) ?? 0
         return {
           id: line.id,
-          ...(quantity === 0 ? { removedAt } : { quantity, discountAmount: share(line, quantity) })
+          ...(quantity === 0 ? { removedAt } : { quantity, discountAmount: discounts.get(line.id)?.at(-1) ?? 0 })
         }
       })
     )
@@ -82,7 +88,7 @@ const splitInto = Effect.fnUntraced(function*(
             transactionId: part.id,
             position,
             quantity,
-            discountAmount: share(line, quantity)
+            discountAmount: discounts.get(itemId)?.shift() ?? 0
           }]
         }))
         return part.id
@@ -93,19 +99,24 @@ const splitInto = Effect.fnUntraced(function*(
   return yield* Effect.forEach(priced, ({ transaction }) => shownSale(db, transaction))
 })
 
-/** The part of a line's discount that units of it have. */
-const share = (line: Sale["lines"][number], units: number): number =>
-  line.discountAmount === 0 || units === 0
-    ? 0
-    : allocate(line.discountAmount, [units, line.quantity - units])[0] ?? 0
+/** The discounts of units of a line that are moved, and of the rest of it. */
+const sharesOf = ({ discountAmount, quantity }: Sale["lines"][number], moved: ReadonlyArray<number>): Array<number> =>
+  discountAmount === 0
+    ? []
+    : [...allocate(discountAmount, [...moved, moved.reduce((rest, units) => rest - units, quantity)])]
 
 /** Moves the lines of another open transaction here, and voids it. */
 const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, from: string) {
   const { db } = call
   const [target, source] = [yield* openSale(db, id), yield* openSale(db, from)]
   yield* requireUnpaid(source)
-  if (id === from || target.transaction.currency !== source.transaction.currency) return yield* new OtherTerms()
+  const both = [target.transaction, source.transaction]
+  const [into, { currency, shiftId }] = [target.transaction, source.transaction]
+  const areSales = both.every(({ type }) => type === "sale")
+  if (id === from || !areSales || into.currency !== currency) return yield* new OtherTerms()
   yield* db.transaction(Effect.gen(function*() {
+    const ids = [...new Set(both.map((one) => one.shiftId))].toSorted()
+    const locked = yield* Effect.forEach(ids, (one) => db.table(shifts).lock(one))
     for (const one of [target, source].toSorted((a, b) => a.transaction.id < b.transaction.id ? -1 : 1)) {
       const { id: which, version } = one.transaction
       yield* db.table(transactions).update(which, { version: version + 1 }, { version, status: "open" })
@@ -121,7 +132,10 @@ const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, f
         position: first + at
       })))
     }
-    yield* db.use(sale).move("void", from, { voidReason: `Merged into ${target.transaction.receiptNumber}.` })
+    const voidReason = `Merged into ${into.receiptNumber}.`
+    yield* db.use(sale).move("void", from, { voidReason, subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 })
+    const shift = locked.find((one) => one.id === shiftId)
+    if (shift?.status === "open") yield* count(db, shift, "voids", 0)
   }))
   const { transaction } = yield* changeSale(call, id, () => Effect.succeed({}))
   return yield* shownSale(db, transaction)

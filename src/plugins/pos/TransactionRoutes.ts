@@ -1,9 +1,20 @@
 import { DateTime, Effect, Schema } from "effect"
-import { conflict, CurrencyCode, inputOf, listOf, numbers, type PluginCall, Text, uuid, type View } from "stoa/plugin"
+import {
+  Conflict,
+  conflict,
+  CurrencyCode,
+  inputOf,
+  listOf,
+  numbers,
+  type PluginCall,
+  Text,
+  uuid,
+  type View
+} from "stoa/plugin"
 import { PosOptions } from "./PosOptions.ts"
 import { lines, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
 import { loadSale, shownSale, viewOf } from "./SaleStore.ts"
-import { openShift, shifts } from "./Shifts.ts"
+import { lockOpen, openShift, shifts } from "./Shifts.ts"
 import { activeTerminal, authorOf, dayOf, operate, routes } from "./Terminals.ts"
 
 interface Numbered {
@@ -42,12 +53,13 @@ export const startTransaction = Effect.fn("Transactions.start")(function*(
   const known = (more.id === undefined ? undefined : yield* db.table(transactions).find(more.id)) ??
     (clientId === null ? undefined : yield* db.table(transactions).first({ clientId }))
   if (known !== undefined) return known
-  const shift = yield* openShift(call, shiftId)
-  if (shift.terminalId !== terminalId) return yield* new OtherShift()
-  const terminal = yield* activeTerminal(db, terminalId)
-  const { defaultCurrency } = yield* PosOptions
-  const businessDate = yield* dayOf(terminal, yield* DateTime.nowAsDate)
-  return yield* db.transaction(Effect.gen(function*() {
+  const started = db.transaction(Effect.gen(function*() {
+    // Before the counter of the numbers, as returns and offline sales lock them.
+    const shift = yield* lockOpen(call, shiftId)
+    if (shift.terminalId !== terminalId) return yield* new OtherShift()
+    const terminal = yield* activeTerminal(db, terminalId)
+    const { defaultCurrency } = yield* PosOptions
+    const businessDate = yield* dayOf(terminal, yield* DateTime.nowAsDate)
     const receiptNumber = yield* db.use(receiptNumbers).next({ code: terminal.code, businessDate })
     return yield* db.table(transactions).insert({
       ...rest,
@@ -61,7 +73,16 @@ export const startTransaction = Effect.fn("Transactions.start")(function*(
       businessDate
     })
   }))
+  if (clientId === null) return yield* started
+  // Of several at once one is written, and the others find it.
+  return yield* Effect.catchIf(started, isConflict, (error) =>
+    Effect.flatMap(
+      db.table(transactions).first({ clientId }),
+      (first) => first === undefined ? Effect.fail(error) : Effect.succeed(first)
+    ))
 })
+
+const isConflict = Schema.is(Conflict)
 
 const hold = Effect.fn("Transactions.hold")(function*({ db }: PluginCall, id: string, holdLabel: string) {
   return yield* shownSale(db, yield* db.use(sale).move("hold", id, { holdLabel }))
