@@ -21,17 +21,7 @@ import { PosOptions } from "./PosOptions.ts"
 import { lines, methods, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
 import { shownSale } from "./SaleStore.ts"
 import { count, type Shift, shifts } from "./Shifts.ts"
-import {
-  authorOf,
-  dayOf,
-  findTerminal,
-  manage,
-  operate,
-  routes,
-  type Terminal,
-  tillOrDevice,
-  warehouseOf
-} from "./Terminals.ts"
+import { authorOf, dayOf, findTerminal, manage, routes, type Terminal, tillOrDevice, warehouseOf } from "./Terminals.ts"
 import { receiptNumbers } from "./TransactionRoutes.ts"
 
 const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
@@ -103,6 +93,37 @@ const requireTime = Effect.fnUntraced(function*(sent: OfflineSale, shift: Shift)
   }
 })
 
+/** What a device says of its payments: cash alone is rounded, to the coin of the till, and gives change. */
+const requirePayments = Effect.fnUntraced(function*({ cashRounding }: Terminal, { payments: sent }: OfflineSale) {
+  if (sent.some(({ method }) => method === "gift_card" || method === "store_credit")) {
+    return yield* Effect.fail(new Refused("OFFLINE_PAYMENT", "Gift cards and store credit cannot pay offline."))
+  }
+  const fits = sent.every(({ changeGiven = 0, method, rounding = 0 }) =>
+    method === "cash" ? Math.abs(rounding) * 2 <= cashRounding : rounding === 0 && changeGiven === 0
+  )
+  if (!fits) {
+    const message = "rounding and changeGiven are for cash, and rounding at most half of the till's smallest coin."
+    return yield* Effect.fail(new Refused("VALIDATION_FAILED", message))
+  }
+})
+
+/** Devices are trusted with prices. Others sell in their own shifts, and set prices and void with pos:manage. */
+const requireRight = Effect.fnUntraced(function*(call: PluginCall, shift: Shift, sent: OfflineSale) {
+  const { actor, asStore, services: { users } } = call
+  const operatorId = sent.operatorId ?? authorOf(actor)
+  if (operatorId !== authorOf(actor) && !(yield* asStore(users.isMember(operatorId)))) {
+    return yield* Effect.fail(new Refused("VALIDATION_FAILED", "operatorId must be a member of the staff."))
+  }
+  if (holds(actor, "pos:device") || holds(actor, manage)) return
+  const isFree = sent.voidReason !== undefined ||
+    sent.items.some(({ discountAmount = 0, unitPrice }) => unitPrice !== undefined || discountAmount > 0)
+  if (isFree || operatorId !== authorOf(actor) || shift.operatorId !== operatorId) {
+    const message =
+      "Only devices and pos:manage send given prices, discounts, voided sales, and those of other operators."
+    return yield* Effect.fail(new Refused("FORBIDDEN", message))
+  }
+})
+
 /** The number of the device, or the next one. */
 const numberOf = Effect.fnUntraced(function*({ db }: PluginCall, terminal: Terminal, sent: OfflineSale, day: string) {
   if (sent.receiptNumber === undefined) {
@@ -152,7 +173,9 @@ const write = Effect.fnUntraced(function*(
       position
     ) =>
       Effect.map(newLine(call.actor, id, { entityId, variantId, quantity, position }), (line) => {
-        const price = unitPrice ?? order?.lineItems.find((one) => one.entityId === entityId)?.unitPrice ?? 0
+        const price = unitPrice ?? order?.lineItems.find((one) =>
+          one.entityId === entityId && one.variantId === variantId
+        )?.unitPrice ?? 0
         const priced = { isCustomPrice: unitPrice !== null, unitPrice, price, totalPrice: price * quantity }
         return { ...line, ...priced, discountAmount, notes, metadata, addedAt: sent.at }
       })
@@ -192,9 +215,6 @@ const sell = Effect.fnUntraced(function*(call: PluginCall, terminal: Terminal, s
   const { asStore, db, services } = call
   const { defaultCurrency = CurrencyCode.make("USD") } = yield* PosOptions
   if (sent.voidReason !== undefined) return yield* db.transaction(write(call, terminal, sent, undefined))
-  if (sent.payments.some(({ method }) => method === "gift_card" || method === "store_credit")) {
-    return yield* Effect.fail(new Refused("OFFLINE_PAYMENT", "Gift cards and store credit cannot pay offline."))
-  }
   let written: Transaction | undefined
   yield* asStore(services.orders.createSold({
     reference: { type: "pos.sync", id: sent.id },
@@ -236,19 +256,11 @@ const take = Effect.fn("Sync.take")(function*(call: PluginCall, at: string | und
   if (at !== undefined && at !== shift.terminalId) {
     return yield* Effect.fail(new Refused("FORBIDDEN", "The shift is at another terminal than the device."))
   }
+  yield* requireRight(call, shift, sent)
   yield* requireTime(sent, shift)
-  const { actor, asStore, services } = call
-  const isOther = sent.operatorId !== undefined && sent.operatorId !== authorOf(actor)
-  if (
-    isOther &&
-    (holds(actor, operate) && !holds(actor, manage) ||
-      !(yield* asStore(services.users.isMember(sent.operatorId ?? ""))))
-  ) {
-    return yield* Effect.fail(
-      new Refused("VALIDATION_FAILED", "operatorId must be the caller, or a member of the staff.")
-    )
-  }
-  const made = yield* sell(call, yield* findTerminal(db, shift.terminalId), sent)
+  const terminal = yield* findTerminal(db, shift.terminalId)
+  yield* requirePayments(terminal, sent)
+  const made = yield* sell(call, terminal, sent)
   return made ?? (yield* Effect.fail(new Refused("CONFLICT", "Another sale was sent under this id.")))
 })
 
