@@ -156,21 +156,31 @@ const logIn = Effect.fn("Operators.logIn")(
     const { credentialTtlSeconds } = pinRules(yield* PosOptions)
     const terminalId = yield* ownTerminal(call)
     const at = terminalId === undefined ? {} : { terminalId }
-    const shift = shiftId === undefined
+    const found = shiftId === undefined
       ? yield* db.table(shifts).first({ operatorId, status: "open", ...at }, ["-createdAt"])
-      : yield* db.table(shifts).get({ id: shiftId, operatorId, status: "open" })
+      : { id: shiftId }
     const now = yield* DateTime.nowAsDate
     const expiresAt = new Date(now.getTime() + credentialTtlSeconds * 1_000)
-    const { apiKey, key } = yield* asStore(
-      services.apiKeys.create({ name: `Till ${operatorId}`.slice(0, 64), scope: "pos", expiresAt }, operatorId)
-    )
-    yield* db.table(logins).insert({
-      operatorId,
-      shiftId: shift?.id ?? null,
-      deviceKeyId: terminalId === undefined || call.actor.keyId === undefined ? null : ApiKeyId.make(call.actor.keyId),
-      apiKeyId: apiKey.id,
-      expiresAt
-    })
+    const deviceKeyId = terminalId === undefined || call.actor.keyId === undefined
+      ? null
+      : ApiKeyId.make(call.actor.keyId)
+    const { key, shift } = yield* db.transaction(Effect.gen(function*() {
+      // A shift that is being closed ends the keys that it finds: this one is there before, or not at all.
+      const shift = found === undefined
+        ? undefined
+        : yield* db.table(shifts).lock({ id: found.id, operatorId, status: "open" })
+      const { apiKey, key } = yield* asStore(
+        services.apiKeys.create({ name: `Till ${operatorId}`.slice(0, 64), scope: "pos", expiresAt }, operatorId)
+      )
+      yield* db.table(logins).insert({
+        operatorId,
+        shiftId: shift?.id ?? null,
+        deviceKeyId,
+        apiKeyId: apiKey.id,
+        expiresAt
+      })
+      return { key, shift }
+    }))
     return {
       operatorId,
       shiftId: shift?.id ?? null,
