@@ -28,7 +28,8 @@ const Sale = Schema.Struct({
   warehouseId: WarehouseId,
   method: Text,
   amount: Schema.Int,
-  paymentId: Schema.optional(CollectedPaymentId)
+  paymentId: Schema.optional(CollectedPaymentId),
+  times: Schema.optional(Schema.Int)
 })
 
 const reference = (id: string) => ({ type: "sale", id })
@@ -61,7 +62,11 @@ const till = definePlugin({
         currency,
         warehouseId: input.warehouseId,
         lineItems: [{ entityId: input.entityId, quantity: 1 }],
-        tenders: [{ method: input.method, amount: input.amount, paymentId: input.paymentId }]
+        tenders: Array.from({ length: input.times ?? 1 }, () => ({
+          method: input.method,
+          amount: input.amount,
+          paymentId: input.paymentId
+        }))
       }, () => Effect.void)
     )
   ]
@@ -122,6 +127,16 @@ shop("a payment that is collected before its order", (it) => {
         JSON.stringify(refund.body)
       )
       yield* eventually("the money on the card", Effect.map(balance, ([left]) => left === 1_000 ? true : undefined))
+    }))
+
+  it.effect("pays an order once, also when a sale names it twice", () =>
+    Effect.gen(function*() {
+      const { balance, ...card } = yield* aCard(500)
+      const { entityId, sell } = yield* aThing
+      const paymentId = (yield* collect("twice", { ...card, amount: 500 })).text("data.id")
+      const order = yield* sell("twice", { method: "gift-card", amount: 500, paymentId, times: 2 })
+      refused(order, 409, "CONFLICT")
+      assert.deepStrictEqual([yield* balance, (yield* stockOf(entityId)).onHand], [[0, 0], 5])
     }))
 
   it.effect("is collected once for its key, and by calls at once too", () =>

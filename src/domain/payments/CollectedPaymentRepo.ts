@@ -70,14 +70,14 @@ const collecting = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  /** Binds collected payments to their order, in the caller's transaction. 409 unless each is collected for it. */
+  /** Binds collected payments to their order, in the caller's transaction. 409 unless each is collected for it and named once. */
   const claim = Effect.fn("CollectedPaymentRepo.claim")(
     function*(orderId: OrderId, ids: ReadonlyArray<CollectedPaymentId>) {
       if (ids.length === 0) return
       const claimed = yield* sql`update collected_payments set status = 'claimed', updated_at = now()
             where organization_id = ${yield* currentOrganization} and id = any(${ids}::uuid[])
               and status = 'collected' and order_id = ${orderId}::uuid returning 1`
-      if (claimed.length !== new Set(ids).size) return yield* new NotCollected()
+      if (claimed.length !== ids.length) return yield* new NotCollected()
     },
     Effect.catchIf(SqlError.isSqlError, Effect.die)
   )
