@@ -5,8 +5,8 @@ import { addFiscalRecord } from "./Fiscal.ts"
 import { approvalFor } from "./Overrides.ts"
 import { giveBackPayment } from "./Payments.ts"
 import { PosOptions } from "./PosOptions.ts"
-import { leftOf, sale, type Transaction, transactions } from "./Sales.ts"
-import { loadSale, notOpen, priced, type Sale, shownSale, termsOf } from "./SaleStore.ts"
+import { leftOf, payments, sale, type Transaction, transactions } from "./Sales.ts"
+import { loadSale, notOpen, priced, requireOwn, type Sale, shownSale, termsOf } from "./SaleStore.ts"
 import { count, shifts } from "./Shifts.ts"
 import { authorOf, manage, warehouseOf } from "./Terminals.ts"
 
@@ -22,7 +22,7 @@ class Unpaid
   extends invalid("PosUnpaid", "payments", (missing: number) => `payments are ${missing} less than the total.`)
 {}
 class ChangedMeanwhile
-  extends conflict("PosChangedAtEnd", "The transaction was changed while it was completed. Read it, then try again.")
+  extends conflict("PosChangedAtEnd", "The transaction was changed meanwhile. Read it, then try again.")
 {}
 class OtherWorth extends conflict(
   "PosOtherWorth",
@@ -92,6 +92,7 @@ export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCa
   const { transaction } = found
   if (transaction.status === "completed") return transaction
   if (transaction.status !== "open") return yield* notOpen(transaction)
+  yield* requireOwn(call, transaction)
   yield* refuseOtherPrice(call, found)
   yield* requirePaid(found)
   const { allowOversell } = yield* PosOptions
@@ -106,6 +107,26 @@ export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCa
   // Of several at once one makes the order, and the others find it.
   if (Result.isSuccess(made) || (after.status === "completed" && isReplaced(made.failure))) return after
   return yield* isMoved(made.failure) && after.status === "open" ? new ChangedMeanwhile() : Effect.fail(made.failure)
+})
+
+/** Voids a sale once its payments were given back: 409 while one cannot be, and when another one came meanwhile. */
+export const voidPaid = Effect.fn("Sales.voidPaid")(function*(
+  call: PluginCall,
+  { payments: paid, transaction: { id, shiftId, status } }: Sale,
+  change: Pick<Transaction, "voidReason"> & Partial<Pick<Transaction, "overrideBy">>
+) {
+  const { db } = call
+  for (const payment of paid) yield* giveBackPayment(call, payment)
+  return yield* db.transaction(Effect.gen(function*() {
+    const shift = yield* db.table(shifts).lock(shiftId)
+    const now = yield* db.table(transactions).lock(id)
+    if (now.status !== status || now.shiftId !== shiftId) return yield* new ChangedMeanwhile()
+    const kept = yield* db.table(payments).count({ transactionId: id, status: { in: ["pending", "collected"] } })
+    if (kept > 0) return yield* new ChangedMeanwhile()
+    const voided = yield* db.use(sale).move("void", id, change)
+    if (shift.status === "open") yield* count(db, shift, "voids", voided.total)
+    return voided
+  }))
 })
 
 /** Voids a sale after every payment was given back. 404; 409 while one cannot be; 422 when it is completed or voided. */
@@ -124,12 +145,6 @@ export const voidSale = Effect.fn("Sales.void")(function*(
   if (isRepeat) return yield* shownSale(db, found.transaction)
   if (status !== "open" && status !== "held") return yield* notOpen(found.transaction)
   const allowed = yield* approvalFor(call, { action: "void", permission: manage, token, transactionId: id })
-  yield* allowed.spend
-  for (const payment of found.payments) yield* giveBackPayment(call, payment)
-  return yield* db.transaction(Effect.gen(function*() {
-    const shift = yield* db.table(shifts).lock(found.transaction.shiftId)
-    const voided = yield* db.use(sale).move("void", id, { voidReason: reason, overrideBy: allowed.by })
-    if (shift.status === "open") yield* count(db, shift, "voids", voided.total)
-    return yield* shownSale(db, voided)
-  }))
+  const voided = yield* allowed.during(voidPaid(call, found, { voidReason: reason, overrideBy: allowed.by }))
+  return yield* shownSale(db, voided)
 })

@@ -13,14 +13,13 @@ import {
   VariantId
 } from "stoa/plugin"
 import { newLine } from "./Lines.ts"
-import { approvalFor } from "./Overrides.ts"
-import { roundedTo } from "./Payments.ts"
-import { Payout, refundOf, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
+import { givenBack, Payout, refundOf, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
 import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, priced } from "./SaleStore.ts"
-import { authorOf, findTerminal, manage } from "./Terminals.ts"
+import { authorOf, findTerminal } from "./Terminals.ts"
 import { startTransaction } from "./TransactionRoutes.ts"
 
+class OtherCurrency extends invalid("PosExchangeCurrency", "currency", "currency must be that of the order.") {}
 class NotOriginal
   extends invalid("PosExchangePayout", "payment.method", "payment.method of an exchange must be cash or other.")
 {}
@@ -51,18 +50,18 @@ export const NewExchange = Schema.Struct({
 export const startExchange = Effect.fn("Exchanges.start")(function*(
   call: PluginCall,
   sent: typeof NewExchange.Type,
-  token: string | undefined
+  overrideBy: string | null
 ) {
   const { asStore, db, services } = call
   const { originalOrderId, payment = { method: "cash" as const }, replacementItems, shiftId, terminalId } = sent
   if (payment.method === "original" || payment.method === "gift_card") return yield* new NotOriginal()
-  const allowed = yield* approvalFor(call, { action: "exchange", permission: manage, token })
   const order = yield* asStore(services.orders.get(originalOrderId))
   const { amount: worth, lines: decided } = yield* asStore(
     services.refunds.preview(originalOrderId, refundOf(sent.returnItems))
   )
   const amounts = yield* worthOf(sent.returnItems, decided)
   const { currency = CurrencyCode.make(order.currency), customerId = order.customerId } = sent
+  if (currency !== order.currency) return yield* new OtherCurrency()
   const started = yield* startTransaction(call, { shiftId, terminalId, currency, customerId, type: "exchange" })
   const { id } = started
   const write = Effect.gen(function*() {
@@ -85,7 +84,6 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
       refundAmount: amounts[at] ?? 0
     }))
     yield* db.transaction(Effect.gen(function*() {
-      yield* allowed.spend
       yield* db.table(lines).insertMany(shown.map(({ createdAt: _, ...line }) => line))
       yield* db.table(returnItems).insertMany(returned)
       yield* db.table(payments).insert({
@@ -99,7 +97,7 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
         requestedBy: authorOf(call.actor),
         processedAt: yield* DateTime.nowAsDate
       })
-      yield* db.table(transactions).update(id, { ...totals, overrideBy: allowed.by })
+      yield* db.table(transactions).update(id, { ...totals, overrideBy })
     }))
     return { id, worth, total: totals.total }
   })
@@ -133,15 +131,12 @@ export const returnExchanged = Effect.fnUntraced(function*(
   const rest = decided.amount - replacement.grandTotal
   const exchange = yield* db.table(payments).first({ transactionId: transaction.id, method: "exchange" })
   if (rest > 0) {
-    const { cashRounding } = yield* findTerminal(db, transaction.terminalId)
     const method = exchange?.metadata["payout"] === "other" ? "other" : "cash"
-    const given = method === "cash" ? roundedTo(rest, cashRounding) : rest
     yield* db.table(payments).insert({
       transactionId: transaction.id,
       method,
       status: "refunded",
-      amount: given,
-      rounding: rest - given,
+      ...givenBack(yield* findTerminal(db, transaction.terminalId), method, rest),
       label: "Rest of the exchange",
       requestedBy: authorOf(actor),
       processedAt: yield* DateTime.nowAsDate

@@ -88,7 +88,7 @@ export const figuresOf = statement(
           from (select method, kind, sum(amount - change_given)::float8 as total, count(*)::int as count
             from paid group by 1, 2) by_method), '[]') as methods,
         coalesce((select sum(tip) from paid), 0)::float8 as tips,
-        coalesce((select sum(rounding) from paid), 0)::float8 as rounding,
+        coalesce((select sum(case kind when 'refund' then -rounding else rounding end) from paid), 0)::float8 as rounding,
         (select jsonb_build_object('float', float, 'sales', sales, 'refunds', refunds, 'paidIn', "paidIn",
           'paidOut', "paidOut", 'pickups', pickups, 'drops', drops,
           'expected', float + sales - refunds + "paidIn" + pickups - drops - "paidOut") from cash) as cash,

@@ -1,25 +1,20 @@
 import { DateTime, Effect } from "effect"
 import { defineTask, type PluginCall, type PluginContext } from "stoa/plugin"
 import { makeClosing } from "./Closings.ts"
+import { voidPaid } from "./Completion.ts"
 import { signRecords } from "./Fiscal.ts"
 import { endLogins } from "./Logins.ts"
 import { giveBackPayment, settlePayment } from "./Payments.ts"
 import type { PosSettings } from "./PosOptions.ts"
-import { payments, sale, transactions } from "./Sales.ts"
+import { payments, transactions } from "./Sales.ts"
 import { loadSale } from "./SaleStore.ts"
-import { count, logins, shifts } from "./Shifts.ts"
+import { logins, shifts } from "./Shifts.ts"
 import { dayOf, findTerminal } from "./Terminals.ts"
 
-/** Voids a held sale whose time is over, after its payments were given back. */
+/** Voids a held sale whose time is over, unless it was recalled meanwhile. */
 const expire = Effect.fnUntraced(function*(call: PluginCall, id: string) {
-  const { db } = call
-  const { payments: paid, transaction } = yield* loadSale(db, id)
-  for (const payment of paid) yield* giveBackPayment(call, payment)
-  yield* db.transaction(Effect.gen(function*() {
-    const shift = yield* db.table(shifts).lock(transaction.shiftId)
-    const { total } = yield* db.use(sale).move("void", { id, status: "held" }, { voidReason: "expired" })
-    if (shift.status === "open") yield* count(db, shift, "voids", total)
-  }))
+  const found = yield* loadSale(call.db, id)
+  if (found.transaction.status === "held") yield* voidPaid(call, found, { voidReason: "expired" })
 })
 
 /** Asks what became of a payment whose request died; of a voided sale it is given back. */

@@ -78,7 +78,12 @@ export interface Approval {
   readonly by: string | null
   /** Runs in the transaction of what is allowed. */
   readonly spend: Effect.Effect<void, OverrideInvalid, CurrentActor>
+  /** Spends it before work that is no transaction, and gives it back when that fails. */
+  readonly during: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | OverrideInvalid, R | CurrentActor>
 }
+
+/** For what needs no token. */
+export const freely: Approval = { by: null, spend: Effect.void, during: (work) => work }
 
 interface Asked {
   readonly action: Action
@@ -95,7 +100,7 @@ export const approvalFor = Effect.fn("Overrides.approval")(function*(
   { actor, db }: Pick<PluginCall, "actor" | "db">,
   { action, permission, token, transactionId }: Asked
 ): Effect.fn.Return<Approval, OverrideInvalid | OverrideRequired, CurrentActor> {
-  if (holds(actor, permission)) return { by: null, spend: Effect.void }
+  if (holds(actor, permission)) return freely
   if (token === undefined) return yield* new OverrideRequired(action)
   const now = yield* DateTime.nowAsDate
   // One request may need two: a return in cash where refunds go to the original payment.
@@ -109,11 +114,15 @@ export const approvalFor = Effect.fn("Overrides.approval")(function*(
   const found = known.find((one) => one.transactionId === null || one.transactionId === transactionId)
   if (found === undefined) return yield* new OverrideInvalid()
   const used = { usedAt: now, usedBy: actor.userId ?? actor.keyId ?? null }
+  const row = db.table(overrides)
+  const spend = row.update(found.id, used, { usedAt: null }).pipe(
+    Effect.catch((error) => isLost(error) ? Effect.fail(new OverrideInvalid()) : Effect.die(error)),
+    Effect.asVoid
+  )
+  const restore = Effect.ignore(row.update(found.id, { usedAt: null, usedBy: null }))
   return {
     by: found.operatorId,
-    spend: db.table(overrides).update(found.id, used, { usedAt: null }).pipe(
-      Effect.catch((error) => isLost(error) ? Effect.fail(new OverrideInvalid()) : Effect.die(error)),
-      Effect.asVoid
-    )
+    spend,
+    during: (work) => Effect.andThen(spend, Effect.tapCause(work, () => restore))
   }
 })

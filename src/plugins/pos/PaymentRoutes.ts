@@ -5,6 +5,7 @@ import {
   addPayment,
   giveBackPayment,
   NewPayment,
+  OfExchange,
   paymentOf,
   PaymentPending,
   PaymentRefused,
@@ -37,9 +38,9 @@ const remove = Effect.fn("Payments.remove")(
     const { transaction } = yield* loadSale(call.db, id)
     if (transaction.status !== "open") return yield* notOpen(transaction)
     const payment = yield* paymentOf(call, id, paymentId)
+    if (payment.method === "exchange") return yield* new OfExchange()
     const allowed = yield* approvalFor(call, { action: "payment", permission: manage, token, transactionId: id })
-    yield* allowed.spend
-    return yield* giveBackPayment(call, payment)
+    return yield* allowed.during(giveBackPayment(call, payment))
   }
 )
 

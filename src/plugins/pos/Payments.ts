@@ -3,21 +3,19 @@ import {
   apiError,
   conflict,
   CurrencyCode,
-  type CurrentActor,
   invalid,
   InvalidTransition,
   newId,
   notFound,
   OrderId,
   type PaymentDeclined,
-  type PaymentUnknown,
   type PluginCall,
   Text
 } from "stoa/plugin"
 import type { TerminalOutcome } from "./CardTerminals.ts"
 import { PosOptions } from "./PosOptions.ts"
-import { leftOf, methods, type Payment, payments, transactions } from "./Sales.ts"
-import { changeSale, loadSale, openSale, type Sale } from "./SaleStore.ts"
+import { leftOf, methods, type Payment, payments, roundedTo, transactions } from "./Sales.ts"
+import { changeSale, loadSale, openSale, requireOwn, type Sale } from "./SaleStore.ts"
 import { authorOf } from "./Terminals.ts"
 
 export class PaymentPending extends apiError(
@@ -34,6 +32,10 @@ class PaymentNotFound extends notFound("PosPayment", "The transaction has no suc
 class Completed
   extends conflict("PosCompleted", "The transaction is completed. Refund its order to give money back.")
 {}
+export class OfExchange
+  extends conflict("PosOfExchange", "The returned goods of an exchange pay it. Void the exchange to take them back.")
+{}
+class Nothing extends invalid("PosNothing", "amount", "amount without change must be above 0.") {}
 class NothingLeft extends conflict("PosNothingLeft", "Nothing is left to pay.") {}
 class TooMuch extends invalid(
   "PosTooMuch",
@@ -82,10 +84,6 @@ export const terminalOf = Effect.fnUntraced(function*(id: string) {
   return terminals.find((one) => one.id === id) ?? (yield* new UnknownTerminal(id))
 })
 
-/** Half up; minor units. */
-export const roundedTo = (amount: number, step: number): number =>
-  step === 0 ? amount : Math.floor(amount / step + 0.5) * step
-
 /** What cash was rounded by when it pays the rest. */
 const cashRounding = ({ terminal }: Sale, left: number, net: number): number => {
   const rounded = roundedTo(left, terminal.cashRounding)
@@ -109,6 +107,7 @@ const begun = Effect.fnUntraced(function*(call: PluginCall, id: string, sale: Sa
   const net = amount - changeGiven
   const rounding = method === "cash" ? cashRounding(sale, left, net) : 0
   if (left + rounding <= 0 && !(net === 0 && rounding < 0)) return yield* new NothingLeft()
+  if (net === 0 && rounding === 0) return yield* new Nothing()
   if (!isStored && net > left + rounding) return yield* new TooMuch(left)
   const isAsked = isStored || provider !== undefined
   const row: Row = {
@@ -140,12 +139,14 @@ class Busy extends conflict("PosPaymentBusy", "The transaction is being changed 
 
 /** Writes what `decide` makes of an open sale, if nothing has changed it meanwhile. */
 const writePayment = Effect.fnUntraced(function*<E, R>(
-  { db }: PluginCall,
+  call: PluginCall,
   transactionId: string,
   decide: (sale: Sale) => Effect.Effect<Row, E, R>
 ) {
+  const { db } = call
   for (let attempt = 0; attempt < 5; attempt++) {
     const sale = yield* openSale(db, transactionId)
+    yield* requireOwn(call, sale.transaction)
     const row = yield* decide(sale)
     const { rounding, tipTotal, version } = sale.transaction
     const change = { version: version + 1, rounding: rounding + row.rounding, tipTotal: tipTotal + row.tip }
@@ -161,15 +162,14 @@ const writePayment = Effect.fnUntraced(function*<E, R>(
 
 export const keyOf = ({ id }: Pick<Payment, "id">): string => `pos:${id}`
 
-/** Ends a pending payment; its transaction changes with it. */
+/** Changes what became of a payment, and its transaction with it; nothing if another request was faster. */
 const end = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, change: Partial<Row>) {
   const { db } = call
   return yield* db.transaction(Effect.gen(function*() {
     const { id, rounding, status, tipTotal, version } = yield* db.table(transactions).lock(payment.transactionId)
-    if (status === "completed") return yield* new Completed()
     const known = yield* db.table(payments).lock(payment.id)
-    // Another request has ended it meanwhile.
-    if (known.status !== payment.status) return known
+    if (known.status !== payment.status || known.failure !== payment.failure) return known
+    if (status === "completed") return yield* new Completed()
     const after = yield* db.table(payments).update(payment.id, change)
     const counts = (one: Payment) => one.status === "failed" || one.status === "cancelled" ? 0 : 1
     const [before, now] = [counts(payment), counts(after)]
@@ -201,9 +201,9 @@ const collectStored = Effect.fnUntraced(function*(call: PluginCall, payment: Pay
   if (Result.isFailure(collected)) {
     const { failure } = collected
     if (failure._tag === "PaymentUnknown") return yield* new PaymentPending()
-    if (failure._tag !== "PaymentDeclined") return yield* Effect.fail(failure)
-    yield* end(call, payment, { status: "failed", failure: failure.message, processedAt })
-    return yield* new PaymentRefused(failure.message)
+    const message = failure._tag === "PaymentDeclined" ? failure.message : failure.error.message
+    yield* end(call, payment, { status: "failed", failure: message, processedAt })
+    return yield* failure._tag === "PaymentDeclined" ? new PaymentRefused(message) : Effect.fail(failure)
   }
   const { amount, id: collectedId, intentId, label } = collected.success
   const after = yield* end(call, payment, {
@@ -214,12 +214,15 @@ const collectStored = Effect.fnUntraced(function*(call: PluginCall, payment: Pay
     label,
     processedAt
   })
+  // It was removed before the core knew of it.
+  if (after.status !== "collected") {
+    yield* asStore(services.payments.giveBack(keyOf(payment)))
+    return after
+  }
   // Single-purpose cards were taxed when they were sold: what they pay for is not taxed again.
   yield* changeSale(call, payment.transactionId, () => Effect.succeed({}))
   return after
 })
-
-type Asking = PaymentDeclined | PaymentUnknown
 
 /** Notes what a card terminal says of a payment. */
 const noted = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, outcome: TerminalOutcome) {
@@ -232,42 +235,67 @@ const noted = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, ou
   return yield* end(call, payment, { status: "collected", amount, label, tip, processedAt })
 })
 
-const orRefused = <A>(call: PluginCall, payment: Payment, work: Effect.Effect<A, Asking, CurrentActor>) =>
-  Effect.catchTags(work, {
-    PaymentUnknown: () => new PaymentPending(),
-    PaymentDeclined: ({ message }) =>
-      Effect.andThen(end(call, payment, { status: "failed", failure: message }), new PaymentRefused(message))
-  })
+const refusals = (call: PluginCall, payment: Payment) => ({
+  PaymentUnknown: () => new PaymentPending(),
+  PaymentDeclined: ({ message }: PaymentDeclined) =>
+    Effect.andThen(end(call, payment, { status: "failed", failure: message }), new PaymentRefused(message))
+})
 
 const adapterOf = (payment: Payment) => terminalOf((payment.provider ?? "").slice("pos-".length))
 
-const startOnReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
+const begin = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
   const adapter = yield* adapterOf(payment)
   const { terminal, transaction } = yield* loadSale(call.db, payment.transactionId)
-  const { intentId } = yield* orRefused(
-    call,
-    payment,
-    adapter.start({
-      paymentId: payment.id,
-      amount: payment.amount,
-      currency: transaction.currency,
-      tipMode: terminal.tipMode,
-      readerId: payment.readerId ?? "",
-      key: keyOf(payment)
-    })
-  )
+  return yield* adapter.start({
+    paymentId: payment.id,
+    amount: payment.amount,
+    currency: transaction.currency,
+    tipMode: terminal.tipMode,
+    readerId: payment.readerId ?? "",
+    key: keyOf(payment)
+  })
+})
+
+const startOnReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
+  const { intentId } = yield* Effect.catchTags(begin(call, payment), refusals(call, payment))
   return yield* call.db.table(payments).update(payment.id, { intentId })
 })
 
 const askReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
   const adapter = yield* adapterOf(payment)
   const started = payment.intentId === null ? yield* startOnReader(call, payment) : payment
-  return yield* noted(call, started, yield* orRefused(call, started, adapter.status(started.intentId ?? "")))
+  const outcome = yield* Effect.catchTags(adapter.status(started.intentId ?? ""), refusals(call, started))
+  return yield* noted(call, started, outcome)
+})
+
+/** Of a pending payment that pays nothing any more, also when its terminal says that it was collected. */
+const goingBack = "It is being given back."
+
+/** Gives back what a terminal has taken, or is about to take. */
+const cancelOnReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
+  const { cancel } = yield* adapterOf(payment)
+  // While it is pending the sale cannot be completed, so no order is paid with money that goes back.
+  const asked = yield* end(call, payment, { status: "pending", failure: goingBack })
+  if (asked.status !== "pending") return asked
+  // Another request may be beginning it: the same key names the same payment. One that is declined took nothing.
+  const intentId = asked.intentId ??
+    (yield* Effect.catchTags(Effect.map(begin(call, asked), (begun) => begun.intentId), {
+      PaymentUnknown: () => new PaymentPending(),
+      PaymentDeclined: () => Effect.succeed(null)
+    }))
+  if (intentId !== null) {
+    yield* Effect.catchTags(cancel(intentId), {
+      PaymentUnknown: () => new PaymentPending(),
+      PaymentDeclined: () => Effect.andThen(end(call, asked, { failure: null }), new PaymentPending())
+    })
+  }
+  return yield* end(call, asked, { status: "cancelled", failure: null, processedAt: yield* DateTime.nowAsDate })
 })
 
 /** Asks again what became of a pending payment. */
 export const settlePayment = (call: PluginCall, payment: Payment, token: string | null = null) => {
   if (payment.status !== "pending") return Effect.succeed(payment)
+  if (payment.failure === goingBack) return cancelOnReader(call, payment)
   return payment.provider === "gift-card" ? collectStored(call, payment, token) : askReader(call, payment)
 }
 
@@ -299,12 +327,8 @@ export const giveBackPayment = Effect.fn("Payments.giveBack")(function*(call: Pl
       () => Effect.succeed({ isGivenBack: true })
     )
     if (!isGivenBack) return yield* new PaymentPending()
-  } else if (payment.provider !== null && payment.intentId !== null) {
-    const { cancel } = yield* adapterOf(payment)
-    // While it is pending the sale cannot be completed, so no order is paid with money that goes back.
-    const asked = yield* end(call, payment, { status: "pending" })
-    yield* Effect.mapError(cancel(payment.intentId), () => new PaymentPending())
-    return yield* end(call, asked, { status: "cancelled", processedAt: yield* DateTime.nowAsDate })
+  } else if (payment.provider !== null && payment.method === "card") {
+    return yield* cancelOnReader(call, payment)
   }
   return yield* end(call, payment, { status: "cancelled", processedAt: yield* DateTime.nowAsDate })
 })

@@ -2,12 +2,12 @@ import { Effect, Schema, Struct } from "effect"
 import { fieldsOf, type PluginCall } from "stoa/plugin"
 import { completeSale, PriceChanged } from "./Completion.ts"
 import { NewExchange, startExchange } from "./Exchanges.ts"
-import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
+import { approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { addPayment, NewPayment, PaymentPending, PaymentRefused } from "./Payments.ts"
 import { NewReturn, returnGoods } from "./Returns.ts"
-import { PaymentView, returnItems, TransactionView } from "./Sales.ts"
+import { PaymentView, returnItems, sale, TransactionView } from "./Sales.ts"
 import { loadSale, shownSale } from "./SaleStore.ts"
-import { operate, routes } from "./Terminals.ts"
+import { manage, operate, routes } from "./Terminals.ts"
 
 const Returned = Schema.Struct({
   transaction: Schema.Struct(Struct.omit(TransactionView.fields, ["items", "payments", "amountDue", "cartId"])),
@@ -37,9 +37,18 @@ const exchange = Effect.fnUntraced(function*(
   sent: typeof NewExchange.Type,
   token: string | undefined
 ) {
-  const { id, total: replacementTotal, worth: returnTotal } = yield* startExchange(call, sent, token)
+  const allowed = yield* approvalFor(call, { action: "exchange", permission: manage, token })
+  const { db } = call
+  const work = Effect.gen(function*() {
+    const { id, total, worth } = yield* startExchange(call, sent, allowed.by)
+    if (total <= worth) {
+      const undo = db.use(sale).move("void", id, { voidReason: "The exchange was refused." })
+      yield* Effect.tapCause(completeSale(call, id), () => Effect.ignore(undo))
+    }
+    return { id, total, worth }
+  })
+  const { id, total: replacementTotal, worth: returnTotal } = yield* allowed.during(work)
   const netDelta = replacementTotal - returnTotal
-  if (netDelta <= 0) yield* completeSale(call, id)
   const { transaction } = yield* loadSale(call.db, id)
   const { orderId: replacementOrderId, refundId } = transaction
   return {

@@ -13,10 +13,9 @@ import {
 } from "stoa/plugin"
 import { GiftCards } from "../gift-cards/index.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
-import { type Approval, approvalFor } from "./Overrides.ts"
-import { roundedTo } from "./Payments.ts"
+import { type Approval, approvalFor, freely } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
-import { payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
+import { payments, returnItems, roundedTo, sale, type Transaction, transactions } from "./Sales.ts"
 import { count, lockOpen, openShift } from "./Shifts.ts"
 import { activeTerminal, authorOf, dayOf, manage, type Terminal } from "./Terminals.ts"
 import { receiptNumbers } from "./TransactionRoutes.ts"
@@ -103,7 +102,10 @@ export const taxesBack = ({ lineItems }: Order, items: ReadonlyArray<ReturnedIte
     for (const { amount, base, rate } of line?.taxes ?? []) {
       const rateBps = Math.round(Number(rate ?? 0) * 100)
       const part = byRate.get(rateBps) ?? { net: 0, tax: 0 }
-      const share = (whole: number) => Math.round(whole * units / (line?.quantity ?? 1))
+      const { quantity = 1, refundedQuantity = 0 } = line ?? {}
+      // On the running total: units that come back one by one add up to the whole.
+      const upTo = (whole: number, count: number) => Math.round(whole * count / quantity)
+      const share = (whole: number) => upTo(whole, refundedQuantity + units) - upTo(whole, refundedQuantity)
       byRate.set(rateBps, { net: part.net - share(base), tax: part.tax - share(amount) })
     }
   }
@@ -135,13 +137,19 @@ export const writeReturn = Effect.fnUntraced(function*(
   return done
 })
 
+/** What is handed over of a refund: cash is rounded to the smallest coin. */
+export const givenBack = ({ cashRounding }: Terminal, method: string, total: number) => {
+  const amount = method === "cash" ? roundedTo(total, cashRounding) : total
+  return { amount, rounding: amount - total }
+}
+
 const requireWay = Effect.fnUntraced(function*(
   call: PluginCall,
   method: (typeof Payout.Type)["method"],
   token: string | undefined
 ): Effect.fn.Return<Approval, Effect.Error<ReturnType<typeof approvalFor>>, PosOptions | CurrentActor> {
   const { refundTo } = yield* PosOptions
-  if (refundTo === "any" || method === "original") return { by: null, spend: Effect.void }
+  if (refundTo === "any" || method === "original") return freely
   return yield* approvalFor(call, { action: "refund", permission: "pos:admin", token })
 })
 
@@ -178,13 +186,11 @@ const writeRows = Effect.fnUntraced(function*(
       refundAmount: amounts[at] ?? 0
     }))
   )
-  const given = payout.method === "cash" ? roundedTo(total, terminal.cashRounding) : total
   const payment = yield* db.table(payments).insert({
     transactionId,
     method: payout.method,
     status: "refunded",
-    amount: given,
-    rounding: total - given,
+    ...givenBack(terminal, payout.method, total),
     label: payout.method === "original" ? "Original payment" : `Refund, ${payout.method.replace("_", " ")}`,
     reference: payout.reference ?? null,
     requestedBy: authorOf(actor),

@@ -15,6 +15,7 @@ import {
   VariantId
 } from "stoa/plugin"
 import { leftOf, lines, netOf, type Payment, payments, type SaleLine, type Transaction, transactions } from "./Sales.ts"
+import { ownShift, shifts } from "./Shifts.ts"
 import { findTerminal, type Terminal } from "./Terminals.ts"
 
 /** A transaction with what belongs to it. */
@@ -50,6 +51,11 @@ export const loadSale = Effect.fn("Sales.load")(function*(db: PluginDatabase, id
   )
   const terminal = yield* findTerminal(db, transaction.terminalId)
   return { transaction, terminal, ...yield* belonging(db, id) }
+})
+
+/** 403 for money in the drawer of another operator, without pos:manage: recall it to a shift of one's own. */
+export const requireOwn = Effect.fnUntraced(function*({ actor, db }: PluginCall, { shiftId }: Transaction) {
+  yield* ownShift(actor, yield* db.table(shifts).get(shiftId))
 })
 
 /** 404; 422 unless it is open. */

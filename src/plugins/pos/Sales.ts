@@ -174,6 +174,10 @@ export const netOf = ({ amount, changeGiven }: Pick<Payment, "amount" | "changeG
 
 const sum = (amounts: ReadonlyArray<number>): number => amounts.reduce((total, one) => total + one, 0)
 
+/** Half up; minor units. */
+export const roundedTo = (amount: number, step: number): number =>
+  step === 0 ? amount : Math.floor(amount / step + 0.5) * step
+
 /** What is still to pay: above 0. */
 export const leftOf = ({ total }: Transaction, paid: ReadonlyArray<Payment>): number =>
   total + sum(paid.filter(isTaken).map(({ rounding }) => rounding)) - sum(paid.filter(isTaken).map(netOf))
