@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { aMember } from "../../../../test/auth/Visitors.ts"
 import { onDatabase, refused } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../test/support/Eventually.ts"
-import { api, asAdmin, live, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { api, asAdmin, live, TestApp, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { pos } from "../index.ts"
 import { aSale, aTill, get, post } from "./Till.ts"
 
@@ -108,6 +108,33 @@ shop("people at a till", (it) => {
       assert.strictEqual((yield* api("DELETE", `/api/pos/auth/pin/${cashier}`, { as: asAdmin })).status, 200)
       assert.deepStrictEqual(yield* statuses, [401, 401])
       refused(yield* logIn(second.key, cashier), 401, "UNAUTHORIZED")
+    }))
+
+  it.effect("have no key of a shift that is closed while they log in", () =>
+    Effect.gen(function*() {
+      const [app, till] = [yield* TestApp, yield* aTill()]
+      yield* post(`/shifts/${till.shiftId}/close`, { closingCount: 0 })
+      const [device, cashier] = [yield* aDevice(till.terminalId), yield* aCashier()]
+      const first = (yield* logIn(device.key, cashier)).text("data.apiKey")
+      const shift = yield* withKey("POST", "/shifts/open", first, { terminalId: till.terminalId, openingFloat: 0 })
+      const fork = <A>(work: Effect.Effect<A, never, TestApp>) =>
+        Effect.forkDetach(Effect.provideService(work, TestApp, app))
+      const [login, close] = yield* onDatabase((sql) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* sql`lock table pos_logins in share mode`
+          const waiting =
+            sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+          const login = yield* fork(logIn(device.key, cashier))
+          yield* Effect.repeat(waiting, { until: ({ length }) => length > 0 })
+          const close = yield* fork(post(`/shifts/${shift.text("data.id")}/close`, { closingCount: 0 }))
+          const isStuck = Effect.map(waiting, ({ length }) => length > 1 || close.pollUnsafe() !== undefined)
+          yield* Effect.repeat(isStuck, { until: (stuck) => stuck })
+          return [login, close] as const
+        }))
+      )
+      const { text } = yield* Fiber.join(login)
+      assert.strictEqual((yield* Fiber.join(close)).status, 201)
+      refused(yield* withKey("GET", "/shifts/current", text("data.apiKey")), 401, "UNAUTHORIZED")
     }))
 
   it.effect("are locked for 15 minutes after five wrong PINs, of twenty guesses at once too", () =>
