@@ -3,6 +3,7 @@ import type { PluginDatabase } from "stoa/plugin"
 import { chained, fiscalRecords, noHash } from "./FiscalRecords.ts"
 import { PosOptions } from "./PosOptions.ts"
 import type { Transaction } from "./Sales.ts"
+import { terminals } from "./Terminals.ts"
 
 interface Recorded {
   readonly terminalId: string
@@ -59,28 +60,30 @@ export const addFiscalRecord = (db: PluginDatabase, { completedAt, id, terminalI
   return record(db, { terminalId, transactionId: id, payload })
 }
 
-/** Signs records of a till in their order; a failure stops no sale, and is tried again. Returns how many it signed. */
+/**
+ * Signs records of each till in their order; a failure stops no sale and no other till, and is tried again. Returns how many
+ * it signed.
+ */
 export const signRecords = Effect.fn("Fiscal.sign")(function*(db: PluginDatabase, now: Date) {
   const { fiscal } = yield* PosOptions
   if (fiscal === undefined) return 0
-  const waiting = yield* db.table(fiscalRecords).list(
-    { state: { in: ["pending", "failed"] } },
-    { order: ["terminalId", "number"], limit: 500 }
-  )
-  const stopped = new Set<string>()
   let signed = 0
-  for (const one of waiting) {
-    if (stopped.has(one.terminalId)) continue
-    const answer = yield* Effect.result(fiscal.sign(one))
-    if (answer._tag === "Success") {
+  for (const { id: terminalId } of yield* db.table(terminals).list({})) {
+    const waiting = yield* db.table(fiscalRecords).list(
+      { terminalId, state: { in: ["pending", "failed"] } },
+      { order: ["number"], limit: 100 }
+    )
+    for (const one of waiting) {
+      const answer = yield* Effect.result(fiscal.sign(one))
+      if (answer._tag === "Failure") {
+        const error = answer.failure.message.slice(0, 10_000)
+        yield* db.table(fiscalRecords).update(one.id, { state: "failed", error })
+        break
+      }
       const { qr = null, signature } = answer.success
       const change = { state: "signed" as const, signature, qr, error: null, signedAt: now }
       yield* db.table(fiscalRecords).update(one.id, change)
       signed += 1
-    } else {
-      stopped.add(one.terminalId)
-      const error = answer.failure.message.slice(0, 10_000)
-      yield* db.table(fiscalRecords).update(one.id, { state: "failed", error })
     }
   }
   return signed

@@ -14,12 +14,13 @@ import {
 } from "./Payments.ts"
 import { leftOf, payments, PaymentView, transactions } from "./Sales.ts"
 import { loadSale, notOpen } from "./SaleStore.ts"
+import { shifts } from "./Shifts.ts"
 import { admin, manage, operate, routes } from "./Terminals.ts"
 
 class TipNotAllowed extends invalid(
   "PosTip",
   "amount",
-  "amount of a tip can be set by card or cash, within 24 hours, where tipMode allows it."
+  "amount of a tip can be set by card or cash, within 24 hours and before it is counted, where tipMode allows it."
 ) {}
 class NoReaders extends invalid("PosNoReaders", "provider", "provider connects readers by itself.") {}
 /** A payment, and what is left to pay. */
@@ -58,8 +59,11 @@ const setTip = Effect.fn("Payments.setTip")(
       (payment.method === "cash" || payment.method === "card")
     if (!isRecent || !isAllowed) return yield* new TipNotAllowed()
     return yield* db.transaction(Effect.gen(function*() {
-      const { tipTotal, version } = yield* db.table(transactions).lock(id)
-      const { tip: before } = yield* db.table(payments).lock(paymentId)
+      const { closingId, shiftId, tipTotal, version } = yield* db.table(transactions).lock(id)
+      const { method, status, tip: before } = yield* db.table(payments).lock(paymentId)
+      const shift = yield* db.table(shifts).get(shiftId)
+      const isCounted = closingId !== null || (method === "cash" && shift.status === "closed")
+      if (isCounted || status !== "collected") return yield* new TipNotAllowed()
       yield* db.table(transactions).update(id, { tipTotal: tipTotal + tip - before, version: version + 1 })
       return yield* db.table(payments).update(paymentId, { tip })
     }))
