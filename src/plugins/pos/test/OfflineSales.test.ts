@@ -1,0 +1,173 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import { type Answer } from "../../../../test/support/TestApp.ts"
+import { cashier, openTills, outsider, picked, type TillShop } from "./TillShop.ts"
+
+/** contract-tills-channels A.9. */
+describe("sales that a till sends later", () => {
+  let shop: TillShop
+  let till: Awaited<ReturnType<TillShop["till"]>>
+  let entityId: string
+  beforeAll(async () => {
+    shop = await openTills()
+    till = await shop.till()
+    entityId = await shop.product({ price: 1_000, stock: 1_000 })
+  })
+  afterAll(() => shop.close())
+
+  const saleOf = (body: object = {}) => ({
+    id: randomUUID(),
+    shiftId: till.shiftId,
+    at: new Date(shop.app.clock.now()).toISOString(),
+    items: [{ entityId, quantity: 1 }],
+    payments: [{ method: "cash", amount: 1_000 }],
+    ...body
+  })
+  const send = (...sales: ReadonlyArray<object>) => shop.done("POST", "/sync", { sales })
+  const states = (answer: Answer) => answer.list("data").map((one) => Reflect.get(Object(one), "status"))
+
+  it("are answered in their order, and a refused one stops no other", async () => {
+    const [good, unpaid, other] = [saleOf(), saleOf({ payments: [{ method: "cash", amount: 1 }] }), saleOf()]
+    const got = await send(good, unpaid, other)
+    assert.strictEqual(got.status, 201)
+    assert.deepStrictEqual(states(got), ["ok", "refused", "ok"])
+    assert.deepStrictEqual(picked(got, "0.id", "1.id", "2.id"), [good.id, unpaid.id, other.id])
+    assert.isString(got.at("data.1.error.code") ?? got.at("data.1.error"))
+    assert.deepInclude(got.at("data.0.transaction"), { status: "completed", total: 1_000, clientId: good.id })
+    const order = await shop.core("GET", `/orders/${got.text("data.0.transaction.orderId")}`)
+    assert.deepStrictEqual(picked(order, "status", "grandTotal", "amountDue"), ["fulfilled", 1_000, 0])
+  })
+
+  it("are one however often they come, and equal ids of one body are one", async () => {
+    const sale = saleOf()
+    const [before, first] = [await shop.stock(entityId), await send(sale, sale)]
+    assert.deepStrictEqual(states(first), ["ok", "ok"])
+    assert.strictEqual(first.at("data.0.transaction.id"), first.at("data.1.transaction.id"))
+    const again = await Promise.all([send(sale), send(sale), send(sale)])
+    for (const one of again) {
+      assert.strictEqual(one.at("data.0.transaction.id"), first.at("data.0.transaction.id"))
+      assert.strictEqual(one.at("data.0.status"), "ok")
+    }
+    assert.strictEqual((await shop.stock(entityId)).onHand, before.onHand - 1)
+    const changed = await send({
+      ...sale,
+      items: [{ entityId, quantity: 2 }],
+      payments: [{ method: "cash", amount: 2_000 }]
+    })
+    assert.deepStrictEqual([states(changed), changed.at("data.0.error.code")], [["refused"], "CONFLICT"])
+  })
+
+  it("have the price that was paid, with staff's discounts, else the one of now", async () => {
+    const got = await send(
+      saleOf({
+        items: [{ entityId, quantity: 2, unitPrice: 450, discountAmount: 50, notes: "old price", metadata: { a: 1 } }],
+        payments: [{ method: "cash", amount: 1_000, changeGiven: 150 }]
+      }),
+      saleOf({ items: [{ entityId, quantity: 2 }], payments: [{ method: "card", amount: 2_000, reference: "SLIP" }] })
+    )
+    assert.deepStrictEqual(states(got), ["ok", "ok"], JSON.stringify(got.body))
+    assert.deepStrictEqual(picked(got, "0.transaction.total", "1.transaction.total"), [850, 2_000])
+  })
+
+  it("are paid in cash, by an external card or otherwise, and by nothing that has to be asked", async () => {
+    const card = await shop.giftCard(1_000)
+    const got = await send(
+      saleOf({ payments: [{ method: "other", amount: 1_000, reference: "voucher" }] }),
+      saleOf({ payments: [{ method: "gift_card", amount: 1_000, reference: card.code }] }),
+      saleOf({ payments: [{ method: "store_credit", amount: 1_000, reference: card.code }] })
+    )
+    assert.deepStrictEqual(states(got), ["ok", "refused", "refused"])
+    assert.deepStrictEqual(picked(got, "1.error.code", "2.error.code"), ["OFFLINE_PAYMENT", "OFFLINE_PAYMENT"])
+    assert.strictEqual(await card.balance(), 1_000)
+  })
+
+  it("may sell below zero, which the order says", async () => {
+    const scarce = await shop.product({ price: 1_000, stock: 1 })
+    const items = [{ entityId: scarce, quantity: 3 }]
+    const got = await send(saleOf({ items, payments: [{ method: "cash", amount: 3_000 }] }))
+    const order = await shop.core("GET", `/orders/${got.text("data.0.transaction.orderId")}`)
+    assert.strictEqual(order.at("data.metadata.oversold"), true)
+    assert.strictEqual((await shop.stock(scarce)).onHand, -2)
+  })
+
+  it("were voided if they say why", async () => {
+    const before = await shop.stock(entityId)
+    const got = await send(saleOf({ voidReason: "changed their mind" }))
+    assert.deepInclude(got.at("data.0.transaction"), {
+      status: "voided",
+      voidReason: "changed their mind",
+      orderId: null
+    })
+    assert.deepStrictEqual(await shop.stock(entityId), before)
+  })
+
+  it("bring a number of the offline series, or take the next", async () => {
+    const day = new Date(shop.app.clock.now()).toISOString().slice(0, 10).replaceAll("-", "")
+    const receiptNumber = `${till.code}-${day}-F0001`
+    const got = await send(saleOf({ receiptNumber }), saleOf(), saleOf({ receiptNumber }))
+    assert.strictEqual(got.at("data.0.transaction.receiptNumber"), receiptNumber)
+    assert.match(got.text("data.1.transaction.receiptNumber"), new RegExp(`^${till.code}-${day}-\\d{4}$`))
+    assert.deepStrictEqual(states(got), ["ok", "ok", "refused"])
+  })
+
+  it("happened between the opening of their shift and now", async () => {
+    const minutes = (by: number) => new Date(shop.app.clock.now() + by * 60_000).toISOString()
+    const got = await shop.ask("POST", "/pos/sync", {
+      sales: [saleOf({ at: minutes(4) }), saleOf({ at: minutes(10) }), saleOf({ at: minutes(-60 * 24 * 365) })]
+    })
+    assert.strictEqual(got.status, 201, JSON.stringify(got.body))
+    assert.deepStrictEqual(states(got), ["ok", "refused", "refused"])
+    const { at: first } = saleOf()
+    const shown = await send(saleOf({ at: first }))
+    assert.strictEqual(Date.parse(shown.text("data.0.transaction.completedAt")), Date.parse(first))
+  })
+
+  it("are those of their shift for two days after its end, as corrections", async () => {
+    const own = await shop.till()
+    const at = saleOf({ shiftId: own.shiftId }).at
+    await shop.done("POST", `/shifts/${own.shiftId}/close`, { closingCount: 10_000 })
+    const got = await send(saleOf({ shiftId: own.shiftId, at }))
+    assert.deepStrictEqual(states(got), ["ok"], JSON.stringify(got.body))
+    assert.deepInclude((await shop.read(`/shifts/${own.shiftId}`)).at("data"), {
+      status: "closed",
+      salesCount: 0,
+      salesTotal: 0,
+      lateCount: 1,
+      lateTotal: 1_000,
+      cashVariance: 0
+    })
+    const later = saleOf({ shiftId: own.shiftId, at })
+    shop.app.clock.advance("49 hours")
+    assert.deepStrictEqual(states(await send(later)), ["refused"])
+  })
+
+  it("are refused whole when the body is none", async () => {
+    const refuse = (body: object) => shop.refused("422 VALIDATION_FAILED", "POST", "/sync", body)
+    await refuse({})
+    await refuse({ sales: [] })
+    await refuse({ sales: Array.from({ length: 101 }, () => saleOf()) })
+    for (const wrong of [{ at: "yesterday" }, { items: [] }, { shiftId: "x" }, { id: "x".repeat(65) }]) {
+      const got = await shop.ask("POST", "/pos/sync", { sales: [saleOf(wrong)] })
+      assert.isTrue(got.status === 422 || got.at("data.0.status") === "refused", JSON.stringify(wrong))
+    }
+  })
+
+  it("have ids of 8 signs at least", async () => {
+    const got = await shop.ask("POST", "/pos/sync", { sales: [saleOf({ id: "1234567" })] })
+    assert.isTrue(got.status === 422 || got.at("data.0.status") === "refused", JSON.stringify(got.body))
+    assert.deepStrictEqual(states(await send(saleOf({ id: randomUUID().slice(0, 8) }))), ["ok"])
+  })
+
+  it("of goods and shifts that there are not are refused", async () => {
+    const got = await send(
+      saleOf({ items: [{ entityId: randomUUID(), quantity: 1 }] }),
+      saleOf({ shiftId: randomUUID() }),
+      saleOf({ customerId: randomUUID() })
+    )
+    assert.deepStrictEqual(states(got), ["refused", "refused", "refused"])
+    assert.strictEqual(got.at("data.1.error.code"), "NOT_FOUND")
+    const elsewhere = await shop.done("POST", "/sync", { sales: [saleOf()] }, outsider)
+    assert.deepStrictEqual(states(elsewhere), ["refused"])
+    await shop.refused("403 FORBIDDEN", "POST", "/sync", { sales: [saleOf()] }, { ...cashier, permissions: [] })
+  })
+})
