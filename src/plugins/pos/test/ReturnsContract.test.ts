@@ -115,6 +115,21 @@ describe("goods that come back to a till", () => {
     assert.strictEqual(after.at("data.cash.expected"), before.at("data.cash.expected"))
   })
 
+  it("are paid back in rounded cash, and refunded exactly", async () => {
+    const own = await shop.till({ cashRounding: 5 })
+    const sold = await shop.sale(own, 998)
+    await shop.pay(sold.path, 1_000)
+    const orderId = (await shop.complete(sold.path)).text("data.transaction.orderId")
+    const lineId = (await shop.core("GET", `/orders/${orderId}`)).text("data.lineItems.0.id")
+    const { shiftId, terminalId } = own
+    const got = await shop.done("POST", "/returns", { ...bodyOf({ orderId, lineId }), shiftId, terminalId })
+    assert.strictEqual(got.at("data.refundTotal"), 998)
+    assert.strictEqual((await shop.core("GET", `/orders/${orderId}`)).at("data.refundedTotal"), 998)
+    const report = await shop.read(`/shifts/${shiftId}/report`)
+    const said = JSON.stringify([got.at("data.payment"), report.at("data.cash"), report.at("data.rounding")])
+    assert.strictEqual(report.at("data.cash.expected"), 10_000, said)
+  })
+
   it("succeed twice of six at once for two units", async () => {
     const sold = await shop.sold(till, 1_000, 2)
     const send = () => shop.ask("POST", "/pos/returns", bodyOf(sold))
@@ -214,6 +229,13 @@ describe("goods that come back to a till", () => {
       assert.deepStrictEqual(picked(got, "netDelta", "transaction.status"), [-600, "completed"])
       const report = await shop.read(`/shifts/${shiftId}/report`)
       assert.strictEqual(report.at("data.cash.expected"), 10_400)
+    })
+
+    it("have the price that a manager gives them", async () => {
+      const sold = await shop.sold(till)
+      const entityId = await shop.product({ price: 1_500 })
+      const got = await exchange(sold, { entityId, unitPrice: 1_000 })
+      assert.deepStrictEqual(picked(got, "replacementTotal", "netDelta"), [1_000, 0])
     })
 
     it("have the store's price and not the one that a cashier sends", async () => {

@@ -251,4 +251,17 @@ describe("payments at a till", () => {
       assert.strictEqual(paidBy, "test", `${paymentMethodId}: ${JSON.stringify(got.body)}`)
     }
   })
+
+  it("get no tip after a day", async () => {
+    const at = await shop.till({ tipMode: "on_receipt" })
+    const { path } = await shop.sale(at, 1_000)
+    const paid = await shop.pay(path, 1_000, { method: "card" })
+    await shop.complete(path)
+    const tip = `${path}/payments/${paid.text("data.id")}/tip`
+    shop.app.clock.advance("23 hours")
+    assert.strictEqual((await shop.done("POST", tip, { amount: 100 })).at("data.tip"), 100)
+    shop.app.clock.advance("2 hours")
+    const late = await shop.ask("POST", `/pos${tip}`, { amount: 200 })
+    assert.strictEqual(late.status, 422, JSON.stringify(late.body))
+  })
 })
