@@ -54,7 +54,6 @@ describe("payments at a till", () => {
     const wrongs = [
       {},
       { method: "cheque", amount: 1 },
-      { method: "cash", amount: 0 },
       { method: "cash", amount: -1 },
       { method: "cash", amount: 1.5 },
       { method: "cash", amount: 2_000, changeGiven: 2_001 },
@@ -77,6 +76,14 @@ describe("payments at a till", () => {
     assert.deepStrictEqual(passed, [])
     assert.strictEqual(await due(path), 1_000)
     await shop.refused("404 NOT_FOUND", "POST", `/transactions/${randomUUID()}/payments`, { method: "cash", amount: 1 })
+  })
+
+  it("are more than nothing, unless nothing is left after rounding", async () => {
+    const small = await shop.sale(await shop.till({ cashRounding: 5 }), 2)
+    assert.deepStrictEqual(picked(await shop.pay(small.path, 0), "rounding", "amountDue"), [-2, 0])
+    await shop.complete(small.path)
+    const { path } = await shop.sale(till, 1_000)
+    await refuse(path, { method: "cash", amount: 0 })
   })
 
   it("are taken back while the sale is open, and stay in it as cancelled", async () => {
