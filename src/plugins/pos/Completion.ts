@@ -14,13 +14,16 @@ export class PriceChanged extends apiError(
   "PriceChanged",
   { status: 409, code: "PRICE_CHANGED" },
   (total: number, previousTotal: number) =>
-    `The total is ${total} and not ${previousTotal} any more, in minor units. Read the transaction and take the rest.`
+    `The total is ${total} and not ${previousTotal} any more, in minor units. Read the transaction and take the rest.`,
+  (total, previousTotal) => ({ total, previousTotal })
 ) {}
 class PaymentsWait extends conflict("PosPaymentsWait", "A payment has no answer yet. Read or retry it first.") {}
 class Empty extends invalid("PosEmpty", "items", "items are missing: an empty transaction cannot be completed.") {}
-class Unpaid
-  extends invalid("PosUnpaid", "payments", (missing: number) => `payments are ${missing} less than the total.`)
-{}
+class Unpaid extends invalid(
+  "PosUnpaid",
+  "payments",
+  (missing: number) => `payments are ${Math.abs(missing)} ${missing > 0 ? "less" : "more"} than the total.`
+) {}
 class ChangedMeanwhile
   extends conflict("PosChangedAtEnd", "The transaction was changed meanwhile. Read it, then try again.")
 {}
@@ -56,7 +59,7 @@ const finish = Effect.fnUntraced(function*(call: PluginCall, { payments, transac
     taxes: [...taxesOf(order), ...back?.taxes ?? []],
     refundId: back?.refundId ?? null,
     version: transaction.version + 1
-  })
+  }).pipe(Effect.catchTag("NotFound/Record", () => new ChangedMeanwhile()))
   const counted = yield* count(db, shift, "sales", total)
   if (back !== undefined) yield* count(db, counted, "refunds", back.worth)
   yield* addFiscalRecord(db, done)
@@ -97,7 +100,7 @@ export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCa
   yield* requirePaid(found)
   const { allowOversell } = yield* PosOptions
   const goods = {
-    ...termsOf(found),
+    ...yield* termsOf(call, found),
     reference: { type: "pos", id },
     warehouseId: yield* warehouseOf(found.terminal, call),
     stock: allowOversell ? "allow" as const : "refuse" as const

@@ -3,6 +3,7 @@ import {
   CurrencyCode,
   CustomerId,
   EntityId,
+  holds,
   invalid,
   type Order,
   OrderId,
@@ -16,13 +17,15 @@ import { newLine } from "./Lines.ts"
 import { givenBack, Payout, refundOf, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
 import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, priced } from "./SaleStore.ts"
-import { authorOf, findTerminal } from "./Terminals.ts"
+import { authorOf, findTerminal, manage } from "./Terminals.ts"
 import { startTransaction } from "./TransactionRoutes.ts"
 
 class OtherCurrency extends invalid("PosExchangeCurrency", "currency", "currency must be that of the order.") {}
 class NotOriginal
   extends invalid("PosExchangePayout", "payment.method", "payment.method of an exchange must be cash or other.")
 {}
+
+const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 export const NewExchange = Schema.Struct({
   shiftId: uuid.schema,
@@ -37,7 +40,9 @@ export const NewExchange = Schema.Struct({
     quantity: lines.columns.quantity.schema,
     sku: Schema.optional(Text),
     title: Schema.optional(Text),
-    unitPrice: Schema.optional(Schema.Int.annotate({ description: "Without effect: the store's price counts." })),
+    unitPrice: Schema.optional(
+      Minor.annotate({ description: "In place of the store's, in minor units; without effect without pos:manage." })
+    ),
     taxAmount: Schema.optional(Schema.Int.annotate({ description: "Without effect: the store's taxes count." }))
   })).check(Schema.isBetweenLength(1, 500)),
   payment: Schema.optional(Payout.annotate({ description: "How the rest goes back: cash (the default) or other." }))
@@ -64,11 +69,15 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
   if (currency !== order.currency) return yield* new OtherCurrency()
   const started = yield* startTransaction(call, { shiftId, terminalId, currency, customerId, type: "exchange" })
   const { id } = started
+  const setsPrices = holds(call.actor, manage)
   const write = Effect.gen(function*() {
     const fresh = yield* Effect.forEach(
       replacementItems,
-      ({ entityId, quantity, variantId = null }, position) =>
-        newLine(call.actor, id, { entityId, variantId, quantity, position })
+      ({ entityId, quantity, unitPrice, variantId = null }, position) =>
+        Effect.map(
+          newLine(call.actor, id, { entityId, variantId, quantity, position }),
+          (line) => setsPrices && unitPrice !== undefined ? { ...line, isCustomPrice: true, unitPrice } : line
+        )
     )
     const { lines: shown, totals } = yield* priced(call, { ...yield* loadSale(db, id), lines: fresh })
     const returned = sent.returnItems.map((

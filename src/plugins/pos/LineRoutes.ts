@@ -1,7 +1,16 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
-import { isDeepStrictEqual } from "node:util"
-import { CustomerId, EntityId, invalid, type NotFound, notFound, type PluginCall, Text, VariantId } from "stoa/plugin"
-import { newLine } from "./Lines.ts"
+import {
+  CustomerId,
+  EntityId,
+  FreeText,
+  invalid,
+  type NotFound,
+  notFound,
+  type PluginCall,
+  Text,
+  VariantId
+} from "stoa/plugin"
+import { isEqualLine, newLine, together } from "./Lines.ts"
 import { type Action, approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { lines, LineView, type SaleLine, TransactionView } from "./Sales.ts"
@@ -11,6 +20,8 @@ import { admin, manage, operate, routes } from "./Terminals.ts"
 class LineNotFound extends notFound("PosLine", "The transaction has no such line.") {}
 class ReasonMissing extends invalid("DiscountReason", "reason", "reason is required with a discount.", "required") {}
 class TooMany extends invalid("TooManyUnits", "quantity", "quantity of a line must be at most 9999.") {}
+class TooManyCodes extends invalid("PosCodes", "code", "A transaction takes at most 10 codes.") {}
+class CodeRefused extends invalid("PosCode", "code", (reason: string) => `code does not apply: ${reason}`) {}
 class OneDiscount
   extends invalid("OneDiscount", "discountPercent", "discountPercent and discountAmount exclude each other.")
 {}
@@ -19,7 +30,7 @@ const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000
 const sent = {
   quantity: Schema.optional(lines.columns.quantity.schema),
   metadata: Schema.optional(lines.columns.metadata.sent),
-  notes: Schema.optional(Schema.NullOr(Text.check(Schema.isMaxLength(500)))),
+  notes: Schema.optional(Schema.NullOr(FreeText.check(Schema.isMaxLength(500)))),
   seat: Schema.optional(lines.columns.seat.schema),
   course: Schema.optional(lines.columns.course.schema),
   unitPrice: Schema.optional(
@@ -79,14 +90,6 @@ const approval = Effect.fnUntraced(function*(
   return yield* approvalFor(call, { action, permission: isLarge ? admin : manage, token, transactionId })
 })
 
-const mergedWith = (sale: Sale, line: SaleLine): SaleLine | undefined => {
-  const identity = ["entityId", "variantId", "metadata", "unitPrice", "discountAmount", "seat", "course"] as const
-  const key = (one: SaleLine) => Struct.pick(one, identity)
-  return line.discountAmount > 0
-    ? undefined
-    : sale.lines.find((one) => isDeepStrictEqual(key(one), key(line)))
-}
-
 /** The line with the price of the catalog, which a percentage counts on. */
 const withPrice = Effect.fnUntraced(function*(call: PluginCall, sale: Sale, line: SaleLine) {
   const others = sale.lines.filter(({ id }) => id !== line.id)
@@ -130,8 +133,8 @@ const writeLine = Effect.fnUntraced(function*(
       const { base, before } = yield* lineOf(sale)
       const line = yield* applied(call, sale, base, change)
       const allowed = yield* approval(call, token, transactionId, before, line)
-      const same = before === undefined ? mergedWith(sale, line) : undefined
-      const merged = same === undefined ? line : { ...same, quantity: same.quantity + line.quantity }
+      const same = before === undefined ? sale.lines.find((one) => isEqualLine(one, line)) : undefined
+      const merged = same === undefined ? line : together(same, line)
       if (merged.quantity > 9_999) return yield* new TooMany()
       written = merged.id
       const known = sale.lines.some(({ id }) => id === merged.id)
@@ -161,6 +164,16 @@ const remove = Effect.fnUntraced(function*(call: PluginCall, transactionId: stri
       lines: sale.lines.map((line) => line.id === itemId ? { ...line, removedAt } : line)
     })))
   return { removed: true as const }
+})
+
+const withCode = Effect.fnUntraced(function*(call: PluginCall, sale: Sale, code: string) {
+  const { codes } = sale.transaction
+  if (codes.includes(code)) return {}
+  if (codes.length === 10) return yield* new TooManyCodes()
+  const next = { codes: [...codes, code] }
+  const { rejectedCodes } = yield* priced(call, { ...sale, transaction: { ...sale.transaction, ...next } })
+  const rejected = rejectedCodes.find((one) => one.code === code)
+  return rejected === undefined ? { transaction: next } : yield* new CodeRefused(rejected.reason)
 })
 
 const errors = [OverrideRequired, OverrideInvalid]
@@ -216,8 +229,7 @@ export const lineRoutes = [
     success: TransactionView
   }).handle((call) =>
     Effect.map(
-      changeSale(call, call.params.id, ({ transaction: { codes } }) =>
-        Effect.succeed({ transaction: { codes: [...new Set([...codes, call.input.code])].slice(0, 10) } })),
+      changeSale(call, call.params.id, (sale) => withCode(call, sale, call.input.code)),
       viewOf
     )
   ),

@@ -1,4 +1,5 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Struct } from "effect"
+import { isDeepStrictEqual } from "node:util"
 import { type Actor, newId } from "stoa/plugin"
 import type { SaleLine } from "./Sales.ts"
 import { authorOf } from "./Terminals.ts"
@@ -32,4 +33,19 @@ export const newLine = Effect.fnUntraced(function*(
     createdAt: now
   }
   return fresh
+})
+
+/** Whether lines are one (contract-tills-channels §A.5): their units cost the same, each with its share of the discount. */
+export const isEqualLine = (one: SaleLine, other: SaleLine): boolean => {
+  const key = (line: SaleLine) =>
+    Struct.pick(line, ["entityId", "variantId", "metadata", "unitPrice", "seat", "course"])
+  return one.discountAmount * other.quantity === other.discountAmount * one.quantity &&
+    isDeepStrictEqual(key(one), key(other))
+}
+
+/** The units of an equal line in this one. */
+export const together = (line: SaleLine, other: SaleLine): SaleLine => ({
+  ...line,
+  quantity: line.quantity + other.quantity,
+  discountAmount: line.discountAmount + other.discountAmount
 })

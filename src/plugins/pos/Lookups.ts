@@ -83,5 +83,11 @@ export const lookupRoutes = [
     summary: "Read what can be sold of goods, by warehouse",
     ...tillOrDevice,
     success: Schema.Array(StockHere)
-  }).handle(({ db, params }) => db.use(stockOf)(EntityId.make(params.entityId)))
+  }).handle(({ asStore, db, params, services }) =>
+    Effect.gen(function*() {
+      const entityId = EntityId.make(params.entityId)
+      yield* asStore(services.catalog.get(entityId, []))
+      return yield* db.use(stockOf)(entityId)
+    })
+  )
 ]

@@ -202,23 +202,28 @@ const mailReceipt = Effect.fnUntraced(function*(call: PluginCall, id: string, to
   return { sent: true as const }
 })
 
+const receiptJson = Schema.encodeSync(Schema.fromJsonString(Schema.Struct({ data: Receipt })))
+
+const printed = {
+  json: (data: Receipt) => ({ headers: { "content-type": "application/json" }, body: receiptJson({ data }) }),
+  html: (receipt: Receipt) => ({ headers: { "content-type": "text/html; charset=utf-8" }, body: htmlOf(receipt) }),
+  escpos: (receipt: Receipt) => ({ headers: { "content-type": "application/octet-stream" }, body: escPosOf(receipt) })
+}
+
 export const receiptRoutes = [
-  routes.get("/transactions/:id/receipt", {
+  routes.raw("GET", "/transactions/:id/receipt", {
     summary: "Get a receipt",
-    description: "404 without the transaction; 422 unless it is completed or voided.",
+    description:
+      "JSON, or with `format` HTML or the bytes of a receipt printer, which count as a print. 404 without the " +
+      "transaction; 422 unless it is completed or voided.",
     permission: operate,
+    query: { format: Schema.optional(Schema.Literals(["html", "escpos"])) },
     success: Receipt
-  }).handle((call) => receiptOf(call, call.params.id, false)),
-  routes.raw("GET", "/transactions/:id/receipt/file", {
-    summary: "Get a receipt to print",
-    description: "As HTML, or as bytes for a receipt printer. 404, 422.",
-    permission: operate,
-    query: { format: Schema.optional(Schema.Literals(["html", "escpos"])) }
   }, (call) =>
-    Effect.map(receiptOf(call, call.params.id, true), (receipt) =>
-      call.query.format === "escpos"
-        ? { headers: { "content-type": "application/octet-stream" }, body: escPosOf(receipt) }
-        : { headers: { "content-type": "text/html; charset=utf-8" }, body: htmlOf(receipt) })),
+    Effect.map(
+      receiptOf(call, call.params.id, call.query.format !== undefined),
+      (receipt) => printed[call.query.format ?? "json"](receipt)
+    )),
   routes.post("/transactions/:id/receipt/print", {
     summary: "Print a receipt",
     description: "At the printer of its terminal. 404; 422 without a printer, and unless it is completed or voided.",

@@ -146,10 +146,12 @@ export const givenBack = ({ cashRounding }: Terminal, method: string, total: num
 const requireWay = Effect.fnUntraced(function*(
   call: PluginCall,
   method: (typeof Payout.Type)["method"],
+  allowed: Approval,
   token: string | undefined
 ): Effect.fn.Return<Approval, Effect.Error<ReturnType<typeof approvalFor>>, PosOptions | CurrentActor> {
   const { refundTo } = yield* PosOptions
-  if (refundTo === "any" || method === "original") return freely
+  // A supervisor who allowed the return saw how it is paid out.
+  if (refundTo === "any" || method === "original" || allowed.by !== null) return freely
   return yield* approvalFor(call, { action: "refund", permission: "pos:admin", token })
 })
 
@@ -226,7 +228,7 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
   const before = executionId === undefined ? undefined : yield* madeBefore(call, executionId)
   if (before !== undefined) return before
   const allowed = yield* approvalFor(call, { action: "return", permission: manage, token })
-  const way = yield* requireWay(call, payout.method, token)
+  const way = yield* requireWay(call, payout.method, allowed, token)
   const terminal = yield* activeTerminal(db, terminalId)
   if ((yield* openShift(call, shiftId)).terminalId !== terminalId) return yield* new ShiftElsewhere()
   const order = yield* asStore(services.orders.get(originalOrderId))
@@ -238,7 +240,7 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
   }
   const made = yield* db.transaction(Effect.gen(function*() {
     yield* allowed.spend
-    if (way.by !== allowed.by) yield* way.spend
+    yield* way.spend
     const written = yield* asStore(
       services.refunds.request(originalOrderId, { ...refund, ...(isOutside ? { givenOutside } : {}) })
     )

@@ -16,7 +16,7 @@ import {
 } from "stoa/plugin"
 import { leftOf, lines, netOf, type Payment, payments, type SaleLine, type Transaction, transactions } from "./Sales.ts"
 import { ownShift, shifts } from "./Shifts.ts"
-import { findTerminal, type Terminal } from "./Terminals.ts"
+import { findTerminal, placeOf, type Terminal } from "./Terminals.ts"
 
 /** A transaction with what belongs to it. */
 export interface Sale {
@@ -91,36 +91,43 @@ export const tendersOf = (paid: ReadonlyArray<Payment>): SoldTerms["tenders"] =>
     ...(payment.collectedId === null ? {} : { paymentId: payment.collectedId as CollectedPaymentId })
   }))
 
-export const termsOf = ({ lines, payments, terminal, transaction }: Sale): SoldTerms => ({
-  currency: CurrencyCode.make(transaction.currency),
-  customerId: transaction.customerId ?? undefined,
-  channel: "pos",
-  promotionCodes: transaction.codes,
-  handedOverAt: terminal.address,
-  tenders: tendersOf(payments),
-  metadata: {
-    posTransactionId: transaction.id,
-    posTerminalId: terminal.id,
-    posShiftId: transaction.shiftId,
-    orderType: transaction.orderType
-  },
-  lineItems: lines.map((line) => ({
-    entityId: EntityId.make(line.entityId),
-    variantId: line.variantId === null ? null : VariantId.make(line.variantId),
-    quantity: line.quantity,
-    metadata: line.metadata,
-    ...(line.notes === null ? {} : { notes: line.notes }),
-    ...(line.isCustomPrice ? { isCustomPrice: true, unitPrice: line.unitPrice } : {}),
-    ...(line.discountAmount === 0 ? {} : { discountAmount: line.discountAmount })
-  }))
+export const termsOf = Effect.fnUntraced(function*(
+  call: PluginCall,
+  { lines, payments, terminal, transaction }: Sale
+): Effect.fn.Return<SoldTerms, never, CurrentActor> {
+  const handedOverAt = yield* placeOf(terminal, call)
+  return {
+    currency: CurrencyCode.make(transaction.currency),
+    customerId: transaction.customerId ?? undefined,
+    channel: "pos",
+    promotionCodes: transaction.codes,
+    handedOverAt,
+    tenders: tendersOf(payments),
+    metadata: {
+      posTransactionId: transaction.id,
+      posTerminalId: terminal.id,
+      posShiftId: transaction.shiftId,
+      orderType: transaction.orderType
+    },
+    lineItems: lines.map((line) => ({
+      entityId: EntityId.make(line.entityId),
+      variantId: line.variantId === null ? null : VariantId.make(line.variantId),
+      quantity: line.quantity,
+      metadata: line.metadata,
+      ...(line.notes === null ? {} : { notes: line.notes }),
+      ...(line.isCustomPrice ? { isCustomPrice: true, unitPrice: line.unitPrice } : {}),
+      ...(line.discountAmount === 0 ? {} : { discountAmount: line.discountAmount })
+    }))
+  }
 })
 
 const nothing = { subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 }
 
 /** Prices a sale as its order will be: its totals, and its lines with the price of a unit. 404, 422. */
-export const priced = Effect.fn("Sales.priced")(function*({ asStore, services }: PluginCall, sale: Sale) {
-  if (sale.lines.length === 0) return { totals: nothing, lines: [], taxes: [] }
-  const quote = yield* asStore(services.orders.quoteSold(termsOf(sale)))
+export const priced = Effect.fn("Sales.priced")(function*(call: PluginCall, sale: Sale) {
+  const { asStore, services } = call
+  if (sale.lines.length === 0) return { totals: nothing, lines: [], rejectedCodes: [] }
+  const quote = yield* asStore(services.orders.quoteSold(yield* termsOf(call, sale)))
   const { discountTotal, grandTotal: total, subtotal, taxTotal } = quote
   const priceOf = (line: SaleLine) =>
     quote.lineItems.find((one) =>
@@ -129,6 +136,7 @@ export const priced = Effect.fn("Sales.priced")(function*({ asStore, services }:
     )
   return {
     totals: { subtotal, discountTotal, taxTotal, total },
+    rejectedCodes: quote.rejectedPromotionCodes,
     lines: sale.lines.map((line) => {
       const { title = line.title, unitPrice: price = 0 } = priceOf(line) ?? {}
       return { ...line, title: title.slice(0, 255), price, totalPrice: price * line.quantity }

@@ -78,8 +78,8 @@ export const transactions = table("pos_transactions", {
   ],
   personal: {
     of: "customerId",
-    onErase: ["holdLabel", "metadata"],
-    keeps: ["currency", "receiptNumber"],
+    onErase: ["holdLabel", "voidReason", "metadata"],
+    keeps: ["currency", "receiptNumber", "clientId", "clientDigest", "operatorId", "overrideBy", "voidedBy"],
     withholds: ["clientDigest"]
   },
   atMost: { unbounded: "Staff writes them." }
@@ -111,7 +111,10 @@ export const lines = childOf(transactions, "transactionId", "pos_transaction_ite
   addedBy: text.forPeople,
   addedAt: timestamp.forPeople,
   removedAt: timestamp.nullable
-}, { checks: { discount: "discount_amount >= 0" } })
+}, {
+  checks: { discount: "discount_amount >= 0" },
+  personal: { onErase: ["metadata", "notes", "discountReason"], keeps: ["title", "overrideBy", "addedBy"] }
+})
 export type SaleLine = RowOf<typeof lines>
 
 export const methods = ["cash", "card", "gift_card", "store_credit", "other"] as const

@@ -5,25 +5,27 @@ import { gzip } from "node:zlib"
 import { CurrencyCode, type EntityId, type PluginCall, uuid } from "stoa/plugin"
 import { PosOptions } from "./PosOptions.ts"
 import { changesSince, lastPosition, type Sellable, sellablesAfter } from "./SessionRepo.ts"
-import { activeTerminal, authorOf, routes, type Terminal, tillOrDevice } from "./Terminals.ts"
+import { activeTerminal, authorOf, placeOf, routes, type Terminal, tillOrDevice } from "./Terminals.ts"
 
 const compress = promisify(gzip)
 const pageSize = 500
 
 /** Goods with the prices and taxes of the till, as many as there are. */
 const pricedGoods = Effect.fnUntraced(function*(
-  { asStore, db, services }: PluginCall,
-  { address }: Terminal,
+  call: PluginCall,
+  terminal: Terminal,
   currency: CurrencyCode,
   only: ReadonlyArray<EntityId> | undefined
 ) {
+  const { asStore, db, services } = call
+  const handedOverAt = yield* placeOf(terminal, call)
   const goods: Array<object> = []
   for (let after = "";;) {
     const page: ReadonlyArray<Sellable> = yield* db.use(sellablesAfter)(only, after, pageSize)
     if (page.length > 0) {
       const known = yield* asStore(services.orders.priceList({
         currency,
-        handedOverAt: address,
+        handedOverAt,
         goods: page.map(({ entityId, variantId }) => ({ entityId, variantId }))
       }))
       const prices = new Map(known.map(({ entityId, variantId, ...price }) => [`${entityId}${variantId ?? ""}`, price]))

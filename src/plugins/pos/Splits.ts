@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import { allocate, conflict, CurrencyCode, invalid, newId, type PluginCall, uuid } from "stoa/plugin"
+import { isEqualLine, together } from "./Lines.ts"
 import { isTaken, lines, sale, transactions, TransactionView } from "./Sales.ts"
 import { changeSale, openSale, type Sale, shownSale } from "./SaleStore.ts"
 import { count, shifts } from "./Shifts.ts"
@@ -124,13 +125,31 @@ const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, f
     const removedAt = yield* DateTime.nowAsDate
     const first = Math.max(0, ...target.lines.map(({ position }) => position)) + 1
     yield* db.table(lines).updateMany({ transactionId: from, removedAt: null }, { removedAt })
-    if (source.lines.length > 0) {
-      yield* db.table(lines).insertMany(source.lines.map(({ createdAt: _, ...line }, at) => ({
+    const equal = new Map<string, Sale["lines"][number]>()
+    const others = source.lines.filter((line) => {
+      const same = target.lines.find((one) => isEqualLine(equal.get(one.id) ?? one, line))
+      if (same === undefined) return true
+      const both = together(equal.get(same.id) ?? same, line)
+      if (both.quantity > 9_999) return true
+      equal.set(same.id, both)
+      return false
+    })
+    if (others.length > 0) {
+      yield* db.table(lines).insertMany(others.map(({ createdAt: _, ...line }, at) => ({
         ...line,
         id: newId(),
         transactionId: id,
         position: first + at
       })))
+    }
+    if (equal.size > 0) {
+      yield* db.table(lines).updateEach(
+        [...equal.values()].map(({ discountAmount, id: itemId, quantity }) => ({
+          id: itemId,
+          quantity,
+          discountAmount
+        }))
+      )
     }
     const voidReason = `Merged into ${into.receiptNumber}.`
     yield* db.use(sale).move("void", from, { voidReason, subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 })

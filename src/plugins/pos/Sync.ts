@@ -21,7 +21,17 @@ import { PosOptions } from "./PosOptions.ts"
 import { lines, methods, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
 import { shownSale } from "./SaleStore.ts"
 import { count, type Shift, shifts } from "./Shifts.ts"
-import { authorOf, dayOf, findTerminal, manage, routes, type Terminal, tillOrDevice, warehouseOf } from "./Terminals.ts"
+import {
+  authorOf,
+  dayOf,
+  findTerminal,
+  manage,
+  placeOf,
+  routes,
+  type Terminal,
+  tillOrDevice,
+  warehouseOf
+} from "./Terminals.ts"
 import { receiptNumbers } from "./TransactionRoutes.ts"
 
 const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
@@ -48,7 +58,7 @@ const OfflineSale = Schema.Struct({
     quantity: lines.columns.quantity.schema,
     unitPrice: Schema.optional(Minor.annotate({ description: "What the customer paid. Default: the price of now." })),
     discountAmount: Schema.optional(Minor),
-    notes: Schema.optional(Text.check(Schema.isMaxLength(500))),
+    notes: Schema.optional(FreeText.check(Schema.isMaxLength(500))),
     metadata: Schema.optional(lines.columns.metadata.sent)
   })).check(Schema.isMaxLength(500)),
   payments: Schema.Array(Schema.Struct({
@@ -222,7 +232,7 @@ const sell = Effect.fnUntraced(function*(call: PluginCall, terminal: Terminal, s
     customerId: sent.customerId,
     channel: "pos",
     warehouseId: yield* warehouseOf(terminal, call),
-    handedOverAt: terminal.address,
+    handedOverAt: yield* placeOf(terminal, call),
     stock: "allow",
     metadata: { posTerminalId: terminal.id, posShiftId: sent.shiftId, offline: true },
     soldAt: sent.at,

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 import {
   type Actor,
   ApiKeyId,
@@ -95,11 +95,25 @@ export const dayOf = ({ businessDayStart, timeZone }: Terminal, at: Date): Effec
   Effect.map(LocalTimeZone, (ofStore) => businessDate(at, timeZone ?? ofStore, businessDayStart))
 
 /** The warehouse that goods of a till leave. 422 without any. */
-export const warehouseOf = Effect.fnUntraced(function*({ warehouseId }: Terminal, { services }: PluginCall) {
-  if (warehouseId !== null) return warehouseId
-  const { items } = yield* services.inventory.warehouses({ page: 1, limit: 100 })
-  const [first] = items.filter(({ isActive }) => isActive).toSorted((one, other) => one.priority - other.priority)
+export const warehouseOf = Effect.fnUntraced(function*(terminal: Terminal, call: PluginCall) {
+  if (terminal.warehouseId !== null) return terminal.warehouseId
+  const first = yield* warehouseAt(terminal, call)
   return first === undefined ? yield* new NoWarehouse() : first.id
+})
+
+const warehouseAt = Effect.fnUntraced(function*({ warehouseId }: Terminal, { services }: PluginCall) {
+  const { items } = yield* services.inventory.warehouses({ page: 1, limit: 100 })
+  if (warehouseId !== null) return items.find(({ id }) => id === warehouseId)
+  const [first] = items.filter(({ isActive }) => isActive).toSorted((one, other) => one.priority - other.priority)
+  return first
+})
+
+const addressOf = Schema.decodeUnknownOption(ShippingAddress)
+
+/** Where goods are handed over: at the terminal, which stands at its warehouse unless it has an address. */
+export const placeOf = Effect.fnUntraced(function*(terminal: Terminal, call: PluginCall) {
+  if (terminal.address !== null) return terminal.address
+  return Option.getOrNull(addressOf((yield* warehouseAt(terminal, call))?.address))
 })
 class NoWarehouse
   extends invalid("NoWarehouse", "warehouseId", "warehouseId of the terminal is missing, and no warehouse is active.")

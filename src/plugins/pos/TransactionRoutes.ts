@@ -56,8 +56,8 @@ export const startTransaction = Effect.fn("Transactions.start")(function*(
   const started = db.transaction(Effect.gen(function*() {
     // Before the counter of the numbers, as returns and offline sales lock them.
     const shift = yield* lockOpen(call, shiftId)
-    if (shift.terminalId !== terminalId) return yield* new OtherShift()
     const terminal = yield* activeTerminal(db, terminalId)
+    if (shift.terminalId !== terminalId) return yield* new OtherShift()
     const { defaultCurrency } = yield* PosOptions
     const businessDate = yield* dayOf(terminal, yield* DateTime.nowAsDate)
     const receiptNumber = yield* db.use(receiptNumbers).next({ code: terminal.code, businessDate })

@@ -108,6 +108,11 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
       sums: ["salesTotal", "cashVariance"],
       dims: ["terminalId", "status", "createdAt"]
     }),
+    modelOf(lines, {
+      name: "PosItems",
+      sums: ["quantity", "totalPrice", "discountAmount"],
+      dims: ["entityId", "title", "isCustomPrice", "createdAt"]
+    }),
     modelOf(payments, { name: "PosPayments", sums: ["amount", "tip"], dims: ["method", "status", "createdAt"] })
   ]
 }))

@@ -10,6 +10,8 @@ export interface ErrorAnswer {
   readonly code: string
   /** For people. */
   readonly message: string
+  /** What programs need beside the code. */
+  readonly details?: Readonly<Record<string, string | number | boolean>> | undefined
   /** Seconds after which the same request may be sent again; sent as `Retry-After`. */
   readonly retryAfter?: number | undefined
 }
@@ -36,15 +38,20 @@ export class ApiError extends Data.Error<ErrorAnswer> {
  */
 export const apiError = <const Tag extends string, Details extends ReadonlyArray<unknown> = []>(
   tag: Tag,
-  answer: Omit<ErrorAnswer, "message">,
-  sentence: string | ((...details: Details) => string)
+  answer: Omit<ErrorAnswer, "message" | "details">,
+  sentence: string | ((...details: Details) => string),
+  detailsOf?: (...details: Details) => NonNullable<ErrorAnswer["details"]>
 ) =>
   class extends ApiError {
     static readonly status = answer.status
     static readonly code = answer.code
     override readonly _tag = `ApiError/${tag}` as const
     constructor(...details: Details) {
-      super({ ...answer, message: typeof sentence === "string" ? sentence : sentence(...details) })
+      super({
+        ...answer,
+        message: typeof sentence === "string" ? sentence : sentence(...details),
+        details: detailsOf?.(...details)
+      })
     }
   }
 
@@ -53,10 +60,12 @@ const wrong = ({ code, status }: ApiError) =>
 
 /** The answer to a request that ends with an error of the plugin; one that cannot be answered is a defect. */
 export const answerOf = (error: ApiError): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const { code, message, retryAfter, status } = error
+  const { code, details, message, retryAfter, status } = error
   if (!isErrorAnswer(error)) return Effect.die(wrong(error))
   const headers = retryAfter === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) }
-  return Effect.succeed(HttpServerResponse.jsonUnsafe({ error: { code, message } }, { status, headers }))
+  return Effect.succeed(
+    HttpServerResponse.jsonUnsafe({ error: { code, message, ...(details && { details }) } }, { status, headers })
+  )
 }
 
 /** The error as the document shows it. */

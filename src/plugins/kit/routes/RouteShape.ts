@@ -93,6 +93,8 @@ export interface RawOptions<Path extends string, Query extends QueryFields> exte
   readonly accepts?: string
   /** Content type of answers that name none. Default: any in the document, and what fits the body. */
   readonly produces?: string
+  /** Shape of `data` of its answers in JSON, where it answers these as well. */
+  readonly success?: Schema.Codec<unknown, unknown>
   /** Whether an `Idempotency-Key` counts: the answer, which must be text, is stored then. Default false. */
   readonly idempotent?: boolean
 }
@@ -165,8 +167,14 @@ const anyJson: AnySchema = Schema.Unknown.pipe(
 const bytesOf = (contentType = "*/*") => HttpApiSchema.asUint8Array({ contentType })(Schema.Uint8Array)
 
 /** Every POST of a plugin answers 201, other methods 200 (contract, plugins §0). */
-const answerOf = ({ isList, method, raw, success = anyJson }: Described): AnySchema => {
-  if (raw !== undefined) return bytesOf(raw.produces)
+const answerOf = ({ isList, method, raw, success }: Described): AnySchema | ReadonlyArray<AnySchema> =>
+  raw === undefined
+    ? jsonAnswer(isList, method, success)
+    : success === undefined
+    ? bytesOf(raw.produces)
+    : [jsonAnswer(isList, method, success), bytesOf(raw.produces)]
+
+const jsonAnswer = (isList: boolean, method: Described["method"], success: AnySchema = anyJson): AnySchema => {
   const envelope: AnySchema = isList ? Page(success) : Data(success)
   return method === "POST" ? HttpApiSchema.status(201)(envelope) : envelope
 }

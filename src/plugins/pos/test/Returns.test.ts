@@ -102,7 +102,7 @@ shop("goods that come back to a till", (it) => {
       )
       const of = { orderId: found.text("data.orderId"), lineId: found.text("data.lines.0.originalLineItemId") }
       const back = yield* takeBack(till, of)
-      assert.deepStrictEqual(figures(back, "refundTotal", "payment.amount", "payment.rounding"), [1_002, 1_000, 2])
+      assert.deepStrictEqual(figures(back, "refundTotal", "payment.amount", "payment.rounding"), [1_002, 1_000, -2])
       assert.deepStrictEqual(figures(yield* reportOf(till), "cash.expected", "rounding"), [10_000, 0])
       assert.strictEqual((yield* get(`/lookup/order/${sale.receiptNumber}`)).at("data.lines.0.returnable"), 0)
     }))
@@ -176,7 +176,7 @@ shop("goods that come back to a till", (it) => {
       assert.deepStrictEqual([job.at("data.id"), job.at("data.type")], [printed.at("data.printJobId"), "receipt"])
       assert.include(JSON.stringify(job.at("data.content")), sale.receiptNumber)
       assert.strictEqual((yield* get(`${sale.path}/receipt`)).at("data.reprint"), 1)
-      const html = yield* get(`${sale.path}/receipt/file?format=html`)
+      const html = yield* get(`${sale.path}/receipt?format=html`)
       assert.include(String(html.body), "COPY 1")
       const other = yield* sold(yield* aTill(), 1)
       refused(yield* post(`${other.path}/receipt/print`), 422, "VALIDATION_FAILED")
@@ -198,7 +198,7 @@ const exchange = (till: Till, of: { orderId: string; lineId: string }, entityId:
     terminalId: till.terminalId,
     originalOrderId: of.orderId,
     returnItems: [{ originalLineItemId: of.lineId, quantity: 1, reason: "wrong_item" }],
-    replacementItems: [{ entityId, quantity, title: "Anything", unitPrice: 1, taxAmount: 0 }]
+    replacementItems: [{ entityId, quantity, title: "Anything", taxAmount: 0 }]
   })
 
 shop("an exchange at a till", (it) => {
