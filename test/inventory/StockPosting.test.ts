@@ -77,7 +77,7 @@ it.layer(App)("a posting", (it) => {
       const { entityId, here } = yield* goods
       const id = randomUUID()
       assert.deepStrictEqual(yield* post("order", id, [{ ...here, incoming: 10 }]), [
-        { movementId: null, quantityOnHand: 0, unitCost: null }
+        { movementId: null, quantityOnHand: 0, available: 0, unitCost: null }
       ])
       assert.deepStrictEqual(yield* numbersOf(here), [0, 10, 0])
       const [received] = yield* post("grn", id, [{

@@ -67,8 +67,9 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
   const amounts = yield* worthOf(sent.returnItems, decided)
   const { currency = CurrencyCode.make(order.currency), customerId = order.customerId } = sent
   if (currency !== order.currency) return yield* new OtherCurrency()
-  const started = yield* startTransaction(call, { shiftId, terminalId, currency, customerId, type: "exchange" })
-  const { id } = started
+  const { executionId } = call.actor
+  const head = { shiftId, terminalId, currency, customerId, type: "exchange" as const }
+  const { id } = yield* startTransaction(call, head, executionId === undefined ? {} : { id: executionId })
   const setsPrices = holds(call.actor, manage)
   const write = Effect.gen(function*() {
     const fresh = yield* Effect.forEach(
@@ -111,6 +112,15 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
     return { id, worth, total: totals.total }
   })
   return yield* Effect.tapError(write, () => db.use(sale).move("void", id, { voidReason: "The exchange was refused." }))
+})
+
+/** What a request of the same key wrote, whose process died before it was answered. */
+export const begunExchange = Effect.fnUntraced(function*({ actor: { executionId: id }, db }: PluginCall) {
+  const transaction = id === undefined ? undefined : yield* db.table(transactions).find(id)
+  if (id === undefined || transaction === undefined) return undefined
+  const back = yield* db.table(returnItems).list({ transactionId: id })
+  const worth = back.reduce((sum, { refundAmount }) => sum + refundAmount, 0)
+  return back.length === 0 ? undefined : { id, total: transaction.total, worth }
 })
 
 /** The return of an exchange, in the transaction that makes its replacement. Returns what it is worth. */

@@ -1,8 +1,8 @@
 import { Effect, Schema, Struct } from "effect"
 import { fieldsOf, type PluginCall } from "stoa/plugin"
 import { completeSale, PriceChanged } from "./Completion.ts"
-import { NewExchange, startExchange } from "./Exchanges.ts"
-import { approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
+import { begunExchange, NewExchange, startExchange } from "./Exchanges.ts"
+import { approvalFor, freely, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { addPayment, NewPayment, PaymentPending, PaymentRefused } from "./Payments.ts"
 import { NewReturn, returnGoods } from "./Returns.ts"
 import { PaymentView, returnItems, sale, TransactionView } from "./Sales.ts"
@@ -37,12 +37,14 @@ const exchange = Effect.fnUntraced(function*(
   sent: typeof NewExchange.Type,
   token: string | undefined
 ) {
-  const allowed = yield* approvalFor(call, { action: "exchange", permission: manage, token })
-  const { db } = call
+  const begun = yield* begunExchange(call)
+  const allowed = begun === undefined
+    ? yield* approvalFor(call, { action: "exchange", permission: manage, token })
+    : freely
   const work = Effect.gen(function*() {
-    const { id, total, worth } = yield* startExchange(call, sent, allowed.by)
+    const { id, total, worth } = begun ?? (yield* startExchange(call, sent, allowed.by))
     if (total <= worth) {
-      const undo = db.use(sale).move("void", id, { voidReason: "The exchange was refused." })
+      const undo = call.db.use(sale).move("void", id, { voidReason: "The exchange was refused." })
       yield* Effect.tapCause(completeSale(call, id), () => Effect.ignore(undo))
     }
     return { id, total, worth }
@@ -101,6 +103,7 @@ export const returnRoutes = [
       "Completes at once, unless the replacement costs more: then its rest is paid and it is completed as a sale.",
     ...shared,
     input: NewExchange,
+    repeatable: true,
     success: Exchanged,
     errors: [...errors, PriceChanged]
   }).handle((call) => exchange(call, call.input, call.headers["x-pos-override"]))

@@ -109,7 +109,7 @@ shop("payments of card terminals", (it) => {
       refused(yield* api("DELETE", `/api/pos${own}`, { as: asAdmin }), 500, "INTERNAL_ERROR")
       yield* onDatabase((sql) => sql`drop trigger stop on pos_payments`)
       yield* get(own)
-      yield* post(own.replace(/$/, "/retry"))
+      yield* post(`${own}/retry`)
       assert.notInclude(yield* statusesOf(path), "collected")
       assert.isAtLeast((yield* complete(path)).status, 400)
     }))

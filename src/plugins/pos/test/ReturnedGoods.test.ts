@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused, stockOf } from "../../../../test/checkout/CheckoutFixtures.ts"
+import { randomUUID } from "node:crypto"
+import { onDatabase, refused, stockOf } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
 import { type Answer, api, asAdmin, live, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { pos } from "../index.ts"
@@ -21,15 +22,15 @@ const sold = Effect.fnUntraced(function*(till: Till, quantity: number) {
   return { ...sale, orderId, lineId: order.text("data.lineItems.0.id") }
 })
 
+const exchangeOf = (till: Till, of: { orderId: string; lineId: string }, entityId: string) => ({
+  shiftId: till.shiftId,
+  terminalId: till.terminalId,
+  originalOrderId: of.orderId,
+  returnItems: [{ originalLineItemId: of.lineId, quantity: 1, reason: "wrong_item" }],
+  replacementItems: [{ entityId, quantity: 1 }]
+})
 const exchange = (till: Till, of: { orderId: string; lineId: string }, entityId: string, body: object = {}) =>
-  post("/exchanges", {
-    shiftId: till.shiftId,
-    terminalId: till.terminalId,
-    originalOrderId: of.orderId,
-    returnItems: [{ originalLineItemId: of.lineId, quantity: 1, reason: "wrong_item" }],
-    replacementItems: [{ entityId, quantity: 1 }],
-    ...body
-  })
+  post("/exchanges", { ...exchangeOf(till, of, entityId), ...body })
 
 shop("exchanges", (it) => {
   it.effect("are in the currency of the order", () =>
@@ -50,6 +51,28 @@ shop("exchanges", (it) => {
       const paymentId = open.text("data.transaction.payments.0.id")
       const removed = yield* api("DELETE", `/api/pos${path}/payments/${paymentId}`, { as: asAdmin })
       refused(removed, 409, "CONFLICT")
+    }))
+
+  it.effect("that a request made whose process died are found by its repeat, complete or not", () =>
+    Effect.gen(function*() {
+      const till = yield* aTill()
+      for (const [price, status] of [[1_000, "completed"], [1_500, "open"]] as const) {
+        const [sale, other] = [yield* sold(till, 1), yield* aProduct({ price, stock: 5 })]
+        const call = {
+          as: asAdmin,
+          headers: { "idempotency-key": randomUUID() },
+          body: exchangeOf(till, sale, other)
+        }
+        const first = yield* api("POST", "/api/pos/exchanges", call)
+        yield* onDatabase((sql) =>
+          sql`update idempotency_keys set status = 'running', response_status = null, encrypted_response = null,
+              locked_until = now() - interval '1 second' where status = 'done'`
+        )
+        const again = yield* api("POST", "/api/pos/exchanges", call)
+        assert.deepStrictEqual([again.status, again.body], [201, first.body])
+        assert.strictEqual(again.at("data.transaction.status"), status)
+        assert.strictEqual((yield* stockOf(other)).onHand, status === "open" ? 5 : 4)
+      }
     }))
 
   it.effect("that cannot be completed leave nothing open", () =>
