@@ -114,7 +114,7 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
   return yield* Effect.tapError(write, () => db.use(sale).move("void", id, { voidReason: "The exchange was refused." }))
 })
 
-/** What a request of the same key wrote, whose process died before it was answered. */
+/** What a request of the same key wrote, whose process died. */
 export const begunExchange = Effect.fnUntraced(function*({ actor: { executionId: id }, db }: PluginCall) {
   const transaction = id === undefined ? undefined : yield* db.table(transactions).find(id)
   if (id === undefined || transaction === undefined) return undefined

@@ -35,7 +35,7 @@ export const newLine = Effect.fnUntraced(function*(
   return fresh
 })
 
-/** Whether lines are one (contract-tills-channels §A.5): their units cost the same, each with its share of the discount. */
+/** Whether lines are one (contract-tills-channels §A.5): each unit with the same discount. */
 export const isEqualLine = (one: SaleLine, other: SaleLine): boolean => {
   const key = (line: SaleLine) =>
     Struct.pick(line, ["entityId", "variantId", "metadata", "unitPrice", "seat", "course"])

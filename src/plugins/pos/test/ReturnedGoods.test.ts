@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase, refused, stockOf } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
-import { type Answer, api, asAdmin, live, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { api, asAdmin, live, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { pos } from "../index.ts"
 import { aSale, aTill, complete, get, pay, post, type Till } from "./Till.ts"
 
@@ -11,7 +11,6 @@ const shop = layer(testAppLayer({ plugins: [pos()] }, { logLevel: "none" }), liv
 
 const patch = (path: string, body: object, as: typeof asAdmin = asAdmin) =>
   api("PATCH", `/api/pos${path}`, { as, body })
-const figures = (answer: Answer, ...fields: ReadonlyArray<string>) => fields.map((field) => answer.at(`data.${field}`))
 
 const sold = Effect.fnUntraced(function*(till: Till, quantity: number) {
   const sale = yield* aSale(till, quantity)
@@ -126,29 +125,5 @@ shop("returns", (it) => {
       }
       const report = yield* get(`/shifts/${till.shiftId}/report`)
       assert.deepStrictEqual(report.at("data.taxByRate"), [{ rateBps: 1_000, net: 0, tax: 0 }])
-    }))
-
-  it.effect("in cash are rounded to the smallest coin", () =>
-    Effect.gen(function*() {
-      const till = yield* aTill({ cashRounding: 5 })
-      const sale = yield* aSale(till)
-      yield* patch(`${sale.path}/items/${sale.itemId}`, { unitPrice: 1_002 })
-      yield* pay(sale.path, 1_000)
-      const done = yield* complete(sale.path)
-      const orderId = done.text("data.transaction.orderId")
-      const order = yield* api("GET", `/api/orders/${orderId}`, { as: asAdmin })
-      const back = yield* post("/returns", {
-        shiftId: till.shiftId,
-        terminalId: till.terminalId,
-        originalOrderId: orderId,
-        items: [{ originalLineItemId: order.text("data.lineItems.0.id"), quantity: 1, reason: "other" }],
-        payment: { method: "cash" }
-      })
-      assert.strictEqual(back.status, 201, JSON.stringify(back.body))
-      const report = yield* get(`/shifts/${till.shiftId}/report`)
-      assert.deepStrictEqual(
-        figures(report, "refundsTotal", "rounding", "cash.refunds", "cash.expected"),
-        [1_002, 0, 1_000, 10_000]
-      )
     }))
 })
