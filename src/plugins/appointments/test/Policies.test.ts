@@ -3,10 +3,10 @@ import { customer, openSalon, type Salon } from "./Salon.ts"
 
 const [ann, bob] = [customer("ann"), customer("bob")]
 
-describe("a salon that confirms by itself and lets customers cancel until a day before", () => {
+describe("a salon that confirms by itself and lets customers cancel until two days before", () => {
   let salon: Salon
   beforeAll(async () => {
-    salon = await openSalon({ autoConfirm: true, cancelHours: 24 })
+    salon = await openSalon({ autoConfirm: true, cancelHours: 48 })
   })
   afterAll(() => salon.close())
 
@@ -29,14 +29,14 @@ describe("a salon that confirms by itself and lets customers cancel until a day 
     assert.deepInclude(mail?.data, { customerName: "Grace", customer: "Ann" })
   })
 
-  it("lets customers cancel and move until a day before, and staff always; the provider learns of it", async () => {
+  it("lets customers cancel and move until two days before, and staff always; the provider learns of it", async () => {
     const [early, late] = [await booked(3, { email: "early@example.com" }), await booked(1, { email: null })]
     const wish = { newStartTime: salon.at(4, "10:00") }
     for (const path of ["cancel", "reschedule"]) {
       const refused = await salon.refused("422 VALIDATION_FAILED", "POST", `/bookings/${late.id}/${path}`, wish, ann)
       assert.include(
         refused.text("error.message"),
-        "Less than 24 hours are left until the appointment: only staff can change it."
+        "Less than 48 hours are left until the appointment: only staff can change it."
       )
     }
     assert.strictEqual(await status(late.id), "confirmed")
