@@ -35,7 +35,7 @@ export const SoldGoods = Schema.Struct({
   ]),
   reference: PostingReference,
   warehouseId: WarehouseId,
-  /** Where the buyer took the goods: its taxes apply. Default: no place, as of a shop without an address. */
+  /** The place where the buyer took the goods, whose taxes apply. Default: none. */
   handedOverAt: Schema.optional(Schema.NullOr(ShippingAddress)),
   /**
    * `refuse`: 422 for goods that are not there, or are promised to other orders. `allow` (the default): they left
@@ -44,7 +44,7 @@ export const SoldGoods = Schema.Struct({
   stock: Schema.optional(Schema.Literals(["refuse", "allow"])),
   /** Goods that the sale used up besides its lines: ingredients. Posted together with them. */
   consumes: Schema.optional(Schema.Array(StockPostingLine)),
-  /** Whether mails tell the buyer of the order. Default false: they stood there. */
+  /** Whether mails tell the buyer of the order. Default false. */
   mails: Schema.optional(Schema.Boolean),
   /** They add up to the order's total; each is captured. */
   tenders: Schema.Array(PaidTender),

@@ -7,7 +7,7 @@ import { Time } from "../platform/text/Time.ts"
 
 /** A payment that is collected before its order exists: at a till, or in instalments. Minor units of `currency`. */
 export const CollectRequest = Schema.Struct({
-  /** Of the caller's payment: the same key returns the same payment and takes no money again. */
+  /** The key of the caller's payment: the same one returns the same payment and takes no money again. */
   key: ShortText,
   /** A provider of the deployment or of a plugin. */
   method: Text,
@@ -37,12 +37,12 @@ export const CollectedPayment = Schema.Struct({
   /** Concealed, and dropped once the payment has ended. */
   token: Schema.NullOr(Schema.String),
   label: Schema.String,
-  /** What the instrument pays: it may have less than was asked for. */
+  /** The instrument may pay less than was asked for. */
   amount: Amount,
   currency: CurrencyCode,
   orderId: OrderId,
   customerId: Schema.NullOr(CustomerId),
-  /** What it pays for is not taxed again (contract-commerce §2). */
+  /** Its goods are not taxed again (contract-commerce §2). */
   singlePurpose: Schema.Boolean,
   intentId: Schema.NullOr(Schema.String),
   status: Status,

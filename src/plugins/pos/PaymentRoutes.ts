@@ -1,17 +1,9 @@
 import { DateTime, Effect, Schema } from "effect"
 import { invalid, type PluginCall, Text } from "stoa/plugin"
 import { approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
-import {
-  addPayment,
-  giveBackPayment,
-  NewPayment,
-  OfExchange,
-  paymentOf,
-  PaymentPending,
-  PaymentRefused,
-  settlePayment,
-  terminalOf
-} from "./Payments.ts"
+import { PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts"
+import { addPayment, giveBackPayment, NewPayment, OfExchange, paymentOf, settlePayment } from "./Payments.ts"
+import { terminalOf } from "./ReaderPayments.ts"
 import { leftOf, payments, PaymentView, transactions } from "./Sales.ts"
 import { loadSale, notOpen } from "./SaleStore.ts"
 import { shifts } from "./Shifts.ts"

@@ -1,6 +1,5 @@
 import { DateTime, Effect, Result, Schema } from "effect"
 import {
-  apiError,
   conflict,
   CurrencyCode,
   invalid,
@@ -8,30 +7,17 @@ import {
   newId,
   notFound,
   OrderId,
-  type PaymentDeclined,
   type PluginCall,
   Text
 } from "stoa/plugin"
-import type { TerminalOutcome } from "./CardTerminals.ts"
+import { end, keyOf, PaymentPending, PaymentRefused, type Row } from "./PaymentOutcomes.ts"
 import { PosOptions } from "./PosOptions.ts"
+import { askReader, cancelOnReader, goingBack, startOnReader, terminalOf } from "./ReaderPayments.ts"
 import { leftOf, methods, type Payment, payments, roundedTo, transactions } from "./Sales.ts"
 import { changeSale, loadSale, openSale, requireOwn, type Sale } from "./SaleStore.ts"
 import { authorOf } from "./Terminals.ts"
 
-export class PaymentPending extends apiError(
-  "PaymentPending",
-  { status: 409, code: "PAYMENT_PENDING", retryAfter: 5 },
-  "The payment has no answer yet. Read it again in a few seconds, or retry it."
-) {}
-export class PaymentRefused extends apiError(
-  "PaymentRefused",
-  { status: 422, code: "PAYMENT_DECLINED" },
-  (message: string) => `The payment was declined: ${message}`
-) {}
 class PaymentNotFound extends notFound("PosPayment", "The transaction has no such payment.") {}
-class Completed
-  extends conflict("PosCompleted", "The transaction is completed. Refund its order to give money back.")
-{}
 export class OfExchange
   extends conflict("PosOfExchange", "The returned goods of an exchange pay it. Void the exchange to take them back.")
 {}
@@ -49,9 +35,6 @@ class ReferenceNeeded extends invalid(
   (method: string) => `reference is required for a payment by ${method}.`,
   "required"
 ) {}
-class UnknownTerminal
-  extends invalid("PosProvider", "provider", (id: string) => `provider names no card terminals of this store: "${id}".`)
-{}
 class ReaderNeeded extends invalid("PosReader", "readerId", "readerId is required with a provider.", "required") {}
 class NoTips extends invalid("PosNoTips", "tip", "tip: this terminal takes no tips (tipMode).") {}
 
@@ -76,13 +59,6 @@ export const NewPayment = Schema.Struct({
   metadata: Schema.optional(payments.columns.metadata.sent)
 })
 type NewPayment = typeof NewPayment.Type
-
-type Row = Omit<Payment, "organizationId" | "createdAt" | "updatedAt">
-
-export const terminalOf = Effect.fnUntraced(function*(id: string) {
-  const { terminals } = yield* PosOptions
-  return terminals.find((one) => one.id === id) ?? (yield* new UnknownTerminal(id))
-})
 
 /** What cash was rounded by when it pays the rest. */
 const cashRounding = ({ terminal }: Sale, left: number, net: number): number => {
@@ -160,28 +136,6 @@ const writePayment = Effect.fnUntraced(function*<E, R>(
   return yield* new Busy()
 })
 
-export const keyOf = ({ id }: Pick<Payment, "id">): string => `pos:${id}`
-
-/** Changes what became of a payment, and its transaction with it; nothing if another request was faster. */
-const end = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, change: Partial<Row>) {
-  const { db } = call
-  return yield* db.transaction(Effect.gen(function*() {
-    const { id, rounding, status, tipTotal, version } = yield* db.table(transactions).lock(payment.transactionId)
-    const known = yield* db.table(payments).lock(payment.id)
-    if (known.status !== payment.status || known.failure !== payment.failure) return known
-    if (status === "completed") return yield* new Completed()
-    const after = yield* db.table(payments).update(payment.id, change)
-    const counts = (one: Payment) => one.status === "failed" || one.status === "cancelled" ? 0 : 1
-    const [before, now] = [counts(payment), counts(after)]
-    yield* db.table(transactions).update(id, {
-      version: version + 1,
-      rounding: rounding + after.rounding * now - payment.rounding * before,
-      tipTotal: tipTotal + after.tip * now - payment.tip * before
-    })
-    return after
-  }))
-})
-
 /** Asks the payments of the core; `token` is the code, which no row has. */
 const collectStored = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, token: string | null) {
   const { asStore, db, services } = call
@@ -222,74 +176,6 @@ const collectStored = Effect.fnUntraced(function*(call: PluginCall, payment: Pay
   // Single-purpose cards were taxed when they were sold: what they pay for is not taxed again.
   yield* changeSale(call, payment.transactionId, () => Effect.succeed({}))
   return after
-})
-
-/** Notes what a card terminal says of a payment. */
-const noted = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, outcome: TerminalOutcome) {
-  if (outcome.status === "pending") return payment
-  const processedAt = yield* DateTime.nowAsDate
-  if (outcome.status === "failed") {
-    return yield* end(call, payment, { status: "failed", failure: outcome.message, processedAt })
-  }
-  const { amount, label, tip } = outcome
-  return yield* end(call, payment, { status: "collected", amount, label, tip, processedAt })
-})
-
-const refusals = (call: PluginCall, payment: Payment) => ({
-  PaymentUnknown: () => new PaymentPending(),
-  PaymentDeclined: ({ message }: PaymentDeclined) =>
-    Effect.andThen(end(call, payment, { status: "failed", failure: message }), new PaymentRefused(message))
-})
-
-const adapterOf = (payment: Payment) => terminalOf((payment.provider ?? "").slice("pos-".length))
-
-const begin = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
-  const adapter = yield* adapterOf(payment)
-  const { terminal, transaction } = yield* loadSale(call.db, payment.transactionId)
-  return yield* adapter.start({
-    paymentId: payment.id,
-    amount: payment.amount,
-    currency: transaction.currency,
-    tipMode: terminal.tipMode,
-    readerId: payment.readerId ?? "",
-    key: keyOf(payment)
-  })
-})
-
-const startOnReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
-  const { intentId } = yield* Effect.catchTags(begin(call, payment), refusals(call, payment))
-  return yield* call.db.table(payments).update(payment.id, { intentId })
-})
-
-const askReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
-  const adapter = yield* adapterOf(payment)
-  const started = payment.intentId === null ? yield* startOnReader(call, payment) : payment
-  const outcome = yield* Effect.catchTags(adapter.status(started.intentId ?? ""), refusals(call, started))
-  return yield* noted(call, started, outcome)
-})
-
-/** Of a pending payment that pays nothing any more, also when its terminal says that it was collected. */
-const goingBack = "It is being given back."
-
-/** Gives back what a terminal has taken, or is about to take. */
-const cancelOnReader = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
-  const { cancel } = yield* adapterOf(payment)
-  // While it is pending the sale cannot be completed, so no order is paid with money that goes back.
-  const asked = yield* end(call, payment, { status: "pending", failure: goingBack })
-  if (asked.status !== "pending") return asked
-  // Another request may be beginning it: the same key names the same payment. One that is declined took nothing.
-  const intentId = asked.intentId ??
-    (yield* Effect.catchTags(Effect.map(begin(call, asked), (begun) => begun.intentId), {
-      PaymentUnknown: () => new PaymentPending(),
-      PaymentDeclined: () => Effect.succeed(null)
-    }))
-  if (intentId !== null) {
-    yield* Effect.catchTags(cancel(intentId), {
-      PaymentUnknown: () => new PaymentPending(),
-      PaymentDeclined: () => Effect.andThen(end(call, asked, { failure: null }), new PaymentPending())
-    })
-  }
-  return yield* end(call, asked, { status: "cancelled", failure: null, processedAt: yield* DateTime.nowAsDate })
 })
 
 /** Asks again what became of a pending payment. */

@@ -1,31 +1,18 @@
-import { DateTime, Effect, Predicate, Result, Schema } from "effect"
-import { hash } from "node:crypto"
-import {
-  CurrencyCode,
-  CustomerId,
-  EntityId,
-  FreeText,
-  holds,
-  Moment,
-  type Order,
-  type PluginCall,
-  Text,
-  uuid,
-  VariantId
-} from "stoa/plugin"
+import { Effect, Predicate, Result, Schema } from "effect"
+import { CurrencyCode, type Order, type PluginCall } from "stoa/plugin"
 import { taxesOf } from "./Completion.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { newLine } from "./Lines.ts"
+import { digestOf, OfflineSale, Refused, requirePayments, requireRight, requireTime } from "./OfflineSale.ts"
 import { ownTerminal } from "./Operators.ts"
 import { PosOptions } from "./PosOptions.ts"
-import { lines, methods, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
+import { lines, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
 import { shownSale } from "./SaleStore.ts"
-import { count, type Shift, shifts } from "./Shifts.ts"
+import { count, shifts } from "./Shifts.ts"
 import {
   authorOf,
   dayOf,
   findTerminal,
-  manage,
   placeOf,
   routes,
   type Terminal,
@@ -34,104 +21,11 @@ import {
 } from "./Terminals.ts"
 import { receiptNumbers } from "./TransactionRoutes.ts"
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
-
-/** A sale that a device made while it was offline (contract-tills-channels §A.9). Minor units. */
-const OfflineSale = Schema.Struct({
-  id: FreeText.check(Schema.isBetweenLength(8, 64)).annotate({
-    description: "The device's; the same one is one sale."
-  }),
-  shiftId: uuid.schema,
-  at: Moment,
-  receiptNumber: Schema.optional(
-    Text.annotate({
-      description: "`<code>-<yyyymmdd>-F0001`. Default: the next number.",
-      examples: ["T1-20261129-F0001"]
-    })
-  ),
-  operatorId: Schema.optional(Text),
-  customerId: Schema.optional(CustomerId),
-  currency: Schema.optional(CurrencyCode),
-  items: Schema.Array(Schema.Struct({
-    entityId: EntityId,
-    variantId: Schema.optional(Schema.NullOr(VariantId)),
-    quantity: lines.columns.quantity.schema,
-    unitPrice: Schema.optional(Minor.annotate({ description: "What the customer paid. Default: the price of now." })),
-    discountAmount: Schema.optional(Minor),
-    notes: Schema.optional(FreeText.check(Schema.isMaxLength(500))),
-    metadata: Schema.optional(lines.columns.metadata.sent)
-  })).check(Schema.isMaxLength(500)),
-  payments: Schema.Array(Schema.Struct({
-    method: Schema.Literals(methods),
-    amount: Minor,
-    changeGiven: Schema.optional(Minor),
-    tip: Schema.optional(Minor),
-    rounding: Schema.optional(Schema.Int),
-    reference: Schema.optional(Text)
-  })).check(Schema.isMaxLength(20)),
-  voidReason: Schema.optional(Text.annotate({ description: "It was voided on the device." }))
-})
-type OfflineSale = typeof OfflineSale.Type
-
 const Outcome = Schema.Struct({
   id: Schema.String,
   status: Schema.Literals(["ok", "refused"]),
   transaction: Schema.optional(TransactionView),
   error: Schema.optional(Schema.Struct({ code: Schema.String, message: Schema.String }))
-})
-
-/** Why one sale of a batch is refused; the others go on. */
-class Refused {
-  readonly error: { readonly code: string; readonly message: string }
-  constructor(code: string, message: string) {
-    this.error = { code, message }
-  }
-}
-
-const hour = 3_600_000
-const lateHours = 48
-
-const digestOf = (sent: OfflineSale): string => hash("sha256", JSON.stringify(sent), "base64url")
-
-const requireTime = Effect.fnUntraced(function*(sent: OfflineSale, shift: Shift) {
-  const now = yield* DateTime.nowAsDate
-  if (sent.at < shift.createdAt || sent.at.getTime() > now.getTime() + 5 * 60_000) {
-    return yield* Effect.fail(new Refused("VALIDATION_FAILED", "at must lie between the opening of the shift and now."))
-  }
-  if (shift.closedAt !== null && now.getTime() - shift.closedAt.getTime() > lateHours * hour) {
-    return yield* Effect.fail(new Refused("CONFLICT", "The shift was closed more than 48 hours ago."))
-  }
-})
-
-/** What a device says of its payments: cash alone is rounded, to the coin of the till, and gives change. */
-const requirePayments = Effect.fnUntraced(function*({ cashRounding }: Terminal, { payments: sent }: OfflineSale) {
-  if (sent.some(({ method }) => method === "gift_card" || method === "store_credit")) {
-    return yield* Effect.fail(new Refused("OFFLINE_PAYMENT", "Gift cards and store credit cannot pay offline."))
-  }
-  const fits = sent.every(({ changeGiven = 0, method, rounding = 0 }) =>
-    method === "cash" ? Math.abs(rounding) * 2 <= cashRounding : rounding === 0 && changeGiven === 0
-  )
-  if (!fits) {
-    const message = "rounding and changeGiven are for cash, and rounding at most half of the till's smallest coin."
-    return yield* Effect.fail(new Refused("VALIDATION_FAILED", message))
-  }
-})
-
-/** Devices are trusted with prices. Others sell in their own shifts, and set prices and void with pos:manage. */
-const requireRight = Effect.fnUntraced(function*(call: PluginCall, shift: Shift, sent: OfflineSale) {
-  const { actor, asStore, services: { users } } = call
-  const operatorId = sent.operatorId ?? authorOf(actor)
-  if (operatorId !== authorOf(actor) && !(yield* asStore(users.isMember(operatorId)))) {
-    return yield* Effect.fail(new Refused("VALIDATION_FAILED", "operatorId must be a member of the staff."))
-  }
-  if (holds(actor, "pos:device") || holds(actor, manage)) return
-  const isFree = sent.voidReason !== undefined ||
-    sent.items.some(({ discountAmount = 0, unitPrice }) => unitPrice !== undefined || discountAmount > 0)
-  if (isFree || operatorId !== authorOf(actor) || shift.operatorId !== operatorId) {
-    const message =
-      "Only devices and pos:manage send given prices, discounts, voided sales, and those of other operators."
-    return yield* Effect.fail(new Refused("FORBIDDEN", message))
-  }
 })
 
 /** The number of the device, or the next one. */

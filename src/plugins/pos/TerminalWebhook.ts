@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { apiError, isUuid, NotFound, type PluginContext, Text } from "stoa/plugin"
-import { settlePayment, terminalOf } from "./Payments.ts"
+import { settlePayment } from "./Payments.ts"
+import { terminalOf } from "./ReaderPayments.ts"
 import { payments } from "./Sales.ts"
 import { routes } from "./Terminals.ts"
 

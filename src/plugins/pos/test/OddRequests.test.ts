@@ -2,22 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { holding, refused } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
-import { type asAdmin, live, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { live, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { pos } from "../index.ts"
-import { aSale, aTill, get, pay, post } from "./Till.ts"
+import { aSale, aTill, get, pay, post, tillOf } from "./Till.ts"
 
 const shop = layer(testAppLayer({ plugins: [pos()] }, { logLevel: "none" }), live)
 
 const cashier = { ...holding("pos:operate"), userId: "cashier-1" }
 const other = { ...holding("pos:operate"), userId: "cashier-2" }
-
-const tillOf = Effect.fnUntraced(function*(as: typeof asAdmin) {
-  const till = yield* aTill()
-  yield* post(`/shifts/${till.shiftId}/close`, { closingCount: 10_000 })
-  const shift = yield* post("/shifts/open", { terminalId: till.terminalId, openingFloat: 0 }, as)
-  assert.strictEqual(shift.status, 201, JSON.stringify(shift.body))
-  return { ...till, shiftId: shift.text("data.id") }
-})
 
 shop("payments", (it) => {
   it.effect("by a method of another plugin that is not there fail at once", () =>

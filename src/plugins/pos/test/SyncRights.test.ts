@@ -4,20 +4,12 @@ import { holding, onDatabase } from "../../../../test/checkout/CheckoutFixtures.
 import { aProduct } from "../../../../test/support/Purchase.ts"
 import { type asAdmin, at, live, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { pos } from "../index.ts"
-import { aTill, post, type Till } from "./Till.ts"
+import { aTill, post, type Till, tillOf } from "./Till.ts"
 
 const shop = layer(testAppLayer({ plugins: [pos()] }, { logLevel: "none" }), live)
 
 const cashier = { ...holding("pos:operate"), userId: "cashier-1" }
 const other = { ...holding("pos:operate"), userId: "cashier-2" }
-
-const tillOf = Effect.fnUntraced(function*(as: typeof asAdmin) {
-  const till = yield* aTill()
-  yield* post(`/shifts/${till.shiftId}/close`, { closingCount: 10_000 })
-  const shift = yield* post("/shifts/open", { terminalId: till.terminalId, openingFloat: 0 }, as)
-  assert.strictEqual(shift.status, 201, JSON.stringify(shift.body))
-  return { ...till, shiftId: shift.text("data.id") }
-})
 
 const offline = (till: Till, id: string, entityId: string, body: object = {}) => ({
   id,

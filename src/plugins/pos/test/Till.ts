@@ -56,3 +56,12 @@ export const aToken = Effect.fnUntraced(function*(action: string) {
   )
   return token
 })
+
+/** A till whose open shift is of this person. */
+export const tillOf = Effect.fnUntraced(function*(as: typeof asAdmin) {
+  const till = yield* aTill()
+  yield* post(`/shifts/${till.shiftId}/close`, { closingCount: 10_000 })
+  const shift = yield* post("/shifts/open", { terminalId: till.terminalId, openingFloat: 0 }, as)
+  assert.strictEqual(shift.status, 201, JSON.stringify(shift.body))
+  return { ...till, shiftId: shift.text("data.id") }
+})
