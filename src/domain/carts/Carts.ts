@@ -112,7 +112,7 @@ const unitPrices = Effect.map(
   (
     offer: OfferRow | undefined,
     line: ChosenLine,
-    { cart: { currency, customerId } }: CartState,
+    { cart: { currency, customerId, metadata } }: CartState,
     now: Date,
     sent?: number
   ) => {
@@ -121,7 +121,7 @@ const unitPrices = Effect.map(
     const entityType = offer?.entities?.find(({ id }) => id === line.entityId)?.type ?? ""
     const most = policyOf(types, entityType).maxUnitsPerLine
     if (line.quantity > most) return Effect.fail(new TooManyUnits(most))
-    return linePricing.priced({ currency, customerId, lines: [{ ...line, entityType, unitPrice }] }).pipe(
+    return linePricing.priced({ currency, customerId, metadata, lines: [{ ...line, entityType, unitPrice }] }).pipe(
       Effect.mapBoth({
         onFailure: ({ message }) => new NotPriced(message),
         onSuccess: ([priced]) => priced?.unitPrice ?? unitPrice

@@ -40,6 +40,7 @@ const CartBasket = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   secretHash: Schema.String,
   customerGroupIds: Schema.Array(Schema.String),
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
   lines: Schema.Array(ClaimedLine)
 })
 

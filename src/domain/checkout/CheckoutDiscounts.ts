@@ -14,11 +14,10 @@ import { type Basket, buyerOf, type PricingRequest } from "./PricedCart.ts"
 import { agreedTotal, type Buyer, linePrices, type OnUnsold, type PricedLine, refused } from "./PricedLines.ts"
 
 /** Decides the price of a line. */
-export type PriceFactors = Omit<PricingRequest, "metadata">
 
 const candidates = Effect.map(
   Effect.all([Prices, Promotions]),
-  ([prices, promotions]) => (cart: Basket, request: PriceFactors, { customerId }: Buyer, now: Date) =>
+  ([prices, promotions]) => (cart: Basket, request: PricingRequest, { customerId }: Buyer, now: Date) =>
     Effect.all(
       {
         prices: prices.candidates(cart.lines, cart.currency, now),
@@ -33,7 +32,7 @@ export const discounting = Effect.gen(function*() {
   const [findCandidates, priced] = yield* Effect.all([candidates, linePrices])
   const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
 
-  const findBuyer = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, visitor: CustomerId | null) {
+  const findBuyer = Effect.fnUntraced(function*(cart: Basket, request: PricingRequest, visitor: CustomerId | null) {
     const actor = yield* CurrentActor
     const { named: sent, own } = buyerOf(actor, request.customerId, visitor)
     const named = sent === null
@@ -45,12 +44,12 @@ export const discounting = Effect.gen(function*() {
       : customerId === null || customerId === cart.customerId
       ? cart.customerGroupIds
       : yield* customers.groupsOf(customerId)
-    return { customerId, groups } satisfies Buyer
+    return { customerId, groups, metadata: request.metadata ?? {} } satisfies Buyer
   })
 
   const discounted = Effect.fnUntraced(function*(
     cart: Basket,
-    request: PriceFactors,
+    request: PricingRequest,
     own: CustomerId | null,
     onUnsold: OnUnsold = refused
   ) {
@@ -104,7 +103,7 @@ const weightOf = ({ quantity, ships, weightGrams }: PricedLine): number =>
 
 const shipmentOf = (
   cart: Basket,
-  request: PriceFactors,
+  request: PricingRequest,
   lines: ReadonlyArray<PricedLine>,
   subtotal: number,
   applied: AppliedPromotions

@@ -15,12 +15,12 @@ import { TaxExemptions } from "../tax/TaxExemptions.ts"
 import { type Taxable, untaxed } from "../tax/TaxRules.ts"
 import { type AlreadyTaxed, nothingTaxed, payableParts, withoutTaxed } from "./AlreadyTaxed.ts"
 import type { Warning } from "./CartTotals.ts"
-import { type Discounted, discounting, type PriceFactors } from "./CheckoutDiscounts.ts"
+import { type Discounted, discounting } from "./CheckoutDiscounts.ts"
 import { decidedShipping, type DecideTerms, noTerms, withTerms } from "./CheckoutExtension.ts"
 import type { Basket, BasketLine, PricedCart, PricingCandidates, PricingRequest } from "./PricedCart.ts"
 import { addedStepsOf, agreedTotal, type Buyer, type PricedLine } from "./PricedLines.ts"
 
-const exempting = Effect.map(TaxExemptions, (exemptions) => (cart: Basket, request: PriceFactors, buyer: Buyer) => {
+const exempting = Effect.map(TaxExemptions, (exemptions) => (cart: Basket, request: PricingRequest, buyer: Buyer) => {
   const { billingAddress = null, shippingAddress = null } = request
   return cart.taxExemption === undefined
     ? exemptions.of({ customerId: buyer.customerId, shippingAddress, billingAddress })
@@ -31,7 +31,7 @@ const exempting = Effect.map(TaxExemptions, (exemptions) => (cart: Basket, reque
 const offering = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionOf]) =>
   Effect.fnUntraced(function*(
     cart: Basket,
-    request: PriceFactors,
+    request: PricingRequest,
     { applied, buyer, lines }: Discounted,
     offered: ReadonlyArray<ShippingOption>
   ) {
@@ -151,7 +151,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
       preview,
       /** The rates that a buyer can choose, the default first. 422 for an unserved address. */
       offered: Effect.fn("CheckoutPricing.offered")(
-        function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
+        function*(cart: Basket, request: PricingRequest, own: CustomerId | null) {
           const found = yield* discounted(cart, request, own)
           return yield* offeredTo(cart, request, found, yield* shipping.optionsOf(found.shipment))
         }
@@ -176,7 +176,7 @@ const totalsInput = (
 
 const taxableOf = (
   { currency, lines, shippingTotal }: OrderTotals<LineWithKey>,
-  { shippingAddress = null }: PriceFactors,
+  { shippingAddress = null }: PricingRequest,
   { taxClassId: shippingClassId = null }: Pick<ShippingPrice, "taxClassId">
 ): Taxable => ({
   currency,

@@ -80,6 +80,8 @@ export interface Basket {
   readonly secretHash: string
   readonly lines: ReadonlyArray<BasketLine>
   readonly candidates?: PricingCandidates | undefined
+  /** Of a stored cart. */
+  readonly metadata?: Readonly<Record<string, unknown>>
   /** Promotions that this order already uses; they do not count against their limits. */
   readonly used?: ReadonlyArray<PromotionId> | undefined
   /** As the order was sold with it; absent: as it is now. */

@@ -77,14 +77,16 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
      * CHECKOUT_FAILED.
      */
     const quote = Effect.fn("Quotes.quote")(function*(request: QuoteRequest & Pick<PricingRequest, "metadata">) {
+      const basket: Basket = yield* basketOf(request)
+      const metadata = { ...basket.metadata, ...request.metadata }
       const decide = extensions.decide({
         checkoutId: null,
         cartId: request.cartId ?? null,
         currency: request.currency,
         shippingAddress: request.shippingAddress ?? null,
-        metadata: request.metadata ?? {}
+        metadata
       })
-      return quoteOf(yield* pricing.price(yield* basketOf(request), request, null, decide))
+      return quoteOf(yield* pricing.price(basket, { ...request, metadata }, null, decide))
     })
 
     /** 404 for a cart of another visitor; 422 for an inactive or empty cart, or an address without a shipping rate. */
@@ -97,7 +99,12 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
       const { billingAddress, promotionCodes } = stored.choices
       const options = yield* pricing.offered(
         cart,
-        { ...request, billingAddress, promotionCodes: request.promotionCodes ?? promotionCodes },
+        {
+          ...request,
+          billingAddress,
+          promotionCodes: request.promotionCodes ?? promotionCodes,
+          metadata: cart.metadata
+        },
         customerId
       )
       return { currency: cart.currency, rates: options.map(shownOption) }

@@ -21,6 +21,8 @@ export interface LinesToPrice<L extends LineToPrice = LineToPrice> {
   readonly currency: string
   /** Null for a guest. */
   readonly customerId: CustomerId | null
+  /** Of the cart, order or sale: `orderType` of a till, for example. */
+  readonly metadata: Readonly<Record<string, unknown>>
   readonly lines: ReadonlyArray<L>
 }
 

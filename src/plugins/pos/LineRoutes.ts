@@ -10,6 +10,7 @@ import {
   Text,
   VariantId
 } from "stoa/plugin"
+import { type LineMove, PosExtensions } from "./Extensions.ts"
 import { isEqualLine, newLine, together } from "./Lines.ts"
 import { type Action, approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
@@ -120,6 +121,13 @@ interface Changing {
   readonly token: string | undefined
 }
 
+/** The approvals that other plugins ask for a change of a line, or for its removal. */
+const extensionApprovals = (move: LineMove) =>
+  Effect.flatMap(
+    PosExtensions,
+    ({ all }) => Effect.forEach(all(), ({ lineChanging }) => lineChanging?.(move) ?? Effect.undefined)
+  )
+
 /** Writes a line of a sale: `lineOf` gives it, and the one that it was. */
 const writeLine = Effect.fnUntraced(function*(
   call: PluginCall,
@@ -133,6 +141,9 @@ const writeLine = Effect.fnUntraced(function*(
       const { base, before } = yield* lineOf(sale)
       const line = yield* applied(call, sale, base, change)
       const allowed = yield* approval(call, token, transactionId, before, line)
+      const others = before === undefined
+        ? []
+        : yield* extensionApprovals({ sale, before, after: line, reason: change.reason, token })
       const same = before === undefined ? sale.lines.find((one) => isEqualLine(one, line)) : undefined
       const merged = same === undefined ? line : together(same, line)
       if (merged.quantity > 9_999) return yield* new TooMany()
@@ -141,7 +152,7 @@ const writeLine = Effect.fnUntraced(function*(
       const marked = { ...merged, overrideBy: allowed?.by ?? merged.overrideBy }
       return {
         lines: known ? sale.lines.map((one) => one.id === merged.id ? marked : one) : [...sale.lines, marked],
-        ...(allowed === undefined ? {} : { also: allowed.spend })
+        also: Effect.forEach([allowed, ...others], (one) => one?.spend ?? Effect.void)
       }
     }))
   return yield* shownLine(after, written)
@@ -157,12 +168,22 @@ const lineIn = (itemId: string) => ({ lines }: Sale) => {
   return line === undefined ? Effect.fail(new LineNotFound()) : Effect.succeed({ base: line, before: line })
 }
 
-const remove = Effect.fnUntraced(function*(call: PluginCall, transactionId: string, itemId: string) {
+const remove = Effect.fnUntraced(function*(
+  call: PluginCall,
+  { token, transactionId }: Changing,
+  itemId: string,
+  reason: string | undefined
+) {
   const removedAt = yield* DateTime.nowAsDate
   yield* changeSale(call, transactionId, (sale) =>
-    Effect.map(lineIn(itemId)(sale), () => ({
-      lines: sale.lines.map((line) => line.id === itemId ? { ...line, removedAt } : line)
-    })))
+    Effect.gen(function*() {
+      const { before } = yield* lineIn(itemId)(sale)
+      const allowed = yield* extensionApprovals({ sale, before, after: null, reason, token })
+      return {
+        lines: sale.lines.map((line) => line.id === itemId ? { ...line, removedAt } : line),
+        also: Effect.forEach(allowed, (one) => one?.spend ?? Effect.void)
+      }
+    }))
   return { removed: true as const }
 })
 
@@ -218,8 +239,20 @@ export const lineRoutes = [
     summary: "Remove an item",
     description: "404 without transaction or item; 422 when the transaction is not open.",
     permission: operate,
+    headers: overrideHeader,
+    errors,
+    query: {
+      reason: Schema.optional(Text.annotate({ description: "Why it is removed: for what a kitchen has begun." }))
+    },
     success: Schema.Struct({ removed: Schema.Literal(true) })
-  }).handle((call) => remove(call, call.params.id, call.params.itemId)),
+  }).handle((call) =>
+    remove(
+      call,
+      { transactionId: call.params.id, token: call.headers["x-pos-override"] },
+      call.params.itemId,
+      call.query.reason
+    )
+  ),
   routes.post("/transactions/:id/codes", {
     summary: "Add a promotion code",
     description: "422 for a code that does not apply, or a transaction that is not open.",

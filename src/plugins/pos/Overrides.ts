@@ -82,7 +82,8 @@ export interface Approval {
 /** For what needs no token. */
 export const freely: Approval = { by: null, spend: Effect.void, during: (work) => work }
 
-interface Asked {
+/** What an approval is asked for. */
+export interface Asked {
   readonly action: Action
   /** Its holders need no token. */
   readonly permission: string

@@ -3,6 +3,7 @@ import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { CurrencyCode, type EntityId, type PluginCall, uuid } from "stoa/plugin"
+import { PosExtensions } from "./Extensions.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { changesSince, lastPosition, type Sellable, sellablesAfter } from "./SessionRepo.ts"
 import { activeTerminal, authorOf, placeOf, routes, type Terminal, tillOrDevice } from "./Terminals.ts"
@@ -49,7 +50,13 @@ const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId
   const cursor = yield* db.use(lastPosition)()
   const changed = since === undefined ? undefined : yield* db.use(changesSince)(since)
   const only = changed === undefined || changed.isWide ? undefined : changed.entityIds
+  const { all } = yield* PosExtensions
+  const added = yield* Effect.forEach(
+    all().flatMap(({ session }) => session ?? []),
+    ({ name, read }) => Effect.map(read(terminal), (data) => [name, data] as const)
+  )
   return {
+    ...Object.fromEntries(added),
     cursor: String(cursor),
     isComplete: only === undefined,
     terminal,

@@ -1,14 +1,27 @@
 import { Effect, Schema, Struct } from "effect"
-import { conflict, CurrentActor, fieldsOf, holds, listOf, type PluginCall, Text, uuid, visibleRows } from "stoa/plugin"
+import {
+  conflict,
+  CurrentActor,
+  fieldsOf,
+  holds,
+  listOf,
+  newId,
+  type PluginCall,
+  Text,
+  uuid,
+  visibleRows
+} from "stoa/plugin"
+import { PosExtensions } from "./Extensions.ts"
 import { Figures, figuresOf } from "./FiguresRepo.ts"
 import { endLogins } from "./Logins.ts"
 import { approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
-import { lines, payments, transactions } from "./Sales.ts"
+import { lines, payments, sale, transactions } from "./Sales.ts"
 import {
   CashEvent,
   cashEvents,
   logins,
+  type NewShift,
   noteCash,
   ownShift,
   type Shift,
@@ -16,7 +29,7 @@ import {
   shifts,
   startShift
 } from "./Shifts.ts"
-import { admin, authorOf, manage, operate, routes } from "./Terminals.ts"
+import { activeTerminal, admin, authorOf, findTerminal, manage, operate, routes } from "./Terminals.ts"
 
 class SalesOpen extends conflict(
   "PosSalesOpen",
@@ -51,8 +64,11 @@ const shownShift = (call: PluginCall, shift: Shift) =>
   Effect.map(isBlind(call), (blind) => blind ? { ...shift, expectedCash: null, cashVariance: null } : shift)
 
 /** Opens a shift, which the key of a login belongs to from then on. */
-const open = Effect.fn("Shifts.openBy")(function*(call: PluginCall, terminalId: string, openingFloat: number) {
-  const shift = yield* startShift(call, terminalId, openingFloat)
+const open = Effect.fn("Shifts.openBy")(function*(call: PluginCall, { id = newId(), ...wanted }: NewShift) {
+  const { all } = yield* PosExtensions
+  const terminal = yield* activeTerminal(call.db, wanted.terminalId)
+  yield* Effect.forEach(all(), ({ shiftOpening }) => shiftOpening?.(id, terminal) ?? Effect.void)
+  const shift = yield* startShift(call, { id, ...wanted })
   const { keyId } = call.actor
   if (keyId !== undefined) {
     const mine = yield* call.db.table(logins).list({ operatorId: shift.operatorId, shiftId: null })
@@ -65,9 +81,10 @@ const open = Effect.fn("Shifts.openBy")(function*(call: PluginCall, terminalId: 
 /** Empty sales are voided with their shift; others have to be ended before. Returns how many were empty. */
 const endEmpty = Effect.fnUntraced(function*({ db }: PluginCall, shiftId: string) {
   // Written before they are looked at: nothing comes to a sale that is voided.
-  const ended = yield* db.table(transactions).updateMany(
-    { shiftId, status: "open" },
-    { status: "voided", voidReason: "The shift was closed." }
+  const found = yield* db.table(transactions).list({ shiftId, status: "open" }, { order: ["id"] })
+  const ended = yield* Effect.forEach(
+    found,
+    ({ id }) => db.use(sale).move("void", id, { voidReason: "The shift was closed." })
   )
   if (ended.length === 0) return 0
   const of = { transactionId: { in: ended.map(({ id }) => id) } }
@@ -86,7 +103,11 @@ const endEmpty = Effect.fnUntraced(function*({ db }: PluginCall, shiftId: string
 const close = Effect.fn("Shifts.close")(function*(call: PluginCall, id: string, closingCount: number) {
   const { actor, db } = call
   const closed = yield* db.transaction(Effect.gen(function*() {
-    const { voidsCount } = yield* ownShift(actor, yield* db.use(shiftMachine).lock("close", id))
+    const shift = yield* ownShift(actor, yield* db.use(shiftMachine).lock("close", id))
+    const { voidsCount } = shift
+    const terminal = yield* findTerminal(db, shift.terminalId)
+    const { all } = yield* PosExtensions
+    yield* Effect.forEach(all(), ({ shiftClosing }) => shiftClosing?.(shift, terminal) ?? Effect.void)
     const ended = yield* endEmpty(call, id)
     const { cash } = yield* db.use(figuresOf)("shift_id", id)
     const { expected: expectedCash } = cash
@@ -139,10 +160,16 @@ export const shiftRoutes = [
     summary: "Open a shift",
     description: "404 without the terminal; 409 when it has an open shift; 422 when it is not active.",
     permission: operate,
-    input: Schema.Struct({ terminalId: uuid.schema, openingFloat: Minor }),
+    input: Schema.Struct({
+      id: Schema.optional(
+        uuid.schema.annotate({ description: "The id that it will have, which a checklist of its opening refers to." })
+      ),
+      terminalId: uuid.schema,
+      openingFloat: Minor
+    }),
     strict: true,
     success: ShiftView
-  }).handle((call) => open(call, call.input.terminalId, call.input.openingFloat)),
+  }).handle((call) => open(call, call.input)),
   routes.post("/shifts/:id/close", {
     summary: "Close a shift with what the drawer holds",
     description: "Ends the logins of the shift. 404; 403 for another operator's; 409 with open sales; 422 when closed.",

@@ -13,6 +13,7 @@ import {
   json,
   longText,
   machine,
+  newId,
   oneOf,
   type PluginCall,
   type PluginDatabase,
@@ -102,11 +103,18 @@ export const openShift = Effect.fnUntraced(function*({ actor, db }: PluginCall, 
   return shift.status === "open" ? shift : yield* new ShiftClosed()
 })
 
+/** `openingFloat` in minor units. */
+export interface NewShift {
+  readonly id?: string | undefined
+  readonly terminalId: string
+  readonly openingFloat: number
+}
+
 /** Opens a shift with the float as its first entry. 404; 409 with an open one at the till; 422 for an inactive till. */
 export const startShift = Effect.fn("Shifts.open")(
-  function*({ actor, db }: PluginCall, terminalId: string, openingFloat: number) {
+  function*({ actor, db }: PluginCall, { id = newId(), openingFloat, terminalId }: NewShift) {
     yield* activeTerminal(db, terminalId)
-    const row = { terminalId, operatorId: authorOf(actor), openingFloat }
+    const row = { id, terminalId, operatorId: authorOf(actor), openingFloat }
     const shift = yield* Effect.catchIf(db.table(shifts).insert(row), isConflict, () => new ShiftOpen())
     if (openingFloat > 0) {
       yield* db.table(cashEvents).insert({

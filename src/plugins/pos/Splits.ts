@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import { allocate, conflict, CurrencyCode, invalid, newId, type PluginCall, uuid } from "stoa/plugin"
+import { type MovedUnits, PosExtensions } from "./Extensions.ts"
 import { isEqualLine, together } from "./Lines.ts"
 import { isTaken, lines, sale, transactions, TransactionView } from "./Sales.ts"
 import { changeSale, openSale, type Sale, shownSale } from "./SaleStore.ts"
@@ -36,6 +37,12 @@ const SplitAnswer = Schema.Struct({
   transactions: Schema.Array(TransactionView),
   amounts: Schema.Array(Schema.Int).annotate({ description: "For `ways`: minor units, which add up to the total." })
 })
+
+const informExtensions = (moved: ReadonlyArray<MovedUnits>) =>
+  Effect.flatMap(
+    PosExtensions,
+    ({ all }) => Effect.forEach(all(), ({ linesMoved }) => linesMoved?.(moved) ?? Effect.void)
+  )
 
 const requireUnpaid = ({ payments }: Sale) => payments.some(isTaken) ? new AlreadyPaid() : Effect.void
 
@@ -75,7 +82,8 @@ const splitInto = Effect.fnUntraced(function*(
         }
       })
     )
-    return yield* Effect.forEach(parts, ({ items }) =>
+    const units: Array<MovedUnits> = []
+    const ids = yield* Effect.forEach(parts, ({ items }) =>
       Effect.gen(function*() {
         const head = { shiftId, terminalId, currency: CurrencyCode.make(currency), orderType }
         const part = yield* startTransaction(call, { ...head, customerId }, { parentId: id })
@@ -83,9 +91,11 @@ const splitInto = Effect.fnUntraced(function*(
           const line = before.lines.find((one) => one.id === itemId)
           if (line === undefined) return []
           const { createdAt: _, ...copy } = line
+          const to = newId()
+          units.push({ from: itemId, to, quantity })
           return [{
             ...copy,
-            id: newId(),
+            id: to,
             transactionId: part.id,
             position,
             quantity,
@@ -94,6 +104,8 @@ const splitInto = Effect.fnUntraced(function*(
         }))
         return part.id
       }))
+    yield* informExtensions(units)
+    return ids
   }))
   // Prices are asked for outside of the transaction, as everywhere.
   const priced = yield* Effect.forEach([id, ...made], (one) => changeSale(call, one, () => Effect.succeed({})))
@@ -126,21 +138,22 @@ const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, f
     const first = Math.max(0, ...target.lines.map(({ position }) => position)) + 1
     yield* db.table(lines).updateMany({ transactionId: from, removedAt: null }, { removedAt })
     const equal = new Map<string, Sale["lines"][number]>()
+    const units: Array<MovedUnits> = []
     const others = source.lines.filter((line) => {
       const same = target.lines.find((one) => isEqualLine(equal.get(one.id) ?? one, line))
       if (same === undefined) return true
       const both = together(equal.get(same.id) ?? same, line)
       if (both.quantity > 9_999) return true
       equal.set(same.id, both)
+      units.push({ from: line.id, to: same.id, quantity: line.quantity })
       return false
     })
     if (others.length > 0) {
-      yield* db.table(lines).insertMany(others.map(({ createdAt: _, ...line }, at) => ({
-        ...line,
-        id: newId(),
-        transactionId: id,
-        position: first + at
-      })))
+      yield* db.table(lines).insertMany(others.map(({ createdAt: _, ...line }, at) => {
+        const to = newId()
+        units.push({ from: line.id, to, quantity: line.quantity })
+        return { ...line, id: to, transactionId: id, position: first + at }
+      }))
     }
     if (equal.size > 0) {
       yield* db.table(lines).updateEach(
@@ -151,6 +164,7 @@ const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, f
         }))
       )
     }
+    yield* informExtensions(units)
     const voidReason = `Merged into ${into.receiptNumber}.`
     yield* db.use(sale).move("void", from, { voidReason, subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 })
     const shift = locked.find((one) => one.id === shiftId)

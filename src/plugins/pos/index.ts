@@ -1,10 +1,11 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { type KeyScopeOption, modelOf, pluginWith } from "stoa/plugin"
 import { GiftCards } from "../gift-cards/index.ts"
 import { PrintQueue } from "../notifications/index.ts"
 import { tillMethods } from "./CardTerminals.ts"
 import { closingRoutes, closings } from "./Closings.ts"
 import { deviceRoutes } from "./Devices.ts"
+import { PosExtensions } from "./Extensions.ts"
 import { fiscalRecords } from "./FiscalRecords.ts"
 import { fiscalRoutes } from "./FiscalRoutes.ts"
 import { posTasks } from "./Jobs.ts"
@@ -13,6 +14,7 @@ import { lookupRoutes } from "./Lookups.ts"
 import { attempts, operatorRoutes, pins } from "./Operators.ts"
 import { overrides } from "./Overrides.ts"
 import { paymentRoutes } from "./PaymentRoutes.ts"
+import { Pos } from "./Pos.ts"
 import { PosOptions, PosSettings } from "./PosOptions.ts"
 import { receiptMail, receiptRoutes } from "./Receipts.ts"
 import { returnRoutes } from "./ReturnRoutes.ts"
@@ -28,8 +30,15 @@ import { terminalWebhook } from "./TerminalWebhook.ts"
 import { transactionRoutes } from "./TransactionRoutes.ts"
 
 export type { PosTerminalAdapter, TerminalEvent, TerminalOutcome, TerminalRequest } from "./CardTerminals.ts"
+export { type LineMove, type MovedUnits, type PosExtension, PosExtensions } from "./Extensions.ts"
 export type { FiscalAdapter, FiscalRecord } from "./FiscalRecords.ts"
+export { type Action, type Approval, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
+export { Pos } from "./Pos.ts"
+export type { SaleLine, Transaction } from "./Sales.ts"
+export type { Sale } from "./SaleStore.ts"
+export type { Shift } from "./Shifts.ts"
 export { stripeTerminal, type StripeTerminalOptions } from "./StripeTerminal.ts"
+export type { Terminal } from "./Terminals.ts"
 
 const permissions = [
   { scope: "pos:operate", description: "Sell at a till" },
@@ -78,7 +87,8 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
     closings,
     fiscalRecords
   }),
-  layer: PosOptions.layerOf(settings),
+  layer: Layer.mergeAll(PosOptions.layerOf(settings), Pos.layer, PosExtensions.layer),
+  exports: [Pos, PosExtensions],
   events: ["pos.completed", "pos.voided", "pos.returned", "pos.shift_closed", "pos.closing"],
   mailTemplates: [receiptMail],
   paymentMethods: () => Effect.map(PosOptions, ({ terminals }) => tillMethods(terminals)),
