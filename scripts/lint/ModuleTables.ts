@@ -61,6 +61,7 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
     "fulfillment_events",
     "orders",
     "order_lines",
+    "order_mails",
     "order_notes",
     "order_return_lines",
     "order_returns",

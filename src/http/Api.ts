@@ -24,6 +24,7 @@ import { ExportsGroup, ImportsGroup } from "./import-export/ImportsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
 import { JobsGroup } from "./jobs/JobsApi.ts"
 import { MailGroup } from "./mail/MailApi.ts"
+import { MessagesGroup } from "./mail/MessagesApi.ts"
 import { FilesGroup, MediaGroup, UploadsGroup } from "./media/MediaApi.ts"
 import {
   AdminOrdersGroup,
@@ -85,6 +86,7 @@ export const Api = HttpApi.make("stoa")
   .add(MyReturnsGroup)
   .add(DownloadsGroup)
   .add(MailGroup)
+  .add(MessagesGroup)
   .add(CustomersGroup)
   .add(CustomerGroupsGroup)
   .add(CustomerRecordsGroup)

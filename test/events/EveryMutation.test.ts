@@ -1,11 +1,11 @@
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/http/Api.ts"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { IdempotentChange } from "../../src/http/middleware/Idempotency.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { type Answer, api, type asAdmin, asAnonymous, inOrganization, withApp } from "../support/TestApp.ts"
+import { type Answer, api, type asAdmin, asAnonymous, inOrganization, live, testAppLayer } from "../support/TestApp.ts"
 import { askerOf, asks, filled, namesIn, type Probe, refusedAnyway, writes } from "../tenancy/Probes.ts"
 import { anAddress, aStore, type Store } from "../tenancy/Stores.ts"
 import type { Entry } from "./ChangeLog.ts"
@@ -159,6 +159,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/orders/:id/cancel": ["orders.cancel", "orders.statusChange", "refunds.create"],
   "POST /api/admin/compensation-failures/:id/retry": ["refunds.retry"],
   "POST /api/admin/compensation-failures/:id/resolve": ["compensations.resolve"],
+  "POST /api/orders/:id/messages/:mid/resend": [],
   // The first request issues the invoice.
   "POST /api/orders/:id/invoice/email": ["invoices.create"],
   "POST /api/customers": ["customers.create"],
@@ -322,7 +323,7 @@ const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.st
 const isRemoval = (type: string) =>
   /\.(delete|removeItem|unlink|detach|removeAddress|removeInteraction|removeNote)$/.test(type)
 
-withApp("the change log", (it) => {
+layer(testAppLayer({ email: { send: async () => {} } }), live)("the change log", (it) => {
   it.effect(
     "the change log has exactly one entry for every record that a request changed, with its actor, request and idempotency record",
     () =>

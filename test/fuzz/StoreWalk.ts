@@ -173,6 +173,10 @@ export const oddsWalk = Effect.fnUntraced(function*({ as, entity: entityId, orde
   yield* api("DELETE", "/api/me", { headers: leaver.bearer })
 })
 
+/** A mail about an order that is sent again. */
+export const messageWalk = ({ as, message, sent }: Store) =>
+  api("POST", `/api/orders/${sent}/messages/${message}/resend`, { as, body: { to: "ann@home.example" } })
+
 /** A webhook endpoint without a listener, whose secret and delivery are asked for again. */
 export const webhookWalk = Effect.fnUntraced(function*({ as, delivery, endpoint }: Store) {
   yield* api("PATCH", `/api/webhooks/${endpoint}`, { as, body: { description: "Changed" } })

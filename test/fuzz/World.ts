@@ -14,6 +14,7 @@ import {
   downloadWalk,
   guestWalk,
   mediaWalk,
+  messageWalk,
   oddsWalk,
   openStore,
   organizationOf,
@@ -98,6 +99,6 @@ export const everyWay = Effect.fnUntraced(function*(target: Target, organization
       oddsWalk(store)
     ])
   ], { concurrency: "unbounded" }))
-  yield* target.walk(Effect.andThen(webhookWalk(store), changeStore(store)))
+  yield* target.walk(Effect.all([webhookWalk(store), messageWalk(store), changeStore(store)]))
   return castOf(target, store, vendor)
 })

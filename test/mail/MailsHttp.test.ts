@@ -124,7 +124,7 @@ withMail("an order", (it) => {
         "the end of its mails",
         Effect.map(jobsAbout(cancelled?.id), (all) => all.every(({ status }) => status === "succeeded") && all)
       )
-      assert.deepStrictEqual(jobs.map(({ output }) => output), [{ skipped: "the order was cancelled" }])
+      assert.deepStrictEqual(jobs.map(({ output }) => output), [{ skipped: "The order was cancelled." }])
       assert.deepStrictEqual(about(server, "cid@home.example"), [])
     }))
 

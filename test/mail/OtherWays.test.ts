@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Mail, Mails } from "../../src/domain/mail/Mail.ts"
+import { OrderMailRepo } from "../../src/domain/mail/OrderMailRepo.ts"
 import { GiveUp } from "../../src/domain/platform/tasks/Task.ts"
 import { MailSettings } from "../../src/layers/mail/MailTexts.ts"
 import {
@@ -132,9 +133,20 @@ describe("mails over an adapter of the deployment", () => {
     }))
 })
 
+const unused = () => Effect.die("no mail of this test is about an order")
+
+const noRecords = Layer.succeed(
+  OrderMailRepo,
+  OrderMailRepo.of({ addressed: unused, addressedReturns: unused, note: () => Effect.void, paymentState: unused })
+)
+
 describe("mails that are not wanted", () => {
   const mailsWith = (options: Parameters<typeof MailSettings.layerOf>[0]) =>
-    queuedMailsLayer.pipe(Layer.provideMerge(jobsDouble), Layer.provide(MailSettings.layerOf(options)))
+    queuedMailsLayer.pipe(
+      Layer.provideMerge(jobsDouble),
+      Layer.provide(MailSettings.layerOf(options)),
+      Layer.provide(noRecords)
+    )
 
   const jobsAfter = (mail: Mail) =>
     Effect.gen(function*() {

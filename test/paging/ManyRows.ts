@@ -45,6 +45,7 @@ export const growing: Growing = {
   media_assets: {},
   members: {},
   order_lines: { columns: { ...few("order_id"), entity_type: "'digitalDownload'" } },
+  order_mails: { columns: { ...few("order_id"), outcome: "'sent'", failure: "null" } },
   order_notes: { of: "visibility = 'customer'", columns: few("order_id") },
   order_return_lines: { columns: { return_id: uuid, order_line_id: "t.order_line_id" } },
   order_returns: { of: "order_id in (select id from orders where cart_id is not null)", columns: few("order_id") },

@@ -5,7 +5,7 @@ import type { Table } from "../../src/domain/platform/records/Table.ts"
 const time = new Date("2024-05-06T07:08:09.010Z")
 
 /** Names of fields whose columns take UUIDs alone. */
-const isId = /^id$|Id$|^owner$|^leaseToken$/
+const isId = /^id$|Id$|^owner$|^leaseToken$|^resentFrom$/
 
 /** A value that a schema admits and that is neither null nor a default; `n` makes it different from others. */
 const valueOf = (name: string, ast: SchemaAST.AST, n: number): unknown => {

@@ -1,12 +1,12 @@
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
-import { withApp } from "../support/TestApp.ts"
+import { live, testAppLayer } from "../support/TestApp.ts"
 import { ownerless } from "./Footprint.ts"
 import { otherTenants, ownAffairs } from "./OtherTenants.ts"
 import { asks, files, nameless, reads, refusedAnyway, writes } from "./Probes.ts"
 
-withApp("two stores in one database", (it) => {
+layer(testAppLayer({ email: { send: async () => {} } }), live)("two stores in one database", (it) => {
   it.effect("two stores in one database are sent each other's ids on every route that names a record", () =>
     Effect.sync(() => {
       // Users, sessions and memberships: test/auth.

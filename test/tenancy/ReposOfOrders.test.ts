@@ -10,8 +10,8 @@ import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { Handover, UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { UnpaidOrderRepo } from "../../src/domain/orders/UnpaidOrderRepo.ts"
-import { systemActor } from "../../src/domain/platform/access/Actor.ts"
-import { newId, type OrderId, OrderNoteId } from "../../src/domain/platform/ids/Id.ts"
+import { currentOrganization, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { newId, type OrderId, OrderMessageId, OrderNoteId } from "../../src/domain/platform/ids/Id.ts"
 import { TaxNoticeRepo } from "../../src/domain/tax/TaxRepo.ts"
 import { anInvoice } from "../invoices/AnInvoice.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -80,7 +80,14 @@ const aNote = (orderId: OrderId) =>
 
 const mailsOf = (orderId: OrderId) =>
   OrderMailRepo.use(Effect.fnUntraced(function*(repo) {
-    yield* repo.note({ id: newId(), orderId, template: "order-confirmation", failure: null })
+    yield* repo.note([{
+      id: OrderMessageId.make(newId()),
+      organizationId: yield* currentOrganization,
+      orderId,
+      template: "order-confirmation",
+      outcome: "sent",
+      content: null
+    }])
     const sql = yield* SqlClient.SqlClient
     return (yield* sql`select 1 from order_mails where order_id = ${orderId}::uuid`).length
   }))
@@ -217,7 +224,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
         addressed,
         [["org_default", "cart@x.example"]],
         ["carts", "id", cart, [["org_default", "customer@x.example"]]],
-        ["customers", "id", customer, []]
+        ["customers", "id", customer, [["org_default", null]]]
       )
     }))
 

@@ -147,6 +147,18 @@ const moneyOf = Effect.fnUntraced(function*(organizationId: string) {
   return { refundable: paid.id, refundableLine, refund, authorized: authorized.id, failure, otherFailure }
 })
 
+/** A mail about an order that was sent; none in a deployment without mail. */
+const messageOf = Effect.fnUntraced(function*(as: typeof asAdmin, order: string) {
+  yield* make(as, `/api/orders/${order}/invoice/email`, { to: "ann@home.example" })
+  const [sent] = yield* onDatabase((sql) =>
+    sql<
+      { id: string }
+    >`update order_mails set outcome = 'sent', failure = null, sent_at = now() where order_id = ${order}::uuid
+      returning id`
+  )
+  return sent?.id ?? randomUUID()
+})
+
 /** Returns of an order that was handed over, one before each step, and one that its customer asked for. */
 const returnsOf = Effect.fnUntraced(function*(
   organizationId: string,
@@ -184,7 +196,8 @@ const returnsOf = Effect.fnUntraced(function*(
     yield* take(id, "receive", { lines: [{ lineItemId: sentLine, quantity: 1, disposition: "scrap" }] })
   }
   const ownReturn = yield* asked(own.buyer, `/api/me/orders/${own.order}/returns`, own.orderLine)
-  return { sent: sent.id, sentLine, askedBack, worn, withdrawn, onItsWay, cameBack, swapped, ownReturn }
+  const message = yield* messageOf(as, sent.id)
+  return { message, sent: sent.id, sentLine, askedBack, worn, withdrawn, onItsWay, cameBack, swapped, ownReturn }
 })
 
 /**

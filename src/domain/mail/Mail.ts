@@ -1,5 +1,6 @@
 import { Context, type Effect, Schema, Struct } from "effect"
-import { OrderId } from "../platform/ids/Id.ts"
+import type { CurrentActor } from "../platform/access/Actor.ts"
+import { OrderId, type OrderMessageId } from "../platform/ids/Id.ts"
 import { ShortText } from "../platform/text/Storable.ts"
 
 const Amount = Schema.Int
@@ -95,6 +96,12 @@ export type CoreMailTemplate = Exclude<MailTemplate, PluginMail["template"]>
 
 export type MailOf<T extends MailTemplate> = Extract<Mail, { readonly template: T }>
 
+/** A mail, encrypted for its organization. */
+export interface MailContent {
+  readonly keyId: string
+  readonly encrypted: string
+}
+
 /**
  * Sends mails in background jobs (docs/mail.md); inside a transaction exactly if that commits. Skips a mail that cannot
  * be sent.
@@ -106,6 +113,14 @@ export class Mails extends Context.Service<Mails, {
   /** With a key the mail is sent once for its organization and key, as long as its job is kept. */
   readonly send: (mail: Mail, idempotencyKey?: string) => Effect.Effect<void>
   readonly sendAll: (mails: ReadonlyArray<Mail>) => Effect.Effect<void>
+  /** The receiver of a mail; null where no key opens it. */
+  readonly receiverOf: (organizationId: string, content: MailContent) => string | null
+  /** Sends a mail about an order to another address; its new id, or undefined where no key opens its content. */
+  readonly sendAgain: (
+    id: OrderMessageId,
+    content: MailContent,
+    to: string
+  ) => Effect.Effect<OrderMessageId | undefined, never, CurrentActor>
 }>()("stoa/domain/mail/Mails") {}
 
 /** Longest address that mail servers take (RFC 5321, 4.5.3.1). */

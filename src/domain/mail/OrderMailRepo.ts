@@ -9,7 +9,7 @@ import { decoding } from "../platform/records/Rows.ts"
 const Addressed = Schema.Struct({
   type: Schema.String,
   organizationId: Schema.String,
-  email: Schema.String,
+  email: Schema.NullOr(Schema.String),
   record: Schema.Unknown,
   previousStatus: Schema.NullOr(Schema.String)
 })
@@ -19,7 +19,7 @@ const Payment = Schema.Struct({ state: Schema.Literals(["awaited", "paid", "give
 
 const AddressedReturn = Schema.Struct({
   organizationId: Schema.String,
-  email: Schema.String,
+  email: Schema.NullOr(Schema.String),
   orderNumber: Schema.String,
   currency: Schema.String,
   record: Schema.Unknown,
@@ -33,12 +33,19 @@ const email = "coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email)"
 const buyer = `left join carts_read c on c.id = o.cart_id and c.organization_id = o.organization_id
           left join customers_read p on p.id = o.customer_id and p.organization_id = o.organization_id`
 
-interface NotedMail {
-  readonly id: string
-  readonly orderId: OrderId
-  readonly template: string
-  readonly failure: string | null
-}
+/** A mail about an order, as it was queued or ended. */
+export type NotedMail =
+  & Pick<StoredMail, "id" | "organizationId" | "orderId" | "template" | "outcome" | "content">
+  & Partial<Pick<StoredMail, "failure" | "subject" | "resentFrom">>
+
+type StoredMail = typeof orderMails.schema.Type
+
+const toRow = ({ orderId, organizationId, resentFrom, ...mail }: NotedMail) => ({
+  ...mail,
+  organization_id: organizationId,
+  order_id: orderId,
+  resent_from: resentFrom
+})
 
 const make = (sql: SqlClient.SqlClient) => {
   const events = decoding(sql, Addressed)
@@ -53,7 +60,6 @@ const make = (sql: SqlClient.SqlClient) => {
           ${sql.literal(buyer)}
           where e.id = any(${ids}::uuid[])
             and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${ids}::uuid[])))
-            and coalesce(${sql.literal(email)}, '') <> ''
             and o.metadata->'mails' is distinct from 'false'
           order by e.event_sequence`,
     Effect.orDie
@@ -70,7 +76,7 @@ const make = (sql: SqlClient.SqlClient) => {
           left join orders_read n on n.id = (e.payload->>'replacementOrderId')::uuid
             and n.organization_id = e.organization_id
           ${sql.literal(buyer)}
-          where e.id = any(${ids}::uuid[]) and coalesce(${sql.literal(email)}, '') <> ''
+          where e.id = any(${ids}::uuid[])
             and e.payload->>'status' is distinct from e.before->>'status'
           order by e.event_sequence`,
     Effect.orDie
@@ -85,20 +91,30 @@ const make = (sql: SqlClient.SqlClient) => {
     return row?.state
   }, Effect.orDie)
 
-  /** Records a sent or failed mail for the order's timeline. `failure` must not contain personal data. */
-  const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
+  /** Records mails of orders that are there. `failure` must not contain personal data. What was sent stays so. */
+  const note = Effect.fn("OrderMailRepo.note")(function*(mails: ReadonlyArray<NotedMail>) {
+    if (mails.length === 0) return
     yield* sql`insert into order_mails ${
       orderMails.insert(sql, {
-        id: sql`${id}::uuid`,
-        organizationId: "organization_id",
-        orderId: "id",
-        template: sql`${template}`,
-        outcome: sql`${failure === null ? "sent" : "failed"}`,
-        failure: sql`${failure}::text`
+        id: sql`m.id`,
+        organizationId: "o.organization_id",
+        orderId: "o.id",
+        template: sql`m.template`,
+        outcome: sql`m.outcome`,
+        failure: sql`m.failure`,
+        subject: sql`m.subject`,
+        sentAt: sql`case m.outcome when 'sent' then now() end`,
+        resentFrom: sql`m.resent_from`,
+        content: sql`m.content`
       })
-    } from orders_read where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
-        on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, at = excluded.at
-          where order_mails.outcome = 'failed'`
+    } from jsonb_to_recordset(${
+      JSON.stringify(mails.map(toRow))
+    }::jsonb) as m (id uuid, organization_id text, order_id uuid, template text,
+          outcome text, failure text, subject text, resent_from uuid, content jsonb)
+        join orders_read o on o.id = m.order_id and o.organization_id = m.organization_id
+        on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, at = excluded.at,
+            sent_at = excluded.sent_at, subject = coalesce(excluded.subject, order_mails.subject)
+          where excluded.outcome <> 'queued' and order_mails.outcome <> 'sent'`
   }, Effect.orDie)
   return { addressed, addressedReturns, note, paymentState }
 }

@@ -42,12 +42,16 @@ const changeOf = (organizationId: string, to: string, order: MailedOrder, previo
   data: { orderId: order.id, orderNumber: order.orderNumber, newStatus: order.status, previousStatus }
 })
 
-/** No mail if the record cannot be decoded: it must not block the change log. */
+/** Without an address it is recorded and not sent. No mail if the record cannot be decoded: it must not block the change log. */
 const mailOf = ({ email, organizationId, previousStatus, record, type }: Addressed): ReadonlyArray<Mail> => {
   const order = Option.getOrUndefined(decode(record))
   if (order === undefined) return []
-  if (type === "orders.create") return order.isDraft === true ? [] : [confirmationOf(organizationId, email, order)]
-  return isFailedCheckout(order) ? [] : [changeOf(organizationId, email, order, previousStatus ?? "pending")]
+  if (type === "orders.create") {
+    return order.isDraft === true
+      ? []
+      : [confirmationOf(organizationId, email ?? "", order)]
+  }
+  return isFailedCheckout(order) ? [] : [changeOf(organizationId, email ?? "", order, previousStatus ?? "pending")]
 }
 
 const decodeReturn = Schema.decodeUnknownOption(
@@ -56,7 +60,7 @@ const decodeReturn = Schema.decodeUnknownOption(
 
 const isBack = (status: Return["status"]) => status === "received" || status === "refunded" || status === "exchanged"
 
-const returnMailOf = ({ email: to, organizationId, record, ...of }: AddressedReturn): ReadonlyArray<Mail> => {
+const returnMailOf = ({ email, organizationId, record, ...of }: AddressedReturn): ReadonlyArray<Mail> => {
   const found = Option.getOrUndefined(decodeReturn(record))
   if (found === undefined) return []
   const { lines, number: returnNumber, ...shown } = found
@@ -64,7 +68,12 @@ const returnMailOf = ({ email: to, organizationId, record, ...of }: AddressedRet
     const quantity = isBack(found.status) ? receivedQuantity : line.quantity
     return quantity === 0 ? [] : [{ ...Struct.pick(line, ["title", "variantTitle", "sku"]), quantity }]
   })
-  return [{ template: "order-return", to, organizationId, data: { ...of, ...shown, returnNumber, lines: mailed } }]
+  return [{
+    template: "order-return",
+    to: email ?? "",
+    organizationId,
+    data: { ...of, ...shown, returnNumber, lines: mailed }
+  }]
 }
 
 export const orderMails: Effect.Effect<EventSubscriber, never, Mails | OrderMailRepo> = Effect.gen(function*() {

@@ -90,7 +90,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: OrderId, organization: strin
       from payment_events_read v join o on o.id = v.order_id and o.organization_id = v.organization_id
     union all select 7, m.id::text, 'mail', m.template, m.at, null,
         jsonb_strip_nulls(jsonb_build_object('outcome', m.outcome, 'failure', m.failure))
-      from order_mails m join o on o.id = m.order_id
+      from order_mails m join o on o.id = m.order_id where m.outcome in ('sent', 'failed')
     union all ${changeLog("is not null")} union all ${changeLog("is null")}
     union all ${returns}
     union all ${refund(false)} union all ${refund(true)}

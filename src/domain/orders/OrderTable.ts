@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { CartId, OrderId, PaymentId, Uuid } from "../platform/ids/Id.ts"
+import { CartId, OrderId, OrderMessageId, PaymentId, Uuid } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -77,13 +77,20 @@ export const StatusChange = Schema.Struct({
 
 export const orderHistory = new Table("order_status_history", StatusChange, { unset: ["changedAt"] })
 
+export const MailOutcome = Schema.Literals(["queued", "sent", "failed", "skipped"])
+
 const OrderMail = Schema.Struct({
-  id: Uuid,
+  id: OrderMessageId,
   organizationId: Schema.String,
   orderId: OrderId,
   template: Schema.String,
-  outcome: Schema.Literals(["sent", "failed"]),
+  outcome: MailOutcome,
   failure: Schema.NullOr(Schema.String),
+  subject: Schema.NullOr(Schema.String),
+  sentAt: Schema.NullOr(Time),
+  resentFrom: Schema.NullOr(OrderMessageId),
+  /** The encrypted mail (`QueuedMails.ts`); null for mails of an earlier version. */
+  content: Schema.NullOr(Schema.Struct({ keyId: Schema.String, encrypted: Schema.String })),
   at: Time
 })
 

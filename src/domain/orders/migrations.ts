@@ -257,5 +257,17 @@ export const migrations = {
         email, shipping_address, metadata, is_draft, revision, placed_at, updated_at, fulfilled_at, cancelled_at,
         imported_at, tax_exemption
       from orders`
+  ),
+  // Mails that wait or are not sent have rows too.
+  "0013_order_messages": statements(
+    `alter table order_mails drop constraint order_mails_outcome_check, drop constraint order_mails_check,
+      add constraint order_mails_outcome check (outcome in ('queued', 'sent', 'failed', 'skipped')),
+      add constraint order_mails_reason check ((failure is null) = (outcome in ('queued', 'sent'))),
+      add column subject text, add column sent_at timestamptz,
+      add column resent_from uuid, add column content jsonb`,
+    "update order_mails set sent_at = at where outcome = 'sent'",
+    "create index order_mails_listed on order_mails (organization_id, at desc, id desc)",
+    "create index order_mails_by_outcome on order_mails (organization_id, outcome, at desc, id desc)",
+    ...countedBy({ table: "order_mails", part: (row) => `${row}.outcome` })
   )
 }

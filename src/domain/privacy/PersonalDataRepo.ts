@@ -163,6 +163,7 @@ const anonymizeRecords = Effect.fnUntraced(
     yield* sql`update compensation_failures set note = null where ${theirs} and note is not null`
     yield* sql`update order_returns set photos = '[]', rejection_reason = null, instructions = null, label_url = null
       where ${theirs}`
+    yield* sql`update order_mails set subject = null, content = null where ${theirs}`
     yield* sql`update order_return_lines set reason = null
       where return_id = any(array(select id from order_returns where ${theirs})) and reason is not null`
     yield* sql`update fulfillments set tracking_number = null, tracking_url = null, details = null where ${theirs}`

@@ -1,51 +1,23 @@
-import { Duration, Effect, Layer, Metric, Option, Schema } from "effect"
+import { Duration, Effect, Layer, Metric, Schema } from "effect"
 import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { declineHeaders, type MailCategory } from "../../domain/mail/DeclineLink.ts"
-import { isMailAddress, isPluginMail, Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
+import {
+  isMailAddress,
+  isPluginMail,
+  type Mail,
+  type MailContent,
+  Mails,
+  type MailTemplate
+} from "../../domain/mail/Mail.ts"
 import { MailChoices } from "../../domain/mail/MailChoices.ts"
-import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
-import type { OrderId } from "../../domain/platform/ids/Id.ts"
+import { type NotedMail, OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
+import { currentOrganization } from "../../domain/platform/access/Actor.ts"
+import { newId, OrderMessageId } from "../../domain/platform/ids/Id.ts"
 import { Jobs, type NewJob } from "../../domain/platform/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Retries, type Task } from "../../domain/platform/tasks/Task.ts"
-import { encryptSecret, type Keyring, openSecret } from "../../domain/webhooks/SecretEncryption.ts"
+import { EncryptedMail, encryptMail, openMail, orderOf } from "./MailEncryption.ts"
 import { MailSettings, renderMail } from "./MailTexts.ts"
 import { MailDelayed, MailRefused, MailTransport, withoutPrivate } from "./MailTransport.ts"
-
-/**
- * Input of `mail/send`. The mail is encrypted: it holds an address and often a link that opens an account. Additions
- * must be optional: jobs outlive versions.
- */
-export const EncryptedMail = Schema.Struct({
-  template: Schema.String,
-  orderId: Schema.optional(Schema.String),
-  keyId: Schema.String,
-  encrypted: Schema.String,
-  mailId: Schema.optional(Schema.String),
-  postponed: Schema.optional(Schema.Int)
-})
-export type EncryptedMail = typeof EncryptedMail.Type
-
-const MailJson = Schema.fromJsonString(Mail)
-const encode = Schema.encodeSync(MailJson)
-const decodeMail = Schema.decodeUnknownOption(MailJson)
-
-const orderOf = (mail: Mail): OrderId | undefined =>
-  !isPluginMail(mail) && "orderId" in mail.data ? mail.data.orderId : undefined
-
-/** Binds the input to its organization: elsewhere it does not decrypt. */
-const ownerOf = (organizationId: string) => `mail/${organizationId}`
-
-export const encryptMail = (keyring: Keyring, mail: Mail): EncryptedMail => {
-  const { keyId, text } = encryptSecret(keyring, ownerOf(mail.organizationId), encode(mail))
-  const orderId = orderOf(mail)
-  const about = orderId === undefined ? {} : { orderId }
-  return { template: mail.template, ...about, keyId, encrypted: text }
-}
-
-export const openMail = (keyring: Keyring, organizationId: string, input: EncryptedMail): Mail | undefined => {
-  const text = openSecret(keyring, ownerOf(organizationId), { keyId: input.keyId, text: input.encrypted })
-  return text === undefined ? undefined : Option.getOrUndefined(decodeMail(text))
-}
 
 /** A separate queue: a slow mail server delays no other jobs. */
 const sendMailSlug = "mail/send"
@@ -68,16 +40,31 @@ const attemptsOf = (template: MailTemplate): number =>
 /** An order is paid a moment after it is created. */
 const paymentMs = 1_000
 
+const refusals = { missing: "The order has no e-mail address.", unusable: "The address cannot be written to." }
+
+/** What is recorded of a mail about an order; nothing of another one. */
+const noteOf = (
+  mail: Mail,
+  id: string,
+  of: Pick<NotedMail, "outcome" | "content"> & Partial<NotedMail>
+) => {
+  const orderId = orderOf(mail)
+  const { organizationId, template } = mail
+  return orderId === undefined
+    ? []
+    : [{ id: OrderMessageId.make(id), organizationId, orderId, template, ...of }]
+}
+
 export const queuedMailsLayer = Layer.effect(
   Mails,
   Effect.gen(function*() {
-    const jobs = yield* Jobs
+    const [jobs, orders] = yield* Effect.all([Jobs, OrderMailRepo])
     const { isOn, keyring, switchedOff } = yield* MailSettings
     const sends = (template: MailTemplate) => isOn && !switchedOff.includes(template)
 
-    const jobOf = (mail: Mail, idempotencyKey?: string): NewJob => ({
+    const jobOf = (mail: Mail, input: EncryptedMail, idempotencyKey?: string): NewJob => ({
       task: sendMailSlug,
-      input: encryptMail(keyring, mail),
+      input,
       options: {
         organizationId: mail.organizationId,
         queue: mailQueue,
@@ -87,20 +74,64 @@ export const queuedMailsLayer = Layer.effect(
       }
     })
 
-    const addressed = (mail: Mail) =>
-      isMailAddress(mail.to)
-        ? Effect.succeed(true)
-        : Effect.as(Effect.logWarning(`a mail ${mail.template} has no address that can be written to`), false)
+    const skip = (mail: Mail) => {
+      const failure = mail.to === "" ? refusals.missing : refusals.unusable
+      return Effect.as(
+        orderOf(mail) === undefined
+          ? Effect.logWarning(`a mail ${mail.template} has no address that can be written to`)
+          : Effect.void,
+        noteOf(mail, newId(), { outcome: "skipped", failure, content: contentOf(encryptMail(keyring, mail)) })
+      )
+    }
+
+    const enqueue = Effect.fnUntraced(
+      function*(mails: ReadonlyArray<Mail>, idempotencyKey?: string, resentFrom?: OrderMessageId) {
+        const made = mails.map((mail) => ({ mail, input: encryptMail(keyring, mail) }))
+        const ids = yield* jobs.enqueueAll(made.map(({ input, mail }) => jobOf(mail, input, idempotencyKey)))
+        return made.flatMap(({ input, mail }, at) =>
+          noteOf(mail, ids[at] ?? newId(), {
+            outcome: "queued",
+            resentFrom: resentFrom ?? null,
+            content: contentOf(input)
+          })
+        )
+      },
+      Effect.catch(Effect.die)
+    )
 
     const sendAll = Effect.fn("Mails.sendAll")(function*(mails: ReadonlyArray<Mail>, idempotencyKey?: string) {
-      const sendable = yield* Effect.filter(mails.filter(({ template }) => sends(template)), addressed)
-      const made = sendable.map((mail) => jobOf(mail, idempotencyKey))
-      if (made.length > 0) yield* Effect.catch(jobs.enqueueAll(made), Effect.die)
+      const wanted = mails.filter(({ template }) => sends(template))
+      const sendable = wanted.filter(({ to }) => isMailAddress(to))
+      const skipped = yield* Effect.forEach(wanted.filter((mail) => !sendable.includes(mail)), skip)
+      const queued = sendable.length === 0 ? [] : yield* enqueue(sendable, idempotencyKey)
+      yield* orders.note([...skipped.flat(), ...queued])
     })
 
-    return Mails.of({ isOn, sends, sendAll: (mails) => sendAll(mails), send: (mail, key) => sendAll([mail], key) })
+    const sendAgain = Effect.fn("Mails.sendAgain")(function*(
+      id: OrderMessageId,
+      content: MailContent,
+      to: string
+    ) {
+      const organizationId = yield* currentOrganization
+      const mail = openMail(keyring, organizationId, content)
+      if (mail === undefined || !sends(mail.template)) return undefined
+      const notes = yield* enqueue([{ ...mail, to }], undefined, id)
+      yield* orders.note(notes)
+      return notes[0]?.id
+    })
+
+    return Mails.of({
+      isOn,
+      sends,
+      sendAgain,
+      receiverOf: (organizationId, content) => openMail(keyring, organizationId, content)?.to || null,
+      sendAll: (mails) => sendAll(mails),
+      send: (mail, key) => sendAll([mail], key)
+    })
   })
 )
+
+const contentOf = ({ encrypted, keyId }: EncryptedMail): MailContent => ({ encrypted, keyId })
 
 interface MailRun {
   readonly jobId: string
@@ -173,16 +204,13 @@ const textsOf = (settings: MailSettings["Service"], run: MailRun, mail: Mail, un
     catch: (error) => new MailDelayed({ message: `its template failed: ${withoutPrivate(String(error))}` })
   })
 
-/** Records the outcome on the order's timeline; a failure here must not send the mail again. */
+/** Records the outcome at the order; a failure here must not send the mail again. */
 const record =
-  (orders: OrderMailRepo["Service"]) => ({ input, jobId }: MailRun, mail: Mail, failure: string | null) => {
-    const orderId = orderOf(mail)
-    return orderId === undefined
-      ? Effect.void
-      : orders.note({ id: input.mailId ?? jobId, orderId, template: mail.template, failure }).pipe(
-        Effect.catchDefect((defect) => Effect.logWarning("the outcome of a mail could not be recorded", defect))
-      )
-  }
+  (orders: OrderMailRepo["Service"]) =>
+  ({ input, jobId }: MailRun, mail: Mail, of: Pick<NotedMail, "outcome" | "failure" | "subject">) =>
+    orders.note(noteOf(mail, input.mailId ?? jobId, { content: contentOf(input), ...of })).pipe(
+      Effect.catchDefect((defect) => Effect.logWarning("the outcome of a mail could not be recorded", defect))
+    )
 
 const makeDelivery = Effect.gen(function*() {
   const [jobs, mails, invoices] = [yield* Jobs, yield* Mails, yield* Invoices]
@@ -205,7 +233,7 @@ const makeDelivery = Effect.gen(function*() {
   )
 
   const held = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
-    if (!mails.sends(mail.template)) return { skipped: "its template is switched off" }
+    if (!mails.sends(mail.template)) return { skipped: "The template is switched off." }
     if (isPluginMail(mail) && mail.suppressed !== undefined) return { suppressed: mail.suppressed }
     const declinable = categoryOf(mail)
     if (declinable !== undefined && (yield* choices.declined([declinable])).length > 0) {
@@ -215,12 +243,13 @@ const makeDelivery = Effect.gen(function*() {
     const state = yield* orders.paymentState(mail.data.orderId)
     if (state === "paid") return undefined
     if (state === "awaited" && (run.input.postponed ?? 0) < maxPostponed) return yield* postpone(run)
-    return { skipped: state === "given-up" ? "the order was cancelled" : "the order was never paid" }
+    return { skipped: state === "given-up" ? "The order was cancelled." : "The order was never paid." }
   })
 
   const deliver = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
     const texts = yield* textsOf(settings, run, mail, yield* declineLink(choices, mail))
     yield* transport.deliver({ ...texts, attachments: yield* attachmentsOf(invoices, mail) })
+    return texts.subject
   })
 
   return Effect.fn("mail/send")(function*(run: MailRun) {
@@ -231,13 +260,14 @@ const makeDelivery = Effect.gen(function*() {
     const note: MailNote | undefined = yield* held(run, mail)
     if (note !== undefined) {
       yield* countMail(mail.template, "suppressed" in note ? "suppressed" : "skipped")
+      if ("skipped" in note) yield* recordOutcome(run, mail, { outcome: "skipped", failure: note.skipped })
       return note
     }
     const [taken, result] = yield* Effect.timed(Effect.result(deliver(run, mail)))
     const millis = Duration.toMillis(taken)
     if (result._tag === "Success") {
       yield* countMail(mail.template, "sent", millis)
-      yield* recordOutcome(run, mail, null)
+      yield* recordOutcome(run, mail, { outcome: "sent", subject: result.success })
       return { sent: true } as const
     }
     const { _tag, message } = result.failure
@@ -245,7 +275,7 @@ const makeDelivery = Effect.gen(function*() {
     yield* countMail(mail.template, refused ? "refused" : "delayed", millis)
     if (refused || run.attemptNumber >= run.maxAttempts) {
       yield* Effect.logWarning(`a mail ${mail.template} was not sent: ${message}`)
-      yield* recordOutcome(run, mail, message)
+      yield* recordOutcome(run, mail, { outcome: "failed", failure: message })
     }
     return yield* Effect.fail(refused ? new GiveUp(message) : result.failure)
   })

@@ -3,11 +3,13 @@ import { MailChoices } from "../../domain/mail/MailChoices.ts"
 import { migrations } from "../../domain/mail/migrations.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { InvoiceMails, orderMails } from "../../domain/mail/OrderMails.ts"
+import { OrderMessages } from "../../domain/mail/OrderMessages.ts"
 import { PluginMails } from "../../domain/mail/PluginMails.ts"
 import { EventSubscribers } from "../../domain/platform/events/EventSubscribers.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
 import { Tasks } from "../../domain/platform/tasks/Task.ts"
 import { mailHttp } from "../../http/mail/MailHttp.ts"
+import { messagesHttp } from "../../http/mail/MessagesHttp.ts"
 import { queuedMailsLayer, sendMail } from "../mail/QueuedMails.ts"
 import { carts } from "./carts.ts"
 import { customers } from "./customers.ts"
@@ -23,9 +25,15 @@ export const mail = defineModule({
   id: "mail",
   requires: [tenancy, ratelimits, events, jobs, customers, carts, orders, invoices],
   migrations,
-  services: Layer.mergeAll(EventSubscribers.add(orderMails), Tasks.add(sendMail), InvoiceMails.layer).pipe(
+  services: Layer.mergeAll(
+    EventSubscribers.add(orderMails),
+    Tasks.add(sendMail),
+    InvoiceMails.layer,
+    OrderMessages.layer
+  ).pipe(
     Layer.provideMerge(PluginMails.layer),
-    Layer.provideMerge(Layer.mergeAll(queuedMailsLayer, OrderMailRepo.layer, MailChoices.layer))
+    Layer.provideMerge(Layer.mergeAll(queuedMailsLayer, MailChoices.layer)),
+    Layer.provideMerge(OrderMailRepo.layer)
   ),
-  routes: mailHttp
+  routes: Layer.merge(mailHttp, messagesHttp)
 })
