@@ -1,0 +1,31 @@
+import { boolean, childOf, integerBetween, json, oneOf, type RowOf, table, text, timestamp, uuid } from "stoa/plugin"
+
+/** A table of the floor. Layout in units of the floor plan. */
+export const tables = table("pos_tables", {
+  number: text.upTo(20).unique(),
+  zone: text.upTo(100),
+  capacity: integerBetween(1, 100).default(4),
+  minimumSeats: integerBetween(1, 100).default(1),
+  shape: oneOf(["rectangle", "square", "circle"]).default("rectangle"),
+  status: oneOf(["available", "occupied", "bill_requested", "cleaning"]).default("available"),
+  isTakeaway: boolean.default(false),
+  assignedOperatorId: text.nullable,
+  layoutX: integerBetween(0, 100_000).default(0),
+  layoutY: integerBetween(0, 100_000).default(0),
+  layoutWidth: integerBetween(1, 100_000).default(100),
+  layoutHeight: integerBetween(1, 100_000).default(100),
+  metadata: json.default({})
+})
+export type DiningTable = RowOf<typeof tables>
+
+/** Guests at a table with their transaction. A table has one that is open; a transaction may have several tables. */
+export const assignments = childOf(tables, "tableId", "pos_table_assignments", {
+  tableId: uuid.references(tables),
+  transactionId: uuid,
+  guests: integerBetween(1, 1_000).nullable,
+  seatedAt: timestamp,
+  leftAt: timestamp.nullable
+}, {
+  unique: [{ columns: ["tableId"], where: "left_at is null" }],
+  indexes: [{ columns: ["transactionId"], where: "left_at is null" }]
+})
