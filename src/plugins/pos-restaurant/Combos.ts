@@ -1,0 +1,77 @@
+import { Effect } from "effect"
+import {
+  amount,
+  boolean,
+  childOf,
+  EntityId,
+  idOf,
+  integer,
+  integerBetween,
+  resource,
+  type RowOf,
+  table,
+  text,
+  uuid
+} from "stoa/plugin"
+import { Deleted, deleted } from "./Modifiers.ts"
+import { admin, operate, routes } from "./RestaurantOptions.ts"
+
+/** A menu of several dishes that is sold as one line of its entity. */
+export const combos = table("pos_combos", {
+  name: text.upTo(100),
+  entityId: idOf(EntityId).existing("entity").unique(),
+  /** Of a unit, in minor units of the store's currency. Null: the catalog's. */
+  price: amount.nullable,
+  isActive: boolean.default(true),
+  sortOrder: integer.default(0)
+}, { checks: { price: "price >= 0" }, strict: true })
+export type Combo = RowOf<typeof combos>
+
+export const comboGroups = table("pos_combo_groups", {
+  comboId: uuid.references(combos),
+  name: text.upTo(100),
+  minSelect: integerBetween(0, 20).default(1),
+  maxSelect: integerBetween(1, 20).default(1)
+}, {
+  indexes: [{ columns: ["comboId"] }],
+  checks: { bounds: "min_select <= max_select" },
+  strict: true
+})
+
+export const comboItems = childOf(comboGroups, "groupId", "pos_combo_items", {
+  groupId: uuid.references(comboGroups),
+  entityId: idOf(EntityId).existing("entity"),
+  itemName: text.upTo(100),
+  priceAdjustment: amount.default(0),
+  /** Preselected on screens; the service chooses nothing. */
+  isDefault: boolean.default(false).forPeople
+}, { strict: true })
+
+const allowed = { read: operate, write: admin }
+
+/** Combos, their groups and what they offer (contract-tills-channels §33). */
+export const comboRoutes = [
+  ...resource(routes, "/combos", combos, {
+    noun: "combo",
+    ...allowed,
+    filters: ["isActive", "entityId"],
+    order: ["sortOrder", "createdAt"],
+    remove: { success: Deleted, answer: ({ db, which }) => Effect.as(db.table(combos).delete(which), deleted) }
+  }),
+  ...resource(routes, "/combos/:id/groups", comboGroups, {
+    noun: "combo group",
+    of: { table: combos, noun: "combo", column: "comboId" },
+    rowId: "groupId",
+    ...allowed,
+    order: ["createdAt"],
+    remove: { success: Deleted, answer: ({ db, which }) => Effect.as(db.table(comboGroups).delete(which), deleted) }
+  }),
+  ...resource(routes, "/combo-groups/:id/items", comboItems, {
+    noun: "combo item",
+    of: { table: comboGroups, noun: "combo group" },
+    rowId: "itemId",
+    ...allowed,
+    order: ["createdAt"],
+    remove: { success: Deleted, answer: ({ db, which }) => Effect.as(db.table(comboItems).delete(which), deleted) }
+  })
+]
