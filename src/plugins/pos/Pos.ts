@@ -1,8 +1,17 @@
 import { Context, Effect, Layer } from "effect"
-import { type PluginCall, PluginContext } from "stoa/plugin"
+import { type PluginCall, PluginContext, type PluginDatabase } from "stoa/plugin"
+import { openPartsOf, sourcesOf } from "./BillsRepo.ts"
 import { approvalFor, type Asked } from "./Overrides.ts"
-import { changeSale, loadSale } from "./SaleStore.ts"
+import { transactions } from "./Sales.ts"
+import { changeSale, loadSale, notOpen, TransactionNotFound } from "./SaleStore.ts"
+import { shifts } from "./Shifts.ts"
 import { dayOf } from "./Terminals.ts"
+
+const lockOpen = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
+  const found = db.table(transactions).lock(id)
+  const one = yield* Effect.catchTag(found, "NotFound/Row", () => new TransactionNotFound())
+  return one.status === "open" || one.status === "held" ? one : yield* notOpen(one)
+})
 
 /** Sales at tills, for plugins that extend them (contract-tills-channels §0a.8). All of it acts as the caller. */
 export class Pos extends Context.Service<Pos>()("stoa/plugins/pos/Pos", {
@@ -11,6 +20,14 @@ export class Pos extends Context.Service<Pos>()("stoa/plugins/pos/Pos", {
     return {
       /** 404 without it. */
       sale: (id: string) => inPos(({ db }) => loadSale(db, id)),
+      /** Locks an open or held transaction until the caller's transaction ends. 404, 422. */
+      lockOpen: (id: string) => inPos(({ db }) => lockOpen(db, id)),
+      /** 404 without it. */
+      shift: (id: string) => inPos(({ db }) => db.table(shifts).get(id)),
+      /** The open and held transactions of bills that may have been split or merged. */
+      openParts: (ids: ReadonlyArray<string>) => inPos(({ db }) => db.use(openPartsOf)(ids)),
+      /** The transactions that these were split from, or that were merged into them, and themselves. */
+      sources: (ids: ReadonlyArray<string>) => inPos(({ db }) => db.use(sourcesOf)(ids)),
       /** Prices an open sale again, after something that its prices depend on has changed. 404, 409, 422. */
       reprice: (id: string) => inPos((own) => changeSale(own, id, () => Effect.succeed({}))),
       /** Allows what needs a permission or a token of `x-pos-override`: 403 without both. */

@@ -27,7 +27,7 @@ export interface Sale {
   readonly payments: ReadonlyArray<Payment>
 }
 
-class TransactionNotFound extends notFound("PosTransaction", "No such transaction.") {}
+export class TransactionNotFound extends notFound("PosTransaction", "No such transaction.") {}
 class ChangedMeanwhile
   extends conflict("PosChanged", "The transaction is being changed by other requests. Try again.")
 {}

@@ -60,7 +60,10 @@ export const transactions = table("pos_transactions", {
   clientId: text.upTo(64).nullable,
   /** Of what the device sent. */
   clientDigest: text.nullable,
+  /** It was split from this one. */
   parentId: uuid.nullable,
+  /** The one that has its lines now. */
+  mergedIntoId: uuid.nullable,
   refundId: uuid.nullable,
   /** It came after its shift was closed. */
   isLate: boolean.default(false),
@@ -74,7 +77,9 @@ export const transactions = table("pos_transactions", {
   unique: [{ columns: ["clientId"], where: "client_id is not null" }],
   indexes: [
     { columns: ["terminalId"], where: "closing_id is null" },
-    { columns: ["closingId"], where: "closing_id is not null" }
+    { columns: ["closingId"], where: "closing_id is not null" },
+    { columns: ["parentId"], where: "parent_id is not null" },
+    { columns: ["mergedIntoId"], where: "merged_into_id is not null" }
   ],
   personal: {
     of: "customerId",

@@ -166,7 +166,8 @@ const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, f
     }
     yield* informExtensions(units)
     const voidReason = `Merged into ${into.receiptNumber}.`
-    yield* db.use(sale).move("void", from, { voidReason, subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 })
+    const nothing = { subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 }
+    yield* db.use(sale).move("void", from, { ...nothing, voidReason, mergedIntoId: id })
     const shift = locked.find((one) => one.id === shiftId)
     if (shift?.status === "open") yield* count(db, shift, "voids", 0)
   }))

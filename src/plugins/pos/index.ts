@@ -38,7 +38,7 @@ export type { SaleLine, Transaction } from "./Sales.ts"
 export type { Sale } from "./SaleStore.ts"
 export type { Shift } from "./Shifts.ts"
 export { stripeTerminal, type StripeTerminalOptions } from "./StripeTerminal.ts"
-export type { Terminal } from "./Terminals.ts"
+export { authorOf, type Terminal } from "./Terminals.ts"
 
 const permissions = [
   { scope: "pos:operate", description: "Sell at a till" },

@@ -1,5 +1,6 @@
 import { assert, inject } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
+import type { Plugin } from "stoa/plugin"
 import {
   buildersOf,
   createPluginTestApp,
@@ -35,9 +36,13 @@ export const outsider: TestActor = { ...testAdminActor, organizationId: "org_els
 let made = 0
 
 /** A store with tills and gift cards, asked over HTTP like by any client. */
-export const openTills = async (options: Parameters<typeof pos>[0] = {}, config: PluginTestOptions = {}) => {
+export const openTills = async (
+  options: Parameters<typeof pos>[0] = {},
+  config: PluginTestOptions = {},
+  others: ReadonlyArray<Plugin> = []
+) => {
   const mails: Array<TillMail> = []
-  const app = await createPluginTestApp([giftCards(), pos(options)], {
+  const app = await createPluginTestApp([giftCards(), pos(options), ...others], {
     postgres: inject("postgres"),
     email: { send: async ({ data, template, to }) => void mails.push({ template, to, data: { ...data } }) },
     ...config
@@ -149,6 +154,7 @@ export const openTills = async (options: Parameters<typeof pos>[0] = {}, config:
     ...calls,
     ...builders,
     app,
+    callsAt: (prefix: string) => callsOf(app, prefix),
     mails,
     core,
     underKey,
