@@ -6,8 +6,25 @@ export const operate = "pos:operate"
 export const manage = "pos:manage"
 export const admin = "pos-restaurant:admin"
 
+const from = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
 /** What a deployment decides of its restaurant (contract, plugins §3; contract-tills-channels §B). */
-export const RestaurantSettings = Schema.Struct({})
+export const RestaurantSettings = Schema.Struct({
+  enableKDS: option(Schema.Boolean, { default: true, description: "Kitchens: stations and their tickets" }),
+  kdsAlertMinutes: option(from(1, 1_440), {
+    default: 15,
+    description: "Minutes until a ticket of a new station is late"
+  }),
+  fireOnComplete: option(Schema.Boolean, {
+    default: true,
+    description: "A completed sale fires what was not fired yet"
+  }),
+  printing: option(Schema.Boolean, {
+    default: false,
+    description: "Tickets for the printer of their station. Needs the plugin notifications before this one"
+  }),
+  keepTicketDays: option(from(1, 3_650), { default: 90, description: "Days until tickets are deleted" })
+})
 export type RestaurantSettings = typeof RestaurantSettings.Type
 
 export class RestaurantOptions extends Context.Service<RestaurantOptions, RestaurantSettings>()(
@@ -15,5 +32,3 @@ export class RestaurantOptions extends Context.Service<RestaurantOptions, Restau
 ) {
   static readonly layerOf = (settings: RestaurantSettings) => Layer.succeed(RestaurantOptions, settings)
 }
-
-void option

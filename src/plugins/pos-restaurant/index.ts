@@ -1,16 +1,24 @@
 import { Layer } from "effect"
 import { pluginWith } from "stoa/plugin"
+import { PrintQueue } from "../notifications/index.ts"
 import { Pos, PosExtensions } from "../pos/index.ts"
 import { comboGroups, comboItems, comboRoutes, combos } from "./Combos.ts"
+import { firedLines } from "./FiredLines.ts"
+import { KitchenFeed } from "./KitchenFeed.ts"
+import { forgetTask, onCompleted, onVoided, orderEvents } from "./KitchenJobs.ts"
+import { kitchenReports } from "./KitchenReports.ts"
 import { modifierGroups, modifierOptions, modifierRoutes } from "./Modifiers.ts"
 import { RestaurantOptions, RestaurantSettings } from "./RestaurantOptions.ts"
+import { stationGroups, stationRoutes, stations } from "./Stations.ts"
 import { assignments, tables } from "./Tables.ts"
+import { ticketRoutes } from "./TicketRoutes.ts"
+import { ticketItems, tickets } from "./Tickets.ts"
 
 /** Tables, menus and kitchens on top of tills (contract-tills-channels §B): `plugins: [pos(), posRestaurant({ … })]`. */
 export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (settings) => ({
   version: "1.0.0",
-  requires: ["pos"],
-  uses: [Pos, PosExtensions],
+  requires: settings.printing ? ["notifications", "pos"] : ["pos"],
+  uses: [Pos, PosExtensions, ...(settings.printing ? [PrintQueue] : [])],
   permissions: [{ scope: "pos-restaurant:admin", description: "Manage tables, menus, kitchens, recipes and reports" }],
   schema: () => ({
     tables,
@@ -19,8 +27,24 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
     modifierOptions,
     combos,
     comboGroups,
-    comboItems
+    comboItems,
+    stations,
+    stationGroups,
+    tickets,
+    ticketItems
   }),
-  layer: Layer.mergeAll(RestaurantOptions.layerOf(settings)),
-  routes: () => [...modifierRoutes, ...comboRoutes]
+  layer: Layer.mergeAll(
+    RestaurantOptions.layerOf(settings),
+    KitchenFeed.layer,
+    settings.enableKDS ? firedLines : Layer.empty
+  ),
+  routes: () => [
+    ...modifierRoutes,
+    ...comboRoutes,
+    ...(settings.enableKDS ? [...stationRoutes, ...ticketRoutes, ...kitchenReports] : [])
+  ],
+  onEvents: settings.enableKDS
+    ? { "pos.completed": onCompleted(settings), "pos.voided": onVoided, ...orderEvents }
+    : {},
+  tasks: (context) => [forgetTask(context, settings)]
 }))

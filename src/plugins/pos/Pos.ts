@@ -3,7 +3,7 @@ import { type PluginCall, PluginContext, type PluginDatabase } from "stoa/plugin
 import { openPartsOf, sourcesOf } from "./BillsRepo.ts"
 import { approvalFor, type Asked } from "./Overrides.ts"
 import { transactions } from "./Sales.ts"
-import { changeSale, loadSale, notOpen, TransactionNotFound } from "./SaleStore.ts"
+import { changeSale, loadSale, lockSale, notOpen, TransactionNotFound } from "./SaleStore.ts"
 import { shifts } from "./Shifts.ts"
 import { dayOf } from "./Terminals.ts"
 
@@ -20,6 +20,8 @@ export class Pos extends Context.Service<Pos>()("stoa/plugins/pos/Pos", {
     return {
       /** 404 without it. */
       sale: (id: string) => inPos(({ db }) => loadSale(db, id)),
+      /** The sale, kept from others until the caller's transaction ends, with its removed lines. 404 without it. */
+      lock: (id: string) => inPos(({ db }) => lockSale(db, id)),
       /** Locks an open or held transaction until the caller's transaction ends. 404, 422. */
       lockOpen: (id: string) => inPos(({ db }) => lockOpen(db, id)),
       /** 404 without it. */

@@ -53,6 +53,22 @@ export const loadSale = Effect.fn("Sales.load")(function*(db: PluginDatabase, id
   return { transaction, terminal, ...yield* belonging(db, id) }
 })
 
+/**
+ * Keeps a sale as it is until the caller's transaction ends, and reads it with the lines that were removed. `changed` makes
+ * changes decide again that have seen it before. 404 without it.
+ */
+export const lockSale = Effect.fn("Sales.lock")(function*(db: PluginDatabase, id: string) {
+  const { version } = yield* Effect.catchTag(
+    db.table(transactions).lock(id),
+    "NotFound/Row",
+    () => new TransactionNotFound()
+  )
+  const found = yield* loadSale(db, id)
+  const removed = yield* db.table(lines).list({ transactionId: id, removedAt: { not: null } }, { limit: 10_000 })
+  const changed = db.table(transactions).update(id, { version: version + 1 }).pipe(Effect.orDie, Effect.asVoid)
+  return { ...found, removed, changed }
+})
+
 /** 403 for money in the drawer of another operator, without pos:manage: recall it to a shift of one's own. */
 export const requireOwn = Effect.fnUntraced(function*({ actor, db }: PluginCall, { shiftId }: Transaction) {
   yield* ownShift(actor, yield* db.table(shifts).get(shiftId))
