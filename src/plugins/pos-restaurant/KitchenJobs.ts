@@ -27,15 +27,19 @@ export const forgetTask = (context: PluginContext, { keepTicketDays }: Restauran
   })
 
 /** Fires what is left of a completed sale; one that was made offline was cooked then. */
-export const onCompleted = ({ fireOnComplete }: RestaurantSettings) =>
-  Effect.fnUntraced(function*({ event, ...call }: EventCall) {
-    const { transaction } = yield* (yield* Pos).sale(event.entityId)
-    yield* nameCustomer(call, transaction)
-    if (fireOnComplete && transaction.clientDigest === null) yield* fireSale(call, { transactionId: transaction.id })
-  })
+export const onCompleted = Effect.fnUntraced(function*(
+  { enableKDS, fireOnComplete }: RestaurantSettings,
+  { event: { entityId: transactionId }, ...call }: EventCall
+) {
+  if (!enableKDS) return
+  const { transaction } = yield* (yield* Pos).sale(transactionId)
+  yield* nameCustomer(call, transaction)
+  if (fireOnComplete && transaction.clientDigest === null) yield* fireSale(call, { transactionId })
+})
 
 /** Takes back what was fired of a voided sale. */
-export const onVoided = ({ event, ...call }: EventCall) => fireSale(call, { transactionId: event.entityId })
+export const onVoided = ({ enableKDS }: RestaurantSettings, { event, ...call }: EventCall) =>
+  enableKDS ? Effect.asVoid(fireSale(call, { transactionId: event.entityId })) : Effect.void
 
 const ofOrder = { handler: ({ event, ...call }: EventCall) => fireOrder(call, event.entityId) }
 const withKitchen = [rowIn(stations, { where: { isActive: true } })] as const

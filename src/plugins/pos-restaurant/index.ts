@@ -1,9 +1,13 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { pluginWith } from "stoa/plugin"
 import { PrintQueue } from "../notifications/index.ts"
 import { Pos, PosExtensions } from "../pos/index.ts"
+import { checklistRoutes, checklistRules } from "./ChecklistRoutes.ts"
+import { checklistItems, checklists, completions } from "./Checklists.ts"
 import { comboGroups, comboItems, comboRoutes, combos } from "./Combos.ts"
 import { firedLines } from "./FiredLines.ts"
+import { freeTables } from "./Floor.ts"
+import { floorRoutes } from "./FloorRoutes.ts"
 import { KitchenFeed } from "./KitchenFeed.ts"
 import { forgetTask, onCompleted, onVoided, orderEvents } from "./KitchenJobs.ts"
 import { kitchenReports } from "./KitchenReports.ts"
@@ -23,6 +27,9 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
   schema: () => ({
     tables,
     assignments,
+    checklists,
+    checklistItems,
+    completions,
     modifierGroups,
     modifierOptions,
     combos,
@@ -35,16 +42,21 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
   }),
   layer: Layer.mergeAll(
     RestaurantOptions.layerOf(settings),
+    checklistRules,
     KitchenFeed.layer,
     settings.enableKDS ? firedLines : Layer.empty
   ),
   routes: () => [
+    ...floorRoutes,
+    ...checklistRoutes,
     ...modifierRoutes,
     ...comboRoutes,
     ...(settings.enableKDS ? [...stationRoutes, ...ticketRoutes, ...kitchenReports] : [])
   ],
-  onEvents: settings.enableKDS
-    ? { "pos.completed": onCompleted(settings), "pos.voided": onVoided, ...orderEvents }
-    : {},
+  onEvents: {
+    "pos.completed": (call) => Effect.andThen(onCompleted(settings, call), freeTables(call)),
+    "pos.voided": (call) => Effect.andThen(onVoided(settings, call), freeTables(call)),
+    ...(settings.enableKDS ? orderEvents : {})
+  },
   tasks: (context) => [forgetTask(context, settings)]
 }))

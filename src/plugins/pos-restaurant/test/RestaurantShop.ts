@@ -1,4 +1,3 @@
-import { inject } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import type { PluginTestOptions } from "stoa/plugin/testing"
 import { openTills } from "../../pos/test/TillShop.ts"
@@ -10,15 +9,14 @@ export const openRestaurant = async (
   config: PluginTestOptions = {},
   tillOptions: Parameters<typeof openTills>[0] = {}
 ) => {
-  const tills = await openTills(tillOptions, { postgres: inject("postgres"), ...config }, [posRestaurant(options)])
-  const { ask, query } = { ask: tills.ask, query: tills.app.db.query }
+  const tills = await openTills(tillOptions, config, [posRestaurant(options)])
   const { done, refused } = tills.callsAt("/pos/restaurant")
   const table = async (body: object = {}) => {
     const number = randomUUID().slice(0, 12)
     const made = await done("POST", "/tables", { number, zone: "Terrace", ...body })
     return { tableId: made.text("data.id"), path: `/tables/${made.text("data.id")}`, number }
   }
-  /** A sale at a table of its own. */
+  /** A sale with a new table. */
   const seated = async (
     till: Parameters<typeof tills.sale>[0],
     { guests, price = 1_000, ...body }: { readonly guests?: number; readonly price?: number; readonly zone?: string } =
@@ -30,7 +28,7 @@ export const openRestaurant = async (
     return { ...sale, table: at }
   }
   const stateOf = async (path: string) => (await done("GET", path)).at("data.status")
-  return { ...tills, tills, ask, query, done, refused, table, seated, stateOf }
+  return { ...tills, tills, query: tills.app.db.query, done, refused, table, seated, stateOf }
 }
 
 export type RestaurantShop = Awaited<ReturnType<typeof openRestaurant>>
