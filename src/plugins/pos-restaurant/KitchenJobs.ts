@@ -29,19 +29,19 @@ export const forgetTask = (context: PluginContext, { keepTicketDays }: Restauran
 /** Fires what is left of a completed sale; one that was made offline was cooked then. */
 export const onCompleted = Effect.fnUntraced(function*(
   { enableKDS, fireOnComplete }: RestaurantSettings,
-  { event: { entityId: transactionId }, ...call }: EventCall
+  call: EventCall
 ) {
   if (!enableKDS) return
-  const { transaction } = yield* (yield* Pos).sale(transactionId)
+  const { transaction } = yield* (yield* Pos).sale(call.event.entityId)
   yield* nameCustomer(call, transaction)
-  if (fireOnComplete && transaction.clientDigest === null) yield* fireSale(call, { transactionId })
+  if (fireOnComplete && transaction.clientDigest === null) yield* fireSale(call, { transactionId: transaction.id })
 })
 
 /** Takes back what was fired of a voided sale. */
-export const onVoided = ({ enableKDS }: RestaurantSettings, { event, ...call }: EventCall) =>
-  enableKDS ? Effect.asVoid(fireSale(call, { transactionId: event.entityId })) : Effect.void
+export const onVoided = ({ enableKDS }: RestaurantSettings, call: EventCall) =>
+  enableKDS ? Effect.asVoid(fireSale(call, { transactionId: call.event.entityId })) : Effect.void
 
-const ofOrder = { handler: ({ event, ...call }: EventCall) => fireOrder(call, event.entityId) }
+const ofOrder = { handler: (call: EventCall) => fireOrder(call, call.event.entityId) }
 const withKitchen = [rowIn(stations, { where: { isActive: true } })] as const
 
 /** Orders of other channels are cooked once they are paid, and followed from then on. */

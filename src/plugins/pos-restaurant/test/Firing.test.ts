@@ -1,14 +1,26 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { cashier, manager } from "../../pos/test/TillShop.ts"
 import { columns, type KitchenShop, openKitchen } from "./KitchenShop.ts"
 
-describe("firing a sale", () => {
-  let shop: KitchenShop
-  beforeAll(async () => {
-    shop = await openKitchen()
-  }, 60_000)
-  afterAll(() => shop.close())
+let shop: KitchenShop
+beforeAll(async () => {
+  shop = await openKitchen()
+}, 60_000)
+afterAll(() => shop.close())
 
+/** A station, and a sale of units of what it cooks. */
+const cooking = async (quantity = 1, body: object = {}) => {
+  const food = shop.group()
+  const [at, station, entityId] = [await shop.till(), await shop.station([food]), await shop.dish(food)]
+  const sale = await shop.order(at, [{ entityId, quantity }], body)
+  const [itemId = ""] = sale.items
+  const itemPath = `/pos${sale.path}/items/${itemId}`
+  return { at, station, entityId, sale, itemId, itemPath, units: () => shop.unitsOf(itemId) }
+}
+const types = (of: Awaited<ReturnType<KitchenShop["fire"]>>) =>
+  columns(of.list("data.tickets"), "type", "items.0.quantity", "items.0.cancelledQuantity")
+
+describe("firing a sale", () => {
   it("makes a ticket for each station that cooks an item group, with numbers of its day", async () => {
     const [food, drinks] = [shop.group(), shop.group()]
     const [grill, pass, bar] = [await shop.station([food]), await shop.station([food]), await shop.station([drinks])]
@@ -19,24 +31,96 @@ describe("firing a sale", () => {
       { entityId: steak, quantity: 2, notes: "Rare", course: 2, seat: 3 },
       { entityId: beer },
       { entityId: vase }
-    ], { orderType: "dine_in" })
+    ])
     await shop.done("POST", `${table.path}/assign`, { transactionId: sale.id })
-    const fired = await shop.fire(sale.id)
+    const fired = await shop.fire(sale.id, { comments: "Birthday" })
     assert.deepStrictEqual(columns(fired.list("data.unrouted"), "lineId", "quantity"), [[sale.items[2], 1]])
-    const made = fired.list("data.tickets")
-    const each = ["type", "status", "tableNumber", "orderType", "ticketNumber", "transactionId"]
-    const expected = ["new_order", "pending", table.number, "dine_in", "KDS-0001", sale.id]
-    assert.deepStrictEqual(columns(made, ...each), [expected, expected, expected])
+    const names = ["type", "status", "tableNumber", "orderType", "ticketNumber", "transactionId", "comments"]
+    const expected = ["new_order", "pending", table.number, "dine_in", "KDS-0001", sale.id, "Birthday"]
+    assert.deepStrictEqual(columns(fired.list("data.tickets"), ...names), [expected, expected, expected])
     for (const one of [grill, pass]) {
       const item = ["quantity", "notes", "seat", "courseName", "coursePriority", "showCourseLabel"]
-      assert.deepStrictEqual(columns(await shop.tickets(one), ...item.map((name) => `items.0.${name}`)), [
-        [2, "Rare", 3, "Course 2", 2, true]
-      ])
+      const shown = columns(await shop.tickets(one), ...item.map((name) => `items.0.${name}`))
+      assert.deepStrictEqual(shown, [[2, "Rare", 3, "Course 2", 2, true]])
     }
     assert.lengthOf(await shop.tickets(bar), 1)
-    const again = await shop.fire(sale.id)
-    assert.deepStrictEqual(again.at("data.tickets"), [])
+    assert.deepStrictEqual((await shop.fire(sale.id)).at("data.tickets"), [])
+    await shop.refused("404 NOT_FOUND", "POST", "/kds/tickets/fire", { transactionId: at.shiftId })
+  })
+
+  it("sends the difference of lines that were changed, and one course alone", async () => {
+    const { entityId, itemPath, sale, station, units } = await cooking(2)
+    assert.deepStrictEqual(types(await shop.fire(sale.id)), [["new_order", 2, 0]])
+    await shop.core("PATCH", itemPath, { quantity: 5 })
+    assert.deepStrictEqual(types(await shop.fire(sale.id)), [["modified", 3, 0]])
+    await shop.core("PATCH", itemPath, { quantity: 1, reason: "x" })
+    assert.deepStrictEqual(types(await shop.fire(sale.id)), [["partially_cancelled", 4, 4]])
+    assert.deepStrictEqual(await units(), [1])
+    await shop.core("DELETE", `${itemPath}?reason=x`)
+    await shop.add(sale.salePath, { entityId, course: 2 })
+    await shop.add(sale.salePath, { entityId, course: 3 })
+    assert.deepStrictEqual(types(await shop.fire(sale.id, { course: 3 })), [["modified", 1, 0]])
+    assert.deepStrictEqual(types(await shop.fire(sale.id)), [["modified", 1, 0], ["partially_cancelled", 1, 1]])
+    const numbers = columns(await shop.tickets(station), "ticketNumber").flat()
+    assert.sameMembers(numbers, ["KDS-0003", "KDS-0004", "KDS-0005", "KDS-0006"])
+  })
+
+  it("takes everything back of a voided sale, and fires what is left of a completed one", async () => {
+    const voided = await cooking(2)
+    await shop.fire(voided.sale.id)
+    await shop.core("POST", `/pos${voided.sale.path}/void`, { reason: "x" })
+    await expect.poll(voided.units, { timeout: 20_000 }).toEqual([0])
+    const [only, ...others] = await shop.tickets(voided.station)
+    assert.lengthOf(others, 0)
+    assert.deepStrictEqual(columns([only], "type", "items.0.cancelledQuantity"), [["cancelled", 2]])
+    const sold = await cooking(2)
+    await shop.core("POST", `/pos${sold.sale.path}/hold`, { label: "x" })
+    assert.deepStrictEqual(await sold.units(), [])
+    await shop.core("POST", `/pos${sold.sale.path}/recall`, {})
+    await shop.pay(sold.sale.path, 2_000)
+    await shop.complete(sold.sale.path)
+    await expect.poll(sold.units, { timeout: 20_000 }).toEqual([2])
+  }, 60_000)
+
+  it("sends each unit once when it is asked for eight times at once", async () => {
+    const { sale, units } = await cooking(3)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => shop.fire(sale.id)))
+    assert.lengthOf(answers.flatMap((one) => one.list("data.tickets")), 1)
+    assert.deepStrictEqual(await units(), [3])
+  })
+
+  it("is not lost nor doubled when the event of a completed sale fails at first", async () => {
+    const { sale, station, units } = await cooking(2)
+    await shop.query(`create function fail_once() returns trigger language plpgsql as $$ begin
+      if nextval('failures') = 1 then raise exception 'away'; end if; return new; end $$`)
+    await shop.query("create sequence failures")
+    await shop.query("create trigger once after insert on kds_ticket_items for each row execute function fail_once()")
+    await shop.pay(sale.path, 2_000)
+    await shop.complete(sale.path)
+    await expect.poll(units, { timeout: 30_000 }).toEqual([2])
+    await shop.query("drop trigger once on kds_ticket_items")
+    assert.lengthOf(await shop.tickets(station), 1)
+    assert.deepStrictEqual((await shop.fire(sale.id)).at("data.tickets"), [])
+  }, 60_000)
+})
+
+describe("a fired line", () => {
+  it("is lowered or removed with a reason by who may, and keeps its metadata", async () => {
+    const { itemPath, sale } = await cooking(2)
+    const ask = (method: string, path: string, body?: object, as = cashier) => shop.ask(method, path, body, as)
+    const code = async (answer: ReturnType<typeof ask>) =>
+      `${(await answer).status} ${String((await answer).at("error.code"))}`
+    assert.strictEqual((await ask("PATCH", itemPath, { quantity: 1 })).status, 200)
+    await shop.fire(sale.id)
+    assert.strictEqual(await code(ask("PATCH", itemPath, { metadata: { a: 1 } })), "409 CONFLICT")
+    assert.strictEqual(await code(ask("DELETE", itemPath)), "422 VALIDATION_FAILED")
+    assert.strictEqual(await code(ask("DELETE", `${itemPath}?reason=x`)), "403 OVERRIDE_REQUIRED")
+    const { token } = await shop.override("fired")
+    assert.strictEqual((await ask("PATCH", itemPath, { quantity: 3 })).status, 200)
+    assert.strictEqual((await ask("PATCH", itemPath, { quantity: 1 })).status, 200)
+    assert.strictEqual((await shop.withToken(token, "DELETE", `${itemPath.slice(4)}?reason=x`)).status, 200)
+    const other = await cooking(2)
+    await shop.fire(other.sale.id)
+    assert.strictEqual((await ask("PATCH", other.itemPath, { quantity: 1, reason: "x" }, manager)).status, 200)
   })
 })
-void cashier
-void manager

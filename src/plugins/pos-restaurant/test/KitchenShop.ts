@@ -1,14 +1,6 @@
-import { assert } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import { testAdminActor } from "stoa/plugin/testing"
 import { at } from "../../../../test/support/TestApp.ts"
 import { openRestaurant } from "./RestaurantShop.ts"
-
-interface Net {
-  readonly station: string
-  readonly line_id: string
-  readonly units: number
-}
 
 /** A restaurant whose stations cook. */
 export const openKitchen = async (...[options, config, tillOptions]: Parameters<typeof openRestaurant>) => {
@@ -37,12 +29,16 @@ export const openKitchen = async (...[options, config, tillOptions]: Parameters<
     shop.done("POST", "/kds/tickets/fire", { transactionId, ...body })
   const tickets = async (of: { readonly path: string }, query = "") =>
     (await shop.done("GET", `${of.path}/tickets?limit=100${query}`)).list("data")
-  /** Units of each line at each station. */
-  const cooked = () =>
-    shop.query(`select station_id::text as station, line_id::text, sum(quantity - cancelled_quantity)::int as units
-      from kds_ticket_items group by 1, 2`) as Promise<ReadonlyArray<Net>>
-  const unitsOf = async (lineId: string) => (await cooked()).filter((one) => one.line_id === lineId).map(({ units }) => units)
-  return { ...shop, group, station, dish, order, fire, tickets, cooked, unitsOf }
+  /** Units of a line that each station has. */
+  const unitsOf = async (lineId: string) =>
+    columns(
+      await shop.query(
+        `select sum(quantity - cancelled_quantity)::int as units from kds_ticket_items where line_id = $1 group by station_id`,
+        [lineId]
+      ),
+      "units"
+    ).flat()
+  return { ...shop, online: shop.order, group, station, dish, order, fire, tickets, unitsOf }
 }
 
 export type KitchenShop = Awaited<ReturnType<typeof openKitchen>>
@@ -50,5 +46,3 @@ export type KitchenShop = Awaited<ReturnType<typeof openKitchen>>
 /** Values of records. */
 export const columns = (rows: ReadonlyArray<unknown>, ...names: ReadonlyArray<string>) =>
   rows.map((row) => names.map((name) => at(row, name)))
-
-export { assert, testAdminActor }

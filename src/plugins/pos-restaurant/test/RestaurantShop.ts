@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { PluginTestOptions } from "stoa/plugin/testing"
+import { notifications } from "../../notifications/index.ts"
 import { openTills } from "../../pos/test/TillShop.ts"
 import { posRestaurant } from "../index.ts"
 
@@ -9,7 +10,10 @@ export const openRestaurant = async (
   config: PluginTestOptions = {},
   tillOptions: Parameters<typeof openTills>[0] = {}
 ) => {
-  const tills = await openTills(tillOptions, config, [posRestaurant(options)])
+  const tills = await openTills(tillOptions, config, [
+    ...(options.printing === true ? [notifications()] : []),
+    posRestaurant(options)
+  ])
   const { done, refused } = tills.callsAt("/pos/restaurant")
   const table = async (body: object = {}) => {
     const number = randomUUID().slice(0, 12)
