@@ -2,9 +2,13 @@ import { Effect, Layer } from "effect"
 import { pluginWith } from "stoa/plugin"
 import { PrintQueue } from "../notifications/index.ts"
 import { Pos, PosExtensions } from "../pos/index.ts"
+import { alertRoutes, detectTask } from "./AlertRoutes.ts"
+import { alertConfig, alerts } from "./AlertTables.ts"
 import { checklistRoutes, checklistRules } from "./ChecklistRoutes.ts"
 import { checklistItems, checklists, completions } from "./Checklists.ts"
 import { comboGroups, comboItems, comboRoutes, combos } from "./Combos.ts"
+import { dailyPnl, pnlExpenses, pnlRoutes } from "./DailyPnl.ts"
+import { countFavorites, favoriteRoutes, favorites } from "./Favorites.ts"
 import { firedLines } from "./FiredLines.ts"
 import { freeTables } from "./Floor.ts"
 import { floorRoutes } from "./FloorRoutes.ts"
@@ -17,6 +21,7 @@ import { stationGroups, stationRoutes, stations } from "./Stations.ts"
 import { assignments, tables } from "./Tables.ts"
 import { ticketRoutes } from "./TicketRoutes.ts"
 import { ticketItems, tickets } from "./Tickets.ts"
+import { tipsRoute } from "./Tips.ts"
 
 /** Tables, menus and kitchens on top of tills (contract-tills-channels §B): `plugins: [pos(), posRestaurant({ … })]`. */
 export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (settings) => ({
@@ -38,7 +43,12 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
     stations,
     stationGroups,
     tickets,
-    ticketItems
+    ticketItems,
+    alerts,
+    alertConfig,
+    dailyPnl,
+    pnlExpenses,
+    favorites
   }),
   layer: Layer.mergeAll(
     RestaurantOptions.layerOf(settings),
@@ -51,12 +61,17 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
     ...checklistRoutes,
     ...modifierRoutes,
     ...comboRoutes,
-    ...(settings.enableKDS ? [...stationRoutes, ...ticketRoutes, ...kitchenReports] : [])
+    ...(settings.enableKDS ? [...stationRoutes, ...ticketRoutes, ...kitchenReports] : []),
+    ...alertRoutes,
+    ...pnlRoutes,
+    ...favoriteRoutes,
+    tipsRoute
   ],
+  events: ["pos-restaurant.alert"],
   onEvents: {
-    "pos.completed": (call) => Effect.andThen(onCompleted(settings, call), freeTables(call)),
+    "pos.completed": (call) => Effect.all([onCompleted(settings, call), freeTables(call), countFavorites(call)]),
     "pos.voided": (call) => Effect.andThen(onVoided(settings, call), freeTables(call)),
     ...(settings.enableKDS ? orderEvents : {})
   },
-  tasks: (context) => [forgetTask(context, settings)]
+  tasks: (context) => [forgetTask(context, settings), detectTask(context)]
 }))

@@ -6,6 +6,7 @@ import { transactions } from "./Sales.ts"
 import { changeSale, loadSale, lockSale, notOpen, TransactionNotFound } from "./SaleStore.ts"
 import { shifts } from "./Shifts.ts"
 import { dayOf } from "./Terminals.ts"
+import { boughtWith, tipsOf } from "./TotalsRepo.ts"
 
 const lockOpen = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
   const found = db.table(transactions).lock(id)
@@ -30,6 +31,10 @@ export class Pos extends Context.Service<Pos>()("stoa/plugins/pos/Pos", {
       openParts: (ids: ReadonlyArray<string>) => inPos(({ db }) => db.use(openPartsOf)(ids)),
       /** The transactions that these were split from, or that were merged into them, and themselves. */
       sources: (ids: ReadonlyArray<string>) => inPos(({ db }) => db.use(sourcesOf)(ids)),
+      /** Tips of the business days `from` to `to`, by operator. */
+      tips: (from: string, to: string) => inPos(({ db }) => db.use(tipsOf)(from, to)),
+      /** How many sales of a customer had each thing of this one. */
+      bought: (customerId: string, id: string) => inPos(({ db }) => db.use(boughtWith)(customerId, id)),
       /** Prices an open sale again, after something that its prices depend on has changed. 404, 409, 422. */
       reprice: (id: string) => inPos((own) => changeSale(own, id, () => Effect.succeed({}))),
       /** Allows what needs a permission or a token of `x-pos-override`: 403 without both. */

@@ -39,6 +39,7 @@ export type { Sale } from "./SaleStore.ts"
 export type { Shift } from "./Shifts.ts"
 export { stripeTerminal, type StripeTerminalOptions } from "./StripeTerminal.ts"
 export { authorOf, type Terminal } from "./Terminals.ts"
+export { OperatorTips } from "./TotalsRepo.ts"
 
 const permissions = [
   { scope: "pos:operate", description: "Sell at a till" },

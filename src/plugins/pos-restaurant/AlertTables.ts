@@ -1,0 +1,46 @@
+import { boolean, integerBetween, json, list, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+
+export const alertTypes = [
+  "delayed_order",
+  "kot_not_started",
+  "unclosed_bill",
+  "prolonged_occupancy",
+  "excessive_cancellations",
+  "excessive_modifications"
+] as const
+export type AlertType = typeof alertTypes[number]
+
+/** Something that staff should look at. There is one open alert of a type about a thing. */
+export const alerts = table("pos_restaurant_alerts", {
+  type: oneOf(alertTypes),
+  severity: oneOf(["warning", "critical"]).default("warning"),
+  referenceType: oneOf(["assignment", "ticket", "transaction"]),
+  referenceId: uuid,
+  message: text,
+  isResolved: boolean.default(false),
+  resolvedBy: text.nullable,
+  resolvedAt: timestamp.nullable,
+  metadata: json.default({})
+}, {
+  unique: [{ columns: ["type", "referenceId"], where: "not is_resolved" }],
+  indexes: [{ columns: ["referenceId"] }]
+})
+
+/** From when on there is an alert, and who is to know. */
+export const alertConfig = table("pos_alert_config", {
+  alertType: oneOf(alertTypes).unique(),
+  /** Tickets of a sale for `excessive_…`, minutes for others. */
+  thresholdMinutes: integerBetween(1, 10_080),
+  isEnabled: boolean.default(true),
+  notifyRoles: list(text).default([])
+}, { strict: true })
+
+/** Stations have thresholds of late tickets: the longer one of both counts. */
+export const defaultThresholds: Readonly<Record<AlertType, number>> = {
+  delayed_order: 1,
+  kot_not_started: 10,
+  unclosed_bill: 15,
+  prolonged_occupancy: 120,
+  excessive_cancellations: 3,
+  excessive_modifications: 5
+}
