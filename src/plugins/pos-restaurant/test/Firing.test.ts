@@ -123,4 +123,31 @@ describe("a fired line", () => {
     await shop.fire(other.sale.id)
     assert.strictEqual((await ask("PATCH", other.itemPath, { quantity: 1, reason: "x" }, manager)).status, 200)
   })
+
+  it("stays fired over a split in three and a merge", async () => {
+    const { itemId, sale, station } = await cooking(5)
+    await shop.fire(sale.id)
+    await shop.core("PATCH", `/pos${sale.path}/items/${itemId}`, { quantity: 6 })
+    const part = (quantity: number) => ({ items: [{ itemId, quantity }] })
+    const split = await shop.core("POST", `/pos${sale.path}/split`, { parts: [part(3), part(1)] })
+    const bills = columns(split.list("data.transactions"), "id", "items.0.id")
+    const units = async () => (await Promise.all(bills.map(([, line]) => shop.unitsOf(String(line))))).flat()
+    assert.deepStrictEqual(await units(), [1, 3, 1])
+    await shop.core("POST", `/pos/transactions/${bills[1]?.[0]}/merge`, { from: bills[2]?.[0] })
+    assert.deepStrictEqual(await units(), [1, 4])
+    const fired = [await shop.fire(sale.id), await shop.fire(String(bills[1]?.[0]))]
+    assert.deepStrictEqual(fired.map(types), [[["modified", 1, 0]], []])
+    assert.lengthOf(await shop.tickets(station), 2)
+  })
+
+  it("is not lowered without approval by a change that began before it was fired", async () => {
+    for (let turn = 0; turn < 8; turn++) {
+      const { itemPath, sale, units } = await cooking(2)
+      const [lowered] = await Promise.all([
+        shop.ask("PATCH", itemPath, { quantity: 1 }, cashier),
+        shop.fire(sale.id)
+      ])
+      assert.deepStrictEqual(await units(), [lowered.status === 200 ? 1 : 2])
+    }
+  })
 })

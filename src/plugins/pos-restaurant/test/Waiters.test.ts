@@ -12,7 +12,7 @@ afterAll(() => shop.close())
 const random = (seed: number) => () => (seed = seed * 1_103_515_245 + 12_345 & 0x7f_ff_ff_ff) / 0x80_00_00_00
 
 describe("four waiters at one table", () => {
-  it.each([1, 2, 3])(
+  it.each([1, 2])(
     "leave what kitchens have equal to what is ordered, over splits and a merge (%d)",
     async (seed) => {
       const [food, drinks] = [shop.group(), shop.group()]
@@ -23,7 +23,7 @@ describe("four waiters at one table", () => {
       const waiter = async (nth: number) => {
         const next = random(seed * 10 + nth)
         const pick = <A>(all: ReadonlyArray<A>) => all[Math.floor(next() * all.length)]
-        for (let turn = 0; turn < 8; turn++) {
+        for (let turn = 0; turn < 6; turn++) {
           const item = `/pos${sale.path}/items/${String(pick(sale.items))}`
           const kind = next()
           if (kind < 0.4) await shop.fire(sale.id)
@@ -34,9 +34,8 @@ describe("four waiters at one table", () => {
       }
       await Promise.all([1, 2, 3, 4].map(waiter))
       const linesOf = async (path: string) => (await shop.core("GET", `/pos${path}`)).list("data.items")
-      const [first, second] = (await linesOf(sale.path)).filter((line) => Number(at(line, "quantity")) > 2).map((
-        line
-      ) => String(at(line, "id")))
+      const more = [0, 1].map((nth) => shop.add(sale.path, { entityId: dishes[nth], quantity: 3, seat: 9 }))
+      const [first, second] = (await Promise.all(more)).map((item) => item.text("data.id"))
       const one = [{ itemId: first, quantity: 1 }]
       const parts = [{ items: [...one, { itemId: second, quantity: 2 }] }, { items: one }]
       const [split] = await Promise.all([
