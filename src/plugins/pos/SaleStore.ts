@@ -65,7 +65,7 @@ export const lockSale = Effect.fn("Sales.lock")(function*(db: PluginDatabase, id
   )
   const found = yield* loadSale(db, id)
   const removed = yield* db.table(lines).list({ transactionId: id, removedAt: { not: null } }, { limit: 10_000 })
-  const changed = db.table(transactions).update(id, { version: version + 1 }).pipe(Effect.orDie, Effect.asVoid)
+  const changed = Effect.asVoid(db.table(transactions).update(id, { version: version + 1 }))
   return { ...found, removed, changed }
 })
 

@@ -1,4 +1,5 @@
-import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { cashier, manager } from "../../pos/test/TillShop.ts"
 import { columns, type KitchenShop, openKitchen } from "./KitchenShop.ts"
 
@@ -69,7 +70,7 @@ describe("firing a sale", () => {
     const voided = await cooking(2)
     await shop.fire(voided.sale.id)
     await shop.core("POST", `/pos${voided.sale.path}/void`, { reason: "x" })
-    await expect.poll(voided.units, { timeout: 20_000 }).toEqual([0])
+    await waitFor("the cancellation", async () => (await voided.units())[0] === 0)
     const [only, ...others] = await shop.tickets(voided.station)
     assert.lengthOf(others, 0)
     assert.deepStrictEqual(columns([only], "type", "items.0.cancelledQuantity"), [["cancelled", 2]])
@@ -79,7 +80,7 @@ describe("firing a sale", () => {
     await shop.core("POST", `/pos${sold.sale.path}/recall`, {})
     await shop.pay(sold.sale.path, 2_000)
     await shop.complete(sold.sale.path)
-    await expect.poll(sold.units, { timeout: 20_000 }).toEqual([2])
+    await waitFor("the fire", async () => (await sold.units())[0] === 2)
   }, 60_000)
 
   it("sends each unit once when it is asked for eight times at once", async () => {
@@ -97,7 +98,7 @@ describe("firing a sale", () => {
     await shop.query("create trigger once after insert on kds_ticket_items for each row execute function fail_once()")
     await shop.pay(sale.path, 2_000)
     await shop.complete(sale.path)
-    await expect.poll(units, { timeout: 30_000 }).toEqual([2])
+    await waitFor("the retry", async () => (await units())[0] === 2)
     await shop.query("drop trigger once on kds_ticket_items")
     assert.lengthOf(await shop.tickets(station), 1)
     assert.deepStrictEqual((await shop.fire(sale.id)).at("data.tickets"), [])
