@@ -121,7 +121,13 @@ const unitPrices = Effect.map(
     const entityType = offer?.entities?.find(({ id }) => id === line.entityId)?.type ?? ""
     const most = policyOf(types, entityType).maxUnitsPerLine
     if (line.quantity > most) return Effect.fail(new TooManyUnits(most))
-    return linePricing.priced({ currency, customerId, metadata, lines: [{ ...line, entityType, unitPrice }] }).pipe(
+    return linePricing.priced({
+      currency,
+      customerId,
+      isList: false,
+      metadata,
+      lines: [{ ...line, entityType, unitPrice }]
+    }).pipe(
       Effect.mapBoth({
         onFailure: ({ message }) => new NotPriced(message),
         onSuccess: ([priced]) => priced?.unitPrice ?? unitPrice

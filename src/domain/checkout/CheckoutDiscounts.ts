@@ -44,7 +44,8 @@ export const discounting = Effect.gen(function*() {
       : customerId === null || customerId === cart.customerId
       ? cart.customerGroupIds
       : yield* customers.groupsOf(customerId)
-    return { customerId, groups, metadata: request.metadata ?? {} } satisfies Buyer
+    const { isList = false, metadata = {} } = request
+    return { customerId, groups, isList, metadata } satisfies Buyer
   })
 
   const discounted = Effect.fnUntraced(function*(

@@ -97,16 +97,21 @@ export const buyerOf = (actor: Actor, named: string | null | undefined, own: Cus
   own: actsForShop(actor) ? null : own
 })
 
-export type PricingRequest = Pick<
-  CheckoutRequest,
-  | "customerId"
-  | "customerGroupIds"
-  | "promotionCodes"
-  | "shippingAddress"
-  | "billingAddress"
-  | "shippingRateId"
-  | "metadata"
->
+export type PricingRequest =
+  & Pick<
+    CheckoutRequest,
+    | "customerId"
+    | "customerGroupIds"
+    | "promotionCodes"
+    | "shippingAddress"
+    | "billingAddress"
+    | "shippingRateId"
+    | "metadata"
+  >
+  & {
+    /** Prices single units for a price list: nothing is chosen or sold. */
+    readonly isList?: boolean
+  }
 
 const Minor = Schema.Int
 

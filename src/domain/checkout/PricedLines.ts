@@ -14,6 +14,7 @@ import type { Basket, BasketLine, PricedCartLine } from "./PricedCart.ts"
 export interface Buyer {
   readonly customerId: CustomerId | null
   readonly groups: ReadonlyArray<string>
+  readonly isList: boolean
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
@@ -49,7 +50,7 @@ export const linePrices = Effect.map(
     Effect.fnUntraced(
       function*(
         { currency, ...cart }: Basket,
-        { customerId, groups, metadata }: Buyer,
+        { customerId, groups, isList, metadata }: Buyer,
         found: PriceCandidates,
         now: Date,
         onUnsold: OnUnsold
@@ -64,7 +65,7 @@ export const linePrices = Effect.map(
         // An agreed price is final: steps that were part of it then are part of it still.
         const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
         const stepped = yield* Effect.mapError(
-          linePricing.priced({ currency, customerId, metadata, lines: open }),
+          linePricing.priced({ currency, customerId, isList, metadata, lines: open }),
           ({ message }) => CheckoutFailed.of(message)
         )
         const rest = stepped.map(withListedSteps).values()

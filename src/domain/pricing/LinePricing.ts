@@ -23,6 +23,8 @@ export interface LinesToPrice<L extends LineToPrice = LineToPrice> {
   readonly customerId: CustomerId | null
   /** Of the cart, order or sale: `orderType` of a till, for example. */
   readonly metadata: Readonly<Record<string, unknown>>
+  /** Single units for the price list of a till: nothing is chosen or sold, so refuse nothing that a shopper could still choose. */
+  readonly isList: boolean
   readonly lines: ReadonlyArray<L>
 }
 

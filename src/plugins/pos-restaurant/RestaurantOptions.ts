@@ -8,6 +8,11 @@ export const admin = "pos-restaurant:admin"
 
 const from = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
+const ServiceCharge = Schema.Struct({
+  percent: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100 })),
+  fromGuests: from(1, 1_000)
+})
+
 /** What a deployment decides of its restaurant (contract, plugins §3; contract-tills-channels §B). */
 export const RestaurantSettings = Schema.Struct({
   enableKDS: option(Schema.Boolean, { default: true, description: "Kitchens: stations and their tickets" }),
@@ -23,7 +28,18 @@ export const RestaurantSettings = Schema.Struct({
     default: false,
     description: "Tickets for the printer of their station. Needs the plugin notifications before this one"
   }),
-  keepTicketDays: option(from(1, 3_650), { default: 90, description: "Days until tickets are deleted" })
+  keepTicketDays: option(from(1, 3_650), { default: 90, description: "Days until tickets are deleted" }),
+  enableModifiers: option(Schema.Boolean, {
+    default: true,
+    description: "Lines have the modifiers that their entities ask for"
+  }),
+  serviceCharge: option(ServiceCharge, {
+    description: "Percent on the lines of tables with at least `fromGuests` guests, taxed as they are"
+  }),
+  shortage: option(Schema.Literals(["warn", "negative", "block"]), {
+    default: "warn",
+    description: "Ingredients that are not there: `warn` alerts, `negative` counts below zero, `block` refuses at fire"
+  })
 })
 export type RestaurantSettings = typeof RestaurantSettings.Type
 

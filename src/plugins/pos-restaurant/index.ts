@@ -7,6 +7,7 @@ import { alertConfig, alerts } from "./AlertTables.ts"
 import { checklistRoutes, checklistRules } from "./ChecklistRoutes.ts"
 import { checklistItems, checklists, completions } from "./Checklists.ts"
 import { comboGroups, comboItems, comboRoutes, combos } from "./Combos.ts"
+import { orderIngredients, usedIngredients } from "./Consumption.ts"
 import { dailyPnl, pnlExpenses, pnlRoutes } from "./DailyPnl.ts"
 import { countFavorites, favoriteRoutes, favorites } from "./Favorites.ts"
 import { firedLines } from "./FiredLines.ts"
@@ -15,7 +16,12 @@ import { floorRoutes } from "./FloorRoutes.ts"
 import { KitchenFeed } from "./KitchenFeed.ts"
 import { forgetTask, onCompleted, onVoided, orderEvents } from "./KitchenJobs.ts"
 import { kitchenReports } from "./KitchenReports.ts"
+import { availability, menuRoutes, takenUnits } from "./Menu.ts"
+import { menuCheckouts, menuOrders } from "./MenuCounts.ts"
+import { menuAtTills } from "./MenuSession.ts"
 import { modifierGroups, modifierOptions, modifierRoutes } from "./Modifiers.ts"
+import { menuPrices } from "./Prices.ts"
+import { ingredients, recipeRoutes, recipes } from "./Recipes.ts"
 import { RestaurantOptions, RestaurantSettings } from "./RestaurantOptions.ts"
 import { stationGroups, stationRoutes, stations } from "./Stations.ts"
 import { assignments, tables } from "./Tables.ts"
@@ -48,11 +54,17 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
     alertConfig,
     dailyPnl,
     pnlExpenses,
-    favorites
+    favorites,
+    availability,
+    takenUnits,
+    recipes,
+    ingredients,
+    usedIngredients
   }),
   layer: Layer.mergeAll(
     RestaurantOptions.layerOf(settings),
     checklistRules,
+    menuAtTills,
     KitchenFeed.layer,
     settings.enableKDS ? firedLines : Layer.empty
   ),
@@ -61,6 +73,8 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
     ...checklistRoutes,
     ...modifierRoutes,
     ...comboRoutes,
+    ...menuRoutes,
+    ...recipeRoutes,
     ...(settings.enableKDS ? [...stationRoutes, ...ticketRoutes, ...kitchenReports] : []),
     ...alertRoutes,
     ...pnlRoutes,
@@ -71,7 +85,11 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
   onEvents: {
     "pos.completed": (call) => Effect.all([onCompleted(settings, call), freeTables(call), countFavorites(call)]),
     "pos.voided": (call) => Effect.andThen(onVoided(settings, call), freeTables(call)),
-    ...(settings.enableKDS ? orderEvents : {})
+    ...(settings.enableKDS ? orderEvents : {}),
+    ...orderIngredients(settings)
   },
+  linePricing: (context) => menuPrices(settings, context),
+  orderProjection: menuOrders,
+  checkoutExtension: menuCheckouts,
   tasks: (context) => [forgetTask(context, settings), detectTask(context)]
 }))

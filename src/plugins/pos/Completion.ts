@@ -1,6 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { apiError, Conflict, conflict, invalid, InvalidTransition, type Order, type PluginCall } from "stoa/plugin"
 import { returnExchanged } from "./Exchanges.ts"
+import { PosExtensions } from "./Extensions.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { approvalFor } from "./Overrides.ts"
 import { giveBackPayment } from "./Payments.ts"
@@ -42,8 +43,9 @@ export const taxesOf = ({ taxes }: Pick<Order, "taxes">): Transaction["taxes"] =
 const isMoved = Schema.is(InvalidTransition)
 
 /** What a sale becomes in the transaction that makes its order. */
-const finish = Effect.fnUntraced(function*(call: PluginCall, { payments, transaction }: Sale, order: Order) {
+const finish = Effect.fnUntraced(function*(call: PluginCall, found: Sale, order: Order) {
   const { db } = call
+  const { payments, transaction } = found
   const back = transaction.type === "exchange" ? yield* returnExchanged(call, transaction, order) : undefined
   const exchanged = payments.find(({ method }) => method === "exchange")?.amount ?? 0
   if (back !== undefined && exchanged !== Math.min(back.worth, order.grandTotal)) return yield* new OtherWorth()
@@ -62,6 +64,8 @@ const finish = Effect.fnUntraced(function*(call: PluginCall, { payments, transac
   }).pipe(Effect.catchTag("NotFound/Record", () => new ChangedMeanwhile()))
   const counted = yield* count(db, shift, "sales", total)
   if (back !== undefined) yield* count(db, counted, "refunds", back.worth)
+  const { all } = yield* PosExtensions
+  yield* Effect.forEach(all(), ({ completing }) => completing?.(found, order) ?? Effect.void, { discard: true })
   yield* addFiscalRecord(db, done)
 })
 

@@ -1,5 +1,5 @@
 import { Context, type Effect, Layer } from "effect"
-import { type CurrentActor, type ExtensionPoint, extensionPoint, type RouteError } from "stoa/plugin"
+import { type CurrentActor, type ExtensionPoint, extensionPoint, type Order, type RouteError } from "stoa/plugin"
 import type { Approval } from "./Overrides.ts"
 import type { SaleLine } from "./Sales.ts"
 import type { Sale } from "./SaleStore.ts"
@@ -32,6 +32,8 @@ export interface PosExtension {
   readonly lineChanging?: (move: LineMove) => Rule<Approval | undefined>
   /** Runs in the transaction of a split or merge. */
   readonly linesMoved?: (moved: ReadonlyArray<MovedUnits>) => Rule<unknown>
+  /** Runs in the transaction that completes a sale, with its order. */
+  readonly completing?: (sale: Sale, order: Order) => Rule<unknown>
   /** Runs before a shift opens; `shiftId` is its id. */
   readonly shiftOpening?: (shiftId: string, terminal: Terminal) => Rule<unknown>
   /** Runs in the transaction that closes a shift. */

@@ -96,7 +96,7 @@ export const soldPricing = Effect.gen(function*() {
     const lineItems = goods.map((one) => ({ ...one, quantity: 1 }))
     const basket = basketWithout(currency, yield* quotes.linesOf(lineItems))
     const terms = () => Effect.succeed({ shippingTotal: 0 })
-    const { pricedCart } = yield* pricing.preview(basket, { shippingAddress: handedOverAt }, null, terms)
+    const { pricedCart } = yield* pricing.preview(basket, { shippingAddress: handedOverAt, isList: true }, null, terms)
     return pricedCart.lines.map(({ addedSteps = [], entityId, taxes = [], unitPrice, variantId }) => ({
       entityId,
       variantId,

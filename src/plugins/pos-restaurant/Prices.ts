@@ -1,0 +1,142 @@
+import { DateTime, Effect } from "effect"
+import { type EntityId, HookRefusal, type LinePricing, type PluginContext, type PriceStep } from "stoa/plugin"
+import { Pos } from "../pos/index.ts"
+import { choose, type Chosen, fromZero } from "./Choosing.ts"
+import { guestsOf } from "./Guests.ts"
+import { type Dish, dishesOf } from "./MenuRepo.ts"
+import { comboIn, modifiersIn } from "./Parts.ts"
+import type { RestaurantSettings } from "./RestaurantOptions.ts"
+
+type Request = Parameters<LinePricing>[0]
+type Line = Request["lines"][number]
+
+/** A line with what the menu says of it. */
+interface Served {
+  readonly steps: ReadonlyArray<PriceStep>
+  readonly problem: string | undefined
+  /** Itself, and the items of its combo. */
+  readonly entityIds: ReadonlyArray<EntityId>
+}
+
+const maxChoices = 40
+const titleOf = ({ title }: Pick<Dish, "title">) => `“${title ?? "this item"}”`
+
+const chosenItems = (metadata: Line["metadata"]): ReadonlyArray<Chosen> | undefined => {
+  const items = comboIn(metadata)
+  return items && Array.from(
+    Map.groupBy(items, ({ groupId }) => groupId),
+    ([groupId, all]) => ({ groupId, ids: all.map(({ itemId }) => itemId) })
+  )
+}
+
+const chosenOptions = (metadata: Line["metadata"]): ReadonlyArray<Chosen> | undefined =>
+  modifiersIn(metadata)?.map(({ groupId, optionIds }) => ({ groupId, ids: optionIds }))
+
+const step =
+  (code: string) => ({ name, priceAdjustment }: { readonly name: string; readonly priceAdjustment: number }) => ({
+    code,
+    label: name,
+    amountPerUnit: priceAdjustment
+  })
+
+/** What a line comes to by its combo and modifiers. */
+const served = (
+  { entityId, metadata, unitPrice }: Line,
+  dish: Dish,
+  isForeign: boolean,
+  hasModifiers: boolean
+): Served => {
+  const of = titleOf(dish)
+  const { combo } = dish
+  const items = choose(combo?.groups ?? [], chosenItems(metadata), {
+    field: "combo",
+    form: "[{ groupId, itemId }]",
+    of
+  })
+  const options = hasModifiers
+    ? choose(dish.modifiers, chosenOptions(metadata), { field: "modifiers", form: "[{ groupId, optionIds }]", of })
+    : { choices: [], problem: undefined }
+  const own = combo === null || combo.price === null
+    ? []
+    : [step("combo")({ name: combo.name, priceAdjustment: combo.price - unitPrice })]
+  const steps = fromZero(unitPrice, [
+    ...own,
+    ...items.choices.map(step("combo-item")),
+    ...options.choices.map(step("modifier"))
+  ])
+  const problem = items.problem ?? options.problem ??
+    (steps.length > maxChoices ? `Choose at most ${maxChoices} things for ${of}.` : undefined) ??
+    (isForeign && steps.some(({ amountPerUnit }) => amountPerUnit !== 0)
+      ? `The choices of ${of} have prices in the currency of the store only.`
+      : undefined)
+  const parts = items.choices.flatMap((choice) => choice.entityId ?? [])
+  return { steps: steps.slice(0, maxChoices), problem, entityIds: [entityId, ...parts] }
+}
+
+/** Why entities cannot be sold: they are not available, or the lines together want more than is left. */
+const shortages = (dishes: ReadonlyMap<EntityId, Dish>, lines: ReadonlyArray<Line>, all: ReadonlyArray<Served>) => {
+  const wanted = new Map<EntityId, number>()
+  for (const [index, { entityIds }] of all.entries()) {
+    for (const id of entityIds) wanted.set(id, (wanted.get(id) ?? 0) + (lines[index]?.quantity ?? 0))
+  }
+  return new Map(
+    Array.from(dishes.values()).flatMap((dish): ReadonlyArray<readonly [EntityId, string]> => {
+      const { id, isAvailable, remaining } = dish
+      if (!isAvailable || remaining === 0) return [[id, `${titleOf(dish)} is not available.`]]
+      return remaining !== null && (wanted.get(id) ?? 0) > remaining
+        ? [[id, `Only ${remaining} of ${titleOf(dish)} are left.`]]
+        : []
+    })
+  )
+}
+
+const perUnit = (steps: ReadonlyArray<PriceStep>) =>
+  steps.reduce((sum, { amountPerUnit = 0 }) => sum + amountPerUnit, 0)
+
+const serviceStep = ({ quantity, unitPrice }: Line, steps: ReadonlyArray<PriceStep>, percent: number): PriceStep => ({
+  code: "service-charge",
+  label: `Service ${percent} %`,
+  amountPerLine: Math.round((unitPrice + perUnit(steps)) * quantity * Math.round(percent * 100) / 10_000)
+})
+
+const isTaken = (orderType: unknown) => orderType === "takeaway" || orderType === "delivery"
+
+/**
+ * Prices of a menu: combos, modifiers, the tax of food to take away and the service charge of large tables. Refuses what a dish does
+ * not offer and what is not available. One statement for all lines, and two for a table with a service charge.
+ */
+export const menuPrices = ({ enableModifiers, serviceCharge }: RestaurantSettings, { config, db }: PluginContext) =>
+  Effect.map(Pos, (pos) => {
+    const chargeOf = Effect.fnUntraced(function*({ orderType, posTransactionId }: Request["metadata"]) {
+      if (serviceCharge === undefined || orderType !== "dine_in" || typeof posTransactionId !== "string") return 0
+      const guests = yield* Effect.provideService(guestsOf(db, [posTransactionId]), Pos, pos)
+      return (guests.get(posTransactionId) ?? 0) >= serviceCharge.fromGuests ? serviceCharge.percent : 0
+    })
+
+    const price: LinePricing = Effect.fn("Menu.prices")(function*({ currency, isList, lines, metadata }) {
+      const itemIds = lines.flatMap((line) => comboIn(line.metadata) ?? []).map(({ itemId }) => itemId)
+      const found = yield* db.use(dishesOf)(lines.map(({ entityId }) => entityId), itemIds, yield* DateTime.nowAsDate)
+      const dishes = new Map(found.map((dish) => [dish.id, dish]))
+      const isForeign = currency !== config.defaultCurrency
+      const all = lines.map((line): Served => {
+        const dish = dishes.get(line.entityId)
+        return dish === undefined
+          ? { steps: [], problem: undefined, entityIds: [] }
+          : served(line, dish, isForeign, enableModifiers)
+      })
+      const short = shortages(dishes, lines, all)
+      const problem = all.flatMap((one) => one.problem ?? one.entityIds.flatMap((id) => short.get(id) ?? []))[0]
+      if (problem !== undefined && !isList) return yield* Effect.fail(new HookRefusal(problem))
+      const percent = yield* chargeOf(metadata)
+      return lines.map((line, index) => {
+        const steps = all[index]?.steps ?? []
+        const taxClass = isTaken(metadata["orderType"]) ? dishes.get(line.entityId)?.taxClassTakeaway ?? null : null
+        return [
+          ...steps,
+          ...(taxClass === null ? [] : [{ code: "takeaway", label: "To take away", taxClass }]),
+          ...(percent === 0 ? [] : [serviceStep(line, steps, percent)])
+        ]
+      })
+    })
+    return price
+  })

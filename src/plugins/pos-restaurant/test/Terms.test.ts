@@ -1,0 +1,61 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type MenuShop, openMenu } from "./MenuShop.ts"
+
+const zurich = {
+  line1: "1 Lake St",
+  city: "Zurich",
+  postalCode: "8001",
+  country: "CH"
+}
+
+describe("taxes and service of a restaurant", () => {
+  let shop: MenuShop
+  beforeAll(async () => {
+    shop = await openMenu({ serviceCharge: { percent: 12.5, fromGuests: 6 } }, { tax: { pricesIncludeTax: true } })
+    await shop.tills.core("POST", "/tax/rates", { name: "VAT", country: "CH", rateBps: 2_000 })
+    const reduced = await shop.tills.core("POST", "/tax/classes", { name: "reduced", rateBps: 500 })
+    const rate = { name: "Food", country: "CH", rateBps: 500, taxClassId: reduced.text("data.id") }
+    await shop.tills.core("POST", "/tax/rates", rate)
+  }, 120_000)
+  afterAll(() => shop.close())
+
+  /** A dish for 21.00, tax included. */
+  const taxed = async () => {
+    const entityId = await shop.product({ price: 2_100 })
+    await shop.tills.core("PATCH", `/catalog/entities/${entityId}`, {
+      metadata: { taxClassTakeaway: "reduced" }
+    })
+    return entityId
+  }
+
+  it("taxes food to take away by its other class at the same price", async () => {
+    const entityId = await taxed()
+    const till = await shop.till({ address: zurich })
+    const sold = async (orderType: string) => {
+      const { path } = await shop.start(till, { orderType })
+      await shop.add(path, { entityId, quantity: 1 })
+      const { at } = await shop.settle(path)
+      return [at("data.transaction.total"), at("data.transaction.taxTotal")]
+    }
+    assert.deepStrictEqual(await sold("dine_in"), [2_100, 350])
+    assert.deepStrictEqual(await sold("takeaway"), [2_100, 100])
+    assert.deepStrictEqual(await sold("delivery"), [2_100, 100])
+  })
+
+  it("charges large tables for service, taxed as what they had", async () => {
+    const till = await shop.till({ address: zurich })
+    const entityId = await taxed()
+    const bill = async (guests: number) => {
+      const { path, id } = await shop.start(till, { orderType: "dine_in" })
+      const table = await shop.table()
+      const seat = "insert into pos_table_assignments (id, table_id, transaction_id, guests, seated_at) " +
+        "values (gen_random_uuid(), $1, $2, $3, now())"
+      await shop.query(seat, [table.tableId, id, guests])
+      await shop.add(path, { entityId, quantity: 2 })
+      const { at } = await shop.settle(path)
+      return [at("data.transaction.total"), at("data.transaction.taxTotal")]
+    }
+    assert.deepStrictEqual(await bill(5), [4_200, 700])
+    assert.deepStrictEqual(await bill(6), [4_725, 788])
+  })
+})
