@@ -1,17 +1,19 @@
+import { posRestaurant } from "../../src/plugins/pos-restaurant/index.ts"
 import { pos } from "../../src/plugins/pos/index.ts"
 import { asAdmin } from "../support/TestApp.ts"
 import { ofOne, uuid } from "./ManyRows.ts"
 import { asked, last, lastOfOne, one, pluginLists, rare, rows } from "./PluginLists.ts"
 
-pluginLists("lists of tills, their shifts, sales and closings", {
-  plugins: [pos()],
+pluginLists("lists of tills, their shifts, sales and closings, and of restaurants", {
+  plugins: [pos(), posRestaurant({ enableKDS: false })],
   samples: {
     pos_shifts: { openingFloat: 0, status: "closed", closingCount: 0 },
     pos_cash_events: { amount: 1, type: "drop" },
     pos_transactions: { currency: "USD", status: "completed", businessDate: "2030-01-01" },
     pos_payments: { amount: 1, changeGiven: 0, tip: 0 },
     pos_closings: { number: 1, businessDate: "2030-01-01" },
-    pos_fiscal_records: { number: 1 }
+    pos_fiscal_records: { number: 1 },
+    pos_daily_pnl: { date: "2030-01-01" }
   },
   growing: {
     pos_terminals: {
@@ -45,7 +47,36 @@ pluginLists("lists of tills, their shifts, sales and closings", {
         ...last("business_date", { value: "2030-01-02", others: "t.business_date + n" }),
         number: "n"
       }
-    }
+    },
+    pos_tables: {
+      columns: {
+        ...last("zone", { value: "Roof", others: "'Hall'" }),
+        ...rare("status", "cleaning"),
+        number: "'N' || n"
+      }
+    },
+    pos_checklists: { columns: { ...rare("type", "shift_close"), ...rare("is_active", "false") } },
+    pos_restaurant_alerts: {
+      columns: {
+        ...rare("type", "unclosed_bill"),
+        ...rare("severity", "critical"),
+        ...rare("is_resolved", "true"),
+        reference_id: uuid
+      }
+    },
+    pos_daily_pnl: { columns: { ...rare("status", "submitted"), date: "t.date + n" } },
+    pos_customer_favorites: { columns: { ...last("customer_id"), entity_id: uuid } },
+    pos_modifier_groups: {
+      columns: {
+        ...last("entity_id"),
+        ...last("item_group", { value: "Pizza", others: "'group ' || n", turn: 1 }),
+        name: "'M' || n"
+      }
+    },
+    pos_modifier_options: { columns: lastOfOne("group_id") },
+    pos_combos: { columns: { ...rare("is_active", "false"), entity_id: uuid } },
+    pos_combo_groups: { columns: lastOfOne("combo_id") },
+    pos_combo_items: { columns: lastOfOne("group_id") }
   },
   asks: (made) =>
     asked(asAdmin, {
@@ -62,10 +93,34 @@ pluginLists("lists of tills, their shifts, sales and closings", {
         `customerId=${one}`,
         "receiptNumber=R-1"
       ],
+      "/api/pos/restaurant/tables": ["zone=Hall", "zone=Roof", "status=available", "status=cleaning"],
+      "/api/pos/restaurant/checklists": [
+        "type=pre_billing",
+        "type=shift_close",
+        "isActive=true",
+        "isActive=false"
+      ],
+      "/api/pos/restaurant/alerts": [
+        "type=delayed_order",
+        "type=unclosed_bill",
+        "severity=warning",
+        "severity=critical",
+        "isResolved=false",
+        "isResolved=true",
+        "unresolvedOnly=true"
+      ],
+      "/api/pos/restaurant/analytics/daily-pnl": ["status=draft", "status=submitted"],
+      [`/api/pos/restaurant/customers/${one}/favorites`]: [],
+      "/api/pos/restaurant/modifier-groups": [`entityId=${one}`, "itemGroup=Pizza"],
+      [`/api/pos/restaurant/modifier-groups/${made("pos_modifier_groups")}/options`]: [],
+      "/api/pos/restaurant/combos": ["isActive=true", "isActive=false"],
+      [`/api/pos/restaurant/combos/${made("pos_combos")}/groups`]: [],
+      [`/api/pos/restaurant/combo-groups/${made("pos_combo_groups")}/items`]: [],
       "/api/pos/closings": [`terminalId=${one}`, "businessDate=2030-01-02"]
     }).filter(([path]) => path !== "/api/pos/transactions/held"),
   exceptions: {
     "/api/pos/transactions/held": "it is the list of one terminal",
+    "/api/pos/restaurant/combos?entityId": "an entity has one combo",
     "/api/pos/transactions?receiptNumber": "a number is of one transaction"
   }
 })

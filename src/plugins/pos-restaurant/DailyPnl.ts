@@ -34,21 +34,15 @@ export const dailyPnl = table("pos_daily_pnl", {
   averageBillValue: amount,
   status: oneOf(["draft", "submitted"]).default("draft"),
   metadata: json.default({})
-}, {
-  strict: true,
-  checks: {
-    gross_profit: "gross_profit = net_sales - cost_of_goods - direct_expenses",
-    net_profit: "net_profit = gross_profit - indirect_expenses - employee_costs"
-  }
-})
+}, { strict: true })
 
 export const pnlExpenses = childOf(dailyPnl, "pnlId", "pos_pnl_expenses", {
   pnlId: uuid.references(dailyPnl),
   position: integerBetween(0, 1_000),
-  category: oneOf(["cogs", "direct", "indirect", "employee"]),
+  category: oneOf(["cogs", "direct", "indirect", "employee"]).forPeople,
   name: text,
   amount,
-  percentage: integerBetween(0, 100).nullable
+  percentage: integerBetween(0, 100).nullable.forPeople
 })
 
 const pnl = machine(dailyPnl, { noun: "daily report", moves: { submit: { from: ["draft"], to: "submitted" } } })

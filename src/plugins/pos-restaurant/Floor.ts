@@ -5,7 +5,7 @@ import { requireCompleted } from "./Checklists.ts"
 import { assignments, floor, tables } from "./Tables.ts"
 
 class TableNotFound extends notFound("DiningTable", "Table not found.") {}
-class OtherZone extends conflict("OtherZone", "toTableId must name another table of the same zone.") {}
+class OtherZone extends conflict("OtherZone", "Guests can only move to another table of the same zone.") {}
 
 /** Prices the open sales of a bill again. Completing them does so too, so a sale that cannot be priced now holds up no guests. */
 const repriceBill = Effect.fnUntraced(function*(transactionId: string) {

@@ -4,16 +4,16 @@ import { boolean, childOf, integerBetween, json, machine, oneOf, table, text, ti
 export const tables = table("pos_tables", {
   number: text.upTo(20).unique(),
   zone: text.upTo(100).fewValues,
-  capacity: integerBetween(1, 100).default(4),
-  minimumSeats: integerBetween(1, 100).default(1),
-  shape: oneOf(["rectangle", "square", "circle"]).default("rectangle"),
+  capacity: integerBetween(1, 100).default(4).forPeople,
+  minimumSeats: integerBetween(1, 100).default(1).forPeople,
+  shape: oneOf(["rectangle", "square", "circle"]).default("rectangle").forPeople,
   status: oneOf(["available", "occupied", "bill_requested", "cleaning"]).default("available"),
-  isTakeaway: boolean.default(false),
-  assignedOperatorId: text.nullable,
-  layoutX: integerBetween(0, 100_000).default(0),
-  layoutY: integerBetween(0, 100_000).default(0),
-  layoutWidth: integerBetween(1, 100_000).default(100),
-  layoutHeight: integerBetween(1, 100_000).default(100),
+  isTakeaway: boolean.default(false).forPeople,
+  assignedOperatorId: text.nullable.forPeople,
+  layoutX: integerBetween(0, 100_000).default(0).forPeople,
+  layoutY: integerBetween(0, 100_000).default(0).forPeople,
+  layoutWidth: integerBetween(1, 100_000).default(100).forPeople,
+  layoutHeight: integerBetween(1, 100_000).default(100).forPeople,
   metadata: json.default({})
 }, { strict: true })
 
