@@ -12,9 +12,10 @@ export type AlertType = typeof alertTypes[number]
 
 /** Something that staff should look at. There is one open alert of a type about a thing. */
 export const alerts = table("pos_restaurant_alerts", {
-  type: oneOf(alertTypes),
+  /** `ingredient_shortage` is raised by what was sold, and has no setting. */
+  type: oneOf([...alertTypes, "ingredient_shortage"]),
   severity: oneOf(["warning", "critical"]).default("warning"),
-  referenceType: oneOf(["assignment", "ticket", "transaction"]),
+  referenceType: oneOf(["assignment", "ticket", "transaction", "ingredient"]),
   referenceId: uuid,
   message: text,
   isResolved: boolean.default(false),

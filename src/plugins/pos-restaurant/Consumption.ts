@@ -11,6 +11,7 @@ import {
   uuid,
   WarehouseId
 } from "stoa/plugin"
+import { alerts } from "./AlertTables.ts"
 import { Amount, amountsOf, together } from "./Ingredients.ts"
 import { linesOfOrders, type OrderedLine } from "./MenuRepo.ts"
 import { isBegun, kitchenWarehouse } from "./RecipeRepo.ts"
@@ -27,6 +28,8 @@ export const usedIngredients = table("pos_used_ingredients", {
   amounts: jsonOf(Schema.Array(Amount), 100_000)
 }, { indexes: [{ columns: ["orderId"] }], counted: false, changeLog: false })
 type Used = RowOf<typeof usedIngredients>
+
+const type = "ingredient_shortage"
 
 /** Lines whose ingredients are not those of their units, with the units that they should have. */
 const changesOf = (lines: ReadonlyArray<OrderedLine>, before: ReadonlyArray<Used>, takesNew: boolean) => {
@@ -91,17 +94,31 @@ const followOrder = Effect.fn("Recipes.followOrder")(
       }))
     )
     const short = taken.filter(({ quantity }, index) => quantity > 0 && (posted[index]?.quantityOnHand ?? 0) < 0)
-    if (shortage !== "warn" || short.length === 0) return
-    yield* db.announce(
-      "pos-restaurant.shortage",
-      short.map(({ entityId, ingredientName, quantity, variantId }) => ({
-        entityType: "ingredient",
-        entityId,
-        payload: { entityId, variantId, ingredientName, quantity, orderId, warehouseId }
-      }))
-    )
+    if (shortage === "warn" && short.length > 0) yield* raise(db, short)
   }
 )
+
+/** One alert about each ingredient, until it is resolved. */
+const raise = Effect.fnUntraced(function*(db: PluginDatabase, short: ReadonlyArray<Amount>) {
+  const about = (one: Amount) => one.variantId ?? one.entityId
+  const open = yield* db.table(alerts).list({ type, referenceId: { in: short.map(about) }, isResolved: false })
+  const made = yield* db.table(alerts).insertMany(
+    short.filter((one) => open.every(({ referenceId }) => referenceId !== about(one))).map((one) => ({
+      type,
+      referenceType: "ingredient" as const,
+      referenceId: about(one),
+      message: `There is too little of ${one.ingredientName}.`
+    }))
+  )
+  yield* db.announce(
+    "pos-restaurant.alert",
+    made.map((alert) => ({
+      entityType: "pos_restaurant_alert",
+      entityId: alert.id,
+      payload: { ...alert, notifyRoles: [] }
+    }))
+  )
+})
 
 /** Ingredients leave stock when an order is made, and come back when it is cancelled before it is cooked. */
 export const orderIngredients = (settings: RestaurantSettings) => ({

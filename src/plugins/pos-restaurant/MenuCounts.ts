@@ -10,7 +10,7 @@ import {
 } from "stoa/plugin"
 import { itemGroupsOf } from "./ItemGroupsRepo.ts"
 import { availability, isCounting, type MenuEntry, takenUnits } from "./Menu.ts"
-import { linesOfOrders } from "./MenuRepo.ts"
+import { firedUnitsOf, linesOfOrders } from "./MenuRepo.ts"
 import { comboIn, type DishLine } from "./Parts.ts"
 import { itemsNamed } from "./PartsRepo.ts"
 
@@ -22,6 +22,8 @@ type Units = ReadonlyMap<string, number>
 interface Wanted {
   readonly orderId: string
   readonly units: Units
+  /** Units that may lack, because they are cooked. */
+  readonly cooked?: Units
   /** Entries that were counted later have the order in their count. */
   readonly placedAt?: Date
 }
@@ -91,7 +93,7 @@ const settle = Effect.fn("Menu.settle")(
       for (const order of orders) {
         const had = before.find((one) => one.orderId === order.orderId && one.entityId === entityId)
         const more = moreOf(order, entry, had?.quantity ?? 0)
-        if (more > left && !takesRest) return yield* soldOut(db, entityId, left)
+        if (more > left + (order.cooked?.get(entityId) ?? 0) && !takesRest) return yield* soldOut(db, entityId, left)
         const units = Math.min(more, left)
         left -= units
         const quantity = (had?.quantity ?? 0) + units
@@ -110,14 +112,18 @@ const soldOut = Effect.fnUntraced(function*(db: PluginDatabase, entityId: Entity
   )
 })
 
-/** Takes the units of an order that was just made, or refuses it. */
+/** Takes the units of an order of a till, or refuses it. What the kitchen has cooked is sold in any case. */
 export const takeUnits = Effect.fnUntraced(
-  function*(db: PluginDatabase, orderId: string, lines: ReadonlyArray<DishLine>) {
-    const unitsOf = yield* counter(db, lines)
-    yield* Effect.catchTag(
-      settle(db, [{ orderId, units: unitsOf(lines) }], false),
-      "HookRefusal",
-      ({ message }) => new SoldOut(message)
+  function*(db: PluginDatabase, transactionId: string, orderId: string, lines: ReadonlyArray<DishLine>) {
+    const order = { orderId, units: (yield* counter(db, lines))(lines) }
+    yield* settle(db, [order], false).pipe(
+      Effect.catchTag("HookRefusal", () =>
+        Effect.gen(function*() {
+          const fired = (yield* db.use(firedUnitsOf)(transactionId)).map((line) => ({ ...line, quantity: line.units }))
+          const cooked = (yield* counter(db, fired))(fired)
+          yield* settle(db, [{ ...order, cooked }], false)
+        })),
+      Effect.catchTag("HookRefusal", ({ message }) => new SoldOut(message))
     )
   }
 )

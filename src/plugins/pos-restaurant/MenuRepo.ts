@@ -105,3 +105,23 @@ export const linesOfOrders = statement("Menu.orderLines", function*(sql, organiz
     where o.organization_id = ${organizationId} and o.id = any(${ids}::uuid[])
     order by o.id, l.position`)
 })
+
+const firedLines = rowsOf(Schema.Struct({
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  units: Schema.Int
+}))
+
+/** Reads how many units stations have of the lines of a transaction. */
+export const firedUnitsOf = statement("Menu.fired", function*(sql, organizationId, transactionId: string) {
+  return yield* firedLines(sql`select line.entity_id as "entityId", line.variant_id as "variantId", line.metadata,
+      max(dish.units)::int4 as units
+    from pos_transactions sale
+    join pos_transaction_items line on line.transaction_id = sale.id and line.removed_at is null
+    join lateral (select sum(item.quantity - item.cancelled_quantity) / min(item.per_unit) as units
+      from kds_ticket_items item where item.line_id = line.id
+      group by item.station_id, item.entity_id, item.item_name) dish on true
+    where sale.organization_id = ${organizationId} and sale.id::text = ${transactionId}
+    group by line.id`)
+})

@@ -13,7 +13,7 @@ export const menuAtTills = Layer.effectDiscard(Effect.gen(function*() {
   const { db } = yield* PluginContext
   const { add } = yield* PosExtensions
   yield* add({
-    completing: (_, { id, lineItems }) => takeUnits(db, id, lineItems),
+    completing: ({ transaction }, { id, lineItems }) => takeUnits(db, transaction.id, id, lineItems),
     session: {
       name: "restaurant",
       read: () =>

@@ -1,9 +1,10 @@
 import { DateTime, Effect } from "effect"
+import { isDeepStrictEqual } from "node:util"
 import { type EntityId, HookRefusal, type LinePricing, type PluginContext, type PriceStep } from "stoa/plugin"
 import { Pos } from "../pos/index.ts"
 import { choose, type Chosen, fromZero } from "./Choosing.ts"
 import { guestsOf } from "./Guests.ts"
-import { type Dish, dishesOf } from "./MenuRepo.ts"
+import { type Dish, dishesOf, firedUnitsOf } from "./MenuRepo.ts"
 import { comboIn, modifiersIn } from "./Parts.ts"
 import type { RestaurantSettings } from "./RestaurantOptions.ts"
 
@@ -73,21 +74,43 @@ const served = (
   return { steps: steps.slice(0, maxChoices), problem, entityIds: [entityId, ...parts] }
 }
 
-/** Why entities cannot be sold: they are not available, or the lines together want more than is left. */
-const shortages = (dishes: ReadonlyMap<EntityId, Dish>, lines: ReadonlyArray<Line>, all: ReadonlyArray<Served>) => {
+/** Says why lines cannot be sold: what they name, what is not available, or that they want more together than is left. */
+const problemOf = (
+  lines: ReadonlyArray<Line>,
+  all: ReadonlyArray<Served>,
+  dishes: ReadonlyMap<EntityId, Dish>
+): string | undefined => {
   const wanted = new Map<EntityId, number>()
-  for (const [index, { entityIds }] of all.entries()) {
-    for (const id of entityIds) wanted.set(id, (wanted.get(id) ?? 0) + (lines[index]?.quantity ?? 0))
+  for (const [index, { quantity }] of lines.entries()) {
+    for (const id of all[index]?.entityIds ?? []) wanted.set(id, (wanted.get(id) ?? 0) + quantity)
   }
-  return new Map(
-    Array.from(dishes.values()).flatMap((dish): ReadonlyArray<readonly [EntityId, string]> => {
-      const { id, isAvailable, remaining } = dish
-      if (!isAvailable || remaining === 0) return [[id, `${titleOf(dish)} is not available.`]]
-      return remaining !== null && (wanted.get(id) ?? 0) > remaining
-        ? [[id, `Only ${remaining} of ${titleOf(dish)} are left.`]]
-        : []
-    })
-  )
+  const wrong = lines.flatMap(({ quantity }, index) => quantity === 0 ? [] : all[index]?.problem ?? [])
+  const short = Array.from(wanted).flatMap(([id, units]) => {
+    const dish = dishes.get(id)
+    if (dish === undefined || units === 0) return []
+    const { isAvailable, remaining } = dish
+    if (!isAvailable || remaining === 0) return [`${titleOf(dish)} is not available.`]
+    return remaining !== null && units > remaining ? [`Only ${remaining} of ${titleOf(dish)} are left.`] : []
+  })
+  return [...wrong, ...short][0]
+}
+
+type FiredLine = Effect.Success<ReturnType<ReturnType<typeof firedUnitsOf["on"]>>>[number]
+
+/** Lines without the units that the kitchen has: those can be paid in any case. */
+const withoutFired = (lines: ReadonlyArray<Line>, fired: ReadonlyArray<FiredLine>): ReadonlyArray<Line> => {
+  const left = fired.map((one) => ({ ...one }))
+  return lines.map((line) => {
+    let { quantity } = line
+    for (const one of left) {
+      if (one.entityId !== line.entityId || one.variantId !== line.variantId) continue
+      if (!isDeepStrictEqual(one.metadata, line.metadata)) continue
+      const units = Math.min(quantity, one.units)
+      one.units -= units
+      quantity -= units
+    }
+    return { ...line, quantity }
+  })
 }
 
 const perUnit = (steps: ReadonlyArray<PriceStep>) =>
@@ -113,6 +136,17 @@ export const menuPrices = ({ enableModifiers, serviceCharge }: RestaurantSetting
       return (guests.get(posTransactionId) ?? 0) >= serviceCharge.fromGuests ? serviceCharge.percent : 0
     })
 
+    const refusalOf = Effect.fnUntraced(function*(
+      lines: ReadonlyArray<Line>,
+      all: ReadonlyArray<Served>,
+      dishes: ReadonlyMap<EntityId, Dish>,
+      transactionId: unknown
+    ) {
+      const problem = problemOf(lines, all, dishes)
+      if (problem === undefined || typeof transactionId !== "string") return problem
+      return problemOf(withoutFired(lines, yield* db.use(firedUnitsOf)(transactionId)), all, dishes)
+    })
+
     const price: LinePricing = Effect.fn("Menu.prices")(function*({ currency, isList, lines, metadata }) {
       const itemIds = lines.flatMap((line) => comboIn(line.metadata) ?? []).map(({ itemId }) => itemId)
       const found = yield* db.use(dishesOf)(lines.map(({ entityId }) => entityId), itemIds, yield* DateTime.nowAsDate)
@@ -124,9 +158,8 @@ export const menuPrices = ({ enableModifiers, serviceCharge }: RestaurantSetting
           ? { steps: [], problem: undefined, entityIds: [] }
           : served(line, dish, isForeign, enableModifiers)
       })
-      const short = shortages(dishes, lines, all)
-      const problem = all.flatMap((one) => one.problem ?? one.entityIds.flatMap((id) => short.get(id) ?? []))[0]
-      if (problem !== undefined && !isList) return yield* Effect.fail(new HookRefusal(problem))
+      const problem = isList ? undefined : yield* refusalOf(lines, all, dishes, metadata["posTransactionId"])
+      if (problem !== undefined) return yield* Effect.fail(new HookRefusal(problem))
       const percent = yield* chargeOf(metadata)
       return lines.map((line, index) => {
         const steps = all[index]?.steps ?? []

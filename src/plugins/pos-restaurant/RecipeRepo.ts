@@ -59,6 +59,9 @@ export const onHandOf = statement(
 /** Whether the kitchen has begun to cook an order: it is in process, or a station has started. */
 export const isBegun = statement("Recipes.isBegun", function*(sql, organizationId, orderId: OrderId) {
   const found = yield* begun(sql`select id from plugin_order_status_changes
-    where organization_id = ${organizationId} and order_id = ${orderId}::uuid and to_status = 'processing' limit 1`)
+    where organization_id = ${organizationId} and order_id = ${orderId}::uuid and to_status = 'processing'
+    union all select id from kds_tickets where organization_id = ${organizationId} and order_id = ${orderId}::uuid
+      and coalesce(started_at, ready_at) is not null
+    limit 1`)
   return found.length > 0
 })

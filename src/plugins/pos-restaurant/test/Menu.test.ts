@@ -96,6 +96,21 @@ describe("the menu", () => {
     assert.strictEqual((await addAtTill(entityId, pick(items[1]))).status, 422)
   })
 
+  it("lets guests pay for what the kitchen has, and for no more", async () => {
+    const entityId = await shop.routed()
+    const till = await shop.till()
+    const [cooked, plain] = [await shop.start(till), await shop.start(till)]
+    for (const { path } of [cooked, plain]) await shop.add(path, { entityId, quantity: 2 })
+    await shop.fire(cooked.id)
+    await shop.menu(entityId, { isAvailable: true, remaining: 1 })
+    await shop.add(cooked.path, { entityId: await shop.product(), quantity: 1 })
+    const more = await shop.ask("POST", `/pos${cooked.path}/items`, { entityId, quantity: 2 })
+    assert.match(more.text("error.message"), /^Only 1 of /)
+    assert.strictEqual((await shop.settle(cooked.path)).status, 201)
+    assert.deepStrictEqual(await shop.left(entityId), { isAvailable: false, remaining: 0 })
+    assert.strictEqual((await shop.settle(plain.path)).status, 422)
+  })
+
   /** Sells one of three that are left to as many buyers at once. */
   const rush = async (atTills: number, online: number) => {
     const entityId = await shop.product({ stock: 30 })

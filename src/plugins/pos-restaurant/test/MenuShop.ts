@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { openRestaurant } from "./RestaurantShop.ts"
+import { openKitchen } from "./KitchenShop.ts"
 
 interface GroupOfOptions {
   readonly id: string
@@ -7,8 +7,8 @@ interface GroupOfOptions {
 }
 
 /** A restaurant with a menu, whose guests order at tills and online. */
-export const openMenu = async (...options: Parameters<typeof openRestaurant>) => {
-  const shop = await openRestaurant(...options)
+export const openMenu = async (...options: Parameters<typeof openKitchen>) => {
+  const shop = await openKitchen(...options)
   const { ask, done, product, tills } = shop
 
   const groupOf = async (body: object): Promise<GroupOfOptions> => {
@@ -64,6 +64,12 @@ export const openMenu = async (...options: Parameters<typeof openRestaurant>) =>
     assert.isBelow(added.status, 300, JSON.stringify(added.body))
     return basket.checkout()
   }
+  /** Something that a station cooks. */
+  const routed = async () => {
+    const food = shop.group()
+    await shop.station([food])
+    return shop.dish(food)
+  }
   const cancel = (orderId: string) => tills.core("PATCH", `/orders/${orderId}/status`, { status: "cancelled" })
   /** Pays a transaction in cash and completes it. */
   const settle = async (path: string) => {
@@ -71,7 +77,7 @@ export const openMenu = async (...options: Parameters<typeof openRestaurant>) =>
     if (due > 0) await tills.pay(path, due)
     return ask("POST", `/pos${path}/complete`)
   }
-  return { ...shop, groupOf, dish, combo, menu, left, cart, ordered, cancel, settle }
+  return { ...shop, routed, groupOf, dish, combo, menu, left, cart, ordered, cancel, settle }
 }
 
 export type MenuShop = Awaited<ReturnType<typeof openMenu>>

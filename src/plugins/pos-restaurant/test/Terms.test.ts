@@ -11,7 +11,9 @@ const zurich = {
 describe("taxes and service of a restaurant", () => {
   let shop: MenuShop
   beforeAll(async () => {
-    shop = await openMenu({ serviceCharge: { percent: 12.5, fromGuests: 6 } }, { tax: { pricesIncludeTax: true } })
+    shop = await openMenu({ serviceCharge: { percent: 12.5, fromGuests: 6 }, shortage: "block" }, {
+      tax: { pricesIncludeTax: true }
+    })
     await shop.tills.core("POST", "/tax/rates", { name: "VAT", country: "CH", rateBps: 2_000 })
     const reduced = await shop.tills.core("POST", "/tax/classes", { name: "reduced", rateBps: 500 })
     const rate = { name: "Food", country: "CH", rateBps: 500, taxClassId: reduced.text("data.id") }
@@ -57,5 +59,18 @@ describe("taxes and service of a restaurant", () => {
     }
     assert.deepStrictEqual(await bill(5), [4_200, 700])
     assert.deepStrictEqual(await bill(6), [4_725, 788])
+  })
+
+  it("cooks nothing for which ingredients are missing, where that is blocked", async () => {
+    const [entityId, flour] = [await shop.routed(), await shop.product({ stock: 1_000 })]
+    const ingredients = [{ ingredientName: "Flour", quantity: 600, entityId: flour }]
+    await shop.done("POST", "/recipes", { entityId, name: "Bread", ingredients })
+    const sale = await shop.start(await shop.till())
+    const item = await shop.add(sale.path, { entityId, quantity: 2 })
+    const fire = { transactionId: sale.id }
+    const refused = await shop.refused("422 VALIDATION_FAILED", "POST", "/kds/tickets/fire", fire)
+    assert.match(refused.text("error.message"), /too little of Flour/)
+    await shop.core("PATCH", `/pos${sale.path}/items/${item.text("data.id")}`, { quantity: 1 })
+    assert.lengthOf((await shop.fire(sale.id)).list("data.tickets"), 1)
   })
 })
