@@ -76,7 +76,9 @@ pluginLists("lists of tills, their shifts, sales and closings, and of restaurant
     pos_modifier_options: { columns: lastOfOne("group_id") },
     pos_combos: { columns: { ...rare("is_active", "false"), entity_id: uuid } },
     pos_combo_groups: { columns: lastOfOne("combo_id") },
-    pos_combo_items: { columns: lastOfOne("group_id") }
+    pos_combo_items: { columns: lastOfOne("group_id") },
+    pos_menu_availability: { columns: { entity_id: uuid } },
+    pos_recipes: { columns: { ...last("entity_id"), ...rare("is_active", "false") } }
   },
   asks: (made) =>
     asked(asAdmin, {
@@ -116,10 +118,13 @@ pluginLists("lists of tills, their shifts, sales and closings, and of restaurant
       "/api/pos/restaurant/combos": ["isActive=true", "isActive=false"],
       [`/api/pos/restaurant/combos/${made("pos_combos")}/groups`]: [],
       [`/api/pos/restaurant/combo-groups/${made("pos_combo_groups")}/items`]: [],
+      "/api/pos/restaurant/menu": [],
+      "/api/pos/restaurant/recipes": [`entityId=${one}`, "isActive=false"],
       "/api/pos/closings": [`terminalId=${one}`, "businessDate=2030-01-02"]
     }).filter(([path]) => path !== "/api/pos/transactions/held"),
   exceptions: {
     "/api/pos/transactions/held": "it is the list of one terminal",
+    "/api/pos/restaurant/menu?entityId": "an entity has one entry",
     "/api/pos/restaurant/combos?entityId": "an entity has one combo",
     "/api/pos/transactions?receiptNumber": "a number is of one transaction"
   }
