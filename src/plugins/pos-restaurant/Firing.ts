@@ -1,5 +1,5 @@
 import { DateTime, Effect, Order, Struct } from "effect"
-import { EntityId, type NewRowOf, type PluginCall, type PluginDatabase } from "stoa/plugin"
+import { EntityId, type NewRowOf, type PluginDatabase } from "stoa/plugin"
 import { itemGroupsOf } from "./ItemGroupsRepo.ts"
 import { type DishLine, partsOf } from "./Parts.ts"
 import { stationGroups, stations } from "./Stations.ts"
@@ -170,28 +170,39 @@ const unroutedOf = (lines: ReadonlyArray<WantedLine>, fresh: Map<string, Readonl
   lines.filter(({ id }) => fresh.get(id)?.length === 0)
     .map((line) => ({ lineId: line.id, ...Struct.pick(line, ["entityId", "variantId", "quantity"]) }))
 
+/** How lines are fired. */
+export interface Firing<E, R> {
+  /** Only lines of this course are looked at. */
+  readonly course?: number | undefined
+  /** May refuse to cook more, by what the kitchen has to cook of all lines then. */
+  readonly admit?: (lines: ReadonlyArray<WantedLine>) => Effect.Effect<void, E, R>
+}
+
 /**
  * Brings what stations have of lines to their quantities: new units on one ticket for each station, units too many on a
  * ticket that cancels. Repeating it changes nothing. Runs in a transaction that keeps the sale or order from others, whose
- * `lines` are all of it; only those of `course` are looked at.
+ * `lines` are all of it.
  */
-export const fireLines = Effect.fn("Kitchen.fire")(function*(
-  { db }: Pick<PluginCall, "db">,
+export const fireLines = Effect.fn("Kitchen.fire")(function*<E = never, R = never>(
+  db: PluginDatabase,
   origin: Origin,
   lines: ReadonlyArray<WantedLine>,
-  course?: number
+  { admit, course }: Firing<E, R> = {}
 ) {
   const fired = yield* firedOf(db, lines.map(({ id }) => id))
   const asked = course === undefined ? lines : lines.filter((line) => line.course === course)
   const known = new Set(fired.items.map(({ lineId }) => lineId))
   const fresh = yield* newDishes(db, asked.filter(({ id, quantity }) => quantity > 0 && !known.has(id)))
   const changes = changesOf(asked, fired, fresh)
+  if (admit !== undefined && changes.some(({ units }) => units > 0)) {
+    yield* admit(lines.filter((line) => known.has(line.id) || changes.some((one) => one.line === line)))
+  }
   const firedAt = yield* DateTime.nowAsDate
   // Counters of stations in one order, so that no two transactions wait for each other.
   const stationIds = [...new Set(changes.map(({ dish }) => dish.stationId))].toSorted()
-  const made = (yield* Effect.forEach(stationIds, (id) => ticketsOf(db, origin, changes, fired.items, [id, firedAt])))
-    .flat()
+  const each = yield* Effect.forEach(stationIds, (id) => ticketsOf(db, origin, changes, fired.items, [id, firedAt]))
   yield* cancelItems(db, changes.filter(({ units }) => units < 0), fired, firedAt)
+  const made = each.flat()
   const rows = made.length === 0
     ? []
     : yield* db.table(tickets).insertMany(made.map(({ items: _, ...row }) => row))

@@ -1,7 +1,7 @@
 import { DateTime, Effect } from "effect"
 import { businessDate, InvalidTransition, LocalTimeZone, type PluginCall } from "stoa/plugin"
 import { Pos, type Sale, type SaleLine } from "../pos/index.ts"
-import { fireLines, type Origin, type WantedLine } from "./Firing.ts"
+import { fireLines, type Firing, type Origin, type WantedLine } from "./Firing.ts"
 import { lockOnlineOrder, orderLinesOf, tableNumbersOf } from "./KitchenRepo.ts"
 import { ticketItems, tickets } from "./Tickets.ts"
 
@@ -45,11 +45,12 @@ const wanted = (line: SaleLine, quantity: number): WantedLine => ({ ...line, qua
 
 /**
  * Sends to the stations what they do not have yet of a sale, and takes back what is not wanted any more: of a voided sale
- * everything. Repeated or at once it sends each unit once. 404; 422 for a return.
+ * everything. Repeated or at once it sends each unit once. `admit` may refuse more. 404; 422 for a return.
  */
-export const fireSale = Effect.fn("Kitchen.fireSale")(function*(
+export const fireSale = Effect.fn("Kitchen.fireSale")(function*<E = never, R = never>(
   call: PluginCall,
-  { comments, course, transactionId }: Fire
+  { comments, course, transactionId }: Fire,
+  admit?: Firing<E, R>["admit"]
 ) {
   const { db } = call
   return yield* db.transaction(Effect.gen(function*() {
@@ -61,7 +62,8 @@ export const fireSale = Effect.fn("Kitchen.fireSale")(function*(
       ...sale.lines.map((line) => wanted(line, isOver ? 0 : line.quantity)),
       ...removed.map((line) => wanted(line, 0))
     ]
-    const fired = yield* fireLines(call, yield* originOf(call, sale, comments ?? null), lines, course)
+    const origin = yield* originOf(call, sale, comments ?? null)
+    const fired = yield* fireLines(db, origin, lines, { course, ...(admit && { admit }) })
     // A change of a line that was decided before decides again: the line is fired now.
     if (fired.tickets.length > 0) yield* changed
     return fired
@@ -100,7 +102,7 @@ export const fireOrder = Effect.fn("Kitchen.fireOrder")(function*(call: PluginCa
     const orderType = orderTypes.find((one) => one === order.metadata["orderType"]) ??
       (order.isShipped ? "delivery" : "takeaway")
     const day = businessDate(yield* DateTime.nowAsDate, yield* LocalTimeZone)
-    yield* fireLines(call, {
+    yield* fireLines(db, {
       transactionId: null,
       orderId: order.id,
       customerId: order.customerId,

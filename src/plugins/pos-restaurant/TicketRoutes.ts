@@ -13,9 +13,10 @@ import {
   serverSentEvents,
   uuid
 } from "stoa/plugin"
+import { requireIngredients } from "./Ingredients.ts"
 import { fireSale } from "./Kitchen.ts"
 import { KitchenFeed } from "./KitchenFeed.ts"
-import { operate, routes } from "./RestaurantOptions.ts"
+import { operate, RestaurantOptions, routes } from "./RestaurantOptions.ts"
 import { findStation } from "./Stations.ts"
 import {
   ItemView,
@@ -144,7 +145,7 @@ export const ticketRoutes = [
     summary: "Send a transaction to the kitchen",
     description:
       "What stations do not have yet of it, and what is not wanted any more: each unit once. `unrouted` has lines " +
-      "that no station cooks. 404; 422 for a return.",
+      "that no station cooks. 404; 422 for a return, and for too few ingredients where the option `shortage` is `block`.",
     permission: operate,
     input: Schema.Struct({
       transactionId: uuid.schema,
@@ -156,7 +157,12 @@ export const ticketRoutes = [
     success: Schema.Struct({ tickets: Schema.Array(TicketView), unrouted: Schema.Array(Unrouted) })
   }).handle((call) =>
     Effect.gen(function*() {
-      const { tickets: made, unrouted } = yield* fireSale(call, call.input)
+      const settings = yield* RestaurantOptions
+      const { tickets: made, unrouted } = yield* fireSale(
+        call,
+        call.input,
+        (lines) => requireIngredients(call.db, settings, lines, call.input.transactionId)
+      )
       return { tickets: yield* shownTickets(call.db, made), unrouted }
     })
   ),
