@@ -4,8 +4,15 @@ import { asAdmin } from "../support/TestApp.ts"
 import { ofOne, uuid } from "./ManyRows.ts"
 import { asked, last, lastOfOne, one, pluginLists, rare, rows } from "./PluginLists.ts"
 
+/** The last tickets are of one station: open ones behind served ones. */
+const ticketRows = {
+  station_id: `case when n > ${rows - 2 * ofOne} then t.station_id else ${uuid} end`,
+  status: `case when n > ${rows - ofOne} then 'pending' else 'served' end`,
+  served_at: `case when n <= ${rows - ofOne} then t.fired_at + n * interval '1 second' end`
+}
+
 pluginLists("lists of tills, their shifts, sales and closings, and of restaurants", {
-  plugins: [pos(), posRestaurant({ enableKDS: false })],
+  plugins: [pos(), posRestaurant()],
   samples: {
     pos_shifts: { openingFloat: 0, status: "closed", closingCount: 0 },
     pos_cash_events: { amount: 1, type: "drop" },
@@ -13,7 +20,8 @@ pluginLists("lists of tills, their shifts, sales and closings, and of restaurant
     pos_payments: { amount: 1, changeGiven: 0, tip: 0 },
     pos_closings: { number: 1, businessDate: "2030-01-01" },
     pos_fiscal_records: { number: 1 },
-    pos_daily_pnl: { date: "2030-01-01" }
+    pos_daily_pnl: { date: "2030-01-01" },
+    kds_tickets: { firedAt: "2030-01-01T00:00:00Z", businessDate: "2030-01-01" }
   },
   growing: {
     pos_terminals: {
@@ -78,7 +86,17 @@ pluginLists("lists of tills, their shifts, sales and closings, and of restaurant
     pos_combo_groups: { columns: lastOfOne("combo_id") },
     pos_combo_items: { columns: lastOfOne("group_id") },
     pos_menu_availability: { columns: { entity_id: uuid } },
-    pos_recipes: { columns: { ...last("entity_id"), ...rare("is_active", "false") } }
+    pos_recipes: { columns: { ...last("entity_id"), ...rare("is_active", "false") } },
+    kds_stations: { columns: { ...rare("is_active", "false"), name: "'S' || n" } },
+    kds_tickets: {
+      columns: {
+        ...ticketRows,
+        fired_at: "t.fired_at + n * interval '1 second'",
+        ticket_number: "'K' || n",
+        order_id: uuid,
+        transaction_id: uuid
+      }
+    }
   },
   asks: (made) =>
     asked(asAdmin, {
@@ -120,6 +138,8 @@ pluginLists("lists of tills, their shifts, sales and closings, and of restaurant
       [`/api/pos/restaurant/combo-groups/${made("pos_combo_groups")}/items`]: [],
       "/api/pos/restaurant/menu": [],
       "/api/pos/restaurant/recipes": [`entityId=${one}`, "isActive=false"],
+      "/api/pos/restaurant/kds/stations": ["isActive=true", "isActive=false"],
+      [`/api/pos/restaurant/kds/stations/${made("kds_stations")}/tickets`]: ["state=served", "since=2029-01-01"],
       "/api/pos/closings": [`terminalId=${one}`, "businessDate=2030-01-02"]
     }).filter(([path]) => path !== "/api/pos/transactions/held"),
   exceptions: {

@@ -78,7 +78,7 @@ export const screensOf = Effect.fn("Kitchen.screens")(
         count(t.id) filter (where t.status = 'pending')::int4 as pending,
         count(t.id) filter (where t.status = 'preparing')::int4 as preparing,
         count(t.id) filter (where t.status = 'ready')::int4 as ready,
-        md5(coalesce(string_agg(concat_ws(' ', t.id, t.status, t.is_rush, i.cooked), ',' order by t.id), '')) as version
+        md5(coalesce(string_agg(concat_ws(' ', t.id, t.status, t.priority, i.cooked), ',' order by t.id), '')) as version
       from unnest(${owners.map(({ organizationId }) => organizationId)}::text[],
           ${owners.map(({ stationId }) => stationId)}::uuid[]) as watched(organization_id, station_id)
         left join kds_tickets t on t.organization_id = watched.organization_id and t.station_id = watched.station_id

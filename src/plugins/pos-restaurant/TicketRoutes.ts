@@ -135,7 +135,7 @@ const ticketsOf = Effect.fnUntraced(function*(
   }
   const firedAt = since === undefined ? undefined : { gte: since }
   return yield* db.table(tickets).page({ stationId, servedAt: null, status: state, firedAt }, page, [
-    "-isRush",
+    "priority",
     "firedAt"
   ])
 })
@@ -202,7 +202,7 @@ export const ticketRoutes = [
     summary: "Rush a ticket",
     description: "404 without it.",
     permission: operate,
-    input: Schema.Struct({ isRush: Schema.Boolean }),
+    input: Schema.Struct({ priority: tickets.columns.priority.schema }),
     strict: true,
     success: TicketView
   }).handle(({ db, input, params }) =>

@@ -35,7 +35,8 @@ export const tickets = table("kds_tickets", {
   customerId: idOf(CustomerId).nullable,
   type: oneOf(["new_order", "modified", "cancelled", "partially_cancelled"]),
   status: oneOf(states).default("pending"),
-  isRush: boolean.default(false),
+  /** In the order of its letters: a rush first. */
+  priority: oneOf(["rush", "usual"]).default("usual"),
   tableNumber: text.nullable,
   orderType: oneOf(["dine_in", "takeaway", "delivery"]),
   operatorName: text.nullable,
@@ -51,7 +52,7 @@ export const tickets = table("kds_tickets", {
 }, {
   unique: [{ columns: ["stationId", "businessDate", "ticketNumber"] }],
   indexes: [
-    { columns: ["stationId", "firedAt"], where: "served_at is null" },
+    { columns: ["stationId", "priority", "firedAt"], where: "served_at is null" },
     { columns: ["stationId", "servedAt"], where: "served_at is not null", descending: true },
     { columns: ["transactionId"], where: "transaction_id is not null" },
     { columns: ["orderId"] },

@@ -59,7 +59,7 @@ describe("tickets of a kitchen", () => {
     })
     const later = (await shop.fire(sale.id)).text("data.tickets.0.id")
     assert.deepStrictEqual(await open(), [id, later])
-    await shop.done("POST", `/kds/tickets/${later}/priority`, { isRush: true })
+    await shop.done("POST", `/kds/tickets/${later}/priority`, { priority: "rush" })
     assert.deepStrictEqual(await open(), [later, id])
     const bumped = await move("bump")
     assert.deepStrictEqual([bumped.at("data.status"), bumped.at("data.items.0.status")], ["ready", "done"])
@@ -76,7 +76,7 @@ describe("tickets of a kitchen", () => {
     for (const name of ["start", "ready", "serve", "recall", "bump", `items/${items[0]}/done`]) {
       await shop.refused("404 NOT_FOUND", "POST", `${path}/${name}`, undefined, outsider)
     }
-    await shop.refused("404 NOT_FOUND", "POST", `${path}/priority`, { isRush: true }, outsider)
+    await shop.refused("404 NOT_FOUND", "POST", `${path}/priority`, { priority: "rush" }, outsider)
   })
 
   it("are ready once the last items are done, also at once", async () => {
@@ -106,7 +106,7 @@ describe("tickets of a kitchen", () => {
     await waitFor("the first", () => heard().length === 1)
     await move("start")
     await waitFor("the start", () => heard().at(-1) === "010")
-    await shop.done("POST", `/kds/tickets/${id}/priority`, { isRush: true })
+    await shop.done("POST", `/kds/tickets/${id}/priority`, { priority: "rush" })
     await waitFor("the rush", () => heard().length === 3)
     await shop.done("POST", `${path}/bump`)
     await waitFor("the bump", () => heard().at(-1) === "001")
