@@ -35,7 +35,7 @@ export const lockOnlineOrder = statement("Kitchen.lockOrder", function*(sql, org
       o.metadata
     from plugin_orders o
     where o.organization_id = ${organizationId} and o.id = ${id}::uuid and not o.is_draft and o.imported_at is null
-      and o.metadata->>'posTransactionId' is null
+      and o.metadata->>'channel' is distinct from 'pos'
     for update of o`)
   return order
 })

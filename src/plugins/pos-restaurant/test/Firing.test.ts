@@ -83,6 +83,29 @@ describe("firing a sale", () => {
     await waitFor("the fire", async () => (await sold.units())[0] === 2)
   }, 60_000)
 
+  it("sends nothing of a sale that a device made offline, which was cooked then", async () => {
+    const { at, entityId, station } = await cooking()
+    const { shiftId } = at
+    const payments = [{ method: "cash", amount: 1_000 }]
+    const offline = {
+      id: "offline-1",
+      shiftId,
+      at: new Date().toISOString(),
+      items: [{ entityId, quantity: 1 }],
+      payments
+    }
+    const answer = await shop.core("POST", "/pos/sync", { sales: [offline] })
+    assert.strictEqual(answer.at("data.0.status"), "ok", JSON.stringify(answer.body))
+    const handled = () =>
+      shop.query(
+        `select 1 from commerce_jobs where task_slug = 'pos-restaurant/on/pos.completed' and status = 'succeeded'
+          and input::text like '%' || $1 || '%'`,
+        [answer.text("data.0.transaction.id")]
+      )
+    await waitFor("the event", async () => (await handled()).length === 1)
+    assert.deepStrictEqual(await shop.tickets(station), [])
+  })
+
   it("sends each unit once when it is asked for eight times at once", async () => {
     const { sale, units } = await cooking(3)
     const answers = await Promise.all(Array.from({ length: 8 }, () => shop.fire(sale.id)))

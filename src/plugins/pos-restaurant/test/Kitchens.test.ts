@@ -7,7 +7,7 @@ import { columns, type KitchenShop, openKitchen } from "./KitchenShop.ts"
 describe("kitchens", () => {
   let shop: KitchenShop
   beforeAll(async () => {
-    shop = await openKitchen({ printing: true, keepTicketDays: 30, fireOnComplete: false })
+    shop = await openKitchen({ printing: true, keepTicketDays: 30, fireOnComplete: false, shortage: "block" })
   }, 60_000)
   afterAll(() => shop.close())
 
@@ -57,6 +57,20 @@ describe("kitchens", () => {
     await waitFor("the event", async () => (await handled()).length === 1)
     assert.deepStrictEqual(await shop.tickets(station), [])
   }, 60_000)
+
+  it("are refused more than their ingredients are for, where the option says so", async () => {
+    const { entityId, station } = await aStation()
+    const flour = await shop.product({ stock: 5 })
+    const ingredients = [{ ingredientName: "Flour", quantity: 2, entityId: flour }]
+    await shop.done("POST", "/recipes", { entityId, name: "Bread", ingredients })
+    const sale = await shop.order(await shop.till(), [{ entityId, quantity: 2 }])
+    await shop.fire(sale.id)
+    await shop.core("PATCH", `/pos${sale.salePath}/items/${sale.items[0]}`, { quantity: 3 })
+    const fire = { transactionId: sale.id }
+    const refused = await shop.refused("422 VALIDATION_FAILED", "POST", "/kds/tickets/fire", fire)
+    assert.include(refused.text("error.message"), "Flour")
+    assert.lengthOf(await shop.tickets(station), 1)
+  })
 
   it("print each ticket once, on as many pages as it takes", async () => {
     const { entityId, station } = await aStation({ metadata: { printerId: "P1" } })
