@@ -72,9 +72,12 @@ export const fireSale = Effect.fn("Kitchen.fireSale")(function*<E = never, R = n
 
 /** Says whose tickets they are, for the erasure of the customer. */
 export const nameCustomer = ({ db }: PluginCall, { customerId, id }: Sale["transaction"]) =>
-  customerId === null
-    ? Effect.void
-    : db.table(tickets).updateMany({ transactionId: id, customerId: { not: customerId } }, { customerId })
+  customerId === null ? Effect.void : db.transaction(Effect.gen(function*() {
+    const others = { transactionId: id, customerId: { not: customerId } }
+    // By id, as everywhere: two transactions that lock several tickets never wait for each other.
+    const own = yield* db.table(tickets).list(others, { order: ["id"], limit: 10_000, lock: true })
+    yield* db.table(tickets).updateMany({ id: { in: own.map((one) => one.id) } }, { customerId })
+  }))
 
 const orderTypes = ["dine_in", "takeaway", "delivery"] as const
 

@@ -103,6 +103,18 @@ describe("kitchens", () => {
     assert.deepStrictEqual(await shop.unitsOf(String(sale.items[0])), [])
   }, 60_000)
 
+  it("know the customer who was named after the fire", async () => {
+    const { entityId, station } = await aStation()
+    const sale = await shop.order(await shop.till(), [{ entityId }])
+    await shop.fire(sale.id)
+    const customerId = await shop.customer()
+    await shop.core("POST", `/pos${sale.salePath}/customer`, { customerId })
+    await shop.pay(sale.salePath, 1_000)
+    await shop.complete(sale.salePath)
+    const named = async () => columns(await shop.tickets(station), "customerId").flat()
+    await waitFor("the name", async () => (await named())[0] === customerId)
+  })
+
   it("are unknown to other organizations", async () => {
     const { station } = await aStation()
     const sale = await shop.order(await shop.till(), [])
