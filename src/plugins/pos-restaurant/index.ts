@@ -81,7 +81,7 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
     ...favoriteRoutes,
     tipsRoute
   ],
-  events: ["pos-restaurant.alert"],
+  events: ["pos-restaurant.alert", "pos-restaurant.shortage"],
   onEvents: {
     "pos.completed": (call) => Effect.all([onCompleted(settings, call), freeTables(call), countFavorites(call)]),
     "pos.voided": (call) => Effect.andThen(onVoided(settings, call), freeTables(call)),

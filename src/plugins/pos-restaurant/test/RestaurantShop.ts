@@ -20,13 +20,18 @@ export const openRestaurant = async (
     const made = await done("POST", "/tables", { number, zone: "Terrace", ...body })
     return { tableId: made.text("data.id"), path: `/tables/${made.text("data.id")}`, number }
   }
+  interface Seating {
+    readonly guests?: number
+    readonly orderType?: string
+    readonly price?: number
+    readonly zone?: string
+  }
   /** A sale with a new table. */
   const seated = async (
     till: Parameters<typeof tills.sale>[0],
-    { guests, price = 1_000, ...body }: { readonly guests?: number; readonly price?: number; readonly zone?: string } =
-      {}
+    { guests, orderType = "counter", price = 1_000, ...body }: Seating = {}
   ) => {
-    const sale = await tills.sale(till, price)
+    const sale = await tills.sale(till, price, 1, { orderType })
     const at = await table(body)
     await done("POST", `${at.path}/assign`, { transactionId: sale.id, ...(guests && { guests }) })
     return { ...sale, table: at }
