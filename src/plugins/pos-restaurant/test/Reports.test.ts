@@ -90,7 +90,7 @@ describe("reports of a restaurant", () => {
     const first = await shop.sold(till, 1_000, 3, { start: { customerId } })
     const more = await shop.sale(till, 500, 1, { customerId })
     await shop.add(more.path, { entityId: first.entityId })
-    await shop.add(more.path, { entityId: first.entityId, notes: "no ice" })
+    await shop.add(more.path, { entityId: first.entityId, seat: 2 })
     await shop.pay(more.path, 2_500)
     await shop.complete(more.path)
     const listed = () => shop.done("GET", `/customers/${customerId}/favorites`, undefined, cashier)
