@@ -3,8 +3,8 @@ import { appointments } from "../../src/plugins/appointments/index.ts"
 import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { notifications } from "../../src/plugins/notifications/index.ts"
-import { pos } from "../../src/plugins/pos/index.ts"
 import { posRestaurant } from "../../src/plugins/pos-restaurant/index.ts"
+import { pos } from "../../src/plugins/pos/index.ts"
 import { procurement } from "../../src/plugins/procurement/index.ts"
 import { production } from "../../src/plugins/production/index.ts"
 import { reviews } from "../../src/plugins/reviews/index.ts"
@@ -27,6 +27,6 @@ export default {
     appointments(),
     giftCards(),
     pos({ giftCards: true, printing: true }),
-    posRestaurant({ printing: true })
+    posRestaurant({ printing: true, types: ["dish"] })
   ]
 }

@@ -31,6 +31,8 @@ export interface CheckoutToDecide {
   readonly discountTotal: number
   readonly lines: ReadonlyArray<{
     readonly entityId: EntityId
+    /** A type of the catalog: "product". */
+    readonly entityType: string
     readonly variantId: VariantId | null
     readonly metadata: Readonly<Record<string, unknown>>
     readonly quantity: number

@@ -60,7 +60,9 @@ const totalling = Effect.map(Effect.all([Taxes, exempting]), ([taxes, exemptionO
   ) {
     const terms = yield* decide({
       customerId: buyer.customerId,
-      lines: lines.map((line) => Struct.pick(line, ["entityId", "variantId", "metadata", "quantity", "unitPrice"])),
+      lines: lines.map((line) =>
+        Struct.pick(line, ["entityId", "entityType", "variantId", "metadata", "quantity", "unitPrice"])
+      ),
       subtotal: lines.reduce((sum, line) => sum + agreedTotal(line), 0),
       discountTotal: applied.discountTotal
     })

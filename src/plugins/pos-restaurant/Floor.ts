@@ -8,10 +8,11 @@ class TableNotFound extends notFound("DiningTable", "Table not found.") {}
 class OtherZone extends conflict("OtherZone", "Guests can only move to another table of the same zone.") {}
 
 /** Prices the open sales of a bill again. Completing them does so too, so a sale that cannot be priced now holds up no guests. */
-const repriceBill = Effect.fnUntraced(function*(transactionId: string) {
+const repriceBill = Effect.fnUntraced(function*(transactionId: string, isSeated = false) {
   const { openParts, reprice } = yield* Pos
   const open = (yield* openParts([transactionId])).filter(({ status }) => status === "open")
-  yield* Effect.forEach(open, ({ id }) => Effect.ignore(reprice(id)), { discard: true })
+  const change = isSeated ? { orderType: "dine_in" as const } : {}
+  yield* Effect.forEach(open, ({ id }) => Effect.ignore(reprice(id, change)), { discard: true })
 })
 
 /** Gives a table to an open sale, or changes the guests of the sale that has it. 404; 422 for another's, and an ended sale. */
@@ -20,7 +21,7 @@ export const assign = Effect.fn("Floor.assign")(function*(
   tableId: string,
   { guests, transactionId }: { readonly transactionId: string; readonly guests?: number | null | undefined }
 ) {
-  const { lockOpen } = yield* Pos
+  const { lockOpen, sale } = yield* Pos
   const seated = yield* db.transaction(Effect.gen(function*() {
     yield* Effect.catchTag(db.table(tables).lock(tableId), "NotFound/Row", () => new TableNotFound())
     const current = yield* db.table(assignments).first({ tableId, leftAt: null })
@@ -31,7 +32,9 @@ export const assign = Effect.fn("Floor.assign")(function*(
     const seatedAt = yield* DateTime.nowAsDate
     return yield* db.table(assignments).insert({ tableId, transactionId, guests, seatedAt })
   }))
-  if (guests !== undefined) yield* repriceBill(transactionId)
+  const { transaction } = yield* sale(transactionId)
+  const isSeated = transaction.orderType === "counter"
+  if (guests !== undefined || isSeated) yield* repriceBill(transactionId, isSeated)
   return seated
 })
 

@@ -13,6 +13,7 @@ import { availability, isCounting, type MenuEntry, takenUnits } from "./Menu.ts"
 import { firedUnitsOf, linesOfOrders } from "./MenuRepo.ts"
 import { comboIn, type DishLine } from "./Parts.ts"
 import { itemsNamed } from "./PartsRepo.ts"
+import { isOnMenu, type RestaurantSettings } from "./RestaurantOptions.ts"
 
 class SoldOut extends invalid("MenuSoldOut", "items", (message: string) => message) {}
 
@@ -132,9 +133,10 @@ export const takeUnits = Effect.fnUntraced(
  * Checkouts take their units before any money, and give them back when they fail. One statement for a checkout of what is not
  * counted.
  */
-export const menuCheckouts = ({ db }: PluginContext): CheckoutExtension => ({
-  decide: Effect.fnUntraced(function*({ checkoutId, lines }) {
-    if (checkoutId === null) return undefined
+export const menuCheckouts = (settings: RestaurantSettings, { db }: PluginContext): CheckoutExtension => ({
+  decide: Effect.fnUntraced(function*({ checkoutId, lines: all }) {
+    const lines = all.filter(isOnMenu(settings))
+    if (checkoutId === null || lines.length === 0) return undefined
     const units = (yield* counter(db, lines))(lines)
     const entityId = { in: Array.from(units.keys(), (id) => EntityId.make(id)) }
     const counted = yield* db.table(availability).first({ entityId, remaining: { gte: 0 } })

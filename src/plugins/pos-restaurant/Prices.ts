@@ -1,12 +1,20 @@
 import { DateTime, Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { type EntityId, HookRefusal, type LinePricing, type PluginContext, type PriceStep } from "stoa/plugin"
+import {
+  CurrentActor,
+  type EntityId,
+  holds,
+  HookRefusal,
+  type LinePricing,
+  type PluginContext,
+  type PriceStep
+} from "stoa/plugin"
 import { Pos } from "../pos/index.ts"
 import { choose, type Chosen, fromZero } from "./Choosing.ts"
 import { guestsOf } from "./Guests.ts"
 import { type Dish, dishesOf, firedUnitsOf } from "./MenuRepo.ts"
 import { comboIn, modifiersIn } from "./Parts.ts"
-import type { RestaurantSettings } from "./RestaurantOptions.ts"
+import { isOnMenu, operate, type RestaurantSettings } from "./RestaurantOptions.ts"
 
 type Request = Parameters<LinePricing>[0]
 type Line = Request["lines"][number]
@@ -128,10 +136,19 @@ const isTaken = (orderType: unknown) => orderType === "takeaway" || orderType ==
  * Prices of a menu: combos, modifiers, the tax of food to take away and the service charge of large tables. Refuses what a dish does
  * not offer and what is not available. One statement for all lines, and two for a table with a service charge.
  */
-export const menuPrices = ({ enableModifiers, serviceCharge }: RestaurantSettings, { config, db }: PluginContext) =>
+export const menuPrices = (settings: RestaurantSettings, { config, db }: PluginContext) =>
   Effect.map(Pos, (pos) => {
-    const chargeOf = Effect.fnUntraced(function*({ orderType, posTransactionId }: Request["metadata"]) {
-      if (serviceCharge === undefined || orderType !== "dine_in" || typeof posTransactionId !== "string") return 0
+    const { enableModifiers, serviceCharge } = settings
+    const onMenu = isOnMenu(settings)
+    /** Shoppers may write anything into the metadata of their cart. */
+    const saleIn = ({ posTransactionId }: Request["metadata"]) =>
+      Effect.map(CurrentActor, (actor) =>
+        typeof posTransactionId === "string" && holds(actor, operate) ? posTransactionId : undefined)
+
+    const chargeOf = Effect.fnUntraced(function*(orderType: unknown, posTransactionId: string | undefined) {
+      if (serviceCharge === undefined || orderType !== "dine_in" || posTransactionId === undefined) {
+        return 0
+      }
       const guests = yield* Effect.provideService(guestsOf(db, [posTransactionId]), Pos, pos)
       return (guests.get(posTransactionId) ?? 0) >= serviceCharge.fromGuests ? serviceCharge.percent : 0
     })
@@ -140,16 +157,22 @@ export const menuPrices = ({ enableModifiers, serviceCharge }: RestaurantSetting
       lines: ReadonlyArray<Line>,
       all: ReadonlyArray<Served>,
       dishes: ReadonlyMap<EntityId, Dish>,
-      transactionId: unknown
+      transactionId: string | undefined
     ) {
       const problem = problemOf(lines, all, dishes)
-      if (problem === undefined || typeof transactionId !== "string") return problem
+      if (problem === undefined || transactionId === undefined) {
+        return problem
+      }
       return problemOf(withoutFired(lines, yield* db.use(firedUnitsOf)(transactionId)), all, dishes)
     })
 
     const price: LinePricing = Effect.fn("Menu.prices")(function*({ currency, isList, lines, metadata }) {
-      const itemIds = lines.flatMap((line) => comboIn(line.metadata) ?? []).map(({ itemId }) => itemId)
-      const found = yield* db.use(dishesOf)(lines.map(({ entityId }) => entityId), itemIds, yield* DateTime.nowAsDate)
+      const offered = lines.filter(onMenu)
+      const itemIds = offered.flatMap((line) =>
+        comboIn(line.metadata) ?? []
+      ).map(({ itemId }) => itemId)
+      const entityIds = offered.map(({ entityId }) => entityId)
+      const found = offered.length === 0 ? [] : yield* db.use(dishesOf)(entityIds, itemIds, yield* DateTime.nowAsDate)
       const dishes = new Map(found.map((dish) => [dish.id, dish]))
       const isForeign = currency !== config.defaultCurrency
       const all = lines.map((line): Served => {
@@ -158,9 +181,10 @@ export const menuPrices = ({ enableModifiers, serviceCharge }: RestaurantSetting
           ? { steps: [], problem: undefined, entityIds: [] }
           : served(line, dish, isForeign, enableModifiers)
       })
-      const problem = isList ? undefined : yield* refusalOf(lines, all, dishes, metadata["posTransactionId"])
+      const saleId = yield* saleIn(metadata)
+      const problem = isList ? undefined : yield* refusalOf(lines, all, dishes, saleId)
       if (problem !== undefined) return yield* Effect.fail(new HookRefusal(problem))
-      const percent = yield* chargeOf(metadata)
+      const percent = yield* chargeOf(metadata["orderType"], saleId)
       return lines.map((line, index) => {
         const steps = all[index]?.steps ?? []
         const taxClass = isTaken(metadata["orderType"]) ? dishes.get(line.entityId)?.taxClassTakeaway ?? null : null

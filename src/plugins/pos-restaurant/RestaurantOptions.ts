@@ -1,5 +1,5 @@
 import { Context, Layer, Schema } from "effect"
-import { group, option } from "stoa/plugin"
+import { group, option, Text } from "stoa/plugin"
 
 export const routes = group("Restaurant", "/pos/restaurant")
 export const operate = "pos:operate"
@@ -29,6 +29,9 @@ export const RestaurantSettings = Schema.Struct({
     description: "Tickets for the printer of their station. Needs the plugin notifications before this one"
   }),
   keepTicketDays: option(from(1, 3_650), { default: 90, description: "Days until tickets are deleted" }),
+  types: option(Schema.Array(Text), {
+    description: "Types of entities on the menu, such as `dish`: others are priced without a look at it. Default: all"
+  }),
   enableModifiers: option(Schema.Boolean, {
     default: true,
     description: "Lines have the modifiers that their entities ask for"
@@ -42,6 +45,10 @@ export const RestaurantSettings = Schema.Struct({
   })
 })
 export type RestaurantSettings = typeof RestaurantSettings.Type
+
+/** Whether a menu can have entities of a type. */
+export const isOnMenu = ({ types }: RestaurantSettings) => ({ entityType }: { readonly entityType: string }): boolean =>
+  types?.includes(entityType) ?? true
 
 export class RestaurantOptions extends Context.Service<RestaurantOptions, RestaurantSettings>()(
   "stoa/plugins/pos-restaurant/RestaurantOptions"

@@ -90,6 +90,6 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
   },
   linePricing: (context) => menuPrices(settings, context),
   orderProjection: menuOrders,
-  checkoutExtension: menuCheckouts,
+  checkoutExtension: (context) => menuCheckouts(settings, context),
   tasks: (context) => [forgetTask(context, settings), detectTask(context)]
 }))

@@ -3,7 +3,7 @@ import { type PluginCall, PluginContext, type PluginDatabase } from "stoa/plugin
 import { openPartsOf, sourcesOf } from "./BillsRepo.ts"
 import { approvalFor, type Asked } from "./Overrides.ts"
 import { transactions } from "./Sales.ts"
-import { changeSale, loadSale, lockSale, notOpen, TransactionNotFound } from "./SaleStore.ts"
+import { changeSale, loadSale, lockSale, notOpen, type SaleChange, TransactionNotFound } from "./SaleStore.ts"
 import { shifts } from "./Shifts.ts"
 import { dayOf } from "./Terminals.ts"
 import { boughtWith, tipsOf } from "./TotalsRepo.ts"
@@ -35,8 +35,9 @@ export class Pos extends Context.Service<Pos>()("stoa/plugins/pos/Pos", {
       tips: (from: string, to: string) => inPos(({ db }) => db.use(tipsOf)(from, to)),
       /** How many sales of a customer had each thing of this one. */
       bought: (customerId: string, id: string) => inPos(({ db }) => db.use(boughtWith)(customerId, id)),
-      /** Prices an open sale again, after something that its prices depend on has changed. 404, 409, 422. */
-      reprice: (id: string) => inPos((own) => changeSale(own, id, () => Effect.succeed({}))),
+      /** Prices an open sale again, with a change or after something else has changed. 404, 409, 422. */
+      reprice: (id: string, transaction: SaleChange["transaction"] = {}) =>
+        inPos((own) => changeSale(own, id, () => Effect.succeed({ transaction }))),
       /** Allows what needs a permission or a token of `x-pos-override`: 403 without both. */
       approve: (asked: Asked) => inPos((own) => approvalFor(own, asked)),
       /** The business day of a moment at a till. */

@@ -171,7 +171,8 @@ describe("tables of a restaurant", () => {
 
   it("are never left with guests whose sale completed while they sat down", async () => {
     for (let round = 0; round < 5; round++) {
-      const [sale, table] = [await shop.sale(till), await shop.table()]
+      const sale = await shop.sale(till, 1_000, 1, { orderType: "dine_in" })
+      const table = await shop.table()
       await shop.pay(sale.path, 1_000)
       const [seated] = await Promise.all([assign(table.path, sale.id), shop.complete(sale.path)])
       assert.include([201, 422], seated.status)

@@ -61,6 +61,15 @@ describe("taxes and service of a restaurant", () => {
     assert.deepStrictEqual(await bill(6), [4_725, 788])
   })
 
+  it("eats in and charges service once a sale of the counter has a table", async () => {
+    const { path, id } = await shop.start(await shop.till({ address: zurich }))
+    await shop.add(path, { entityId: await taxed(), quantity: 2 })
+    const table = await shop.table()
+    await shop.done("POST", `${table.path}/assign`, { transactionId: id, guests: 6 })
+    const seated = await shop.tills.read(path)
+    assert.deepStrictEqual([seated.at("data.orderType"), seated.at("data.total")], ["dine_in", 4_725])
+  })
+
   it("cooks nothing for which ingredients are missing, where that is blocked", async () => {
     const [entityId, flour] = [await shop.routed(), await shop.product({ stock: 1_000 })]
     const ingredients = [{ ingredientName: "Flour", quantity: 600, entityId: flour }]
