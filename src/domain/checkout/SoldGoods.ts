@@ -1,7 +1,7 @@
 import { Schema, Struct } from "effect"
 import { ShippingAddress } from "../carts/Contact.ts"
 import { PostingReference, StockPostingLine } from "../inventory/StockPosting.ts"
-import { CollectedPaymentId, WarehouseId } from "../platform/ids/Id.ts"
+import { CollectedPaymentId, OrderId, WarehouseId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
 import { ManualOrderRequest } from "./Checkout.ts"
@@ -44,6 +44,13 @@ export const SoldGoods = Schema.Struct({
   stock: Schema.optional(Schema.Literals(["refuse", "allow"])),
   /** Goods that the sale used up besides its lines: ingredients. Posted together with them. */
   consumes: Schema.optional(Schema.Array(StockPostingLine)),
+  /** An order of which `also` takes these goods back: it and all their stock are locked in one order, with that of the sale. */
+  returns: Schema.optional(
+    Schema.Struct({
+      orderId: OrderId,
+      goods: Schema.Array(Schema.Struct(Struct.pick(StockPostingLine.fields, ["entityId", "variantId"])))
+    })
+  ),
   /** Whether mails tell the buyer of the order. Default false. */
   mails: Schema.optional(Schema.Boolean),
   /** They add up to the order's total; each is captured. */

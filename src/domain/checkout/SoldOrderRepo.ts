@@ -28,6 +28,9 @@ export class SoldOrderRepo extends Context.Service<SoldOrderRepo>()("stoa/domain
       return row === undefined ? undefined : row["same"] === true
     }, Effect.orDie)
 
+    const lockOrder = (id: OrderId, organization: string) =>
+      sql`select 1 from orders where id = ${id}::uuid and organization_id = ${organization} for update`
+
     /**
      * Takes the goods and creates their paid order in one transaction. Undefined when there is an order of this id. A
      * concurrent call for the same id waits. Locks stock before promotions, as edits and cancellations do.
@@ -50,6 +53,8 @@ export class SoldOrderRepo extends Context.Service<SoldOrderRepo>()("stoa/domain
           })
         } on conflict (organization_id, holder) do nothing returning true`
         if (claimed === undefined) return undefined
+        // As a refund of that order does: its row before the stock.
+        if (sold.returns !== undefined) yield* lockOrder(sold.returns.orderId, organization)
         const metadata = (yield* takeGoods) ? { ...order.metadata, oversold: true } : order.metadata
         yield* createManualOrderStatement(sql, actor, { ...newOrder, payments, order: { ...order, metadata } })
         const captured = payments.reduce((sum, { amount }) => sum + amount, 0)

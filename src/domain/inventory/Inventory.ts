@@ -71,6 +71,8 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
       ),
       /** Releases at most what the order has reserved by hand; 404 if that is nothing. */
       release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
+      /** Locks the stock of goods until the caller's transaction ends, before parts of it are posted or come back. */
+      lock: postings.lock,
       /**
        * Posts the lines of a document, all or none, and once: a repeated call has the same answer. Joins the caller's
        * transaction; post once in it, after its other locks. 409 for other lines under the same reference, 404 for

@@ -91,7 +91,8 @@ export type PostedLine = typeof PostedLine.Type
 
 type Place = Pick<StockLevel, "entityId" | "variantId" | "warehouseId">
 
-export const sellableOf = ({ entityId, variantId }: Omit<Place, "warehouseId">): string => variantId ?? entityId
+export const sellableOf = ({ entityId, variantId }: Pick<StockPostingLine, "entityId" | "variantId">): string =>
+  variantId ?? entityId
 
 export const placeOf = (place: Place): string => `${sellableOf(place)} ${place.warehouseId}`
 

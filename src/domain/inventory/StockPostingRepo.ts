@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Result, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor } from "../platform/access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
@@ -96,6 +96,9 @@ const make = (sql: SqlClient.SqlClient) => {
   })
 
   return {
+    lock: Effect.fn("StockPostingRepo.lock")(function*(goods: ReadonlyArray<Parameters<typeof sellableOf>[0]>) {
+      yield* lockVersions(sql, yield* currentOrganization, goods.map(sellableOf))
+    }, Effect.orDie),
     post: Effect.fn("StockPostingRepo.post")(
       function*(posting: StockPosting) {
         const actor = yield* CurrentActor

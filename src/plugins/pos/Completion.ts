@@ -1,6 +1,6 @@
 import { Effect, Result, Schema } from "effect"
 import { apiError, Conflict, conflict, invalid, InvalidTransition, type Order, type PluginCall } from "stoa/plugin"
-import { returnExchanged } from "./Exchanges.ts"
+import { comingBack, returnExchanged } from "./Exchanges.ts"
 import { PosExtensions } from "./Extensions.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { approvalFor } from "./Overrides.ts"
@@ -105,6 +105,7 @@ export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCa
   const { allowOversell } = yield* PosOptions
   const goods = {
     ...yield* termsOf(call, found),
+    ...(transaction.type === "exchange" ? { returns: yield* comingBack(call, transaction) } : {}),
     reference: { type: "pos", id },
     warehouseId: yield* warehouseOf(found.terminal, call),
     stock: allowOversell ? "allow" as const : "refuse" as const

@@ -1,4 +1,4 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Schema, Struct } from "effect"
 import {
   CurrencyCode,
   CustomerId,
@@ -121,6 +121,16 @@ export const begunExchange = Effect.fnUntraced(function*({ actor: { executionId:
   const back = yield* db.table(returnItems).list({ transactionId: id })
   const worth = back.reduce((sum, { refundAmount }) => sum + refundAmount, 0)
   return back.length === 0 ? undefined : { id, total: transaction.total, worth }
+})
+
+/** What comes back, for the sale that takes it: its stock is locked together with that of the replacement. */
+export const comingBack = Effect.fnUntraced(function*({ asStore, db, services }: PluginCall, { id }: Transaction) {
+  const back = yield* db.table(returnItems).list({ transactionId: id })
+  const orderId = back[0]?.originalOrderId ?? null
+  if (orderId === null) return yield* new NotOriginal()
+  const { lineItems } = yield* asStore(services.orders.get(orderId))
+  const goods = lineItems.filter((line) => back.some(({ originalLineItemId }) => originalLineItemId === line.id))
+  return { orderId, goods: goods.map(Struct.pick(["entityId", "variantId"])) }
 })
 
 /** The return of an exchange, in the transaction that makes its replacement. Returns what it is worth. */

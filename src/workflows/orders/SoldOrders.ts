@@ -67,7 +67,7 @@ const missing = (lines: ReadonlyArray<PricedCartLine & { readonly at: number }>,
  * or that other orders were promised.
  */
 const takeGoods = Effect.fnUntraced(function*(order: Order, pricedCart: PricedCart, sold: SoldGoods) {
-  const { consumes = [], stock = "allow", warehouseId } = sold
+  const { consumes = [], returns = { goods: [] }, stock = "allow", warehouseId } = sold
   const counted = pricedCart.lines.map((line, at) => ({ ...line, at })).filter(isCounted)
   const lines = counted.map(({ entityId, quantity, variantId }): StockPostingLine => ({
     entityId,
@@ -78,8 +78,10 @@ const takeGoods = Effect.fnUntraced(function*(order: Order, pricedCart: PricedCa
     allowNegative: stock === "allow"
   }))
   const all = [...lines, ...consumes]
+  const inventory = yield* Inventory
+  if (returns.goods.length > 0) yield* inventory.lock([...all, ...returns.goods])
   if (all.length === 0) return false
-  const posting = (yield* Inventory).post({ type: "order", id: order.id }, all)
+  const posting = inventory.post({ type: "order", id: order.id }, all)
   const posted = yield* Effect.mapError(posting, (error) => isRefused(error) ? missing(counted, error) : error)
   return posted.slice(0, lines.length).some(({ available = 0 }) => available < 0)
 })

@@ -26,7 +26,10 @@ export interface PriceListRequest extends Pick<SoldGoods, "currency" | "handedOv
 }
 
 /** What decides the price of a sale. */
-export type SoldTerms = Omit<SoldGoods, "reference" | "warehouseId" | "stock" | "consumes" | "mails" | "soldAt">
+export type SoldTerms = Omit<
+  SoldGoods,
+  "reference" | "warehouseId" | "stock" | "consumes" | "returns" | "mails" | "soldAt"
+>
 
 export const totalOf = (tenders: ReadonlyArray<Pick<PaidTender, "amount">>) =>
   tenders.reduce((sum, { amount }) => sum + amount, 0)

@@ -71,6 +71,45 @@ describe("a sale that two change at once", () => {
     for (const { status } of answers) assert.include([201, 409, 422], status)
   })
 
+  it("swaps the same goods in exchanges at once, and takes them back in returns", async () => {
+    const tills = [till, await shop.till(), await shop.till(), await shop.till()]
+    const goods = [await shop.product(), await shop.product()]
+    const soldOf = async (of: typeof till, entityId: string | undefined) => {
+      const { path } = await shop.start(of)
+      await shop.add(path, { entityId, quantity: 12 })
+      await shop.pay(path, 12_000)
+      const orderId = (await shop.complete(path)).text("data.transaction.orderId")
+      return { orderId, lineId: (await shop.core("GET", `/orders/${orderId}`)).text("data.lineItems.0.id") }
+    }
+    const sales = await Promise.all(tills.map((of, n) => soldOf(of, goods[n % 2])))
+    const comingBack = (n: number) => ({ originalLineItemId: sales[n]?.lineId, quantity: 1, reason: "wrong_item" })
+    const at = (n: number) => ({
+      shiftId: tills[n]?.shiftId,
+      terminalId: tills[n]?.terminalId,
+      originalOrderId: sales[n]?.orderId
+    })
+    for (let round = 0; round < 6; round++) {
+      const exchanges = await Promise.all(tills.map(async (_, n) => {
+        const replacementItems = [{ entityId: goods[(n + 1) % 2], quantity: 2 }]
+        const begun = await shop.done("POST", "/exchanges", {
+          ...at(n),
+          returnItems: [comingBack(n)],
+          replacementItems
+        })
+        const path = `/transactions/${begun.text("data.transaction.id")}`
+        await shop.pay(path, 1_000)
+        return path
+      }))
+      const answers = await Promise.all(exchanges.flatMap((path, n) => [
+        shop.ask("POST", `/pos${path}/complete`),
+        shop.ask("POST", "/pos/returns", { ...at(n), items: [comingBack(n)], payment: { method: "cash" } })
+      ]))
+      assert.deepStrictEqual(answers.map(({ status }) => status), answers.map(() => 201))
+    }
+    // Of each, two orders gave all of 12 units back, and two exchanges a round took two.
+    for (const entityId of goods) assert.deepStrictEqual(await shop.stock(entityId), { onHand: 76, reserved: 0 })
+  })
+
   it("tells with which sum too much was paid", async () => {
     const { path } = await shop.sale(till, 1_000, 1)
     const second = await shop.add(path, { entityId: await shop.product({ price: 500 }) })
