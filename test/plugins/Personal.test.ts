@@ -42,6 +42,10 @@ const fittings = table("tailor_fittings", {
 const remarks = childOf(fittings, "fittingId", "tailor_remarks", { fittingId: uuid.references(fittings), body: text }, {
   personal: { onErase: "delete" }
 })
+/** About the customer of their fitting, and no child of it. */
+const bills = table("tailor_bills", { fittingId: uuid.references(fittings), reference: text.nullable }, {
+  personal: { of: "fittingId", onErase: ["reference"] }
+})
 const letters = table(
   "tailor_letters",
   { login: text, body: longText, status: oneOf(["new", "sent"]).default("new") },
@@ -66,7 +70,7 @@ const tailor = definePlugin({
   id: "tailor",
   version: "1.0.0",
   events: ["fitting.done"],
-  schema: () => [fittings, remarks, letters, pages, parcels, books, stamps]
+  schema: () => [fittings, remarks, bills, letters, pages, parcels, books, stamps]
 })
 
 /** Keeps a text, and says nothing of another table that names customers. */
@@ -230,5 +234,15 @@ describe("a declaration of personal data", () => {
       flawsOf([plugin], core)[0] ?? "",
       /"headId" of table "held_rows" refers to "held_heads" with "restrict"/
     )
+  })
+
+  it("ends the start when rows are about the customer of rows that name none", () => {
+    const core = { modules: [], permissions: [], events: [], roles: [] }
+    const shelf = table("idle_shelves", { label: text })
+    const note = table("idle_notes", { shelfId: uuid.references(shelf), body: text.nullable }, {
+      personal: { of: "shelfId", onErase: ["body"] }
+    })
+    const plugin = definePlugin({ id: "idle", version: "1.0.0", schema: () => [shelf, note] })
+    assert.match(flawsOf([plugin], core)[0] ?? "", /"idle_notes" is personal by "shelfId", but rows of "idle_shelves"/)
   })
 })

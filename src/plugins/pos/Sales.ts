@@ -148,6 +148,11 @@ export const payments = table("pos_payments", {
   metadata: json.default({})
 }, {
   indexes: [{ columns: ["transactionId"] }, { columns: ["status"], where: "status = 'pending'" }],
+  personal: {
+    of: "transactionId",
+    onErase: ["reference", "metadata"],
+    keeps: ["label", "provider", "intentId", "readerId", "failure", "requestedBy"]
+  },
   checks: { worth: "amount >= 0 and change_given between 0 and amount and tip >= 0" }
 })
 export type Payment = RowOf<typeof payments>

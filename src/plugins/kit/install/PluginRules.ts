@@ -6,6 +6,7 @@ import type { InstalledPlugin, Plugin } from "../Plugin.ts"
 import { isErrorAnswer } from "../routes/ApiError.ts"
 import type { BuiltRoute } from "../routes/PluginRoute.ts"
 import { ruleOf } from "../routes/RouteShape.ts"
+import { subjectIn } from "../tables/Personal.ts"
 import { personalOf } from "../tables/PersonalTables.ts"
 import { boundFlaws } from "./BodyBounds.ts"
 import { isLookedUpBy, ofRowBounds } from "./RowBoundRules.ts"
@@ -76,6 +77,19 @@ const ofModels = ({ analyticsModels, id, tables }: Plugin): ReadonlyArray<string
   ).map(({ name, table }) =>
     `Plugin "${id}": the analytics model "${name}" needs \`parent\`, because rows of "${table}" name no organization.`
   )
+
+/** Rows about the customer of another row refer to a row that names one. */
+const ofSubjects = ({ id, tables }: Plugin): ReadonlyArray<string> =>
+  tables.flatMap((table) => {
+    const subject = subjectIn(table)
+    if (subject?.kind !== "row") return []
+    const owner = tables.find(({ name }) => name === subject.table)
+    const ofOwner = owner && subjectIn(owner)
+    return ofOwner !== undefined && ofOwner.kind !== "row" ? [] : [
+      `Plugin "${id}": table "${table.name}" is personal by "${subject.column}", but rows of "${subject.table}" say of ` +
+      "no customer whose they are. Name a customer or an order there (`personal.of`)."
+    ]
+  })
 
 /** Rows that an erasure deletes are kept by no other row. */
 const ofPersonal = ({ id, tables }: Plugin): ReadonlyArray<string> =>
@@ -177,6 +191,7 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...plugins.flatMap(ofMails),
   ...plugins.flatMap(ofModels),
   ...plugins.flatMap(ofPersonal),
+  ...plugins.flatMap(ofSubjects),
   ...plugins.flatMap(ofRowBounds),
   ...doubles(plugins, "The mail template", ({ mailTemplates }) => mailTemplates.map(({ name }) => name)),
   ...plugins.flatMap(({ entities, id }) => ofNames(id, "entity", entities)),

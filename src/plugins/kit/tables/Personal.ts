@@ -10,7 +10,8 @@ interface Exported<Name extends string> {
 export interface PersonalRows<Name extends string = string> extends Exported<Name> {
   /**
    * The column that says about whom: a customer or an order of theirs (`existing` or `idOf` of the column), or `{ user }`: the
-   * id of a login. A child table may leave it out: its rows are about the customer of their parent.
+   * id of a login. Of a column that `references` another table, rows are about the customer of that row. A child table may
+   * leave it out: its rows are about the customer of their parent.
    */
   readonly of?: Name | { readonly user: Name }
   /** Deletes the rows of an erased customer, or blanks these columns: null, their default, or an empty text or list. */
@@ -33,10 +34,13 @@ export interface NotErased<Name extends string = string> extends Exported<Name> 
 export type Personal<Name extends string = string> = PersonalRows<Name> | NotErased<Name>
 
 /** About whom a row is. */
-export interface Subject {
-  readonly kind: "customer" | "order" | "user"
-  readonly column: string
-}
+export type Subject =
+  & { readonly column: string }
+  & (
+    | { readonly kind: "customer" | "order" | "user" }
+    /** The customer of a row of this table. */
+    | { readonly kind: "row"; readonly table: string }
+  )
 
 /** The kind of record of the core that a column names. */
 export const namedRecord = ({ existing, record }: Facts): CoreRecord | undefined => existing ?? record
@@ -64,7 +68,8 @@ export const subjectOf = (columns: Columns, of: PersonalRows["of"]): Subject | u
   if (typeof of !== "string") return { kind: "user", column: of.user }
   const facts = columns[of]?.facts
   const kind = facts === undefined ? undefined : namedRecord(facts)
-  return kind === "customer" || kind === "order" ? { kind, column: of } : undefined
+  if (kind === "customer" || kind === "order") return { kind, column: of }
+  return facts?.reference === undefined ? undefined : { kind: "row", column: of, table: facts.reference.table }
 }
 
 /** The columns that name customers. */
@@ -97,7 +102,9 @@ export const checkPersonal = <T extends Declaring>(table: T): T => {
   if (of === undefined && !isClear) refuse("`personal` needs `of`, the column that names the customer.")
   if (of !== undefined && subjectOf(columns, of) === undefined) {
     refuse(
-      `column "${String(of)}" names neither a customer nor an order. Say \`existing("customer")\`, ` +
+      `column "${
+        String(of)
+      }" names neither a customer nor an order, nor a row that does. Say \`existing("customer")\`, ` +
         "`idOf(CustomerId)`, `idOf(OrderId)`, or `of: { user }` for the id of a login."
     )
   }

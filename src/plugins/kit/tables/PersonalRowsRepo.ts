@@ -60,7 +60,10 @@ interface Link {
   readonly type: "text" | "uuid"
 }
 
-const linkOf = ({ column, kind }: Subject, { customerId, orderIds, userId }: Person): Link => {
+const linkOf = (
+  { column, kind }: Exclude<Subject, { readonly kind: "row" }>,
+  { customerId, orderIds, userId }: Person
+): Link => {
   if (kind === "user") return { column, type: "text", values: userId === null ? [] : [userId] }
   return { column, type: "uuid", values: kind === "customer" ? [customerId] : orderIds }
 }
@@ -68,22 +71,25 @@ const linkOf = ({ column, kind }: Subject, { customerId, orderIds, userId }: Per
 const isLinked = (sql: Sql, { column, type, values }: Link): Statement.Fragment =>
   sql`t.${sql.literal(columnName(column))} = any(${[...values]}::${sql.literal(`${type}[]`)})`
 
-/** Rows of a child without a subject are linked to the parents that are about the person. */
+type About = Pick<PersonalTable, "subject" | "table">
+
+/** The table whose rows say about whom those of this one are, and the column that names them. */
+const ownerOf = ({ tables }: Pick<PersonalPlugin, "tables">, { subject, table: { parent } }: About) => {
+  if (subject === undefined) return parent
+  const owner = subject.kind === "row" ? tables.find(({ name }) => name === subject.table) : undefined
+  return owner && { table: owner, column: subject.column }
+}
+
+/** Rows without a customer of their own are linked to the rows of their owner that are about the person. */
 const linkTo = Effect.fnUntraced(
-  function*(
-    sql: Sql,
-    { subject, table: { parent } }: Pick<PersonalTable, "subject" | "table">,
-    organization: string,
-    person: Person
-  ) {
-    if (subject !== undefined) return linkOf(subject, person)
-    const subjectOfParent = parent && subjectIn(parent.table)
-    if (parent === undefined || subjectOfParent === undefined) return undefined
-    const rows = yield* found(sql`select t.id from ${sql(parent.table.name)} t
-      where ${own(sql, parent.table, organization)} and ${
-      isLinked(sql, linkOf(subjectOfParent, person))
-    } order by t.id`)
-    const link: Link = { column: parent.column, type: "uuid", values: idsOf(rows) }
+  function*(sql: Sql, plugin: Pick<PersonalPlugin, "tables">, one: About, organization: string, person: Person) {
+    if (one.subject !== undefined && one.subject.kind !== "row") return linkOf(one.subject, person)
+    const owner = ownerOf(plugin, one)
+    const subject = owner && subjectIn(owner.table)
+    if (owner === undefined || subject === undefined || subject.kind === "row") return undefined
+    const rows = yield* found(sql`select t.id from ${sql(owner.table.name)} t
+      where ${own(sql, owner.table, organization)} and ${isLinked(sql, linkOf(subject, person))} order by t.id`)
+    const link: Link = { column: owner.column, type: "uuid", values: idsOf(rows) }
     return link
   }
 )
@@ -93,7 +99,7 @@ const eraseFrom = Effect.fnUntraced(
   function*(sql: Sql, plugin: PersonalPlugin, one: PersonalTable, person: Person) {
     const organizationId = yield* currentOrganization
     const { table } = one
-    const link = yield* linkTo(sql, one, organizationId, person)
+    const link = yield* linkTo(sql, plugin, one, organizationId, person)
     if (link === undefined || link.values.length === 0) return 0
     const ids = idsOf(
       yield* found(sql`select t.id from ${sql(table.name)} t
@@ -118,7 +124,7 @@ const exported = Effect.fnUntraced(
     const found: Record<string, ReadonlyArray<Readonly<Record<string, unknown>>>> = {}
     for (const one of tables.flatMap((table) => exportOf(table) ?? [])) {
       const { table, withheld } = one
-      const link = yield* linkTo(sql, one, organization, person)
+      const link = yield* linkTo(sql, { tables }, one, organization, person)
       if (link === undefined || link.values.length === 0) continue
       const rows = yield* exportedRows(
         sql`select ${sql.literal(rowJson(table, "t", ["organizationId", ...withheld]))} as row
@@ -157,11 +163,14 @@ export const personalRecordsOf = (sql: Sql, plugin: PersonalPlugin): PersonalRec
 
 const along = (sql: Sql, plugin: PersonalPlugin, table: Table, rows: ReadonlyArray<RowPlace>) =>
   Effect.forEach(
-    personalTables(plugin).filter((one) => one.table.parent?.table.name === table.name),
-    (one) =>
+    personalTables(plugin).flatMap((one) => {
+      const owner = ownerOf(plugin, one)
+      return owner?.table.name === table.name ? [{ one, column: owner.column }] : []
+    }),
+    ({ column, one }) =>
       Effect.map(
         places(sql`select t.id, parent.organization_id as "organizationId" from ${sql(one.table.name)} t
-          join ${sql(table.name)} parent on parent.id = t.${sql.literal(columnName(one.table.parent?.column ?? ""))}
+          join ${sql(table.name)} parent on parent.id = t.${sql.literal(columnName(column))}
           where parent.id = any(${idsOf(rows)}::uuid[])`),
         (found) => ({ one, rows: found })
       )

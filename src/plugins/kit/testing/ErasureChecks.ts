@@ -37,6 +37,10 @@ const textsOf = ({ subject, table }: About, word: string): Readonly<Record<strin
     })
   )
 
+/** Makes a row one about this person; a row of a parent or of another row is about theirs. */
+const ofPerson = ({ subject }: About, values: Readonly<Record<"customer" | "order" | "user", unknown>>) =>
+  subject === undefined || subject.kind === "row" ? {} : { [subject.column]: values[subject.kind] }
+
 /** A customer of the organization, with an order that is done if rows are about orders. */
 const aPerson = async (test: PluginTestApp, organization: string, hasOrder: boolean) => {
   const permissions = [...testCustomerActor.permissions, "customers:read:self", "customers:update:self"]
@@ -123,7 +127,7 @@ const exported = (
     const values = { customer: person.customerId, order: person.orderId, user: who.userId }
     const word = `person${randomUUID().replaceAll("-", "")}`
     for (const { one, plugin } of all) {
-      const subject = one.subject === undefined ? {} : { [one.subject.column]: values[one.subject.kind] }
+      const subject = ofPerson(one, values)
       await writeTexts(app, { one, plugin }, { id: ids.get(one.table.name) ?? "", organization, subject, word })
     }
     const asked = await app.app.request("GET", "/api/me/export", { as: who })
@@ -161,7 +165,7 @@ export const erasure = (
     const values = { customer: customerId, order: orderId, user: who.userId }
     const word = `person${randomUUID().replaceAll("-", "")}`
     for (const { one, plugin } of all) {
-      const subject = one.subject === undefined ? {} : { [one.subject.column]: values[one.subject.kind] }
+      const subject = ofPerson(one, values)
       await writeTexts(app, { one, plugin }, { id: ids.get(one.table.name) ?? "", organization, subject, word })
     }
     for (const attempt of ["first", "repeated"]) {

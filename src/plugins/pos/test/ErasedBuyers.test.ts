@@ -41,7 +41,7 @@ describe("a customer who bought at a till", () => {
     })
     await shop.done("POST", `${one.path}/hold`, { label: word })
     await shop.done("POST", `${one.path}/recall`, {})
-    await shop.pay(one.path, 1_000, { method: "other", reference: "Voucher 7" })
+    await shop.pay(one.path, 1_000, { method: "other", reference: word, metadata: { note: word } })
     await shop.pay(one.path, 1_900)
     await shop.complete(one.path)
     const voided = await shop.sale(till, 1_000, 1, { customerId })
