@@ -117,6 +117,18 @@ export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCa
   return yield* isMoved(made.failure) && after.status === "open" ? new ChangedMeanwhile() : Effect.fail(made.failure)
 })
 
+/**
+ * The locked shift that a void counts on: of the sale, or once that is closed the caller's open one. Undefined: figures of a
+ * closed shift stay, so only the next closing of the till counts it.
+ */
+const voidingShift = Effect.fnUntraced(function*({ actor, db }: PluginCall, shiftId: string) {
+  const shift = yield* db.table(shifts).lock(shiftId)
+  if (shift.status === "open") return shift
+  const own = yield* db.table(shifts).first({ operatorId: authorOf(actor), status: "open" }, ["-createdAt"])
+  const locked = own === undefined ? undefined : yield* db.table(shifts).lock(own.id)
+  return locked?.status === "open" ? locked : undefined
+})
+
 /** Voids a sale once its payments were given back: 409 while one cannot be, and when another one came meanwhile. */
 export const voidPaid = Effect.fn("Sales.voidPaid")(function*(
   call: PluginCall,
@@ -126,13 +138,14 @@ export const voidPaid = Effect.fn("Sales.voidPaid")(function*(
   const { db } = call
   for (const payment of paid) yield* giveBackPayment(call, payment)
   return yield* db.transaction(Effect.gen(function*() {
-    const shift = yield* db.table(shifts).lock(shiftId)
+    const shift = yield* voidingShift(call, shiftId)
     const now = yield* db.table(transactions).lock(id)
     if (now.status !== status || now.shiftId !== shiftId) return yield* new ChangedMeanwhile()
     const kept = yield* db.table(payments).count({ transactionId: id, status: { in: ["pending", "collected"] } })
     if (kept > 0) return yield* new ChangedMeanwhile()
-    const voided = yield* db.use(sale).move("void", id, change)
-    if (shift.status === "open") yield* count(db, shift, "voids", voided.total)
+    const counted = shift === undefined ? { isLate: true } : { shiftId: shift.id, terminalId: shift.terminalId }
+    const voided = yield* db.use(sale).move("void", id, { ...change, ...counted })
+    if (shift !== undefined) yield* count(db, shift, "voids", voided.total)
     return voided
   }))
 })

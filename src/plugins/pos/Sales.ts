@@ -65,7 +65,7 @@ export const transactions = table("pos_transactions", {
   /** The one that has its lines now. */
   mergedIntoId: uuid.nullable,
   refundId: uuid.nullable,
-  /** It came after its shift was closed. */
+  /** It came, or was voided, after its shift was closed: only a closing counts it. */
   isLate: boolean.default(false),
   reprints: integer.default(0),
   /** The closing (Z) that counts it. */

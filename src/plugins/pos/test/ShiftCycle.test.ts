@@ -61,6 +61,30 @@ describe("shifts at a till", () => {
     await shop.done("POST", `/shifts/${shiftId}/close`, { closingCount: 10 }, manager)
   })
 
+  it("that are closed keep their figures when a sale that they held is voided", async () => {
+    const worker = { ...manager, userId: "voids-later" }
+    const till = await shop.till({}, 0)
+    const [own, late] = [await shop.sale(till, 700), await shop.sale(till, 300)]
+    for (const { path } of [own, late]) await shop.done("POST", `${path}/hold`, { label: "x" })
+    await close(till.shiftId, 0)
+    const before = (await shop.read(`/shifts/${till.shiftId}/report`)).body
+    // Without an open shift of whom voids it, only the closing counts it.
+    const voided = await shop.done("POST", `${late.path}/void`, { reason: "x" }, worker)
+    assert.deepStrictEqual(picked(voided, "shiftId", "isLate"), [till.shiftId, true])
+    const shiftId = await shop.shift(till.terminalId, 0, worker)
+    const counted = await shop.done("POST", `${own.path}/void`, { reason: "x" }, worker)
+    assert.deepStrictEqual(picked(counted, "shiftId", "terminalId", "isLate"), [shiftId, till.terminalId, false])
+    assert.deepStrictEqual((await shop.read(`/shifts/${till.shiftId}/report`)).body, before)
+    const report = await shop.read(`/shifts/${shiftId}/report`)
+    assert.deepStrictEqual(picked(report, "voidsCount", "voidsTotal", "shift.voidsTotal"), [1, 700, 700])
+    await close(shiftId, 0)
+    const z = await shop.done("POST", "/closings", { terminalId: till.terminalId })
+    assert.deepStrictEqual(picked(z, "totals.voidsCount", "totals.voidsTotal"), [2, 1_000])
+    await shop.refused("422 INVALID_TRANSITION", "POST", `${(await shop.sale(await shop.till())).path}/merge`, {
+      from: own.id
+    })
+  })
+
   it("count what goes in and out of the drawer, and close with the difference", async () => {
     const till = await shop.till({}, 10_000)
     const event = (type: string, amount: number) =>
