@@ -1,4 +1,4 @@
-import { Effect, Schema, Struct } from "effect"
+import { DateTime, Effect, Schema, Struct } from "effect"
 import {
   conflict,
   CurrentActor,
@@ -112,6 +112,8 @@ const close = Effect.fn("Shifts.close")(function*(call: PluginCall, id: string, 
     const { cash } = yield* db.use(figuresOf)("shift_id", id)
     const { expected: expectedCash } = cash
     const counts = { closingCount, expectedCash, cashVariance: closingCount - expectedCash }
+    // `pos/end-logins` ends them if this process dies before it has.
+    yield* db.table(logins).updateMany({ shiftId: id }, { expiresAt: yield* DateTime.nowAsDate })
     return yield* db.use(shiftMachine).move("close", id, { ...counts, voidsCount: voidsCount + ended })
   }))
   yield* endLogins(call, { shiftId: id })

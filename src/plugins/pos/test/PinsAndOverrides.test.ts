@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import { testStaffActor, withPermissions } from "stoa/plugin/testing"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { cashier, code, manager, openTills, outsider, picked, type TillShop } from "./TillShop.ts"
 
 /** contract-tills-channels A.2 and A.8, contract-plugins 17.9 and 17.13. */
@@ -88,6 +89,20 @@ describe("PINs, logins and approvals at a till", () => {
     ])
     assert.isFalse(await isAlive(old.key))
     assert.isTrue(await isAlive((await loggedIn()).key))
+  })
+
+  it("give a key that ends within the hour when the process that closed the shift died", async () => {
+    const { as, key, till } = await loggedIn()
+    const { query } = shop.app.db
+    await query("create function die() returns trigger language plpgsql as $$ begin raise 'dead'; end $$")
+    await query("create trigger die before delete on pos_logins for each row execute function die()")
+    await query("create trigger die before update or delete on api_keys for each row execute function die()")
+    const died = await shop.ask("POST", `/pos/shifts/${till.shiftId}/close`, { closingCount: 0 }, as)
+    assert.strictEqual(died.status, 500)
+    assert.isTrue(await isAlive(key))
+    await query("drop function die() cascade")
+    await shop.app.serviceRegistry.enqueue("pos/end-logins", {})
+    await waitFor("the key ends", async () => !(await isAlive(key)))
   })
 
   it("come before the shift that the operator opens, and name no shift of others", async () => {
