@@ -19,6 +19,7 @@ import { changeSale, priced, type Sale, viewOf } from "./SaleStore.ts"
 import { admin, manage, operate, routes } from "./Terminals.ts"
 
 class LineNotFound extends notFound("PosLine", "The transaction has no such line.") {}
+class CodeNotFound extends notFound("PosCode", "The transaction has no such promotion code.") {}
 class ReasonMissing extends invalid("DiscountReason", "reason", "reason is required with a discount.", "required") {}
 class TooMany extends invalid("TooManyUnits", "quantity", "quantity of a line must be at most 9999.") {}
 class TooManyCodes extends invalid("PosCodes", "code", "A transaction takes at most 10 codes.") {}
@@ -197,6 +198,12 @@ const withCode = Effect.fnUntraced(function*(call: PluginCall, sale: Sale, code:
   return rejected === undefined ? { transaction: next } : yield* new CodeRefused(rejected.reason)
 })
 
+/** Codes are the same in small letters, as promotions find them. */
+const withoutCode = Effect.fnUntraced(function*({ transaction }: Sale, code: string) {
+  const codes = transaction.codes.filter((one) => one.toLowerCase() !== code.toLowerCase())
+  return codes.length === transaction.codes.length ? yield* new CodeNotFound() : { transaction: { codes } }
+})
+
 const errors = [OverrideRequired, OverrideInvalid]
 const shared = { permission: operate, strict: true, headers: overrideHeader, errors } as const
 
@@ -263,6 +270,18 @@ export const lineRoutes = [
   }).handle((call) =>
     Effect.map(
       changeSale(call, call.params.id, (sale) => withCode(call, sale, call.input.code)),
+      viewOf
+    )
+  ),
+  routes.delete("/transactions/:id/codes/:code", {
+    summary: "Take a promotion code off",
+    description: "404 without transaction or code; 422 when it is not open.",
+    permission: operate,
+    params: { code: Text },
+    success: TransactionView
+  }).handle((call) =>
+    Effect.map(
+      changeSale(call, call.params.id, (sale) => withoutCode(sale, call.params.code)),
       viewOf
     )
   ),

@@ -31,6 +31,10 @@ describe("the price of a sale at a till", () => {
       1_800
     ])
     assert.deepStrictEqual(given.list("data.codes").map((one) => String(one).toUpperCase()), [code])
+    const without = await shop.done("DELETE", `${path}/codes/${code}`)
+    assert.deepStrictEqual(picked(without, "discountTotal", "total", "codes"), [0, 2_000, []])
+    await shop.refused("404 NOT_FOUND", "DELETE", `${path}/codes/${code}`)
+    await shop.done("POST", `${path}/codes`, { code })
     await shop.pay(path, 1_800)
     const done = await shop.complete(path)
     const order = await shop.core("GET", `/orders/${done.text("data.transaction.orderId")}`)
