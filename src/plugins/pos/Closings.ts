@@ -97,11 +97,19 @@ const Verified = Schema.Struct({
   })
 })
 
-/** Whether the chain of records of a till is unbroken. */
-const recordsFit = Effect.fnUntraced(function*({ db }: PluginCall, terminalId: string) {
+const pageSize = 500
+
+/** Whether the chain of records of a till is unbroken, up to the one of this closing. Reads it in pages. */
+const recordsFit = Effect.fnUntraced(function*({ db }: PluginCall, { hash: ofClosing, id, terminalId }: Closing) {
+  const own = yield* db.table(fiscalRecords).first({ terminalId, closingId: id }, ["-number"])
+  if (own?.payload["hash"] !== ofClosing) return false
   let [previousHash, after] = [noHash, 0]
-  for (;;) {
-    const page = yield* db.table(fiscalRecords).list({ terminalId, number: { gt: after } }, { order: ["number"] })
+  while (after < own.number) {
+    const page = yield* db.table(fiscalRecords).list(
+      { terminalId, number: { gt: after, lte: own.number } },
+      { order: ["number"], limit: pageSize }
+    )
+    if (page.length === 0) return false
     for (const one of page) {
       const { hash, number, payload } = one
       const fits = number === after + 1 && one.previousHash === previousHash &&
@@ -109,8 +117,8 @@ const recordsFit = Effect.fnUntraced(function*({ db }: PluginCall, terminalId: s
       if (!fits) return false
       ;[previousHash, after] = [hash, number]
     }
-    if (page.length < 1000) return true
   }
+  return true
 })
 
 const verify = Effect.fn("Closings.verify")(function*(call: PluginCall, id: string) {
@@ -120,7 +128,7 @@ const verify = Effect.fn("Closings.verify")(function*(call: PluginCall, id: stri
   const before = yield* db.table(closings).first({ terminalId, number: number - 1 })
   const expectedHash = chained(previousHash, contentOf(closing))
   const previousFits = previousHash === (number === 1 ? noHash : before?.hash)
-  const fits = yield* recordsFit(call, terminalId)
+  const fits = yield* recordsFit(call, closing)
   return { valid: hash === expectedHash && previousFits && fits, hash, expectedHash, previousFits, recordsFit: fits }
 })
 

@@ -93,7 +93,9 @@ export const figuresOf = statement(
           'paidOut', "paidOut", 'pickups', pickups, 'drops', drops,
           'expected', float + sales - refunds + "paidIn" + pickups - drops - "paidOut") from cash) as cash,
         coalesce((select sum(no_sale_count) from drawers), 0)::int as "noSaleCount",
-        min(receipt_number) as "firstReceipt", max(receipt_number) as "lastReceipt"
+        (array_agg(receipt_number order by business_date, length(receipt_number), receipt_number))[1] as "firstReceipt",
+        (array_agg(receipt_number order by business_date desc, length(receipt_number) desc, receipt_number desc))[1]
+          as "lastReceipt"
       from done`)
     return row ?? (yield* Effect.die(new Error("An aggregate gave no row.")))
   }

@@ -241,6 +241,60 @@ describe("shifts at a till", () => {
       assert.strictEqual(verified.at("data.valid"), !changed)
     })
 
+    it("begin and end with the receipts of their counts, also beyond the ten thousandth of a day", async () => {
+      const till = await shop.till()
+      const day = (await shop.sold(till)).receiptNumber.slice(0, -4)
+      for (const count of ["9999", "10000"]) {
+        const { id } = await shop.sold(till)
+        await shop.app.db.query("update pos_transactions set receipt_number = $2 where id = $1::uuid", [
+          id,
+          day + count
+        ])
+      }
+      await shop.app.db.query("update pos_transactions set receipt_number = $1 where receipt_number = $2", [
+        `${day}9998`,
+        `${day}0001`
+      ])
+      await close(till.shiftId, 13_000)
+      const z = await shop.done("POST", "/closings", { terminalId: till.terminalId })
+      assert.deepStrictEqual(picked(z, "firstReceipt", "lastReceipt"), [`${day}9998`, `${day}10000`])
+    })
+
+    it("are verified in pages, up to their own record", async () => {
+      const till = await shop.till()
+      const { query } = shop.app.db
+      // Records of 1,200 sales before.
+      await query(
+        `with recursive chain as (
+          select 0 as number, repeat('0', 64) as previous, repeat('0', 64) as hash
+          union all
+          select number + 1, hash, encode(sha256(convert_to(
+            concat(hash, chr(10), '{"number":', number + 1, ',"payload":{}}'), 'UTF8')), 'hex')
+          from chain where number < 1200)
+        insert into pos_fiscal_records (id, organization_id, terminal_id, number, payload, previous_hash, hash, state)
+          select gen_random_uuid(), 'org_default', $1::uuid, number, '{}', previous, hash, 'skipped'
+          from chain where number > 0`,
+        [till.terminalId]
+      )
+      await query(
+        "insert into plugin_counters (organization_id, plugin, kind, scope, period, value) values ('org_default', 'pos', 'fiscal', $1, '', 1200)",
+        [till.terminalId]
+      )
+      await close(till.shiftId, 10_000)
+      const z = await shop.done("POST", "/closings", { terminalId: till.terminalId })
+      const verified = async () =>
+        picked(await shop.read(`/closings/${z.text("data.id")}/verify`), "valid", "recordsFit")
+      assert.deepStrictEqual(await verified(), [true, true])
+      const next = { terminalId: till.terminalId, shiftId: await shop.shift(till.terminalId) }
+      const { id } = await shop.sold(next)
+      await query("update pos_fiscal_records set hash = 'x' where transaction_id = $1::uuid", [id])
+      assert.deepStrictEqual(await verified(), [true, true])
+      await query("update pos_fiscal_records set payload = '{\"a\":1}' where number = 900 and terminal_id = $1::uuid", [
+        till.terminalId
+      ])
+      assert.deepStrictEqual(await verified(), [false, false])
+    })
+
     it("make one closing of several shifts, and one of eight who ask at once", async () => {
       const till = await shop.till()
       const { terminalId } = till
