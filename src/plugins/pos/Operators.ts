@@ -6,7 +6,6 @@ import {
   ApiKeyId,
   boolean,
   forbidden,
-  FreeText,
   integer,
   invalid,
   isUuid,
@@ -225,10 +224,7 @@ const LoggedIn = Schema.Struct({
 const Allowing = Schema.Struct({
   operatorId: Operator,
   pin: Pin,
-  action: FreeText.check(Schema.isBetweenLength(1, 200)).annotate({
-    description: `What the token allows: ${actions.join(", ")}.`,
-    examples: ["void"]
-  }),
+  action: Schema.Literals(actions).annotate({ description: "What the token allows." }),
   transactionId: Schema.optional(uuid.schema.annotate({ description: "The token is for this one alone." }))
 })
 const Allowed = Schema.Struct({

@@ -24,6 +24,7 @@ export const overrides = table("pos_overrides", {
   usedBy: text.nullable
 }, { counted: false, indexes: [{ columns: ["expiresAt"] }] })
 
+/** What a supervisor can allow: the list of tills and of plugins that add to them. */
 export const actions = [
   "void",
   "price",
@@ -61,7 +62,7 @@ const secondsToUse = 60
 /** A new token; only its digest is stored. */
 export const issueOverride = Effect.fn("Overrides.issue")(function*(
   { db }: Pick<PluginCall, "db">,
-  of: { readonly operatorId: string; readonly action: string; readonly transactionId?: string | undefined }
+  of: { readonly operatorId: string; readonly action: Action; readonly transactionId?: string | undefined }
 ) {
   const token = randomBytes(32).toString("base64url")
   const now = yield* DateTime.nowAsDate
