@@ -3,6 +3,7 @@ import { ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { definePlugin } from "stoa/plugin"
 import { keyCommands } from "../../src/layers/access/ApiKeyCommand.ts"
 import { AuthSecret } from "../../src/layers/auth/AuthSecret.ts"
 import { AppConfig, readSettings } from "../../src/layers/config/AppConfig.ts"
@@ -49,6 +50,21 @@ describe("the settings of authentication", () => {
       assert.strictEqual(
         refused.message,
         "Stored keys open nothing: switch them on with auth.apiKeys.enabled in commerce.config.ts."
+      )
+    }))
+
+  it.effect("the settings of authentication require API keys of plugins that give them", () =>
+    Effect.gen(function*() {
+      const kiosk = { kiosk: { prefix: "kiosk_", permissions: { orders: ["read"] } } }
+      const plugins = [definePlugin({ id: "kiosks", version: "1.0.0", keyScopes: kiosk })]
+      const settings = (enabled: boolean) =>
+        readSettings({ auth: { ...withoutMail, apiKeys: { enabled } }, plugins }).pipe(
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} })))
+        )
+      assert.isTrue((yield* settings(true)).auth.apiKeys.enabled)
+      assert.strictEqual(
+        (yield* Effect.flip(settings(false))).message,
+        "auth.apiKeys.enabled=\"false\" is not allowed: expected true, because the plugin \"kiosks\" gives API keys."
       )
     }))
 

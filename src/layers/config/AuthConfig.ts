@@ -151,6 +151,7 @@ const withGiven = (roles: Roles, { roles: configured }: Auth, given: ReadonlyArr
 
 /** What plugins bring for roles and keys. */
 interface Granting {
+  readonly id: string
   readonly permissions: ReadonlyArray<PermissionScope>
   readonly keyScopes: Readonly<Record<string, KeyScopeOption>>
 }
@@ -172,6 +173,10 @@ export const accessOf = (
   )
   const keyScopes = mergedScopes(Object.assign({}, ...plugins.map(({ keyScopes }) => keyScopes), auth.apiKeyScopes))
   checkScopes(keyScopes, problems)
+  const giver = plugins.find((plugin) => Object.keys(plugin.keyScopes).length > 0)
+  if (giver !== undefined && !auth.apiKeys.enabled) {
+    problems.refuse("auth.apiKeys.enabled", false, `true, because the plugin "${giver.id}" gives API keys`)
+  }
   if (new Set(named).size > 1) {
     problems.refuse("auth.defaultOrganizationId", defaultOrganizationId, "the same as store.defaultOrganizationId")
   }

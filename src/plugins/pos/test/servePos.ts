@@ -2,4 +2,4 @@ import { runEmulated } from "../../../../test/support/EmulatedProgram.ts"
 import { giftCards } from "../../gift-cards/index.ts"
 import { pos } from "../index.ts"
 
-runEmulated({ plugins: [giftCards({ holdHours: 1 }), pos()] })
+runEmulated({ auth: { apiKeys: { enabled: true } }, plugins: [giftCards({ holdHours: 1 }), pos()] })
