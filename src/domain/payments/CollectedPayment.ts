@@ -14,6 +14,8 @@ export const CollectRequest = Schema.Struct({
   /** The instrument, such as the code of a gift card; it is concealed before it is stored. */
   token: Schema.NullOr(Text),
   amount: Amount.check(Schema.isGreaterThan(0)),
+  /** The most that an instrument takes whose goods are not taxed again (`singlePurpose`). Default: `amount`. */
+  untaxedAmount: Schema.optional(Amount),
   currency: CurrencyCode,
   /** The order that it will pay: `orders.soldId`. */
   orderId: OrderId,

@@ -14,7 +14,7 @@ import { end, keyOf, PaymentPending, PaymentRefused, type Row } from "./PaymentO
 import { PosOptions } from "./PosOptions.ts"
 import { askReader, cancelOnReader, goingBack, startOnReader, terminalOf } from "./ReaderPayments.ts"
 import { leftOf, methods, type Payment, payments, roundedTo, transactions } from "./Sales.ts"
-import { changeSale, loadSale, openSale, requireOwn, type Sale } from "./SaleStore.ts"
+import { changeSale, loadSale, openSale, requireOwn, type Sale, termsOf } from "./SaleStore.ts"
 import { authorOf } from "./Terminals.ts"
 
 class PaymentNotFound extends notFound("PosPayment", "The transaction has no such payment.") {}
@@ -136,6 +136,27 @@ const writePayment = Effect.fnUntraced(function*<E, R>(
   return yield* new Busy()
 })
 
+/**
+ * The most of an amount that a card may pay whose goods are not taxed again: the total falls with it, and is not paid
+ * twice. Found in a few steps, because each unit takes less than a unit of tax off.
+ */
+const untaxedAmount = Effect.fnUntraced(function*(call: PluginCall, payment: Payment) {
+  const { asStore, db, services: { orders } } = call
+  const sale = yield* loadSale(db, payment.transactionId)
+  if (sale.transaction.taxTotal === 0 || sale.lines.length === 0) return payment.amount
+  const others = sale.payments.filter(({ id }) => id !== payment.id)
+  const terms = yield* termsOf(call, sale)
+  let [most, tried] = [0, payment.amount]
+  for (let step = 0; step < 6; step++) {
+    const { grandTotal: total } = yield* asStore(orders.quoteSold(terms, tried))
+    const left = Math.max(0, Math.min(payment.amount, leftOf({ ...sale.transaction, total }, others)))
+    if (tried <= left) most = Math.max(most, tried)
+    if (tried === left) break
+    tried = left
+  }
+  return most
+})
+
 /** Asks the payments of the core; `token` is the code, which no row has. */
 const collectStored = Effect.fnUntraced(function*(call: PluginCall, payment: Payment, token: string | null) {
   const { asStore, db, services } = call
@@ -147,6 +168,8 @@ const collectStored = Effect.fnUntraced(function*(call: PluginCall, payment: Pay
     method: "gift-card",
     token,
     amount: payment.amount,
+    // A sale without a price is refused when it is completed.
+    untaxedAmount: yield* Effect.orElseSucceed(untaxedAmount(call, payment), () => payment.amount),
     currency: CurrencyCode.make(transaction.currency),
     orderId: OrderId.make(orderId),
     claimHours: maxHoldHours + 24

@@ -177,10 +177,13 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
 
     return {
       createSold,
-      /** The price that `createSold` would charge now; its tenders need not come to it. Stores nothing. */
-      quoteSold: Effect.fn("SoldOrders.quoteSold")(function*(sold: SoldTerms) {
+      /**
+       * The price that `createSold` would charge now; its tenders need not come to it. Stores nothing. With
+       * `furtherTaxed`: if stored value that was taxed when it was sold paid so much more.
+       */
+      quoteSold: Effect.fn("SoldOrders.quoteSold")(function*(sold: SoldTerms, furtherTaxed?: number) {
         yield* requireAnyOf(yield* CurrentActor, ["orders:create"])
-        return quoteOf((yield* pricedOf(sold)).priced)
+        return quoteOf((yield* pricedOf(sold, furtherTaxed)).priced)
       }),
       /** Prices and taxes of single units where they are handed over; goods that cannot be sold are left out. */
       priceList: Effect.fn("SoldOrders.priceList")(function*(request: PriceListRequest) {

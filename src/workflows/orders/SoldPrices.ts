@@ -71,17 +71,17 @@ const paymentsOf = Effect.fnUntraced(function*(
   return paid
 })
 
-/** Only stored value can be taxed before. */
-const alreadyTaxedBy = (paid: ReadonlyArray<Paid>): AlreadyTaxed => ({ most }) => {
+/** Only stored value can be taxed before: what was paid with it, and `further` minor units. */
+const alreadyTaxedBy = (paid: ReadonlyArray<Paid>, further: number): AlreadyTaxed => ({ most }) => {
   const taxed = paid.filter(({ collected, payment }) => collected?.singlePurpose === true && payment.isStoredValue)
-  return Effect.succeed(Math.min(most, totalOf(taxed.map(({ payment }) => payment))))
+  return Effect.succeed(Math.min(most, further + totalOf(taxed.map(({ payment }) => payment))))
 }
 
 /** Prices sales, and reads the payments that they name. */
 export const soldPricing = Effect.gen(function*() {
   const [quotes, pricing] = [yield* Quotes, yield* CheckoutPricing]
   const [adapters, collected] = [yield* PaymentAdapters, yield* CollectedPaymentRepo]
-  const pricedOf = Effect.fnUntraced(function*(sold: SoldTerms) {
+  const pricedOf = Effect.fnUntraced(function*(sold: SoldTerms, furtherTaxed = 0) {
     const basket = basketWithout(sold.currency, yield* quotes.linesOf(sold.lineItems), sold.email ?? null)
     const terms = {
       shippingTotal: sold.shippingTotal ?? 0,
@@ -90,7 +90,13 @@ export const soldPricing = Effect.gen(function*() {
     const claims = sold.tenders.flatMap(({ paymentId }) => paymentId === undefined ? [] : [paymentId])
     const paid = yield* paymentsOf(adapters, sold.tenders, claims.length === 0 ? [] : yield* collected.find(claims))
     const taxedAt = { ...sold, shippingAddress: sold.handedOverAt }
-    const priced = yield* pricing.price(basket, taxedAt, null, () => Effect.succeed(terms), alreadyTaxedBy(paid))
+    const priced = yield* pricing.price(
+      basket,
+      taxedAt,
+      null,
+      () => Effect.succeed(terms),
+      alreadyTaxedBy(paid, furtherTaxed)
+    )
     return { claims, priced, payments: paid.map(({ payment }) => payment) }
   })
 

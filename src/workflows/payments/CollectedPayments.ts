@@ -117,7 +117,9 @@ const beginning = Effect.gen(function*() {
     const { organizationId } = yield* CurrentActor
     const offer = yield* askProvider(adapter.offer(requestOf({ ...payment, organizationId })))
     const { label, singlePurpose = false } = offer
-    const amount = Math.min(offer.amount, asked.amount)
+    const { untaxedAmount = asked.amount } = asked
+    const amount = Math.min(offer.amount, asked.amount, singlePurpose ? untaxedAmount : asked.amount)
+    if (amount === 0) return yield* declined("Nothing is left that it could pay.")
     return yield* repo.insert({ ...payment, label, singlePurpose, amount }, claimHours)
   })
 })

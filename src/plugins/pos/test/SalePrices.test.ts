@@ -20,6 +20,28 @@ describe("the price of a sale at a till", () => {
   const price = (entityId: string, amount: number, body: object = {}) =>
     shop.core("POST", "/pricing/prices", { entityId, currency: "USD", amount, ...body })
 
+  it("is paid by a single-purpose gift card, whose goods were taxed before, and by no more than it needs", async () => {
+    await shop.core("POST", "/tax/rates", { name: "VAT", country: "AT", rateBps: 1_000 })
+    const address = { line1: "Gasse 1", city: "Wien", postalCode: "1010", country: "AT" }
+    const taxed = await shop.till({ address })
+    const card = await shop.giftCard(9_000, { singlePurpose: true })
+    const payBy = (path: string, amount: number) =>
+      shop.pay(path, amount, { method: "gift_card", reference: card.code })
+    const whole = await shop.sale(taxed, 1_000)
+    assert.strictEqual((await shop.read(whole.path)).at("data.amountDue"), 1_100)
+    assert.deepStrictEqual(picked(await payBy(whole.path, 1_100), "amount", "amountDue"), [1_000, 0])
+    // What cash paid for is taxed: 500 + 545 + 1 = 1000 + 46. With 546 from the card the tax would be 45.
+    const mixed = await shop.sale(taxed, 1_000)
+    await shop.pay(mixed.path, 500)
+    assert.deepStrictEqual(picked(await payBy(mixed.path, 600), "amount", "amountDue"), [545, 1])
+    await shop.pay(mixed.path, 1)
+    // Of goods without a tax it pays all.
+    const plain = await shop.sale(till, 1_000)
+    assert.deepStrictEqual(picked(await payBy(plain.path, 1_000), "amount", "amountDue"), [1_000, 0])
+    for (const { path } of [whole, mixed, plain]) await shop.complete(path)
+    assert.strictEqual(await card.balance(), 9_000 - 1_000 - 545 - 1_000)
+  })
+
   it("falls by a code, which the order counts as used", async () => {
     const code = await promotion({ usageLimitTotal: 1 })
     const { path } = await shop.sale(till, 1_000, 2)

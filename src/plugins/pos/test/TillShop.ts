@@ -144,8 +144,8 @@ export const openTills = async (
     ask(method, `/pos${path}`, body, as, { "x-pos-override": token })
   const withKey = (key: string, method: string, path: string, body?: unknown) =>
     ask(method, path, body, null, { "x-api-key": key })
-  const giftCard = async (amount: number) => {
-    const card = await core("POST", "/gift-cards", { amount, currency: "USD" })
+  const giftCard = async (amount: number, body: object = {}) => {
+    const card = await core("POST", "/gift-cards", { amount, currency: "USD", ...body })
     const balance = async () => (await core("GET", `/gift-cards/${card.text("data.id")}`)).at("data.balance")
     return { code: card.text("data.code"), id: card.text("data.id"), balance }
   }
