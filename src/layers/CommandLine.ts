@@ -3,7 +3,7 @@ import { Console, Data, Effect, Layer, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../../commerce.config.ts"
-import { ExportFormat, ImportFormat, Kind } from "../domain/import-export/Import.ts"
+import { ExportFormat, FileEncoding, ImportFormat, Kind } from "../domain/import-export/Import.ts"
 import { pluginCommands } from "../plugins/kit/install/PluginCommand.ts"
 import { documentWith } from "../plugins/kit/install/PluginDocument.ts"
 import { keyCommands } from "./access/ApiKeyCommand.ts"
@@ -196,6 +196,10 @@ const pictures = Flag.Boolean("pictures").pipe(
   Flag.withDescription("Fetch pictures that files of other shops name; done when absent, --no-pictures leaves them"),
   Flag.optional
 )
+const encoding = Flag.Literals("encoding", FileEncoding.literals).pipe(
+  Flag.withDescription("Of the text of the file; UTF-8 or UTF-16, as its bytes say, when absent"),
+  Flag.optional
+)
 const out = Flag.String("out").pipe(
   Flag.withAlias("o"),
   Flag.withDescription("File to write; the terminal when absent"),
@@ -210,7 +214,8 @@ const importFlags = {
   dryRun,
   currency,
   warehouse,
-  pictures
+  pictures,
+  encoding
 }
 
 const importFile = (asked: AskedImport) =>

@@ -24,6 +24,8 @@ const codeOf = (answer: { readonly status: number; readonly at: (path: string) =
   answer.at("error.message")
 ]
 
+const readAs = "The file was read as UTF-8 with commas between its cells."
+
 /** Sends bytes that are not text. */
 const sendBytes = Effect.fnUntraced(function*(bytes: Uint8Array, query = "") {
   const { url } = yield* TestApp
@@ -59,19 +61,19 @@ withSmallApp("a file that cannot be imported", (it) => {
         [422, "VALIDATION_FAILED", "kind: must be catalog: files of shopify describe products"],
         [422, "VALIDATION_FAILED", sent[2]?.at("error.message")],
         [422, "VALIDATION_FAILED", "file: The file is empty: its first line names the columns."],
-        [422, "VALIDATION_FAILED", "file: There is no column \"colour\" in files of this kind."],
-        [422, "VALIDATION_FAILED", "file: The column \"slug\" is there twice."],
-        [422, "VALIDATION_FAILED", "file: The column \"slug\" is missing."],
+        [422, "VALIDATION_FAILED", `file: There is no column "colour" in files of this kind. ${readAs}`],
+        [422, "VALIDATION_FAILED", `file: The column "slug" is there twice. ${readAs}`],
+        [422, "VALIDATION_FAILED", `file: The column "slug" is missing. ${readAs}`],
         [422, "VALIDATION_FAILED", sent[7]?.at("error.message")],
         [
           422,
           "VALIDATION_FAILED",
-          "file: This is not a product export of Shopify: it has no columns \"Handle\" and \"Title\"."
+          `file: This is not a product export of Shopify: it has no columns "Handle" and "Title". ${readAs}`
         ],
         [
           422,
           "VALIDATION_FAILED",
-          "file: This is not a product export of WooCommerce: it has no columns \"Type\" and \"Name\"."
+          `file: This is not a product export of WooCommerce: it has no columns "Type" and "Name". ${readAs}`
         ],
         [422, "VALIDATION_FAILED", "Idempotency-Key: must have 8 to 255 characters"]
       ])

@@ -4,7 +4,8 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
-import { fileRows, textOf } from "../../src/workflows/import-export/FileRows.ts"
+import { fileRows } from "../../src/workflows/import-export/FileRows.ts"
+import { textOf } from "../../src/workflows/import-export/FileText.ts"
 import { ImportRuns } from "../../src/workflows/import-export/ImportRuns.ts"
 import { ImportUploads } from "../../src/workflows/import-export/ImportUploads.ts"
 import { live, testAppLayer } from "../support/TestApp.ts"
@@ -99,7 +100,7 @@ async function* bytesOf(size: number, head: string, line: (n: number) => string)
 const countRows = async (bytes: AsyncIterable<Uint8Array>, format: "csv" | "jsonl") => {
   const text = textOf(bytes, { bytes: 0 }, 1_000 * mebibyte)
   let [count, peak] = [0, 0]
-  for await (const { problem } of fileRows(text, { ...options, format })) {
+  for await (const { problem } of fileRows(text, { ...options, format }, { bytes: 0 })) {
     if (problem !== null) throw new Error(problem)
     count++
     if (count % 10_000 === 0) peak = Math.max(peak, held())

@@ -13,6 +13,22 @@ export type ImportFormat = typeof ImportFormat.Type
 export const ExportFormat = Schema.Literals(["csv", "jsonl"])
 export type ExportFormat = typeof ExportFormat.Type
 
+/** How the text of a file is written. A mark at its beginning counts before it. */
+export const FileEncoding = Schema.Literals(["utf-8", "utf-16le", "utf-16be", "windows-1252"])
+export type FileEncoding = typeof FileEncoding.Type
+
+const byEnding: Readonly<Record<string, ImportFormat>> = {
+  csv: "csv",
+  tsv: "csv",
+  txt: "csv",
+  jsonl: "jsonl",
+  ndjson: "jsonl"
+}
+
+/** As the ending of a file's name says. */
+export const formatOfName = (name: string): ImportFormat | undefined =>
+  byEnding[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ""]
+
 export const isExternal = (format: ImportFormat): format is "shopify" | "woocommerce" =>
   format === "shopify" || format === "woocommerce"
 
@@ -90,6 +106,8 @@ export interface ImportOptions
   extends Pick<Import, "kind" | "format" | "fileName" | "dryRun" | "currency" | "warehouse">
 {
   readonly pictures?: boolean | undefined
+  /** Absent: recognised. */
+  readonly encoding?: FileEncoding | undefined
 }
 
 export interface FileRow {

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import {
   ExportFormat,
   exporting,
+  FileEncoding,
   Import,
   ImportFormat,
   importing,
@@ -25,6 +26,9 @@ import { OwnIdempotency } from "../middleware/Idempotency.ts"
 const File = HttpApiSchema.StreamUint8Array({
   contentType: [
     "text/csv",
+    "text/tab-separated-values",
+    // Browsers say so of CSV files where a spreadsheet program is installed.
+    "application/vnd.ms-excel",
     "application/x-ndjson",
     "application/jsonl",
     "application/json",
@@ -35,10 +39,14 @@ const File = HttpApiSchema.StreamUint8Array({
 
 const Flag = Schema.Literals(["true", "false"])
 
-const sent = Schema.Struct({
+/** What may be sent with a file: as parameters, or as fields of a form. */
+export const sent = Schema.Struct({
   kind: Schema.optional(Kind.annotate({ description: "What the file holds. Default `catalog`." })),
   format: Schema.optional(ImportFormat.annotate({
-    description: "How it is written. Default: as `Content-Type` says, `csv` or `jsonl`."
+    description: "How it is written. Default: as `Content-Type` or the name of the file says, `csv` or `jsonl`."
+  })),
+  encoding: Schema.optional(FileEncoding.annotate({
+    description: "Of its text. Default: UTF-8 or UTF-16, as its bytes say. A mark at its beginning counts before it."
   })),
   dryRun: Schema.optional(Flag.annotate({ description: "`true` says what would happen, and changes nothing." })),
   fileName: Schema.optional(Text),
@@ -55,6 +63,11 @@ const sent = Schema.Struct({
 })
 export type SentQuery = typeof sent.Type
 
+const Form = Schema.Struct({
+  ...sent.fields,
+  file: Schema.String.annotate({ format: "binary", description: "The file, behind the other fields." })
+}).annotate({ identifier: "ImportForm" })
+
 const params = { id: ImportId }
 
 /** Imports (docs/import-export.md). The handler checks the permission for a kind. */
@@ -62,14 +75,14 @@ export const ImportsGroup = guarded(
   "imports",
   HttpApiEndpoint.post("create", "/api/imports", {
     query: sent.fields,
-    payload: File,
+    payload: [File, Form.pipe(HttpApiSchema.asMultipartStream())],
     success: Data(Import).pipe(HttpApiSchema.status(202))
   })
     .annotate(OwnIdempotency, true)
     .annotateMerge(
       summary(
         "Import a file",
-        "The body is the file. It is read while it arrives and worked on in the background. 413 when it, or " +
+        "The body is the file, or a form with a `file`. It is read while it arrives and worked on in the background. 413 when it, or " +
           "a line of it, is too large; 422 when it cannot be read at all. Records that are wrong are refused one by one."
       )
     ),

@@ -1,17 +1,35 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { type ImportFormat, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
+import {
+  formatOfName,
+  ImportExportSettings,
+  type ImportFormat,
+  type ImportOptions,
+  isExternal
+} from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { pageOf } from "../../domain/platform/paging/Paging.ts"
 import { type ExportFile, ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
+import { isForm, mediaType, receiveForm, type SentFile } from "./ImportForm.ts"
 import { ExportsGroup, ImportsGroup, type SentQuery } from "./ImportsApi.ts"
+
+class FormatMissing extends invalid("FormatMissing", "format", "is missing: csv, jsonl, shopify or woocommerce") {}
+
+const byType: ReadonlyMap<string, ImportFormat> = new Map([
+  ["text/csv", "csv"],
+  ["text/tab-separated-values", "csv"],
+  ["application/x-ndjson", "jsonl"],
+  ["application/jsonl", "jsonl"]
+])
+
+/** A type that tells less than the name of the file. */
+const spreadsheets: ReadonlyMap<string, ImportFormat> = new Map([["application/vnd.ms-excel", "csv"]])
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-class FormatMissing extends invalid("FormatMissing", "format", "is missing: csv, jsonl, shopify or woocommerce") {}
 class KindNotCatalog extends invalid(
   "KindNotCatalog",
   "kind",
@@ -19,16 +37,8 @@ class KindNotCatalog extends invalid(
 ) {}
 class KeyLength extends invalid("KeyLength", "Idempotency-Key", "must have 8 to 255 characters") {}
 
-const byType: ReadonlyMap<string, ImportFormat> = new Map([
-  ["text/csv", "csv"],
-  ["application/x-ndjson", "jsonl"],
-  ["application/jsonl", "jsonl"]
-])
-
-const typeOf = (headers: Headers): string => (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
-
-const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers) {
-  const format = query.format ?? byType.get(typeOf(headers))
+const optionsOf = Effect.fnUntraced(function*({ type, ...query }: SentQuery & { readonly type: string }) {
+  const format = query.format ?? byType.get(type) ?? formatOfName(query.fileName ?? "") ?? spreadsheets.get(type)
   if (format === undefined) return yield* new FormatMissing()
   const kind = query.kind ?? "catalog"
   if (isExternal(format) && kind !== "catalog") return yield* new KindNotCatalog(format)
@@ -39,7 +49,8 @@ const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Header
     dryRun: query.dryRun === "true",
     currency: query.currency ?? null,
     warehouse: query.warehouse ?? null,
-    pictures: query.pictures === undefined ? undefined : query.pictures === "true"
+    pictures: query.pictures === undefined ? undefined : query.pictures === "true",
+    encoding: query.encoding
   }
   return options
 })
@@ -64,10 +75,16 @@ export const importsHttp = HttpApiBuilder.group(
     const imports = yield* Imports
     const uploads = yield* ImportUploads
     const files = yield* ExportFiles
+    const { maxFileBytes } = yield* ImportExportSettings
     return handlers.handleAll({
       create: Effect.fnUntraced(function*({ payload, query, request }) {
-        const options = yield* sentImport(query, request.headers)
-        return yield* uploads.receive(options, payload, yield* sentKey(request.headers))
+        const key = yield* sentKey(request.headers)
+        const receive = Effect.fnUntraced(function*({ bytes, ...sent }: SentFile) {
+          return yield* uploads.receive(yield* optionsOf(sent), bytes, key)
+        })
+        return yield* isForm(payload, request)
+          ? receiveForm(payload, query, maxFileBytes, receive)
+          : receive({ ...query, type: mediaType(request.headers["content-type"]), bytes: payload })
       }),
       list: ({ query }) => imports.list(query, pageOf(query)),
       get: ({ params }) => imports.get(params.id),

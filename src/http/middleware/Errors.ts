@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, type Types } from "effect"
-import { HttpApi, HttpApiError, HttpApiMiddleware } from "effect/http-api"
+import type { HttpServerResponse } from "effect/http"
+import { HttpApi, type HttpApiEndpoint, HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import {
   BadRequest,
   CheckoutFailed,
@@ -52,10 +53,20 @@ const recorded = (
     : Effect.fail(ValidationFailed.issues(issues))
 }
 
+/** Names the content types of an endpoint where a request has another one. */
+const namingTypes = ({ payload }: HttpApiEndpoint.Top) => {
+  const types = [...payload.keys()].join(", ").replace(/, ([^,]*)$/, " or $1")
+  return (response: HttpServerResponse.HttpServerResponse) =>
+    response.status === 415
+      ? Effect.fail(UnsupportedMediaType.of(`The content type is not supported; send ${types}.`))
+      : Effect.succeed(response)
+}
+
 /** `Errors` around the decoding of a request, whose body and unknown fields are looked at before. */
 export const errorsLayer = Layer.succeed(
   Errors,
-  (handler, { endpoint }) => fieldHandling(endpoint)(Effect.catch(handler, recorded))
+  (handler, { endpoint }) =>
+    Effect.flatMap(fieldHandling(endpoint)(Effect.catch(handler, recorded)), namingTypes(endpoint))
 )
 
 /**

@@ -1,11 +1,13 @@
 import { Data, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { createWriteStream } from "node:fs"
 import { open } from "node:fs/promises"
-import { basename, extname } from "node:path"
+import { basename } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import {
   type ExportFormat,
+  type FileEncoding,
+  formatOfName,
   type Import,
   type ImportFormat,
   type ImportOptions,
@@ -36,6 +38,7 @@ export interface AskedImport {
   readonly currency: Option.Option<string>
   readonly warehouse: Option.Option<string>
   readonly pictures: Option.Option<boolean>
+  readonly encoding: Option.Option<FileEncoding>
 }
 
 export interface AskedExport {
@@ -44,12 +47,6 @@ export interface AskedExport {
   readonly org: Option.Option<string>
   readonly out: Option.Option<string>
 }
-
-const byName: ReadonlyMap<string, ImportFormat> = new Map([
-  [".csv", "csv"],
-  [".jsonl", "jsonl"],
-  [".ndjson", "jsonl"]
-])
 
 const shownReasons = 20
 
@@ -161,7 +158,7 @@ export const progressOn = (screen: Screen) => {
 }
 
 const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen) {
-  const format = Option.getOrUndefined(asked.format) ?? byName.get(extname(asked.file).toLowerCase())
+  const format = Option.getOrUndefined(asked.format) ?? formatOfName(asked.file)
   if (format === undefined) return yield* refuse("--format is needed: the name of the file does not say what it is.")
   const options: ImportOptions = {
     kind: asked.kind,
@@ -170,7 +167,8 @@ const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen
     dryRun: asked.dryRun,
     currency: Option.getOrNull(asked.currency),
     warehouse: Option.getOrNull(asked.warehouse),
-    pictures: Option.getOrUndefined(asked.pictures)
+    pictures: Option.getOrUndefined(asked.pictures),
+    encoding: Option.getOrUndefined(asked.encoding)
   }
   const actor = yield* actingIn(asked.org)
   const work = Effect.gen(function*() {

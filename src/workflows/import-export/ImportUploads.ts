@@ -5,12 +5,13 @@ import { type FileText, ImportRepo } from "../../domain/import-export/ImportRepo
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { ExternalPictures } from "../../domain/media/ExternalPictures.ts"
 import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
-import { PayloadTooLarge } from "../../domain/platform/errors/ApiErrors.ts"
+import { PayloadTooLarge, ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import type { ImportId } from "../../domain/platform/ids/Id.ts"
 import { Jobs } from "../../domain/platform/jobs/Jobs.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
-import { type Arrival, fileRows, FileUnreadable, textOf } from "./FileRows.ts"
+import { fileRows } from "./FileRows.ts"
+import { type Arrival, textOf } from "./FileText.ts"
 import { importTask } from "./ImportRuns.ts"
 
 class ImportDiscarded extends conflict("ImportDiscarded", "The import was discarded while its file arrived.") {}
@@ -33,7 +34,8 @@ async function* packs(
   maxBytes: number
 ): AsyncGenerator<Pack> {
   let [rows, size]: [Array<FileText>, number] = [[], 0]
-  for await (const { line, problem, record } of fileRows(textOf(bytes, arrival, maxBytes), options)) {
+  const file = textOf(bytes, arrival, maxBytes, options.encoding)
+  for await (const { line, problem, record } of fileRows(file, options, arrival)) {
     const text = problem === null ? JSON.stringify(record) : null
     rows.push({ line, text, problem })
     size += text?.length ?? 0
@@ -70,7 +72,7 @@ const make = Effect.gen(function*() {
           })
         ),
         Effect.catch((error) =>
-          error instanceof FileUnreadable || error instanceof PayloadTooLarge ? Effect.fail(error) : Effect.die(error)
+          error instanceof ValidationFailed || error instanceof PayloadTooLarge ? Effect.fail(error) : Effect.die(error)
         )
       )
       return hash.digest("hex")
