@@ -87,10 +87,22 @@ withSharedApp("options and variants over HTTP", (it) => {
         optionValueIds: [blue, m]
       })
       yield* refused("POST", `${entities}/${id}/variants`, { options: { size: "m", color: "blue" } }, 409)
-      yield* refused("POST", `${entities}/${id}/variants`, { options: {}, sku: body.sku }, 409)
       const plain = yield* api("POST", `${entities}/${id}/variants`, { as: asAdmin, body: { options: {} } })
       assert.deepStrictEqual([plain.status, plain.at("data.optionValueIds"), plain.at("data.sku")], [201, [], null])
+      assert.isUndefined(plain.at("meta"))
       yield* refused("POST", `${entities}/${id}/variants`, { options: {} }, 409)
+    }))
+
+  it.effect("a SKU that other variants have is taken with a warning that names them", () =>
+    Effect.gen(function*() {
+      const [shirt, hat, sku] = [yield* make({}), yield* make({}), newId()]
+      const add = (id: string) => api("POST", `${entities}/${id}/variants`, { as: asAdmin, body: { options: {}, sku } })
+      assert.isUndefined((yield* add(shirt.id)).at("meta"))
+      const second = yield* add(hat.id)
+      assert.deepStrictEqual([second.status, second.at("data.sku"), second.at("data.uniqueSku")], [201, sku, undefined])
+      const message = `The SKU '${sku}' is also that of '${shirt.slug}'.`
+      assert.deepStrictEqual(second.at("meta.warnings"), [{ path: "sku", message, code: "shared_sku" }])
+      assert.isUndefined(second.at("data.warnings"))
     }))
 
   it.effect("one variant is refused for an option or a value the entity does not have, and without options", () =>

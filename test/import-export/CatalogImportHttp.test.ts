@@ -60,7 +60,7 @@ withApp("imports of the catalog", (it) => {
         { slug: "hat", type: "product" },
         { type: "product" },
         { slug: "x", type: "product", colour: 1 }
-      ) + "\nnot json\n" + jsonl({ slug: "hat", variants: [{ sku: "SHIRT-S" }] }, { slug: "cap", type: "product" })
+      ) + "\nnot json\n" + jsonl({ slug: "hat", taxClass: "no-such" }, { slug: "cap", type: "product" })
       assert.deepStrictEqual(
         yield* store.send(wrong),
         withReasons(
@@ -68,7 +68,7 @@ withApp("imports of the catalog", (it) => {
           "2: slug Missing key",
           "3: colour Expected no excess property",
           "4:  The line is not JSON.",
-          "5: variants.0.sku The SKU 'SHIRT-S' belongs to another variant."
+          "5: taxClass 'no-such' is no tax class of this store. Create it first, or name another one."
         )
       )
     }))

@@ -111,13 +111,13 @@ const differences: Readonly<Record<string, Difference>> = {
     without: ["allow_negative", "in_transit", "incoming", "on_hand", "reserved", "sellable_id"],
     beside: ["quantity_in_transit", "quantity_incoming", "quantity_on_hand", "quantity_reserved"]
   },
-  plugin_variants: { of: "variants", without: ["combination", "source_store_id"] },
+  plugin_variants: { of: "variants", without: ["combination", "source_store_id", "unique_sku"] },
   plugin_warehouses: { of: "warehouses", without: ["address"] },
   refunds_read: {
     without: ["attempts", "given", "given_outside", "next_attempt_at", "refusals", "restarts", "sent_at", "undone_by"]
   },
   stock_levels_read: { without: ["average_cost", "sellable_id"] },
-  variants_read: { without: ["combination"] }
+  variants_read: { without: ["combination", "unique_sku"] }
 }
 
 /** Their tables have no record (`Tables.test.ts`). */

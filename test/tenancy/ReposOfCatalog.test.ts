@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
+import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { CategoryRepo } from "../../src/domain/catalog/categories/CategoryRepo.ts"
 import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
 import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
@@ -51,7 +52,7 @@ const Repos = Layer.mergeAll(
   ShippingRuleRepo.layer,
   StockRepo.layer,
   Layer.provide(taxRecordsLayer, TaxRuleCache.layer),
-  VariantRepo.layer,
+  Layer.provide(VariantRepo.layer, CatalogSettings.layerOf({})),
   WarehouseRepo.layer
 ).pipe(
   Layer.provideMerge(TaxRuleRepo.layer),

@@ -8,6 +8,8 @@ export interface CatalogDefaults {
   readonly localeFallbacks: Readonly<Record<string, ReadonlyArray<string>>>
   /** Attributes written without `catalog:approve` become a draft. */
   readonly approveLocales: boolean
+  /** Refuses a SKU that another variant has. */
+  readonly uniqueSkus: boolean
   /** How goods of a type are sold. */
   readonly types: TypePolicies
 }
@@ -16,6 +18,7 @@ export const defaultCatalog: CatalogDefaults = {
   defaultLocale: "en",
   localeFallbacks: {},
   approveLocales: false,
+  uniqueSkus: false,
   types: {}
 }
 

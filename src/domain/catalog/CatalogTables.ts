@@ -20,14 +20,25 @@ export const storedOptionValues = new Table("option_values", Schema.Struct({ ...
   unset: ["metadata"]
 })
 
-/** `combination` is the key of the option values. */
+/** `combination` is the key of the option values, `uniqueSku` the SKU where no other variant may have it. */
 const StoredVariant = Schema.Struct({
   ...Struct.omit(Variant.fields, ["optionValueIds"]),
-  combination: Schema.String
+  combination: Schema.String,
+  uniqueSku: Schema.NullOr(Schema.String)
 })
 
 export const variants = new Table("variants", StoredVariant, {
-  unset: ["sourceStoreId", "sku", "barcode", "taxClass", "taxClassId", ...stockPolicyFields, "status", "metadata"]
+  unset: [
+    "sourceStoreId",
+    "sku",
+    "uniqueSku",
+    "barcode",
+    "taxClass",
+    "taxClassId",
+    ...stockPolicyFields,
+    "status",
+    "metadata"
+  ]
 })
 
 const VariantOption = Schema.Struct({ organizationId, variantId: VariantId, optionValueId: OptionValueId })

@@ -4,6 +4,8 @@ import { currentOrganization } from "../platform/access/Actor.ts"
 import { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 
+const Options = Schema.Record(Schema.String, Schema.String)
+
 const NamedEntity = Schema.Struct({
   id: EntityId,
   slug: Schema.String,
@@ -11,7 +13,7 @@ const NamedEntity = Schema.Struct({
   variants: Schema.Array(Schema.Struct({
     id: VariantId,
     counted: Schema.NullOr(Schema.Boolean),
-    options: Schema.Record(Schema.String, Schema.String)
+    options: Options
   }))
 })
 export type NamedEntity = typeof NamedEntity.Type
@@ -21,8 +23,14 @@ const NamedVariant = Schema.Struct({
   variantId: VariantId,
   entityId: EntityId,
   counted: Schema.Boolean,
+  options: Options,
   slug: Schema.String
 })
+export type NamedVariant = typeof NamedVariant.Type
+
+const optionsOf = `(select coalesce(jsonb_object_agg(t.name, w.value), '{}') from variant_option_values o
+  join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
+  where o.variant_id = v.id)`
 
 export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/catalog/SellableRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
@@ -34,20 +42,19 @@ export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/c
         "unprepared"
       )`select e.id, e.slug, e.manage_inventory as counted,
             (select coalesce(jsonb_agg(jsonb_build_object('id', v.id, 'counted', v.manage_inventory, 'options',
-                (select coalesce(jsonb_object_agg(t.name, w.value), '{}') from variant_option_values o
-                  join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
-                  where o.variant_id = v.id))), '[]')
+                ${sql.literal(optionsOf)})), '[]')
               from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants
           from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
       const variants = yield* decoding(sql, NamedVariant, "unprepared")`
           select v.sku, v.id as "variantId", v.entity_id as "entityId",
             (select e.slug from catalog_entities e where e.id = v.entity_id) as slug,
             coalesce(v.manage_inventory, (select e.manage_inventory from catalog_entities e where e.id = v.entity_id))
-              as counted
-          from variants v where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`
+              as counted, ${sql.literal(optionsOf)} as options
+          from variants v where v.organization_id = ${organization} and v.sku = any(${skus}::text[])
+          order by slug, v.sort_order, v.id`
       return {
         entities: new Map(entities.map((entity) => [entity.slug, entity])),
-        variants: new Map(variants.map(({ sku, ...variant }) => [sku, variant]))
+        variants: Map.groupBy(variants, ({ sku }) => sku)
       }
     }, Effect.orDie)
   }))

@@ -3,12 +3,14 @@ import type { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { keyText } from "../platform/text/Storable.ts"
 import { Slug } from "./Entity.ts"
-import { type NamedEntity, SellableRepo } from "./SellableRepo.ts"
+import { type NamedEntity, type NamedVariant, SellableRepo } from "./SellableRepo.ts"
+import { listed } from "./SharedSku.ts"
 
 const Label = keyText(255)
 
 /**
- * Names a variant by SKU or by slug and options, an entity by slug. A slug next to a SKU must be that of its entity.
+ * Names a variant by SKU or by slug and options, an entity by slug. A slug next to a SKU must be that of its entity. Slug
+ * and options tell variants apart that share a SKU.
  */
 export const sellableFields = {
   slug: maybe(Slug),
@@ -31,10 +33,13 @@ export interface FoundSellable extends Sellable {
 
 /** A readable key, equal for the same item. */
 export const sellableKey = ({ options, sku, slug }: SellableName): string =>
-  sku ?? [
-    slug ?? "",
-    ...Object.entries(options ?? {}).map(([name, value]) => `${name}=${value}`).toSorted()
-  ].join(" ")
+  [
+    sku ?? [],
+    slug ?? [],
+    Object.entries(options ?? {}).map(([name, value]) => `${name}=${value}`).toSorted()
+  ].flat().join(" ")
+
+type Options = Readonly<Record<string, string>>
 
 /** Resolves the sellable items that files name. */
 export class Sellables extends Context.Service<Sellables>()("stoa/domain/catalog/Sellables", {
@@ -42,19 +47,12 @@ export class Sellables extends Context.Service<Sellables>()("stoa/domain/catalog
     find: Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
       const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
       return names.map((name): FoundSellable | string => {
-        if (typeof name.sku === "string") {
-          const found = variants.get(name.sku)
-          if (found === undefined) return `There is no variant with the SKU '${name.sku}'.`
-          if (typeof name.slug === "string" && found.slug !== name.slug) {
-            return `The SKU '${name.sku}' belongs to '${found.slug}'.`
-          }
-          const { counted, entityId, variantId } = found
-          return { entityId, variantId, counted }
-        }
+        const options = name.options ?? {}
+        if (typeof name.sku === "string") return bySku(name.sku, name.slug, options, variants.get(name.sku) ?? [])
         const entity = typeof name.slug === "string" ? entities.get(name.slug) : undefined
         if (typeof name.slug !== "string") return "A slug or a SKU is needed."
         if (entity === undefined) return `There is no entity with the slug '${name.slug}'.`
-        return byOptions(entity, name.options ?? {})
+        return byOptions(entity, options)
       })
     })
   }))
@@ -66,14 +64,45 @@ const texts = (names: ReadonlyArray<SellableName>, field: "slug" | "sku"): Reado
   ...new Set(names.flatMap((name) => name[field] ?? []))
 ]
 
+const hasOptions = (variant: { readonly options: Options }, wanted: Options): boolean =>
+  Object.keys(variant.options).length === Object.keys(wanted).length &&
+  Object.entries(wanted).every(([name, value]) => variant.options[name] === value)
+
+/** "'shirt' (Size: M, Colour: navy)" */
+const named = ({ options, slug }: NamedVariant): string => {
+  const chosen = Object.entries(options).map(([name, value]) => `${name}: ${value}`)
+  return chosen.length === 0 ? `'${slug}'` : `'${slug}' (${chosen.join(", ")})`
+}
+
+/** The only variant with this SKU; of several the one that slug and options tell from the others. */
+const bySku = (
+  sku: string,
+  slug: string | null | undefined,
+  options: Options,
+  all: ReadonlyArray<NamedVariant>
+): FoundSellable | string => {
+  if (all.length === 0) return `There is no variant with the SKU '${sku}'.`
+  const ofEntity = typeof slug === "string" ? all.filter((one) => one.slug === slug) : all
+  if (ofEntity.length === 0) {
+    return `The SKU '${sku}' belongs to ${listed([...new Set(all.map((one) => `'${one.slug}'`))])}.`
+  }
+  const isNamed = typeof slug === "string" || Object.keys(options).length > 0
+  const [found, ...others] = ofEntity.length > 1 && isNamed
+    ? ofEntity.filter((one) => hasOptions(one, options))
+    : ofEntity
+  if (found === undefined || others.length > 0) {
+    return `Several variants have the SKU '${sku}': ${
+      listed(ofEntity.map(named))
+    }. Name the slug and the options of one.`
+  }
+  const { counted, entityId, variantId } = found
+  return { entityId, variantId, counted }
+}
+
 /** The variant with these options; the entity when no options are given. */
-const byOptions = (entity: NamedEntity, options: Readonly<Record<string, string>>): FoundSellable | string => {
-  const wanted = Object.entries(options)
-  if (wanted.length === 0) return { entityId: entity.id, variantId: null, counted: entity.counted }
-  const found = entity.variants.find((variant) =>
-    Object.keys(variant.options).length === wanted.length &&
-    wanted.every(([name, value]) => variant.options[name] === value)
-  )
+const byOptions = (entity: NamedEntity, options: Options): FoundSellable | string => {
+  if (Object.keys(options).length === 0) return { entityId: entity.id, variantId: null, counted: entity.counted }
+  const found = entity.variants.find((variant) => hasOptions(variant, options))
   return found === undefined
     ? "There is no variant with these options."
     : { entityId: entity.id, variantId: found.id, counted: found.counted ?? entity.counted }

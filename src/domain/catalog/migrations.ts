@@ -264,5 +264,12 @@ export const migrations = {
       sort_order, metadata, manage_inventory from variants`
   ),
   "0006_tax_class_id": statements(...taxClassIds),
-  "0007_backorders": statements(...backorderColumns)
+  "0007_backorders": statements(...backorderColumns),
+  // A SKU is no key. Where a deployment wants it to be one (`catalog.uniqueSkus`), the variant claims it.
+  "0008_shared_skus": statements(
+    "alter table variants add column unique_sku text",
+    "alter table variants drop constraint variants_organization_id_sku_key",
+    "create unique index variants_unique_sku on variants (organization_id, unique_sku) where unique_sku is not null",
+    "create index variants_sku on variants (organization_id, sku) where sku is not null"
+  )
 }

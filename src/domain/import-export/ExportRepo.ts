@@ -7,7 +7,14 @@ import { newId, nilId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { columnsOf, orderedJsonOf } from "../platform/records/Table.ts"
 import { BrandRecord, CategoryRecord } from "./catalog/GroupImport.ts"
-import { MediumRecord, optionsOf, ProductRecord, ProductTexts, VariantRecord } from "./catalog/ProductRecord.ts"
+import {
+  isNamedByOptions,
+  MediumRecord,
+  optionsOf,
+  ProductRecord,
+  ProductTexts,
+  VariantRecord
+} from "./catalog/ProductRecord.ts"
 import { CustomerRecord } from "./CustomerImport.ts"
 import type { ExportFormat, Kind } from "./Import.ts"
 import { orderRecordJson } from "./orders/OrderRecord.ts"
@@ -95,9 +102,7 @@ const options = `json_build_object('name', x.name,
 const medium = orderedJsonOf(MediumRecord.fields, "x", {
   id: "x.media_asset_id",
   sku: "v.sku",
-  options: `case when v.id is not null and v.sku is null then coalesce(${
-    optionsOf("v.id", "v.organization_id")
-  }, '{}') end`
+  options: `case when ${isNamedByOptions("v")} then coalesce(${optionsOf("v.id", "v.organization_id")}, '{}') end`
 })
 
 /** By slug, which the class keeps; a name of no class as it is. */

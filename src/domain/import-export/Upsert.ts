@@ -58,7 +58,11 @@ export const upsertOf = <R, S>(
           if (typeof planned.success === "object") return { _tag: "unchanged", ...planned.success }
           batch.add(draft)
           if (draft.issues.length > 0) return { _tag: "refused", issues: draft.issues }
-          return { _tag: planned.success === "new" ? "created" : draft.changes.length === 0 ? "unchanged" : "updated" }
+          const { changes, warnings } = draft
+          return {
+            _tag: planned.success === "new" ? "created" : changes.length === 0 ? "unchanged" : "updated",
+            warnings
+          }
         })
         yield* repo.write(batch)
         yield* written(loaded)

@@ -1,5 +1,5 @@
-import { Schema } from "effect"
-import { HttpApiEndpoint } from "effect/http-api"
+import { Schema, SchemaGetter } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import {
   Attributes,
   AttributesChange,
@@ -10,6 +10,7 @@ import {
 } from "../../domain/catalog/Entity.ts"
 import { EntityView, includeNames } from "../../domain/catalog/EntityView.ts"
 import {
+  CreatedVariant,
   Generate,
   NewOptionType,
   NewOptionValue,
@@ -18,6 +19,7 @@ import {
   OptionValue,
   Variant
 } from "../../domain/catalog/variants/Variant.ts"
+import { Issue } from "../../domain/platform/errors/ApiErrors.ts"
 import { EntityId, OptionTypeId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
@@ -93,6 +95,21 @@ export const CatalogGroup = guarded(
   }).annotateMerge(described("Set words of one locale; absent keys keep their value", "catalog:update"))
 )
 
+const VariantAnswer = Schema.Struct({
+  data: Variant,
+  meta: Schema.optionalKey(Schema.Struct({
+    warnings: Schema.Array(Issue).annotate({ description: "For example, that other variants have this SKU too." })
+  }))
+}).pipe(
+  Schema.decodeTo(Schema.toType(CreatedVariant), {
+    decode: SchemaGetter.transform(({ data, meta }): CreatedVariant => ({ ...data, ...meta })),
+    encode: SchemaGetter.transform(({ warnings, ...data }: CreatedVariant) => ({
+      data,
+      ...(warnings === undefined ? {} : { meta: { warnings } })
+    }))
+  })
+)
+
 /** Options and variants (spec §4, contract §1.2). */
 export const VariantsGroup = guarded(
   "variants",
@@ -109,7 +126,7 @@ export const VariantsGroup = guarded(
   HttpApiEndpoint.post("create", "/api/catalog/entities/:id/variants", {
     params: entity,
     payload: NewVariant,
-    success: Created(Variant)
+    success: VariantAnswer.pipe(HttpApiSchema.status(201))
   }).annotateMerge(described("Create one variant", "catalog:update")),
   // No body means mode `all`.
   HttpApiEndpoint.post("generate", "/api/catalog/entities/:id/variants/generate", {

@@ -27,6 +27,8 @@ export const catalogSettings = group({
   localeFallbacks: setting(locales, defaultCatalog.localeFallbacks),
   /** Whether texts wait as a draft for a user with `catalog:approve`. Default false. */
   approveLocales: setting(is.flag, defaultCatalog.approveLocales),
+  /** Whether a SKU that another variant has is refused. Default false: it is taken with a warning. */
+  uniqueSkus: setting(is.flag, defaultCatalog.uniqueSkus),
   /** How goods of an entity type are sold, by type: `{ ebook: { manageInventory: false } }`. Default: docs/catalog.md. */
   types: setting(types, defaultCatalog.types)
 })

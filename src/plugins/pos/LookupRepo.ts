@@ -18,14 +18,14 @@ const sellable = `select e.id as "entityId", v.id as "variantId", e.type as "ent
     (select t.title from plugin_entity_titles t where t.organization_id = e.organization_id and t.entity_id = e.id
       order by t.locale <> 'en' limit 1) as title`
 
-/** Active variants by an exact code. */
+/** Active variants by an exact code, which several may have; at most 20. */
 export const byCode = statement(
   "Lookup.byCode",
   function*(sql, organizationId, column: "barcode" | "sku", code: string) {
     return yield* found(sql`${sql.literal(sellable)}
       from plugin_variants v join plugin_entities e on e.id = v.entity_id and e.organization_id = v.organization_id
       where v.organization_id = ${organizationId} and v.${sql.literal(column)} = ${code}
-        and v.status = 'active' and e.status = 'active' order by v.id limit 1`)
+        and v.status = 'active' and e.status = 'active' order by e.slug, v.sort_order, v.id limit 20`)
   }
 )
 

@@ -8,17 +8,22 @@ class NoSuchCode extends notFound("PosCode", "Nothing that is sold has this code
 
 const shape = Schema.String.check(Schema.isBetweenLength(1, 200))
 
+const Match = Schema.Struct({
+  ...Found.fields,
+  others: Schema.Array(Found).annotate({ description: "What else has this code." })
+})
+
 const lookup = (column: "barcode" | "sku") =>
   routes.get(`/lookup/${column}/:code`, {
     summary: `Find goods by their ${column}`,
-    description: "404 without any that is active.",
+    description: "The first of those that have it, by slug, with the `others`. 404 without any that is active.",
     ...tillOrDevice,
     params: { code: Text },
-    success: Found
+    success: Match
   }).handle(({ db, params }) =>
     Effect.flatMap(
       db.use(byCode)(column, params.code),
-      ([found]) => found === undefined ? new NoSuchCode() : Effect.succeed(found)
+      ([found, ...others]) => found === undefined ? new NoSuchCode() : Effect.succeed({ ...found, others })
     )
   )
 

@@ -88,7 +88,7 @@ export const readRow = Effect.fnUntraced(function*({ cells, line, problem }: Csv
   if (long !== undefined) return yield* refuse(`${long[0]} must have at most ${long[1]} characters.`)
   const entityId = productOf(options.products, cells)
   if (entityId === undefined) {
-    return yield* refuse("One of product_handle, product_sku and product_id must name a product of the catalog.")
+    return yield* refuse("One of product_handle, product_sku and product_id must name one product of the catalog.")
   }
   const createdAt = yield* momentIn("review_date")
   const responseAt = yield* momentIn("reply_date")

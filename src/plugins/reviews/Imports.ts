@@ -37,10 +37,14 @@ const findProducts = Effect.fnUntraced(function*({ db }: Tools, rows: Parameters
   const found = yield* db.use(productsOf)(productNames(rows))
   const named = found.flatMap(({ id, skus, slug }) => [
     [`product_handle ${slug}`, id] as const,
-    ...skus.map((sku) => [`product_sku ${sku}`, id] as const),
+    ...[...new Set(skus)].map((sku) => [`product_sku ${sku}`, id] as const),
     [`product_id ${id}`, id] as const
   ])
-  return new Map(named) satisfies Products
+  // A SKU of several products names none of them.
+  const matches = Map.groupBy(named, ([name]) => name)
+  return new Map(
+    [...matches].flatMap(([name, [one, other]]) => one && !other ? [[name, one[1]] as const] : [])
+  ) satisfies Products
 })
 
 /** The customer of each address that belongs to one. */

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { Issue } from "../../platform/errors/ApiErrors.ts"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
 import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../platform/ids/Id.ts"
 import { keyText, ShortText } from "../../platform/text/Storable.ts"
@@ -54,6 +55,13 @@ export const Variant = Schema.Struct({
   optionValueIds: Schema.Array(OptionValueId)
 }).annotate({ identifier: "Variant" })
 export type Variant = typeof Variant.Type
+
+/** With what is not refused and yet worth a look. */
+export const CreatedVariant = Schema.Struct({
+  ...Variant.fields,
+  warnings: Schema.optionalKey(Schema.Array(Issue))
+})
+export type CreatedVariant = typeof CreatedVariant.Type
 
 const Code = Schema.optional(Schema.NullOr(Label))
 

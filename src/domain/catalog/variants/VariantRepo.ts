@@ -7,6 +7,7 @@ import { type EntityId, newId, type OptionTypeId } from "../../platform/ids/Id.t
 import { refusedBy } from "../../platform/records/Constraints.ts"
 import { decoding } from "../../platform/records/Rows.ts"
 import { jsonOf, Table } from "../../platform/records/Table.ts"
+import { type CatalogDefaults, CatalogSettings } from "../CatalogSettings.ts"
 import { storedOptionTypes, storedOptionValues, variantOptions, variants } from "../CatalogTables.ts"
 import { EntityNotFound, namedTaxClass, taxClassRefusals } from "../Entity.ts"
 import {
@@ -23,13 +24,13 @@ import {
 
 class OptionNameTaken extends conflict("OptionName", "This entity already has an option of this name.") {}
 class OptionValueTaken extends conflict("OptionValue", "This option already has this value.") {}
-class SkuTaken extends conflict("Sku", "A variant with this sku already exists.") {}
+class SkuTaken extends conflict("Sku", "Another variant has this SKU. Send another sku.") {}
 class CombinationTaken extends conflict("Combination", "This entity already has a variant with these options.") {}
 
 const refusals = {
   option_types_entity_id_name_key: () => new OptionNameTaken(),
   option_values_option_type_id_value_key: () => new OptionValueTaken(),
-  variants_organization_id_sku_key: () => new SkuTaken(),
+  variants_unique_sku: () => new SkuTaken(),
   variants_entity_id_combination_key: () => new CombinationTaken()
 }
 const orTaken = refusedBy(refusals)
@@ -55,8 +56,12 @@ export const optionValues = new Table("option_values", OptionValue)
 
 export class VariantRepo extends Context.Service<VariantRepo>()("stoa/domain/catalog/variants/VariantRepo", {
   make: Effect.map(
-    SqlClient.SqlClient,
-    (sql) => ({ ...makeOptions(sql), create: makeCreate(sql), createMissing: makeCreateMissing(sql) })
+    Effect.all([SqlClient.SqlClient, CatalogSettings]),
+    ([sql, settings]) => ({
+      ...makeOptions(sql),
+      create: makeCreate(sql, settings),
+      createMissing: makeCreateMissing(sql)
+    })
   )
 }) {
   static readonly layer = Layer.effect(VariantRepo, VariantRepo.make)
@@ -151,17 +156,26 @@ const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragmen
 
 const ofEntity = { organizationId: "e.organization_id", entityId: "e.id" }
 
-const makeCreate = (sql: SqlClient.SqlClient) =>
+/** Other variants with the SKU of a variant `x`, as they were before the statement, by the slugs of their entities. */
+const sharing = `(select coalesce(json_agg(e.slug order by e.slug, v.id), '[]') from variants v
+  join catalog_entities e on e.id = v.entity_id and e.organization_id = v.organization_id
+  where v.organization_id = x.organization_id and v.sku = x.sku and v.id <> x.id)`
+
+const MadeVariant = Schema.Struct({ variant: Variant, sharedWith: Schema.Array(Schema.String) })
+
+const makeCreate = (sql: SqlClient.SqlClient, { uniqueSkus }: Pick<CatalogDefaults, "uniqueSkus">) =>
   Effect.fn("VariantRepo.create")(
     function*(entityId: EntityId, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
       const payload = variantJson(sql, sql`to_jsonb(${combination}::text[])`)
-      const rows = yield* decoding(sql, Schema.Struct({ variant: Variant }))`with made as (
+      const claimed = uniqueSkus ? input.sku ?? null : null
+      const rows = yield* decoding(sql, MadeVariant)`with made as (
           insert into variants ${
         variants.insert(sql, {
           id: sql`${newId()}::uuid`,
           ...ofEntity,
           sku: sql`${input.sku}`,
+          uniqueSku: sql`${claimed}`,
           barcode: sql`${input.barcode}`,
           taxClassId: sql`tax_class_named(e.organization_id, ${namedTaxClass(input)})`,
           manageInventory: sql`${input.manageInventory}::boolean`,
@@ -171,12 +185,15 @@ const makeCreate = (sql: SqlClient.SqlClient) =>
           combination: sql`${combinationKey(combination)}`
         })
       } from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
+          and not exists (select 1 from variants v
+            where v.organization_id = ${actor.organizationId} and v.sku = ${claimed}::text)
           for no key update of e returning *),
         options as (insert into variant_option_values ${sql.literal(chosenOptions)}
           from made, unnest(${combination}::uuid[]) v),
         entry as (${changeLogRows(sql, actor, { ...variantCreated, payload, from: "made x" })})
-        select ${payload} as variant from made x`
-      return rows[0]?.variant ?? (yield* new EntityNotFound())
+        select ${payload} as variant, ${sql.literal(sharing)} as "sharedWith" from made x`
+      // The entity was read before.
+      return rows[0] ?? (yield* claimed === null ? new EntityNotFound() : new SkuTaken())
     },
     (effect, _entity, _combination, input) => Effect.catchTag(effect, "SqlError", orRefused(input))
   )

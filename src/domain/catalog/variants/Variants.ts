@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { EntityId } from "../../platform/ids/Id.ts"
-import { combinationNamed, combinationsFor, type Generate, type NewVariant } from "./Variant.ts"
+import { sharedSku } from "../SharedSku.ts"
+import { combinationNamed, combinationsFor, type CreatedVariant, type Generate, type NewVariant } from "./Variant.ts"
 import { VariantRepo } from "./VariantRepo.ts"
 
 /** Options of an entity and its variants (contract §1.2). */
@@ -11,10 +12,17 @@ export class Variants extends Context.Service<Variants>()("stoa/domain/catalog/v
       createOptionType,
       createOptionValue,
 
-      /** 404 for an unknown entity, 422 for an unknown option or value, 409 for a SKU or combination that exists. */
+      /**
+       * 404 for an unknown entity, 422 for an unknown option or value, 409 for a combination that exists, and for a SKU that
+       * exists where they are unique (`catalog.uniqueSkus`); else a warning says who shares it.
+       */
       create: Effect.fn("Variants.create")(function*(entityId: EntityId, input: NewVariant) {
         const combination = yield* Effect.fromResult(combinationNamed(yield* axes(entityId), input.options))
-        return yield* create(entityId, combination, input)
+        const { sharedWith, variant } = yield* create(entityId, combination, input)
+        const made: CreatedVariant = sharedWith.length === 0
+          ? variant
+          : { ...variant, warnings: [sharedSku("sku", variant.sku, sharedWith)] }
+        return made
       }),
 
       /** Creates the missing variants. 404 for an unknown entity, 422 for invalid or too many combinations. */

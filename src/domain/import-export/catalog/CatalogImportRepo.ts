@@ -29,7 +29,8 @@ export type StoredTexts = typeof StoredTexts.Type
 
 const StoredVariant = Schema.Struct({
   ...Struct.omit(Variant.fields, ["organizationId", "sourceStoreId", "optionValueIds"]),
-  combination: Schema.String
+  combination: Schema.String,
+  uniqueSku: Schema.NullOr(Schema.String)
 })
 export type StoredVariant = typeof StoredVariant.Type
 
@@ -38,6 +39,10 @@ export type StoredOption = typeof StoredOption.Type
 
 const Named = Schema.Struct({ id: Uuid, slug: Schema.String })
 export type Named = typeof Named.Type
+
+/** A variant that has a SKU, with the slug of its entity. */
+const SkuOwner = Schema.Struct({ sku: Schema.String, id: VariantId, slug: Schema.String })
+export type SkuOwner = typeof SkuOwner.Type
 
 const Id = Schema.Struct({ id: Uuid })
 
@@ -154,8 +159,7 @@ export const productReads = Effect.gen(function*() {
     }
     const owners = skus.length === 0
       ? []
-      : yield* decoding(sql, Schema.Struct({ sku: Schema.String, ...Named.fields }), "unprepared")`select sku,
-          entity_id as id, coalesce((select slug from catalog_entities e
+      : yield* decoding(sql, SkuOwner, "unprepared")`select sku, id, coalesce((select slug from catalog_entities e
             where e.id = v.entity_id and e.organization_id = v.organization_id), '') as slug
         from variants v where organization_id = ${organization} and sku = any(${skus}::text[])`
     const taxed = [...records, ...records.flatMap(({ variants = [] }) => variants)]
@@ -171,7 +175,7 @@ export const productReads = Effect.gen(function*() {
       products: new Map(stored.map((product) => [product.entity.slug, product])),
       ...named,
       taxClasses: new Map(taxClasses.map((one) => [one.reference, one])),
-      skus: new Map<string, Named>(owners.map((owner) => [owner.sku, owner])),
+      skus: Map.groupBy(owners, ({ sku }) => sku),
       assets: new Set(assets.map(({ id }) => id))
     }
   }, Effect.orDie)

@@ -22,7 +22,7 @@ import type { ProductRecord, ProductTexts } from "./ProductRecord.ts"
 import { planTaxClass } from "./ProductTax.ts"
 import { planVariants } from "./ProductVariants.ts"
 
-type Typed = Pick<CatalogSettings["Service"], "types">
+type Typed = Pick<CatalogSettings["Service"], "types" | "uniqueSkus">
 
 /** An entity that a record created or changed. */
 interface WrittenProduct {
@@ -38,7 +38,7 @@ export const productImport = Effect.gen(function*() {
   const readProducts = yield* productReads
   const readFields = yield* fieldReads
   const hooks = productHooks(yield* Hooks)
-  const { types } = yield* CatalogSettings
+  const { types, uniqueSkus } = yield* CatalogSettings
 
   const load = Effect.fn("ProductImport.load")(function*(records: ReadonlyArray<ProductRecord>) {
     const mayAttach = holds(yield* CurrentActor, "media:write")
@@ -59,7 +59,7 @@ export const productImport = Effect.gen(function*() {
       return type === undefined ? [] : [{ type, fields: customFields }]
     }))
     const written: Array<WrittenProduct> = []
-    return { ...state, ...fields, asked, types, written }
+    return { ...state, ...fields, asked, types, uniqueSkus, written }
   })
 
   return yield* upsertOf(load, (sent, state, draft, index) =>

@@ -39,8 +39,8 @@ const targetOf = (
   if (sku === undefined && Object.keys(options).length === 0) return { variantId: null }
   const found = findVariant({ options, sku })
   if (found !== undefined) return { variantId: found.id }
-  const owner = skus.get(sku ?? "")
-  if (owner !== undefined && owner.slug !== slug) return `The SKU '${sku}' belongs to '${owner.slug}'.`
+  const owners = skus.get(sku ?? "")?.map((owner) => owner.slug) ?? []
+  if (owners.length > 0 && !owners.includes(slug)) return `The SKU '${sku}' belongs to '${owners[0]}'.`
   return sku === undefined ? "There is no variant with these options." : `There is no variant with the SKU '${sku}'.`
 }
 

@@ -36,6 +36,11 @@ export const optionsOf = (variantId: string, organizationId: string) =>
     join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
     where o.variant_id = ${variantId} and o.organization_id = ${organizationId})`
 
+/** Whether the SKU of a variant is none or that of others too. */
+export const isNamedByOptions = (variant: string) =>
+  `${variant}.id is not null and (${variant}.sku is null or exists (select 1 from variants_read same
+    where same.organization_id = ${variant}.organization_id and same.sku = ${variant}.sku and same.id <> ${variant}.id))`
+
 /**
  * `id` is the id of an asset: catalog files contain no media files. Default of `sortOrder`: the position in the list.
  */

@@ -1,5 +1,6 @@
 import { Equal, Result } from "effect"
 import type { CatalogEntity } from "../../catalog/Entity.ts"
+import { sharedSku } from "../../catalog/SharedSku.ts"
 import { combinationKey } from "../../catalog/variants/Variant.ts"
 import type { OptionValue } from "../../catalog/variants/Variant.ts"
 import type { RowBatch } from "../../platform/batching/RowBatch.ts"
@@ -88,7 +89,7 @@ class ProductOptions {
   }
 }
 
-const shown = ({ organizationId }: CatalogEntity, { combination, ...variant }: StoredVariant) => ({
+const shown = ({ organizationId }: CatalogEntity, { combination, uniqueSku: _, ...variant }: StoredVariant) => ({
   ...variant,
   organizationId,
   sourceStoreId: null,
@@ -108,7 +109,8 @@ const blankVariant = (entityId: EntityId, sortOrder: number, combination: string
   status: "active",
   sortOrder,
   metadata: {},
-  combination
+  combination,
+  uniqueSku: null
 })
 
 const putVariant = (
@@ -129,60 +131,113 @@ export type FindVariant = (name: { readonly sku?: string | undefined; readonly o
   | StoredVariant
   | undefined
 
+/** Variants of an entity by SKU, which several may share, and by their options. */
+class EntityVariants {
+  /** By their options, which never change. */
+  readonly #all: Map<string, StoredVariant>
+
+  constructor(stored: ReadonlyArray<StoredVariant>) {
+    this.#all = new Map(stored.map((variant) => [variant.combination, variant]))
+  }
+
+  get nextSortOrder(): number {
+    return nextAfter(this.#all.values())
+  }
+
+  put(variant: StoredVariant): void {
+    this.#all.set(variant.combination, variant)
+  }
+
+  with(combination: string): StoredVariant | undefined {
+    return this.#all.get(combination)
+  }
+
+  withSku(sku: string | null | undefined): ReadonlyArray<StoredVariant> {
+    return typeof sku === "string" ? this.#all.values().filter((variant) => variant.sku === sku).toArray() : []
+  }
+}
+
+/** A variant is named by its options, and without them by a SKU that no other variant of the entity has. */
+const named = (
+  variants: EntityVariants,
+  sku: string | null | undefined,
+  combination: string | undefined
+): StoredVariant | undefined => {
+  if (combination !== undefined) return variants.with(combination)
+  const [found, ...others] = variants.withSku(sku)
+  return others.length > 0 ? undefined : found
+}
+
+/** Says who shares the SKUs of variants, by the paths of those; once for a SKU. */
+const sharedSkus = (
+  { slug }: CatalogEntity,
+  claimed: ReadonlyMap<string, StoredVariant>,
+  { skus }: Pick<ProductState, "skus">
+): ReadonlyArray<Issue> => {
+  const ids = new Set([...claimed.values()].map(({ id }) => id))
+  return [...Map.groupBy(claimed, ([, { sku }]) => sku)].flatMap(([sku, variants]) => {
+    const others = (skus.get(sku ?? "") ?? []).filter(({ id }) => !ids.has(id)).map((owner) => owner.slug)
+    const sharing = [...variants.slice(1).map(() => slug), ...others]
+    return sharing.length === 0 ? [] : [sharedSku(variants[0]?.[0] ?? "", sku, sharing)]
+  })
+}
+
+/** Only a record that is written claims its SKUs: a refused one leaves them to the next. */
+const claim = (
+  { slug }: CatalogEntity,
+  claimed: ReadonlyMap<string, StoredVariant>,
+  { skus }: Pick<ProductState, "skus">
+): void => {
+  for (const { id, sku } of claimed.values()) {
+    if (sku === null) continue
+    const others = (skus.get(sku) ?? []).filter((owner) => owner.id !== id)
+    skus.set(sku, [...others, { id, sku, slug }])
+  }
+}
+
 export const planVariants = (
   entity: CatalogEntity,
   stored: StoredProduct | undefined,
   record: ProductRecord,
-  { skus, taxClasses }: Pick<ProductState, "skus" | "taxClasses">,
+  state: Pick<ProductState, "skus" | "taxClasses"> & { readonly uniqueSkus: boolean },
   draft: RowBatch
 ): Result.Result<FindVariant, ReadonlyArray<Issue>> => {
   const options = new ProductOptions(entity.id, stored?.options ?? [])
-  const variants = new Map(stored?.variants.map((variant) => [variant.id, variant]))
-  const bySku = new Map(stored?.variants.flatMap(({ id, sku }) => sku === null ? [] : [[sku, id] as const]))
-  const byCombination = new Map(stored?.variants.map(({ combination, id }) => [combination, id]))
-  const find = (sku: string | null | undefined, combination: string | undefined) => {
-    const id = bySku.get(sku ?? "") ?? byCombination.get(combination ?? "none")
-    return id === undefined ? undefined : variants.get(id)
-  }
+  const variants = new EntityVariants(stored?.variants ?? [])
   for (const { name, values } of record.options ?? []) {
     options.axis(name)
     for (const value of values) options.idOf(name, value)
   }
   const seen = new Set<string>()
-  const claimed: Array<string> = []
-  for (const [index, { options: named, taxClass, ...sent }] of (record.variants ?? []).entries()) {
+  const claimed = new Map<string, StoredVariant>()
+  for (const [index, { options: chosen, taxClass, ...sent }] of (record.variants ?? []).entries()) {
     const path = `variants.${index}`
-    const combination = combinationKey(Object.entries(named ?? {}).map(([name, value]) => options.idOf(name, value)))
-    const before = find(sent.sku, combination)
-    if (before !== undefined && named !== undefined && before.combination !== combination) {
-      return refused(`${path}.options`, "A variant with this SKU has other options, and those cannot change.")
+    const combination = combinationKey(Object.entries(chosen ?? {}).map(([name, value]) => options.idOf(name, value)))
+    if (chosen === undefined && variants.withSku(sent.sku).length > 1) {
+      return refused(`${path}.sku`, `Several variants of this product have the SKU '${sent.sku}': name their options.`)
     }
-    if (before !== undefined && seen.has(before.id)) {
-      return refused(`${path}.sku`, "names a variant of this record again.")
-    }
-    const base = before ?? blankVariant(entity.id, nextAfter(variants.values()), combination)
-    const taxed = planTaxClass(`${path}.taxClass`, taxClass, base, { taxClasses })
+    const isNamed = chosen !== undefined || variants.withSku(sent.sku).length === 0
+    const before = named(variants, sent.sku, isNamed ? combination : undefined)
+    if (before !== undefined && seen.has(before.id)) return refused(path, "names a variant of this record again.")
+    const base = before ?? blankVariant(entity.id, variants.nextSortOrder, combination)
+    const taxed = planTaxClass(`${path}.taxClass`, taxClass, base, state)
     if (Result.isFailure(taxed)) return Result.fail(taxed.failure)
     const after = withSent(base, { ...sent, ...taxed.success })
     seen.add(after.id)
+    if (after.sku !== null) claimed.set(`${path}.sku`, after)
     if (Equal.equals(after, before)) continue
-    const owner = after.sku === null ? undefined : skus.get(after.sku)
-    if (owner !== undefined && (owner.id !== entity.id || after.sku !== before?.sku)) {
-      return refused(`${path}.sku`, `The SKU '${after.sku}' belongs to another variant.`)
-    }
-    if (after.sku !== null) {
-      claimed.push(after.sku)
-      bySku.set(after.sku, after.id)
-    }
-    byCombination.set(after.combination, after.id)
-    variants.set(after.id, after)
-    putVariant(entity, before, after, draft)
+    const written = { ...after, uniqueSku: state.uniqueSkus ? after.sku : null }
+    variants.put(written)
+    putVariant(entity, before, written, draft)
   }
-  // Only a record that is written claims its SKUs: a refused one leaves them to the next.
-  for (const sku of claimed) skus.set(sku, entity)
+  const shared = sharedSkus(entity, claimed, state)
+  if (state.uniqueSkus && shared.length > 0) return Result.fail(shared)
+  draft.warnings.push(...shared)
+  claim(entity, claimed, state)
   options.writeTo(draft)
-  return Result.succeed(({ options: named = {}, sku }) => {
-    const found = find(sku, sku === undefined ? options.find(named) : undefined)
+  return Result.succeed(({ options: chosen = {}, sku }) => {
+    const isNamed = sku === undefined || Object.keys(chosen).length > 0
+    const found = named(variants, sku, isNamed ? options.find(chosen) ?? "none" : undefined)
     return sku === undefined || found?.sku === sku ? found : undefined
   })
 }

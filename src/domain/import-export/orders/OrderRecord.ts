@@ -11,7 +11,7 @@ import { maybe, Units } from "../../platform/text/Fields.ts"
 import { FreeText, keyText, StorableObject } from "../../platform/text/Storable.ts"
 import { Moment } from "../../platform/text/Time.ts"
 import { PriceSteps } from "../../pricing/PriceSteps.ts"
-import { optionsOf } from "../catalog/ProductRecord.ts"
+import { isNamedByOptions, optionsOf } from "../catalog/ProductRecord.ts"
 import { ReturnRecord, returnsJson } from "./OrderReturns.ts"
 
 const maxLines = 2000
@@ -82,7 +82,7 @@ const linesOf = (o: string) =>
       slug: `(select e.slug from catalog_entities_read e
         where e.id = l.entity_id and e.organization_id = l.organization_id)`,
       options: `(select ${optionsOf("v.id", "v.organization_id")}::jsonb from variants_read v
-        where v.id = l.variant_id and v.organization_id = l.organization_id and v.sku is null)`
+        where v.id = l.variant_id and v.organization_id = l.organization_id and ${isNamedByOptions("v")})`
     })
   } order by l.position), '[]')
   from order_lines l where l.order_id = ${o}.id and l.organization_id = ${o}.organization_id)`

@@ -30,6 +30,8 @@ export class RowBatch {
   readonly removals = new Map<Table<object>, Array<object>>()
   readonly changes: Array<Change> = []
   readonly issues: Array<Issue> = []
+  /** Of what is written nevertheless. */
+  readonly warnings: Array<Issue> = []
   readonly #hooks: Array<Effect.Effect<unknown, never, CurrentActor>> = []
   #later: RowBatch | undefined
 
@@ -66,6 +68,7 @@ export class RowBatch {
     for (const [table, rows] of other.puts) append(this.puts, table, rows)
     for (const [table, rows] of other.removals) append(this.removals, table, rows)
     this.changes.push(...other.changes)
+    this.warnings.push(...other.warnings)
     this.#hooks.push(...other.#hooks)
     if (other.#later !== undefined) this.later.add(other.#later)
   }

@@ -139,6 +139,18 @@ describe("lookups at a till", () => {
     await shop.refused("404 NOT_FOUND", "GET", "/lookup/barcode/7612345678900", undefined, outsider)
   })
 
+  it("answer all variants that have a code", async () => {
+    const all = [await withVariant("SHARED", "4011111111111"), await withVariant("SHARED", "4011111111111")]
+    for (const path of ["/lookup/sku/SHARED", "/lookup/barcode/4011111111111"]) {
+      const got = await shop.read(path)
+      const found = [
+        got.at("data.variantId"),
+        ...got.list("data.others").map((_, n) => got.at(`data.others.${n}.variantId`))
+      ]
+      assert.sameMembers(found, all.map(({ variantId }) => variantId))
+    }
+  })
+
   it("sell what they find", async () => {
     const { entityId, variantId } = await withVariant("SELL", "4012345678901")
     await shop.core("POST", "/pricing/prices", { entityId, variantId, currency: "USD", amount: 1_700 })

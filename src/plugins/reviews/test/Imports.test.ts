@@ -18,15 +18,18 @@ const report = async (file: string, query = "") => {
 const rowsOf = (entityId: string) =>
   shop.app.db.query("select * from customer_reviews where entity_id = $1 order by created_at", [entityId])
 
+const withSku = (entityId: string, sku: string) =>
+  shop.app.db.query(
+    `insert into variants (id, organization_id, entity_id, sku, combination)
+      select gen_random_uuid(), id, $1, $2, '' from organizations limit 1`,
+    [entityId, sku]
+  )
+
 describe("reviews of another shop", () => {
   it("come with their dates, states and answers, count in ratings and are found", async () => {
     const [honey, tea] = [await shop.product(), await shop.product()]
     const [product_handle, product_sku] = [await shop.slugOf(honey), randomUUID()]
-    await shop.app.db.query(
-      `insert into variants (id, organization_id, entity_id, sku, combination)
-        select gen_random_uuid(), id, $1, $2, '' from organizations limit 1`,
-      [tea, product_sku]
-    )
+    await withSku(tea, product_sku)
     const common = { source: "web", ip_address: "10.1.2.3", location: "AT", reviewer_email: "camille@example.com" }
     const file = csvOf([
       {
@@ -137,7 +140,8 @@ describe("reviews of another shop", () => {
   it("are refused line by line with sentences, and the others are taken", async () => {
     const entityId = await shop.product()
     const good = { product_id: entityId, rating: "5" }
-    const product = "One of product_handle, product_sku and product_id must name a product of the catalog."
+    for (const id of [entityId, await shop.product()]) await withSku(id, "OF-TWO")
+    const product = "One of product_handle, product_sku and product_id must name one product of the catalog."
     const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, string?]> = [
       [{ ...good, rating: "6" }, "rating must be a whole number from 1 to 5."],
       [{ ...good, rating: "" }, "rating must be a whole number from 1 to 5."],
@@ -146,6 +150,7 @@ describe("reviews of another shop", () => {
       [{ ...good, body: "x".repeat(10_001) }, "body must have at most 10000 characters."],
       [{ ...good, product_id: randomUUID() }, product],
       [{ ...good, product_id: "", product_handle: "no-such" }, product],
+      [{ ...good, product_id: "", product_sku: "OF-TWO" }, product],
       [
         { ...good, review_date: "02/03/2025" },
         "review_date must be a date such as 2025-03-02 10:12:00 UTC."
