@@ -57,7 +57,7 @@ withSmallApp("a file that cannot be imported", (it) => {
         yield* upload("slug\nx\n", { headers: { "idempotency-key": "short" } })
       ]
       assert.deepStrictEqual(sent.map(codeOf), [
-        [422, "VALIDATION_FAILED", "format: is missing: csv, jsonl, shopify or woocommerce"],
+        [422, "VALIDATION_FAILED", "format: is missing: csv, jsonl, shopify, woocommerce, square or magento"],
         [422, "VALIDATION_FAILED", "kind: must be catalog: files of shopify describe products"],
         [422, "VALIDATION_FAILED", sent[2]?.at("error.message")],
         [422, "VALIDATION_FAILED", "file: The file is empty: its first line names the columns."],

@@ -52,7 +52,10 @@ withApp("a file in a form", (it) => {
         [[file, file], "file must stand before the file."],
         [[["dryrun", "true"], file], "dryrun"],
         [[["kind", "goods"], file], "kind"],
-        [[["file", fileOf("a", "application/pdf"), "a.pdf"]], "format: is missing: csv, jsonl, shopify or woocommerce"]
+        [
+          [["file", fileOf("a", "application/pdf"), "a.pdf"]],
+          "format: is missing: csv, jsonl, shopify, woocommerce, square or magento"
+        ]
       ] as const
       for (const [parts, message] of refusals) {
         const answer = yield* sendForm(parts)

@@ -39,6 +39,7 @@ export const growing: Growing = {
   entity_media: { columns: few("entity_id") },
   entity_revisions: { columns: few("entity_id", 100) },
   fulfillments: { columns: few("order_id") },
+  import_changes: {},
   import_refusals: {},
   import_warnings: {},
   imports: {},
@@ -121,6 +122,8 @@ const countAll = Effect.gen(function*() {
     from (select import_id, count(*) as found from import_refusals group by 1) r where r.import_id = i.id`
   yield* sql`update imports i set warned = found
     from (select import_id, count(*) as found from import_warnings group by 1) r where r.import_id = i.id`
+  yield* sql`update imports i set created = found, read = read + found, rows = rows + found, dry_run = true
+    from (select import_id, count(*) as found from import_changes group by 1) r where r.import_id = i.id`
   const counted = yield* sql<{ recount: string }>`select proname as recount from pg_proc where proname ~ '_recount$'`
   yield* Effect.forEach(counted, ({ recount }) => sql`select ${sql(recount)}()`)
 })

@@ -151,6 +151,7 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/imports/{upload}/refusals"),
   probe("GET", "/api/imports/{upload}/refusals.csv"),
   probe("GET", "/api/imports/{upload}/warnings"),
+  probe("GET", "/api/imports/{upload}/changes"),
   probe("GET", "/api/analytics/meta"),
   figures(["Orders.count", "Orders.revenue"], ["Orders.id", "Orders.orderNumber", "Orders.status"]),
   figures(["OrderLineItems.count", "OrderLineItems.itemsSold"], ["OrderLineItems.id", "Orders.id"]),

@@ -26,7 +26,7 @@ const options: ImportOptions = {
   warehouse: null
 }
 
-const row = { line: 1, text: "{}", problem: null }
+const row = { line: 1, key: null, text: "{}", problem: null }
 
 const issues = [{ path: "", message: "no", code: "invalid" }]
 
@@ -200,9 +200,9 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
       yield* openAnother
       const [imports, batches] = [yield* ImportRepo, yield* BatchRepo]
       const id = yield* asOwner(imports.begin(options))
-      assert.isFalse(yield* asAnother(imports.stage(id, 0, [row], 2)))
+      assert.isUndefined(yield* asAnother(imports.stage(id, 0, [row], 2)))
       yield* asAnother(imports.discard(id))
-      assert.isTrue(yield* asOwner(imports.stage(id, 0, [row], 2)))
+      assert.strictEqual(yield* asOwner(imports.stage(id, 0, [row], 2)), 1)
       assert.isUndefined(yield* asAnother(imports.queue(id, null, "hash")))
       assert.isDefined(yield* asOwner(imports.queue(id, "key", "hash")))
       const theirs = yield* asAnother(imports.begin(options))

@@ -111,9 +111,11 @@ const anUpload = Effect.fnUntraced(function*(organization: string) {
       reported as (select ${organization} as organization, ${id}::uuid as import,
         '[{"path": "slug", "message": "no", "code": "invalid"}]'::jsonb as issues),
       refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
-        select organization, import, 1, 1, organization, issues from reported)
-      insert into import_warnings (organization_id, import_id, row, line, key, issues)
-      select organization, import, 2, 2, organization, issues from reported`
+        select organization, import, 1, 1, organization, issues from reported),
+      warned as (insert into import_warnings (organization_id, import_id, row, line, key, issues)
+        select organization, import, 2, 2, organization, issues from reported)
+      insert into import_changes (organization_id, import_id, row, line, key, result, changes)
+      select organization, import, 3, 3, organization, 'created', '[]' from reported`
   )
   return id
 })

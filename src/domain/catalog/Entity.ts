@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaGetter } from "effect"
 import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { EntityId, TaxClassId, Uuid } from "../platform/ids/Id.ts"
 import { AnyJson, keyText, StorableObject, Wording } from "../platform/text/Storable.ts"
@@ -7,7 +7,18 @@ import { stockPolicy, stockPolicyInput } from "./StockPolicy.ts"
 
 export class EntityNotFound extends notFound("CatalogEntity", "Catalog entity not found.") {}
 
-export const Slug = keyText(255)
+const isAddress = Schema.makeFilter(
+  (slug: string) =>
+    !/^\.{1,2}$|\p{Cc}/u.test(slug) || "must be part of an address: neither . nor .., and without tabs or line ends"
+)
+
+/** Without blanks at its ends, and composed (NFC): two that look the same are the same. */
+export const Slug = keyText(255).pipe(
+  Schema.decodeTo(keyText(255).check(isAddress), {
+    decode: SchemaGetter.transform((slug) => slug.trim().normalize("NFC")),
+    encode: SchemaGetter.passthrough()
+  })
+)
 
 export const Locale = keyText(64)
 

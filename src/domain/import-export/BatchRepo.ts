@@ -5,9 +5,9 @@ import type { Issue } from "../platform/errors/ApiErrors.ts"
 import type { ImportId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Time } from "../platform/text/Time.ts"
-import { Import } from "./Import.ts"
-import { importRefusals, imports, importWarnings, recordImport } from "./ImportRepo.ts"
-import { type BatchContext, type BatchResult, type ImportResult, warningsOf } from "./Upsert.ts"
+import { type ChangedRow, Import } from "./Import.ts"
+import { importChanges, importRefusals, imports, importWarnings, recordImport } from "./ImportRepo.ts"
+import { type BatchContext, type BatchResult, changesOf, type ImportResult, warningsOf } from "./Upsert.ts"
 
 const StagedRow = Schema.Struct({
   row: Schema.Int,
@@ -42,7 +42,33 @@ const reported = (results: ReadonlyArray<RowResult>, issuesOf: (result: ImportRe
     return issues.length > 0 ? [{ row, line, key: key?.slice(0, 500) ?? null, issues }] : []
   })
 
+/** Records that a rehearsal creates or changes. */
+const plannedBy = (results: ReadonlyArray<RowResult>): ReadonlyArray<ChangedRow> =>
+  results.flatMap(({ key, line, result, row }) =>
+    result._tag === "created" || result._tag === "updated"
+      ? [{ row, line, key: key?.slice(0, 500) ?? null, result: result._tag, changes: changesOf(result) }]
+      : []
+  )
+
 const refusalsOf = (result: ImportResult) => result._tag === "refused" ? result.issues : []
+
+const insertChanges = (
+  sql: SqlClient.SqlClient,
+  { id, organizationId }: Pick<Import, "id" | "organizationId">,
+  rows: ReadonlyArray<ChangedRow>
+) =>
+  sql`insert into import_changes ${
+    importChanges.insert(sql, {
+      organizationId: sql`${organizationId}`,
+      importId: sql`${id}::uuid`,
+      row: "x.row",
+      line: "x.line",
+      key: "x.key",
+      result: "x.result",
+      changes: "x.changes"
+    })
+  } from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as x(row int, line int, key text, result text, changes jsonb)`
 
 const make = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(imports.columns())
@@ -61,11 +87,12 @@ const make = (sql: SqlClient.SqlClient) => {
     )
 
   /** Deletes processed records at once: files hold personal data. */
-  const count = ({ id, organizationId, read, rows }: Import, results: ReadonlyArray<RowResult>) => {
+  const count = ({ dryRun, id, organizationId, read, rows }: Import, results: ReadonlyArray<RowResult>) => {
     const after = read + results.length
     const isOver = after >= rows
     const countOf = (tag: ImportResult["_tag"]) => results.filter(({ result }) => result._tag === tag).length
     const warned = reported(results, warningsOf)
+    const changed = dryRun ? plannedBy(results) : []
     const insertInto = (table: typeof importRefusals, rows: ReturnType<typeof reported>) =>
       sql`insert into ${sql(table.name)} ${
         table.insert(sql, {
@@ -79,6 +106,7 @@ const make = (sql: SqlClient.SqlClient) => {
       } from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x(row int, line int, key text, issues jsonb)`
     return imports.rows(sql)`with refused as (${insertInto(importRefusals, reported(results, refusalsOf))}),
       warned as (${insertInto(importWarnings, warned)}),
+      changed as (${insertChanges(sql, { id, organizationId }, changed)}),
       processed as (delete from import_rows where import_id = ${id}::uuid
         and organization_id = ${organizationId} and row <= ${after})
       update imports set read = ${after}, created = created + ${countOf("created")},

@@ -135,12 +135,31 @@ export const csvColumns: { readonly [K in Kind]: CsvColumns } = {
 
 export type Row = ReadonlyMap<string, string>
 
+/** Lines of a record. */
+export const maxLines = 2500
+
 export interface TableReader {
   readonly keyOf: (row: Row, line: number) => string | undefined | { readonly problem: string }
   readonly recordOf: (rows: ReadonlyArray<Row>, key: string) => unknown
 }
 
-export type OpenTable = (header: ReadonlyArray<string>) => TableReader | { readonly problem: string }
+interface RowOfRecord {
+  readonly key: string
+  readonly row: Row
+}
+
+/** Rows with one key are one record, wherever they stand. */
+export interface GatheringReader {
+  /** Rows that are ready once this one is read: itself, or others that waited for it. */
+  readonly take: (row: Row) => ReadonlyArray<RowOfRecord> | { readonly problem: string }
+  /** Rows that still wait at the end of the file. */
+  readonly rest: () => ReadonlyArray<RowOfRecord>
+  readonly recordOf: (rows: ReadonlyArray<Row>, key: string) => unknown
+}
+
+export type OpenTable = (
+  header: ReadonlyArray<string>
+) => TableReader | GatheringReader | { readonly problem: string }
 
 /** Why the columns of a file are refused. */
 export const headerProblem = (

@@ -1,4 +1,4 @@
-import { Context, Schema } from "effect"
+import { Context, Schema, Struct } from "effect"
 import { Issue } from "../platform/errors/ApiErrors.ts"
 import { ImportId } from "../platform/ids/Id.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -6,8 +6,8 @@ import { Time } from "../platform/text/Time.ts"
 export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
 export type Kind = typeof Kind.Type
 
-/** `shopify` and `woocommerce` are the CSV files of their product exports. */
-export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce"])
+/** `shopify`, `woocommerce`, `square` and `magento` are the CSV files of their product exports. */
+export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce", "square", "magento"])
 export type ImportFormat = typeof ImportFormat.Type
 
 export const ExportFormat = Schema.Literals(["csv", "jsonl"])
@@ -29,8 +29,9 @@ const byEnding: Readonly<Record<string, ImportFormat>> = {
 export const formatOfName = (name: string): ImportFormat | undefined =>
   byEnding[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ""]
 
-export const isExternal = (format: ImportFormat): format is "shopify" | "woocommerce" =>
-  format === "shopify" || format === "woocommerce"
+export type ExternalShop = Exclude<ImportFormat, ExportFormat>
+
+export const isExternal = (format: ImportFormat): format is ExternalShop => format !== "csv" && format !== "jsonl"
 
 export interface ImportExportLimits {
   readonly maxFileBytes: number
@@ -95,6 +96,21 @@ export type RefusedRow = typeof RefusedRow.Type
 
 export const WarnedRow = RefusedRow.annotate({ identifier: "WarnedRow" })
 
+/** What a record does to one kind of thing. */
+export const PlannedChange = Schema.Struct({
+  type: Schema.String.annotate({ description: "The event of the change, for example catalog.update." }),
+  count: Schema.Int,
+  fields: Schema.Array(Schema.String).annotate({ description: "Fields that change; none for new things." })
+}).annotate({ identifier: "PlannedChange" })
+export type PlannedChange = typeof PlannedChange.Type
+
+export const ChangedRow = Schema.Struct({
+  ...Struct.pick(RefusedRow.fields, ["row", "line", "key"]),
+  result: Schema.Literals(["created", "updated"]),
+  changes: Schema.Array(PlannedChange)
+}).annotate({ identifier: "ChangedRow" })
+export type ChangedRow = typeof ChangedRow.Type
+
 export const reasonOf = ({ issues }: Pick<RefusedRow, "issues">): string =>
   issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
 
@@ -112,6 +128,8 @@ export interface ImportOptions
 
 export interface FileRow {
   readonly line: number
+  /** Names the record whose part this is; its parts may come one by one. */
+  readonly key?: string | undefined
   readonly record: unknown
   readonly problem: string | null
 }

@@ -7,7 +7,7 @@ import { brandImport, BrandRecord, categoryImport, CategoryRecord } from "./cata
 import { productImport } from "./catalog/ProductImport.ts"
 import { ProductRecord } from "./catalog/ProductRecord.ts"
 import { customerImport, CustomerRecord } from "./CustomerImport.ts"
-import { externalImport, readProduct } from "./ExternalProducts.ts"
+import { externalImport, readProduct } from "./external/ExternalProducts.ts"
 import { type Import, isExternal, type Kind } from "./Import.ts"
 import { orderImport } from "./orders/OrderImport.ts"
 import { OrderRecord } from "./orders/OrderRecord.ts"
@@ -68,11 +68,7 @@ export class ImportKinds extends Context.Service<ImportKinds, {
       const products = yield* productImport
       const prices = yield* priceImport
       const stock = yield* stockImport
-      const external = workOf(
-        readProduct,
-        ({ product }) => product.slug,
-        yield* externalImport(products, prices, stock)
-      )
+      const external = yield* externalImport(products, prices, stock)
       const works: { readonly [K in Kind]: Work } = {
         catalog: workOf(strictly(ProductRecord), ({ slug }) => slug, products),
         categories: workOf(strictly(CategoryRecord), ({ slug }) => slug, yield* categoryImport),
@@ -82,7 +78,10 @@ export class ImportKinds extends Context.Service<ImportKinds, {
         customers: workOf(strictly(CustomerRecord), ({ email }) => email.toLowerCase(), yield* customerImport),
         orders: workOf(strictly(OrderRecord), ({ orderNumber }) => orderNumber, yield* orderImport)
       }
-      return { workFor: ({ format, kind }) => isExternal(format) ? external : works[kind] }
+      return {
+        workFor: ({ format, kind }) =>
+          isExternal(format) ? workOf(readProduct(format), ({ product }) => product.slug, external) : works[kind]
+      }
     })
   )
 }

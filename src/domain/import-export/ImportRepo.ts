@@ -10,7 +10,8 @@ import { refusalOf } from "../platform/records/Constraints.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
-import { Import, type ImportOptions, RefusedRow } from "./Import.ts"
+import { maxLines } from "./CsvTable.ts"
+import { ChangedRow, Import, type ImportOptions, RefusedRow } from "./Import.ts"
 
 export const imports = new Table("imports", Import, { casts: { bytes: "float8" } })
 
@@ -20,9 +21,13 @@ export const refusedRows = new Table("import_refusals", RefusedRow)
 
 export const warnedRows = new Table("import_warnings", RefusedRow)
 
+export const changedRows = new Table("import_changes", ChangedRow)
+
 const reported = Schema.Struct({ ...ofImport, ...RefusedRow.fields })
 
 export const importRefusals = new Table("import_refusals", reported)
+
+export const importChanges = new Table("import_changes", Schema.Struct({ ...ofImport, ...ChangedRow.fields }))
 
 export const importWarnings = new Table("import_warnings", reported)
 
@@ -62,7 +67,8 @@ const ImportRow = Schema.Struct({
   line: Schema.Int,
   bytes: Schema.Int,
   record: Schema.Unknown,
-  problem: Schema.NullOr(Schema.String)
+  problem: Schema.NullOr(Schema.String),
+  key: Schema.NullOr(Schema.String)
 })
 
 export const importRows = new Table("import_rows", ImportRow)
@@ -71,10 +77,13 @@ type ImportFilter = { readonly [Field in "kind" | "state"]?: Import[Field] | und
 
 export interface FileText {
   readonly line: number
+  /** Rows with the key of one before go to its record. */
+  readonly key: string | null
   readonly text: string | null
   readonly problem: string | null
 }
 
+const Staged = Schema.Struct({ rows: Schema.Int })
 const SentActor = Schema.Struct({ actor: Actor })
 const Queued = Schema.Struct({ ...Import.fields, contentHash: Schema.NullOr(Schema.String) })
 const OpenImport = Schema.Struct(Struct.pick(Import.fields, ["id", "organizationId"]))
@@ -90,12 +99,40 @@ const stagedRow = (sql: SqlClient.SqlClient, organization: string, after: number
   importRows.insert(sql, {
     organizationId: sql`${organization}`,
     importId: "import.id",
-    row: sql`${after}::int + r.n`,
+    row: sql`${after}::int + r.at`,
     line: "r.line",
     bytes: "octet_length(r.record)",
     record: "nullif(r.record, '')::jsonb",
-    problem: "nullif(r.problem, '')"
+    problem: "nullif(r.problem, '')",
+    key: "nullif(r.key, '')"
   })
+
+/** Returns how many records there are; undefined if the import went away. */
+const makeStage = (sql: SqlClient.SqlClient) =>
+  Effect.fn("ImportRepo.stage")(
+    function*(id: ImportId, after: number, rows: ReadonlyArray<FileText>, bytes: number) {
+      const organization = yield* currentOrganization
+      // Texts and not one JSON value: a record's own depth and size are its limits, and not those of a batch.
+      const [staged] = yield* decoding(sql, Staged)`with import as (select id from imports
+        where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving' and rows = ${after}
+        for no key update),
+      sent as (select r.* from unnest(${rows.map(({ line }) => line)}::int[],
+        ${rows.map(({ text }) => text ?? "")}::text[], ${rows.map(({ problem }) => problem ?? "")}::text[],
+        ${rows.map(({ key }) => key ?? "")}::text[]) with ordinality r(line, record, problem, key, n)),
+      joined as (update import_rows t set bytes = t.bytes + octet_length(r.record),
+          record = jsonb_set(t.record, '{rows}', (t.record->'rows') || (r.record::jsonb->'rows'))
+        from import, sent r where t.import_id = import.id and t.organization_id = ${organization} and t.key = r.key
+          and jsonb_array_length(t.record->'rows') <= ${maxLines}
+        returning t.key),
+      kept as (select r.*, row_number() over (order by r.n) as at from sent r where not exists (
+        select 1 from import_rows t, import where t.import_id = import.id and t.key = r.key)),
+      fresh as (insert into import_rows ${stagedRow(sql, organization, after)} from import, kept r returning 1)
+      update imports set rows = ${after} + (select count(*) from fresh), bytes = ${bytes}, updated_at = now()
+      where id = (select id from import) and organization_id = ${organization} returning rows`
+      return staged?.rows
+    },
+    Effect.orDie
+  )
 
 const makeArrival = (sql: SqlClient.SqlClient) => {
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
@@ -119,24 +156,6 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     }`
     return id
   }, Effect.orDie)
-
-  const stage = Effect.fn("ImportRepo.stage")(
-    function*(id: ImportId, after: number, rows: ReadonlyArray<FileText>, bytes: number) {
-      const organization = yield* currentOrganization
-      // Texts and not one JSON value: a record's own depth and size are its limits, and not those of a batch.
-      const staged = yield* sql`with import as (update imports set rows = ${after + rows.length}, bytes = ${bytes},
-            updated_at = now()
-          where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving' and rows = ${after}
-          returning id)
-        insert into import_rows ${stagedRow(sql, organization, after)} from import, unnest(${
-        rows.map(({ line }) => line)
-      }::int[], ${rows.map(({ text }) => text ?? "")}::text[],
-          ${rows.map(({ problem }) => problem ?? "")}::text[]) with ordinality r(line, record, problem, n)
-        returning 1`
-      return staged.length === rows.length
-    },
-    Effect.orDie
-  )
 
   const discard = Effect.fn("ImportRepo.discard")(function*(id: ImportId) {
     yield* sql`delete from imports where id = ${id}::uuid and organization_id = ${yield* currentOrganization}
@@ -171,7 +190,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
   const together = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     Effect.catchIf(sql.withTransaction(work), SqlError.isSqlError, Effect.die)
 
-  return { begin, stage, discard, queue, together }
+  return { begin, stage: makeStage(sql), discard, queue, together }
 }
 
 const makeReads = (sql: SqlClient.SqlClient) => {
@@ -196,15 +215,19 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     ], kind === undefined && state === undefined ? "all" : undefined)
   }, Effect.orDie)
 
-  const reportedIn = (rows: typeof refusedRows, count: "refused" | "warned") =>
+  const reportedIn = <A extends object>(rows: Table<A>, count: string) =>
     Effect.fnUntraced(function*(id: ImportId, page: PageRequest) {
-      const total = sql`(select ${sql(count)} from imports
+      const total = sql`(select ${sql.literal(count)} from imports
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization})`
       return yield* ownPage(sql, rows, "row", page, [sql`import_id = ${id}::uuid`], total)
     }, Effect.orDie)
 
   const refusals = Effect.fn("ImportRepo.refusals")(reportedIn(refusedRows, "refused"))
   const warnings = Effect.fn("ImportRepo.warnings")(reportedIn(warnedRows, "warned"))
+
+  const changes = Effect.fn("ImportRepo.changes")(
+    reportedIn(changedRows, "case when dry_run then created + updated else 0 end")
+  )
 
   const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: ImportId, row: number, limit: number) {
     return yield* refusedRows.rows(sql)`select ${sql.literal(refusedRows.columns())} from import_refusals
@@ -218,7 +241,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
       order by updated_at limit ${limit}`
   }, Effect.orDie)
 
-  return { find, actorOf, list, refusals, refusalsAfter, warnings, stalled }
+  return { find, actorOf, list, refusals, refusalsAfter, warnings, changes, stalled }
 }
 
 const makeEnds = (sql: SqlClient.SqlClient) => {

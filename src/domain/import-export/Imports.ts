@@ -43,13 +43,18 @@ export class Imports extends Context.Service<Imports>()("stoa/domain/import-expo
       return yield* repo.warnings(id, page)
     })
 
+    const changes = Effect.fn("Imports.changes")(function*(id: ImportId, page: PageRequest) {
+      yield* get(id)
+      return yield* repo.changes(id, page)
+    })
+
     /** Stops after the current batch; finished batches stay. 409 if the import has ended. */
     const cancel = Effect.fn("Imports.cancel")(function*(id: ImportId) {
       yield* get(id)
       return (yield* repo.end(id, "cancelled", null)) ?? (yield* new ImportOver())
     })
 
-    return { admitImport, admitExport, get, list: repo.list, refusals, warnings, cancel }
+    return { admitImport, admitExport, get, list: repo.list, refusals, warnings, changes, cancel }
   })
 }) {
   static readonly layer = Layer.effect(Imports, Imports.make)

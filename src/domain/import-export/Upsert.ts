@@ -1,13 +1,38 @@
-import { Effect, Result } from "effect"
+import { Effect, Equal, Result } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import { RowBatch } from "../platform/batching/RowBatch.ts"
 import { RowBatchRepo } from "../platform/batching/RowBatchRepo.ts"
 import type { Issue } from "../platform/errors/ApiErrors.ts"
-import type { Import } from "./Import.ts"
+import type { Change } from "../platform/events/Event.ts"
+import type { Import, PlannedChange } from "./Import.ts"
 
 export type ImportResult =
-  | { readonly _tag: "created" | "updated" | "unchanged"; readonly warnings?: ReadonlyArray<Issue> }
+  | {
+    readonly _tag: "created" | "updated" | "unchanged"
+    readonly warnings?: ReadonlyArray<Issue>
+    /** Of a rehearsal. */
+    readonly changes?: ReadonlyArray<PlannedChange>
+  }
   | { readonly _tag: "refused"; readonly issues: ReadonlyArray<Issue> }
+
+export const changesOf = (result: ImportResult | undefined): ReadonlyArray<PlannedChange> =>
+  result === undefined || result._tag === "refused" ? [] : result.changes ?? []
+
+const changedFields = ({ before, payload }: Change): ReadonlyArray<string> => {
+  if (before === undefined || before === null) return []
+  const stored = new Map<string, unknown>(Object.entries(before))
+  return Object.entries(payload).flatMap(([name, value]) =>
+    name === "updatedAt" || Equal.equals(value, stored.get(name)) ? [] : [name]
+  )
+}
+
+/** Changes by their types, in the order in which they come. */
+const plannedChanges = (changes: ReadonlyArray<Change>): ReadonlyArray<PlannedChange> =>
+  [...Map.groupBy(changes, ({ type }) => type)].map(([type, all]) => ({
+    type,
+    count: all.length,
+    fields: [...new Set(all.flatMap(changedFields))]
+  }))
 
 export const warningsOf = (result: ImportResult | undefined): ReadonlyArray<Issue> =>
   result === undefined || result._tag === "refused" ? [] : result.warnings ?? []
@@ -58,11 +83,9 @@ export const upsertOf = <R, S>(
           if (typeof planned.success === "object") return { _tag: "unchanged", ...planned.success }
           batch.add(draft)
           if (draft.issues.length > 0) return { _tag: "refused", issues: draft.issues }
-          const { changes, warnings } = draft
-          return {
-            _tag: planned.success === "new" ? "created" : changes.length === 0 ? "unchanged" : "updated",
-            warnings
-          }
+          const { changes, later, warnings } = draft
+          const _tag = planned.success === "new" ? "created" : changes.length === 0 ? "unchanged" : "updated"
+          return { _tag, warnings, changes: of.dryRun ? plannedChanges([...changes, ...later.changes]) : [] }
         })
         yield* repo.write(batch)
         yield* written(loaded)

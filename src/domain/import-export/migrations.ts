@@ -78,5 +78,25 @@ export const migrations = {
       issues jsonb not null,
       primary key (import_id, row)
     )`
+  ),
+  // Rows about one product of another shop's file find each other while it arrives.
+  "0004_scattered_rows": statements(
+    "alter table import_rows add column key text",
+    "create unique index import_rows_key on import_rows (import_id, key) where key is not null"
+  ),
+  "0005_planned_changes": statements(
+    "alter table imports drop constraint imports_format_check",
+    `alter table imports add constraint imports_format_check
+      check (format in ('csv', 'jsonl', 'shopify', 'woocommerce', 'square', 'magento'))`,
+    `create table import_changes (
+      organization_id text not null,
+      import_id uuid not null references imports on delete cascade,
+      row int not null,
+      line int not null,
+      key text,
+      result text not null check (result in ('created', 'updated')),
+      changes jsonb not null,
+      primary key (import_id, row)
+    )`
   )
 }

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import {
+  ChangedRow,
   ExportFormat,
   exporting,
   FileEncoding,
@@ -105,6 +106,13 @@ export const ImportsGroup = guarded(
       summary(
         "Records with warnings",
         "They stopped nothing, for example stock of goods that are not counted, which was passed over."
+      )
+    ),
+  HttpApiEndpoint.get("changes", "/api/imports/:id/changes", { params, query: pageQuery, success: Page(ChangedRow) })
+    .annotateMerge(
+      summary(
+        "Records that a dry run would create or change",
+        "With their lines and what would change; none of other imports."
       )
     ),
   HttpApiEndpoint.post("cancel", "/api/imports/:id/cancel", { params, success: Data(Import) })

@@ -16,7 +16,9 @@ import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
 import { isForm, mediaType, receiveForm, type SentFile } from "./ImportForm.ts"
 import { ExportsGroup, ImportsGroup, type SentQuery } from "./ImportsApi.ts"
 
-class FormatMissing extends invalid("FormatMissing", "format", "is missing: csv, jsonl, shopify or woocommerce") {}
+class FormatMissing
+  extends invalid("FormatMissing", "format", "is missing: csv, jsonl, shopify, woocommerce, square or magento")
+{}
 
 const byType: ReadonlyMap<string, ImportFormat> = new Map([
   ["text/csv", "csv"],
@@ -90,6 +92,7 @@ export const importsHttp = HttpApiBuilder.group(
       get: ({ params }) => imports.get(params.id),
       refusals: ({ params, query }) => imports.refusals(params.id, pageOf(query)),
       warnings: ({ params, query }) => imports.warnings(params.id, pageOf(query)),
+      changes: ({ params, query }) => imports.changes(params.id, pageOf(query)),
       report: ({ params }) => Effect.map(files.report(params.id), fileAnswer),
       cancel: ({ params }) => imports.cancel(params.id)
     })

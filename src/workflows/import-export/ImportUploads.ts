@@ -27,6 +27,12 @@ interface Pack {
   readonly bytes: number
 }
 
+const marker = "\"rows\":["
+
+/** The texts of two parts of a record, whose rows stand at the end. */
+const joined = (one: string, other: string): string =>
+  `${one.slice(0, -2)},${other.slice(other.indexOf(marker) + marker.length)}`
+
 async function* packs(
   bytes: AsyncIterable<Uint8Array>,
   options: ImportOptions,
@@ -34,14 +40,24 @@ async function* packs(
   maxBytes: number
 ): AsyncGenerator<Pack> {
   let [rows, size]: [Array<FileText>, number] = [[], 0]
+  // Where the record of a key stands in the pack.
+  const places = new Map<string, number>()
   const file = textOf(bytes, arrival, maxBytes, options.encoding)
-  for await (const { line, problem, record } of fileRows(file, options, arrival)) {
+  for await (const { key = null, line, problem, record } of fileRows(file, options, arrival)) {
     const text = problem === null ? JSON.stringify(record) : null
-    rows.push({ line, text, problem })
+    const place = key === null ? undefined : places.get(key)
+    const before = place === undefined ? undefined : rows[place]
+    if (place !== undefined && before !== undefined) {
+      rows[place] = { ...before, text: joined(before.text ?? "", text ?? "") }
+    } else {
+      if (key !== null) places.set(key, rows.length)
+      rows.push({ line, key, text, problem })
+    }
     size += text?.length ?? 0
     if (rows.length < packRows && size < packBytes) continue
     yield { rows, bytes: arrival.bytes }
     ;[rows, size] = [[], 0]
+    places.clear()
   }
   yield { rows, bytes: arrival.bytes }
 }
@@ -67,8 +83,10 @@ const make = Effect.gen(function*() {
       yield* Stream.fromAsyncIterable(packs(bytes, options, arrival, maxFileBytes), (error) => error).pipe(
         Stream.runForEach(({ bytes, rows }) =>
           Effect.flatMap(repo.stage(id, after, rows, bytes), (staged) => {
-            after += rows.length
-            return staged ? Effect.void : Effect.die(new Error("An import went away while its file arrived."))
+            after = staged ?? after
+            return staged === undefined
+              ? Effect.die(new Error("An import went away while its file arrived."))
+              : Effect.void
           })
         ),
         Effect.catch((error) =>

@@ -22,7 +22,7 @@ import {
 } from "../../platform/ids/Id.ts"
 import { decoding } from "../../platform/records/Rows.ts"
 import { Table } from "../../platform/records/Table.ts"
-import type { ProductRecord } from "./ProductRecord.ts"
+import type { NamedProduct } from "./ProductRecord.ts"
 
 const StoredTexts = Schema.Struct(Struct.omit(Attributes.fields, ["status"]))
 export type StoredTexts = typeof StoredTexts.Type
@@ -133,6 +133,9 @@ const storedProduct = [
   )
 ].join(", ")
 
+const groupsOf = (records: ReadonlyArray<NamedProduct>, group: "categories" | "brands") =>
+  records.flatMap((record) => [...record[group] ?? [], ...record.named?.[group].keys() ?? []])
+
 export const productReads = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* RowBatchRepo
@@ -143,7 +146,7 @@ export const productReads = Effect.gen(function*() {
       (found) => new Map(found.map(({ id, slug }) => [slug, id]))
     )
 
-  return Effect.fn("CatalogImportRepo.products")(function*(records: ReadonlyArray<ProductRecord>) {
+  return Effect.fn("CatalogImportRepo.products")(function*(records: ReadonlyArray<NamedProduct>) {
     const organization = yield* currentOrganization
     const slugs = records.map(({ slug }) => slug)
     const media = records.flatMap((record) => record.media ?? [])
@@ -154,8 +157,8 @@ export const productReads = Effect.gen(function*() {
     const stored = yield* decoding(sql, StoredProduct, "unprepared")`select ${sql.literal(storedProduct)}
       from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
     const named = {
-      categories: yield* ids(categories.name, records.flatMap((record) => record.categories ?? [])),
-      brands: yield* ids(brands.name, records.flatMap((record) => record.brands ?? []))
+      categories: yield* ids(categories.name, groupsOf(records, "categories")),
+      brands: yield* ids(brands.name, groupsOf(records, "brands"))
     }
     const owners = skus.length === 0
       ? []

@@ -1,7 +1,5 @@
 import { Effect, Equal, Result, Schema, Struct } from "effect"
-import { brands } from "../../catalog/brands/BrandRepo.ts"
 import { CatalogSettings } from "../../catalog/CatalogSettings.ts"
-import { categories } from "../../catalog/categories/CategoryRepo.ts"
 import type { CatalogEntity, NewEntity } from "../../catalog/Entity.ts"
 import { stockPolicyFields } from "../../catalog/StockPolicy.ts"
 import { policyOf } from "../../catalog/TypePolicy.ts"
@@ -10,15 +8,14 @@ import { RowBatch } from "../../platform/batching/RowBatch.ts"
 import { ValidationFailed } from "../../platform/errors/ApiErrors.ts"
 import { Hooks } from "../../platform/hooks/Hooks.ts"
 import { type EntityId, newId } from "../../platform/ids/Id.ts"
-import type { Table } from "../../platform/records/Table.ts"
 import { withSent } from "../../platform/resources/RecordService.ts"
 import { type BatchContext, refused, upsertOf } from "../Upsert.ts"
 import { fieldReads, type FieldState, productReads, productTables as tables } from "./CatalogImportRepo.ts"
 import type { ProductState, StoredProduct, StoredTexts } from "./CatalogImportRepo.ts"
-import { blankBrand, blankCategory } from "./GroupImport.ts"
 import { planFields } from "./ProductFields.ts"
+import { planLinks } from "./ProductGroups.ts"
 import { mediaIssues, planMedia } from "./ProductMedia.ts"
-import type { ProductRecord, ProductTexts } from "./ProductRecord.ts"
+import type { NamedProduct, ProductRecord, ProductTexts } from "./ProductRecord.ts"
 import { planTaxClass } from "./ProductTax.ts"
 import { planVariants } from "./ProductVariants.ts"
 
@@ -40,7 +37,7 @@ export const productImport = Effect.gen(function*() {
   const hooks = productHooks(yield* Hooks)
   const { types, uniqueSkus } = yield* CatalogSettings
 
-  const load = Effect.fn("ProductImport.load")(function*(records: ReadonlyArray<ProductRecord>) {
+  const load = Effect.fn("ProductImport.load")(function*(records: ReadonlyArray<NamedProduct>) {
     const mayAttach = holds(yield* CurrentActor, "media:write")
     const state = yield* readProducts(records)
     const asked = yield* Effect.forEach(records, (record) => {
@@ -147,7 +144,7 @@ const shown = (entity: CatalogEntity, attributes: ReadonlyArray<StoredTexts>, cu
  * Adds new categories, brands, SKUs, entities and unique values to the state: the next record of the batch finds them.
  */
 const planProduct = (
-  record: ProductRecord,
+  record: NamedProduct,
   stored: StoredProduct | undefined,
   state: ProductState & FieldState & BatchContext & Typed,
   draft: RowBatch
@@ -183,47 +180,8 @@ const planProduct = (
     return { entity, old, findVariant }
   })
 
-/** A missing category is created as a root, a brand with the slug as its name. */
-const groups = {
-  categories: { subject: "category", key: "categoryId", table: categories, blank: blankCategory },
-  brands: { subject: "brand", key: "brandId", table: brands, blank: blankBrand }
-} as const
-
-const planLinks = (
-  name: keyof typeof groups,
-  entityId: EntityId,
-  stored: StoredProduct | undefined,
-  { [name]: wanted }: ProductRecord,
-  state: ProductState & BatchContext,
-  draft: RowBatch
-): void => {
-  if (wanted === undefined) return
-  const { blank, key, subject } = groups[name]
-  const [group, links]: readonly [Table<object>, Table<object>] = [groups[name].table, tables[name]]
-  const of = { entityType: "catalog_entity", entityId } as const
-  const before = stored?.[name] ?? []
-  const linked = new Set(before.map(({ slug }) => slug))
-  for (const slug of new Set(wanted)) {
-    if (linked.has(slug)) continue
-    if (!state[name].has(slug)) {
-      const payload = blank(slug, state.organizationId)
-      state[name].set(slug, payload.id)
-      draft.put(group, payload)
-      draft.change({ type: `${name}.create`, entityType: subject, entityId: payload.id, payload })
-    }
-    const payload = { entityId, [key]: state[name].get(slug) }
-    draft.put(links, { ...payload, sortOrder: 0 })
-    draft.change({ type: `${name}.link`, ...of, payload })
-  }
-  for (const { id } of before.filter(({ slug }) => !wanted.includes(slug))) {
-    const link = { entityId, [key]: id }
-    draft.remove(links, link)
-    draft.change({ type: `${name}.unlink`, ...of, payload: { ...link, deleted: true }, before: link })
-  }
-}
-
 const productHooks = (hooks: Hooks["Service"]) => {
-  const changed = Effect.fnUntraced(function*(record: ProductRecord, type: string, stored: StoredProduct | undefined) {
+  const changed = Effect.fnUntraced(function*(record: NamedProduct, type: string, stored: StoredProduct | undefined) {
     const sent: NewEntity = { type, slug: record.slug, ...given(record) }
     if (stored === undefined) {
       const general = yield* hooks.before("catalog.beforeCreate", sent)
@@ -235,7 +193,7 @@ const productHooks = (hooks: Hooks["Service"]) => {
     return { ...record, ...given(yield* hooks.before(`catalog.${type}.beforeUpdate`, general, of)) }
   })
 
-  const asked = Effect.fnUntraced(function*(record: ProductRecord, stored: StoredProduct | undefined) {
+  const asked = Effect.fnUntraced(function*(record: NamedProduct, stored: StoredProduct | undefined) {
     const type = record.type ?? stored?.entity.type
     if (type === undefined || !hooks.hasAny(beforeHooks)) return record
     const after = yield* changed(record, type, stored)

@@ -73,3 +73,20 @@ export const ProductRecord = Schema.Struct({
   media: Schema.optional(Schema.Array(MediumRecord).check(upTo(1000)))
 }).annotate({ identifier: "ProductRecord" })
 export type ProductRecord = typeof ProductRecord.Type
+
+interface NamedGroup {
+  readonly name: string
+  /** The slug of the category above. */
+  readonly parent: string | null
+}
+
+/** Names of groups by slug, for those that have to be created. */
+export interface NamedGroups {
+  readonly categories: ReadonlyMap<string, NamedGroup>
+  readonly brands: ReadonlyMap<string, NamedGroup>
+}
+
+/** A record with the names of its groups, where its file has them. */
+export interface NamedProduct extends ProductRecord {
+  readonly named?: NamedGroups
+}

@@ -1,23 +1,32 @@
 import { Effect, Result, Schema } from "effect"
-import { Sellables } from "../catalog/Sellables.ts"
-import { ExternalPictures, ShownPicture } from "../media/ExternalPictures.ts"
-import type { Issue } from "../platform/errors/ApiErrors.ts"
-import { CurrencyCode, parseAmount } from "../platform/money/Money.ts"
-import { maybe } from "../platform/text/Fields.ts"
-import { strictly } from "../platform/text/Issues.ts"
-import { Moment, Until } from "../platform/text/Time.ts"
-import { ProductRecord } from "./catalog/ProductRecord.ts"
-import type { PriceRecord } from "./PriceImport.ts"
-import type { StockRecord } from "./StockImport.ts"
-import { type BatchContext, type BatchResult, type ImportResult, type Upsert, warningsOf } from "./Upsert.ts"
+import { Sellables } from "../../catalog/Sellables.ts"
+import { ExternalPictures, ShownPicture } from "../../media/ExternalPictures.ts"
+import type { Issue } from "../../platform/errors/ApiErrors.ts"
+import { CurrencyCode, parseAmount } from "../../platform/money/Money.ts"
+import { maybe } from "../../platform/text/Fields.ts"
+import { strictly } from "../../platform/text/Issues.ts"
+import { Moment, Until } from "../../platform/text/Time.ts"
+import { type NamedProduct, ProductRecord } from "../catalog/ProductRecord.ts"
+import type { ExternalShop } from "../Import.ts"
+import type { PriceRecord } from "../PriceImport.ts"
+import type { StockRecord } from "../StockImport.ts"
+import {
+  type BatchContext,
+  type BatchResult,
+  changesOf,
+  type ImportResult,
+  type Upsert,
+  warningsOf
+} from "../Upsert.ts"
+import { externalRecord } from "./ExternalTables.ts"
 
 const name = {
   sku: Schema.optional(Schema.String),
   options: Schema.optional(Schema.Record(Schema.String, Schema.String))
 }
 
-/** A decimal number in major units. */
-const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}(\.\d{1,6})?$/))
+/** A decimal number in major units, with the decimal point or comma of the other shop. */
+const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}([.,]\d{1,6})?$/, { expected: "a price such as 12.50" }))
 
 /** A product of another shop's file. Prices are in major units of the currency that the import names. */
 const ExternalRecord = Schema.Struct({
@@ -32,6 +41,7 @@ const ExternalRecord = Schema.Struct({
   stock: Schema.Array(Schema.Struct({
     ...name,
     onHand: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 })),
+    reorderThreshold: Schema.optional(Schema.NumberFromString.pipe(Schema.check(Schema.isInt()))),
     unitCost: Schema.optional(Decimal)
   }))
 })
@@ -40,13 +50,19 @@ const readRecord = strictly(ExternalRecord)
 const readCurrency = strictly(CurrencyCode)
 
 /** Minor units. Trailing zeros beyond the currency's decimals are ignored. */
-const minor = (path: string, text: string, currency: CurrencyCode): Result.Result<number, ReadonlyArray<Issue>> => {
+const minor = (path: string, sent: string, currency: CurrencyCode): Result.Result<number, ReadonlyArray<Issue>> => {
+  const text = sent.replace(",", ".")
   const plain = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text
   return Result.mapError(parseAmount(plain, currency), ({ message }) => [{ path, message, code: "invalid" }])
 }
 
-export const readProduct = (record: unknown, of: BatchContext) =>
+const unreadable = (message: string): ReadonlyArray<Issue> => [{ path: "", message, code: "unreadable" }]
+
+export const readProduct = (shop: ExternalShop) => (staged: unknown, of: BatchContext) =>
   Effect.gen(function*() {
+    const { named, record, warnings } = yield* Effect.fromResult(
+      Result.mapError(externalRecord(shop, staged), unreadable)
+    )
     const { prices, product, stock } = yield* readRecord(record)
     const currency = yield* readCurrency(of.currency)
     const { slug } = product
@@ -61,7 +77,8 @@ export const readProduct = (record: unknown, of: BatchContext) =>
         (amounts): PriceRecord => ({ ...price, ...amounts, slug, currency })
       )
     return {
-      product,
+      product: { ...product, named },
+      warnings,
       prices: yield* Effect.fromResult(Result.all(prices.map((price, index) => priceOf(price, `prices.${index}`)))),
       stock: yield* Effect.fromResult(Result.all(stock.map((level, index) =>
         Result.map(
@@ -73,7 +90,7 @@ export const readProduct = (record: unknown, of: BatchContext) =>
   })
 
 type ExternalPrice = typeof ExternalRecord.Type["prices"][number]
-type ExternalProduct = Effect.Success<ReturnType<typeof readProduct>>
+type ExternalProduct = Effect.Success<ReturnType<ReturnType<typeof readProduct>>>
 
 const isPicture = Schema.is(ShownPicture)
 
@@ -84,6 +101,7 @@ const picturesOf = ({ product: { metadata } }: ExternalProduct): ReadonlyArray<S
 
 const together = (
   product: ImportResult,
+  said: ReadonlyArray<string>,
   parts: ReadonlyArray<{ readonly part: "prices" | "stock"; readonly result: ImportResult | undefined }>
 ): ImportResult => {
   if (product._tag === "refused") return product
@@ -94,15 +112,17 @@ const together = (
   )
   if (issues.length > 0) return { _tag: "refused", issues }
   const warnings = [
+    ...said.map((message) => ({ path: "", message, code: "not_imported" })),
     ...product.warnings ?? [],
     ...parts.flatMap(({ part, result }) => warningsOf(result).map((issue) => ({ ...issue, path: part })))
   ]
+  const changes = [...changesOf(product), ...parts.flatMap(({ result }) => changesOf(result))]
   const isChanged = product._tag === "unchanged" && parts.some(({ result }) => result?._tag !== "unchanged")
-  return { _tag: isChanged ? "updated" : product._tag, warnings }
+  return { _tag: isChanged ? "updated" : product._tag, warnings, changes }
 }
 
 export const externalImport = (
-  putProducts: Upsert<ProductRecord>,
+  putProducts: Upsert<NamedProduct>,
   putPrices: Upsert<PriceRecord>,
   putStock: Upsert<StockRecord>
 ) =>
@@ -137,7 +157,9 @@ export const externalImport = (
         ...counted.map(({ index }, at) => ({ index, part: "stock" as const, result: put.results[at] }))
       ], ({ index }) => index)
       const result: BatchResult = {
-        results: made.results.map((one, index) => together(one, parts.get(index) ?? [])),
+        results: made.results.map((one, index) =>
+          together(one, products[index]?.warnings ?? [], parts.get(index) ?? [])
+        ),
         afterCommit: Effect.all([made.afterCommit, set.afterCommit, put.afterCommit], { discard: true })
       }
       return result
