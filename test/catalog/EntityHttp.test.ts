@@ -44,6 +44,21 @@ withSharedApp("catalog entities over HTTP", (it) => {
       assert.strictEqual(words.text("data.title"), "Sock")
     }))
 
+  it.effect("slugs have no blanks at their ends, are composed, and are parts of addresses", () =>
+    Effect.gen(function*() {
+      const [text, type] = [newId(), "product"]
+      const made = yield* created(entities, { type, slug: ` cafe\u0301-${text} ` })
+      assert.strictEqual(made.at("data.slug"), `café-${text}`)
+      const path = `${entities}/${encodeURIComponent(`cafe\u0301-${text}`)}`
+      assert.strictEqual((yield* api("GET", path, { as: asAdmin })).at("data.id"), made.at("data.id"))
+      yield* refused("POST", entities, { type, slug: `cafe\u0301-${text}` }, 409)
+      for (const slug of [".", "..", " .. ", "a\tb", "a\nb", "   "]) {
+        yield* refused("POST", entities, { type, slug }, 422)
+        yield* refused("POST", "/api/catalog/categories", { slug }, 422)
+        yield* refused("POST", "/api/catalog/brands", { slug, displayName: "B" }, 422)
+      }
+    }))
+
   it.effect("creating is refused for a slug that is taken, and allowed for the same slug in another organization", () =>
     Effect.gen(function*() {
       const { slug } = yield* make({})

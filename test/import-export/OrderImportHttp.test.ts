@@ -66,7 +66,6 @@ const wrong: ReadonlyArray<readonly [changes: object, reason: string]> = [
   [{ currency: "XXX" }, "currency Unknown currency XXX"],
   [{ placedAt: "yesterday" }, "placedAt "],
   [{ placedAt: "2999-01-01" }, "placedAt lies in the future"],
-  [{ email: "no-address" }, "email "],
   [{ lineItems: [] }, "lineItems "],
   [{ lineItems: [{ ...line, quantity: 0 }] }, "lineItems.0.quantity "],
   [{ colour: "red" }, "colour Expected no excess property"],
@@ -304,6 +303,16 @@ withApp("imports of orders", (it) => {
       const { as: elsewhere } = yield* aStore
       assert.strictEqual((yield* orderOf("B-1", elsewhere)).status, 404)
       assert.strictEqual(yield* exported("orders", "jsonl", elsewhere), "")
+    }))
+
+  it.effect("keep a text that is no e-mail address, with a warning, and change nothing when they come again", () =>
+    Effect.gen(function*() {
+      const { as: owner } = yield* aStore
+      for (const expected of [[1, 0, 0, 0], [0, 0, 1, 0]]) {
+        const done = yield* importedOrders([anOldOrder("NO-MAIL", { email: "no address" })], { as: owner })
+        assert.deepStrictEqual([...counts(done), done.number("data.warned")], [...expected, 1])
+      }
+      assert.include(yield* exported("orders", "jsonl", owner), "\"email\":\"no address\"")
     }))
 
   it.effect("refuse invalid orders with their lines and reasons, and take the others", () =>

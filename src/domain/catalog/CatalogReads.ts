@@ -38,7 +38,9 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
     /** With a `locale`, attributes are those of the first locale of its chain that has any. */
     const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>, locale?: string) {
       const options = locale === undefined ? { include } : { include, locale }
-      const request: EntityRead = isUuid<EntityId>(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
+      const request: EntityRead = isUuid<EntityId>(idOrSlug)
+        ? { id: idOrSlug, options }
+        : { slug: idOrSlug.normalize("NFC"), options }
       const read = yield* hooks.before("catalog.beforeRead", request)
       const found = yield* find(read)
       const actor = yield* CurrentActor

@@ -31,6 +31,12 @@ import { type BatchContext, refused, upsertOf } from "./Upsert.ts"
  */
 export const CustomerRecord = Schema.Struct({
   email: Email,
+  occurrence: maybe(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })).annotate({
+      description:
+        "Which of the customers with this address, in the order in which they were made. Default: the only one."
+    })
+  ),
   ...Struct.pick(NewCustomer.fields, ["firstName", "lastName", "phone"]),
   groups: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100))),
   taxExemption: maybe(SentTaxExemption),
@@ -66,8 +72,16 @@ export const customerImport = Effect.gen(function*() {
   })
 
   return yield* upsertOf(load, (record, state, draft) => {
-    const [before, ...others] = state.customers.get(record.email.toLowerCase()) ?? []
-    if (others.length > 0) return refused("email", "Several customers have this address.", "ambiguous")
+    const found = state.customers.get(record.email.toLowerCase()) ?? []
+    const { occurrence } = record
+    if (found.length > 1 && typeof occurrence !== "number") {
+      return refused(
+        "email",
+        `${found.length} customers have this address: say in occurrence which of them is meant.`,
+        "ambiguous"
+      )
+    }
+    const before = found[(occurrence ?? 1) - 1]
     const profile = profileOf(record, before, state)
     const stored = before === undefined ? [] : state.addresses.get(before.id) ?? []
     const added = newAddresses(profile.id, record, stored)
@@ -96,7 +110,7 @@ const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, 
     const taxExemption = changedExemption(record.taxExemption, null)
     return { ...newCustomer(record, { id: newId(), organizationId, now }), taxExemption }
   }
-  const { addresses: _, email: __, groups: ___, metadata, ...fields } = record
+  const { addresses: _, email: __, groups: ___, metadata, occurrence: ____, ...fields } = record
   const walkIn = before.metadata["walkIn"] === true ? { walkIn: true } : {}
   const change = metadata === undefined ? fields : { ...fields, metadata: { ...metadata, ...walkIn } }
   return changedCustomer(before, change, "replace", now)

@@ -211,6 +211,9 @@ const queries: { readonly [K in Kind]: PageQuery } = {
     cursor: "lower(p.email), p.id::text",
     records: `json_build_array(${
       orderedJsonOf(CustomerRecord.fields, "p", {
+        occurrence:
+          `(select case when count(*) > 1 then count(*) filter (where same.id <= p.id) end from customers_read same
+          where same.organization_id = p.organization_id and same.erased_at is null and lower(same.email) = lower(p.email))`,
         groups: `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members_read m
           join customer_groups_read g on g.id = m.group_id
           where m.customer_id = p.id and m.organization_id = p.organization_id)`,

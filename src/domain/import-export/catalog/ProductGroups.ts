@@ -58,10 +58,10 @@ export const planLinks = (
   const of = { entityType: "catalog_entity", entityId } as const
   const before = stored?.[group] ?? []
   const linked = new Set(before.map(({ slug }) => slug))
-  for (const slug of new Set(wanted)) {
+  for (const [sortOrder, slug] of [...new Set(wanted)].entries()) {
     if (linked.has(slug)) continue
     const payload = { entityId, [key]: groupId(group, slug, record, state, draft) }
-    draft.put(links, { ...payload, sortOrder: 0 })
+    draft.put(links, { ...payload, sortOrder })
     draft.change({ type: `${group}.link`, ...of, payload })
   }
   for (const { id } of before.filter(({ slug }) => !wanted.includes(slug))) {

@@ -1,5 +1,6 @@
 import { Array, Effect, Result, Schema, Struct } from "effect"
-import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
+import { type FoundSellable, type Sellable, Sellables } from "../../catalog/Sellables.ts"
+import { Email } from "../../customers/Customer.ts"
 import { Order, orderNumber, StoredLine } from "../../orders/Order.ts"
 import { StatusChange } from "../../orders/OrderTable.ts"
 import { shownOrder } from "../../orders/ShownOrder.ts"
@@ -16,7 +17,7 @@ import { orderOwners } from "../CustomerImport.ts"
 import { type BatchContext, refused, upsertOf } from "../Upsert.ts"
 import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
 import { type NumberCounter, orderReads } from "./OrderImportRepo.ts"
-import type { OrderRecord } from "./OrderRecord.ts"
+import type { LineRecord, OrderRecord } from "./OrderRecord.ts"
 import { putReturns } from "./OrderReturns.ts"
 
 export const importedOrders = new Table(
@@ -52,6 +53,8 @@ const orderHistory = linkTable(
   StatusChange.mapFields(Struct.omit(["organizationId", "changedAt"]))
 )
 
+const isEmail = Schema.is(Email)
+
 const orderCounters = new RowTable(
   "order_counters",
   Schema.Struct({ year: Schema.Int, lastNumber: Schema.Int, importedTo: Schema.Int }),
@@ -70,6 +73,16 @@ export const orderImport = Effect.gen(function*() {
   const ownersOf = yield* orderOwners
   const sellables = yield* Sellables
 
+  /** By SKU, else by slug and options: the SKU of a line may be that of an entity without variants. */
+  const productsOf = Effect.fnUntraced(function*(lines: ReadonlyArray<LineRecord>) {
+    const bySku = yield* sellables.find(lines)
+    const isLeft = (found: FoundSellable | string | undefined, line: LineRecord | undefined) =>
+      typeof found === "string" && typeof line?.slug === "string" && typeof line.sku === "string"
+    const left = lines.filter((line, index) => isLeft(bySku[index], line))
+    const bySlug = (yield* sellables.find(left.map(Struct.pick(["slug", "options"])))).values()
+    return bySku.map((found, index) => isLeft(found, lines[index]) ? bySlug.next().value ?? found : found)
+  })
+
   const load = Effect.fn("OrderImport.load")(function*(records: ReadonlyArray<OrderRecord>) {
     const { userId } = yield* CurrentActor
     const year = Number((yield* today).slice(0, 4))
@@ -77,7 +90,7 @@ export const orderImport = Effect.gen(function*() {
     const years = numbers.flatMap((number) => ownNumberOf(number, year)?.year ?? []).filter((own) => own <= year)
     const stored = yield* read(numbers, [...new Set(years)])
     const owners = yield* ownersOf(records.flatMap(({ email }) => email ?? []))
-    const products = (yield* sellables.find(records.flatMap(({ lineItems }) => lineItems))).values()
+    const products = (yield* productsOf(records.flatMap(({ lineItems }) => lineItems))).values()
     const found = records.map(({ lineItems }) => lineItems.map(() => products.next().value ?? ""))
     return { ...stored, owners, found, year, userId, highest: new Map<number, number>() }
   })
@@ -85,6 +98,10 @@ export const orderImport = Effect.gen(function*() {
   return yield* upsertOf(load, (record, state, draft, index) => {
     const content = orderContent(record, state.now)
     if (Result.isFailure(content)) return Result.fail(content.failure)
+    if (typeof record.email === "string" && !isEmail(record.email)) {
+      const message = `'${record.email}' is no e-mail address: it is kept, and no mail is sent to it.`
+      draft.warnings.push({ path: "email", message, code: "format" })
+    }
     const stored = state.orders.get(record.orderNumber)
     if (stored !== undefined) {
       return !stored.isDraft && sameOrder(content.success, stored.record)

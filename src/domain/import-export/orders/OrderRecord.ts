@@ -1,7 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { LineNotes } from "../../carts/Line.ts"
 import { sellableFields } from "../../catalog/Sellables.ts"
-import { Email } from "../../customers/Customer.ts"
 import { isOrderNumber, LineFulfillment } from "../../orders/Order.ts"
 import { OrderStatus } from "../../orders/OrderStatus.ts"
 import { isoTime } from "../../platform/events/ChangeLogRepo.ts"
@@ -55,7 +54,8 @@ export const OrderRecord = Schema.Struct({
   orderNumber: OrderNumber,
   status: OrderStatus,
   placedAt: Moment,
-  email: maybe(Email),
+  /** One that is no address is kept with a warning: no mail is sent to it. */
+  email: maybe(FreeText.check(Schema.isMaxLength(1000))),
   currency: CurrencyCode,
   subtotal: maybe(Amount),
   discountTotal: maybe(Amount),
