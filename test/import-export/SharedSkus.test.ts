@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, live, testAppLayer, withApp } from "../support/TestApp.ts"
 import { aStore, expectRoundTrip, imported, jsonl, withReasons } from "./ImportFixtures.ts"
@@ -86,11 +87,14 @@ layer(testAppLayer({ catalog: { uniqueSkus: true } }), live)("where SKUs are uni
       const as = yield* anOrganization
       const done = yield* imported(sharing, { as, query: "format=jsonl" })
       assert.deepStrictEqual(["created", "refused"].map((name) => done.number(`data.${name}`)), [2, 1])
-      const cap = yield* api("GET", "/api/catalog/entities/cap", { as })
-      const path = `/api/catalog/entities/${cap.text("data.id")}/variants`
+      const bag = yield* api("POST", "/api/catalog/entities", { as, body: { type: "product", slug: "bag" } })
+      const path = `/api/catalog/entities/${bag.text("data.id")}/variants`
+      // As if they were made before SKUs had to be unique.
+      yield* onDatabase((sql) => sql`update variants set unique_sku = null where sku = 'ONE'`)
       for (const sku of ["ONE", "TWO"]) {
         const answer = yield* api("POST", path, { as, body: { options: {}, sku } })
         assert.strictEqual(answer.status, 409, sku)
       }
+      assert.strictEqual((yield* api("POST", path, { as, body: { options: {}, sku: "NEW" } })).status, 201)
     }))
 })
