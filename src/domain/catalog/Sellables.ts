@@ -43,19 +43,27 @@ type Options = Readonly<Record<string, string>>
 
 /** Resolves the sellable items that files name. */
 export class Sellables extends Context.Service<Sellables>()("stoa/domain/catalog/Sellables", {
-  make: Effect.map(SellableRepo, (repo) => ({
-    find: Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
-      const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
-      return names.map((name): FoundSellable | string => {
-        const options = name.options ?? {}
-        if (typeof name.sku === "string") return bySku(name.sku, name.slug, options, variants.get(name.sku) ?? [])
-        const entity = typeof name.slug === "string" ? entities.get(name.slug) : undefined
-        if (typeof name.slug !== "string") return "A slug or a SKU is needed."
-        if (entity === undefined) return `There is no entity with the slug '${name.slug}'.`
-        return byOptions(entity, options)
+  make: Effect.map(SellableRepo, (repo) => {
+    const finder = (isSold: boolean) =>
+      Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
+        const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
+        return names.map((name): FoundSellable | string => {
+          const options = name.options ?? {}
+          const withSku = variants.get(name.sku ?? "") ?? []
+          const isBySlug = isSold && withSku.length === 0 && typeof name.slug === "string"
+          if (typeof name.sku === "string" && !isBySlug) return bySku(name.sku, name.slug, options, withSku)
+          const entity = typeof name.slug === "string" ? entities.get(name.slug) : undefined
+          if (typeof name.slug !== "string") return "A slug or a SKU is needed."
+          if (entity === undefined) return `There is no entity with the slug '${name.slug}'.`
+          return byOptions(entity, options)
+        })
       })
-    })
-  }))
+    return {
+      find: finder(false),
+      /** A SKU that no variant has may be that of an entity without variants: the slug names it then. */
+      findSold: finder(true)
+    }
+  })
 }) {
   static readonly layer = Layer.effect(Sellables, Sellables.make)
 }

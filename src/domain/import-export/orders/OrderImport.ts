@@ -1,5 +1,5 @@
 import { Array, Effect, Result, Schema, Struct } from "effect"
-import { type FoundSellable, type Sellable, Sellables } from "../../catalog/Sellables.ts"
+import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
 import { Email } from "../../customers/Customer.ts"
 import { Order, orderNumber, StoredLine } from "../../orders/Order.ts"
 import { StatusChange } from "../../orders/OrderTable.ts"
@@ -17,7 +17,7 @@ import { orderOwners } from "../CustomerImport.ts"
 import { type BatchContext, refused, upsertOf } from "../Upsert.ts"
 import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
 import { type NumberCounter, orderReads } from "./OrderImportRepo.ts"
-import type { LineRecord, OrderRecord } from "./OrderRecord.ts"
+import type { OrderRecord } from "./OrderRecord.ts"
 import { putReturns } from "./OrderReturns.ts"
 
 export const importedOrders = new Table(
@@ -73,16 +73,6 @@ export const orderImport = Effect.gen(function*() {
   const ownersOf = yield* orderOwners
   const sellables = yield* Sellables
 
-  /** By SKU, else by slug and options: the SKU of a line may be that of an entity without variants. */
-  const productsOf = Effect.fnUntraced(function*(lines: ReadonlyArray<LineRecord>) {
-    const bySku = yield* sellables.find(lines)
-    const isLeft = (found: FoundSellable | string | undefined, line: LineRecord | undefined) =>
-      typeof found === "string" && typeof line?.slug === "string" && typeof line.sku === "string"
-    const left = lines.filter((line, index) => isLeft(bySku[index], line))
-    const bySlug = (yield* sellables.find(left.map(Struct.pick(["slug", "options"])))).values()
-    return bySku.map((found, index) => isLeft(found, lines[index]) ? bySlug.next().value ?? found : found)
-  })
-
   const load = Effect.fn("OrderImport.load")(function*(records: ReadonlyArray<OrderRecord>) {
     const { userId } = yield* CurrentActor
     const year = Number((yield* today).slice(0, 4))
@@ -90,7 +80,7 @@ export const orderImport = Effect.gen(function*() {
     const years = numbers.flatMap((number) => ownNumberOf(number, year)?.year ?? []).filter((own) => own <= year)
     const stored = yield* read(numbers, [...new Set(years)])
     const owners = yield* ownersOf(records.flatMap(({ email }) => email ?? []))
-    const products = (yield* productsOf(records.flatMap(({ lineItems }) => lineItems))).values()
+    const products = (yield* sellables.findSold(records.flatMap(({ lineItems }) => lineItems))).values()
     const found = records.map(({ lineItems }) => lineItems.map(() => products.next().value ?? ""))
     return { ...stored, owners, found, year, userId, highest: new Map<number, number>() }
   })
