@@ -194,7 +194,7 @@ withSharedApp("orders of the caller", (it) => {
       const [row] = yield* onDatabase((sql) =>
         sql<{ email: string }>`select email from orders where id = ${made.text("data.id")}::uuid`
       )
-      assert.strictEqual(row?.email, "Guest@Shop.test")
+      assert.strictEqual(row?.email, "Guest@shop.test")
       const path = `/api/orders/${made.text("data.id")}/fulfillments`
       const link = (yield* api("GET", path, { headers: cart.headers })).text("data.0.downloadUrl")
       assert.strictEqual((yield* follow(link)).headers.get("location"), "https://files.example.test/guest")

@@ -131,6 +131,16 @@ withApp("imports of orders", (it) => {
       assert.strictEqual(itself.number("data.unchanged"), itself.number("data.rows"))
     }))
 
+  it.effect("keep what is no e-mail address as it was given, with a warning", () =>
+    Effect.gen(function*() {
+      const { as: owner } = yield* aStore
+      const number = `#${randomUUID()}`
+      const file = JSON.stringify({ ...anOldOrder(number), email: "sold by phone" })
+      const done = yield* imported(file, { as: owner, query: "kind=orders&format=jsonl" })
+      assert.deepStrictEqual([done.at("data.created"), done.at("data.warned")], [1, 1])
+      assert.include(yield* exported("orders", "jsonl", owner), "\"email\":\"sold by phone\"")
+    }))
+
   it.effect("split totals as a checkout splits them, under the order's number and day", () =>
     Effect.gen(function*() {
       const { as: owner } = yield* aStore

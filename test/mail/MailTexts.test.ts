@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
-import { headerText, isMailAddress, type Mail, type MailOf, type MailTemplate } from "../../src/domain/mail/Mail.ts"
+import { headerText, type Mail, type MailOf, type MailTemplate } from "../../src/domain/mail/Mail.ts"
 import type { MailLocales } from "../../src/domain/mail/MailContent.ts"
 import { newId, type OrderId } from "../../src/domain/platform/ids/Id.ts"
 import { moneyText, personName } from "../../src/domain/platform/money/DisplayText.ts"
@@ -164,15 +164,7 @@ describe("texts of a deployment", () => {
   })
 })
 
-describe("an address", () => {
-  it("an address is exactly one mailbox", () => {
-    for (const good of [to, "a.b+c_d'e@sub.home.example", "x@münchen.example", "a@localhost"]) {
-      assert.isTrue(isMailAddress(good), good)
-    }
-    const bad = ["", "a", "@b", "a@", "a@b@c", "a b@c", "a@b,c@d", "<a@b>", "a@b\nX: y", "a..b@c", "a@-b", "a@b-"]
-    for (const text of [...bad, "\"a b\"@c"]) assert.isFalse(isMailAddress(text), text)
-  })
-
+describe("a subject", () => {
   it("a subject cannot end its header line", () => {
     assert.strictEqual(headerText("a\r\nBcc: b\u2028c\0d"), "a Bcc: b c d")
     assert.strictEqual(headerText("😀".repeat(101)).isWellFormed(), true)

@@ -55,7 +55,7 @@ withSharedApp("the look-up of orders by staff", (it) => {
         grandTotal: 1_000,
         customerId,
         customerName: "Zoë Quist",
-        email: "Zoe.Q@Example.com",
+        email: "Zoe.Q@example.com",
         placedAt: "2021-01-01T00:00:00.000Z"
       })
     }))

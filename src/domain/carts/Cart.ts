@@ -5,8 +5,8 @@ import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { CartId, CartLineId, CustomerId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
+import { Email } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { FreeText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { CartChoices, ChangedChoices, sentChoices, ShownChoices, shownChoices } from "./CartChoices.ts"
 import { ChosenLine, LineNotes, Quantity, SentLine } from "./Line.ts"
@@ -58,7 +58,7 @@ export const CreatedCart = Schema.Struct({ ...fields, ...ShownChoices.fields, se
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
   customerId: maybe(CustomerId),
-  email: maybe(FreeText.check(Schema.isMaxLength(320))),
+  email: maybe(Email),
   ...sentChoices
 })
 export type NewCart = typeof NewCart.Type

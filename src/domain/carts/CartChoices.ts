@@ -1,8 +1,9 @@
 import { Schema, Struct } from "effect"
 import { CurrencyCode } from "../platform/money/Money.ts"
+import { Email } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, ShortText, Text } from "../platform/text/Storable.ts"
-import { Email, ShippingAddress } from "./Contact.ts"
+import { ShippingAddress } from "./Contact.ts"
 
 export const maxTenders = 10
 

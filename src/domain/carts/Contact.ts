@@ -1,5 +1,5 @@
 import { Option, Schema } from "effect"
-import { FreeText, keyText, ofForm, ShortText, Text } from "../platform/text/Storable.ts"
+import { FreeText, ofForm, ShortText, Text } from "../platform/text/Storable.ts"
 
 const Phone = FreeText.check(
   Schema.isMaxLength(40),
@@ -26,5 +26,3 @@ const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
 
 /** Reads a stored address; null for one that no order could have today. */
 export const addressIn = (stored: unknown): ShippingAddress | null => Option.getOrNull(decodeAddress(stored))
-
-export const Email = keyText(320).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/))

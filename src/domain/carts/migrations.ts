@@ -1,4 +1,5 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
+import { normalizesEmails } from "../platform/text/NormalizedEmailsRepo.ts"
 
 export const migrations = {
   "0001_carts": statements(
@@ -61,5 +62,6 @@ export const migrations = {
     `create index cart_lines_with_metadata_entity on cart_lines_with_metadata (organization_id, entity_id)`
   ),
   "0004_choices": statements("alter table carts add column choices jsonb not null default '{}'"),
-  "0005_held_by": statements("alter table carts add column held_by text")
+  "0005_held_by": statements("alter table carts add column held_by text"),
+  "0006_normalized_emails": normalizesEmails("carts")
 }

@@ -2,6 +2,7 @@ import { Effect, Equal, Schema } from "effect"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { Change } from "../platform/events/Event.ts"
 import { AddressId, CustomerId } from "../platform/ids/Id.ts"
+import { Email } from "../platform/text/Email.ts"
 import { maybe, over } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -32,8 +33,6 @@ export class CustomerNotFound extends notFound("Customer", "Customer not found."
 export const Name = FreeText.check(Schema.isMaxLength(255))
 
 export const Phone = FreeText.check(Schema.isMaxLength(64))
-
-export const Email = FreeText.check(Schema.isMaxLength(320), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 
 const own = {
   firstName: maybe(Name),

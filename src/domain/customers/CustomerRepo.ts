@@ -9,6 +9,7 @@ import { refusedBy } from "../platform/records/Constraints.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
 import { recordRepo } from "../platform/resources/RecordRepo.ts"
+import { emailKey, emailKeyOf } from "../platform/text/Email.ts"
 import { blankCustomer, Customer, customerChange, nameParts } from "./Customer.ts"
 
 export const customers = new Table("customers", Customer)
@@ -91,17 +92,20 @@ export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
     const organization = yield* currentOrganization
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${`customers by e-mail:${organization}`}, 0))`
     return yield* customers.rows(sql, "unprepared")`select ${sql.literal(customers.columns())} from customers
-      where organization_id = ${organization} and lower(email) = any(${emails}::text[]) and erased_at is null
+      where organization_id = ${organization} and ${sql.literal(emailKeyOf("email"))} = any(${
+      emails.map(emailKey)
+    }::text[]) and erased_at is null
       order by id for update`
   }, Effect.orDie)
 
   const ownersOf = Effect.fn("CustomerRepo.ownersOf")(function*(emails: ReadonlyArray<string>) {
+    const key = sql.literal(emailKeyOf("c.email"))
     // Held until the transaction ends: an erasure waits, and then finds the orders of the batch.
-    const rows = yield* decoding(sql, Owner, "unprepared")`select c.id, lower(c.email) as email,
+    const rows = yield* decoding(sql, Owner, "unprepared")`select c.id, ${key} as email,
         c.user_id = 'anonymous_' || c.id or exists (
-          select 1 from users_read u where u.email = lower(c.email) and u.id::text = c.user_id and u.email_verified) as proven
+          select 1 from users_read u where u.email = ${key} and u.id::text = c.user_id and u.email_verified) as proven
       from customers c where c.organization_id = ${yield* currentOrganization} and c.erased_at is null
-        and lower(c.email) = any(${[...new Set(emails.map((email) => email.toLowerCase()))]}::text[])
+        and ${key} = any(${[...new Set(emails.map(emailKey))]}::text[])
       order by c.id for share of c`
     return new Map(
       [...Map.groupBy(rows, ({ email }) => email)].flatMap(([email, [first, ...others]]) =>

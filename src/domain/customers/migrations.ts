@@ -1,5 +1,6 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
+import { normalizesEmails } from "../platform/text/NormalizedEmailsRepo.ts"
 
 export const migrations = {
   "0001_customers": statements(
@@ -151,5 +152,6 @@ export const migrations = {
   "0006_exempt_from_the_start": statements(
     `create trigger customers_made_exempt after insert on customers for each row
       when (new.tax_exemption is not null) execute function tell_exemptions()`
-  )
+  ),
+  "0007_normalized_emails": normalizesEmails("customers")
 }

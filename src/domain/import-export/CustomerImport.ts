@@ -5,7 +5,6 @@ import {
   changedCustomer,
   type Customer,
   customerChange,
-  Email,
   maxAddresses,
   NewAddress,
   NewCustomer,
@@ -21,6 +20,7 @@ import { linkTable, type RowBatch } from "../platform/batching/RowBatch.ts"
 import { RowBatchRepo } from "../platform/batching/RowBatchRepo.ts"
 import { Hooks } from "../platform/hooks/Hooks.ts"
 import { AddressId, CustomerGroupId, CustomerId, newId, nilId } from "../platform/ids/Id.ts"
+import { emailKey, GivenEmail, normalizedMailbox } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { StorableObject, Text } from "../platform/text/Storable.ts"
 import { type BatchContext, refused, upsertOf } from "./Upsert.ts"
@@ -30,7 +30,7 @@ import { type BatchContext, refused, upsertOf } from "./Upsert.ts"
  * customer's groups; addresses are added.
  */
 export const CustomerRecord = Schema.Struct({
-  email: Email,
+  email: GivenEmail.check(Schema.isMinLength(1)),
   occurrence: maybe(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })).annotate({
       description:
@@ -59,20 +59,20 @@ export const customerImport = Effect.gen(function*() {
   const hooks = yield* Hooks
 
   const load = Effect.fn("CustomerImport.load")(function*(records: ReadonlyArray<CustomerRecord>) {
-    const found = yield* reads.byEmail(records.map(({ email }) => email.toLowerCase()))
+    const found = yield* reads.byEmail(records.map(({ email }) => email))
     const addressesOf = yield* rows.find(addresses, "customer_id", found.map(({ id }) => id))
     const named = yield* rows.find(groups, "name", records.flatMap((record) => record.groups ?? []), "key share")
     const sender = yield* CurrentActor
     return {
       userId: isSignedIn(sender) ? sender.userId : null,
-      customers: Map.groupBy(found, ({ email }) => email?.toLowerCase() ?? ""),
+      customers: Map.groupBy(found, ({ email }) => emailKey(email ?? "")),
       addresses: Map.groupBy(addressesOf, ({ customerId }) => customerId),
       groups: new Map<string, NamedGroup>(named.map((group) => [group.name, group]))
     }
   })
 
   return yield* upsertOf(load, (record, state, draft) => {
-    const found = state.customers.get(record.email.toLowerCase()) ?? []
+    const found = state.customers.get(emailKey(record.email)) ?? []
     const { occurrence } = record
     if (found.length > 1 && typeof occurrence !== "number") {
       return refused(
@@ -82,6 +82,9 @@ export const customerImport = Effect.gen(function*() {
       )
     }
     const before = found[(occurrence ?? 1) - 1]
+    if (before === undefined && normalizedMailbox(record.email) === undefined) {
+      return refused("email", "email must be one e-mail address, such as ann@example.com.", "format")
+    }
     const profile = profileOf(record, before, state)
     const stored = before === undefined ? [] : state.addresses.get(before.id) ?? []
     const added = newAddresses(profile.id, record, stored)

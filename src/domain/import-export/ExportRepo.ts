@@ -6,6 +6,7 @@ import { isoTime, recordChange } from "../platform/events/ChangeLogRepo.ts"
 import { newId, nilId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { columnsOf, orderedJsonOf } from "../platform/records/Table.ts"
+import { emailKeyOf } from "../platform/text/Email.ts"
 import { BrandRecord, CategoryRecord } from "./catalog/GroupImport.ts"
 import {
   isNamedByOptions,
@@ -20,6 +21,8 @@ import type { ExportFormat, Kind } from "./Import.ts"
 import { orderRecordJson } from "./orders/OrderRecord.ts"
 import { PriceRecord } from "./PriceImport.ts"
 import { StockRecord } from "./StockImport.ts"
+
+const emailOrder = emailKeyOf("email")
 
 export type ExportCursor = ReadonlyArray<string>
 
@@ -206,14 +209,16 @@ const queries: { readonly [K in Kind]: PageQuery } = {
     start: ["", nilId],
     rows: (sql, organization, [email, id]) =>
       sql`select * from customers_read where organization_id = ${organization} and erased_at is null
-        and lower(email) ~>=~ ${email}::text and (lower(email) ~>~ ${email}::text or id > ${id}::uuid)`,
-    order: "lower(email) using ~<~, id",
-    cursor: "lower(p.email), p.id::text",
+        and ${sql.literal(emailOrder)} ~>=~ ${email}::text and (${
+        sql.literal(emailOrder)
+      } ~>~ ${email}::text or id > ${id}::uuid)`,
+    order: `${emailOrder} using ~<~, id`,
+    cursor: `${emailKeyOf("p.email")}, p.id::text`,
     records: `json_build_array(${
       orderedJsonOf(CustomerRecord.fields, "p", {
         occurrence:
           `(select case when count(*) > 1 then count(*) filter (where same.id <= p.id) end from customers_read same
-          where same.organization_id = p.organization_id and same.erased_at is null and lower(same.email) = lower(p.email))`,
+          where same.organization_id = p.organization_id and same.erased_at is null and ${emailKeyOf("same.email")} = ${emailKeyOf("p.email")})`,
         groups: `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members_read m
           join customer_groups_read g on g.id = m.group_id
           where m.customer_id = p.id and m.organization_id = p.organization_id)`,

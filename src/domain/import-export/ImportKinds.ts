@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { sellableKey } from "../catalog/Sellables.ts"
 import type { Issue } from "../platform/errors/ApiErrors.ts"
+import { emailKey } from "../platform/text/Email.ts"
 import { strictly } from "../platform/text/Issues.ts"
 import type { RowResult, StagedRow, Work, Worked } from "./BatchRepo.ts"
 import { brandImport, BrandRecord, categoryImport, CategoryRecord } from "./catalog/GroupImport.ts"
@@ -75,7 +76,7 @@ export class ImportKinds extends Context.Service<ImportKinds, {
         brands: workOf(strictly(BrandRecord), ({ slug }) => slug, yield* brandImport),
         prices: workOf(strictly(PriceRecord), priceKey, prices),
         stock: workOf(strictly(StockRecord), stockKey, stock),
-        customers: workOf(strictly(CustomerRecord), ({ email }) => email.toLowerCase(), yield* customerImport),
+        customers: workOf(strictly(CustomerRecord), ({ email }) => emailKey(email), yield* customerImport),
         orders: workOf(strictly(OrderRecord), ({ orderNumber }) => orderNumber, yield* orderImport)
       }
       return {

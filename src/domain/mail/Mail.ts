@@ -1,7 +1,7 @@
 import { Context, type Effect, Schema, Struct } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import { OrderId, type OrderMessageId } from "../platform/ids/Id.ts"
-import { ShortText } from "../platform/text/Storable.ts"
+import { Email } from "../platform/text/Email.ts"
 
 const Amount = Schema.Int
 
@@ -123,24 +123,12 @@ export class Mails extends Context.Service<Mails, {
   ) => Effect.Effect<OrderMessageId | undefined, never, CurrentActor>
 }>()("stoa/domain/mail/Mails") {}
 
-/** Longest address that mail servers take (RFC 5321, 4.5.3.1). */
-const longest = 254
-
-/**
- * Excludes everything that could end a header line, add a recipient or have a special meaning to a server, and quoted
- * or non-ASCII local parts.
- */
-const mailbox = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u
-
-export const isMailAddress = (text: string): boolean =>
-  text.length <= longest && mailbox.test(text) && !text.includes("..")
-
 /** Without line ends and other control characters, at most 200 long. */
 export const headerText = (text: string): string =>
   text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim().slice(0, 200).toWellFormed()
 
 export const InvoiceMail = Schema.Struct({
-  to: Schema.optional(ShortText.annotate({ description: "Another address than the order's." }))
+  to: Schema.optional(Email.annotate({ description: "Another address than the order's." }))
 }).annotate({ identifier: "InvoiceMail" })
 export type InvoiceMail = typeof InvoiceMail.Type
 

@@ -5,6 +5,7 @@ import { CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
 import { changeLogRows } from "../platform/events/ChangeLogRepo.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
+import { emailKey } from "../platform/text/Email.ts"
 import { Time } from "../platform/text/Time.ts"
 
 /** A category of mails to one receiver, whose address is a digest. */
@@ -28,7 +29,7 @@ export const mailChoices = new Table("mail_choices", MailChoice)
 
 /** Shows no address, and differs between organizations. */
 export const digestOf = (organizationId: string, address: string): string =>
-  createHash("sha256").update(`${organizationId}\n${address.trim().toLowerCase()}`).digest("hex")
+  createHash("sha256").update(`${organizationId}\n${emailKey(address)}`).digest("hex")
 
 const make = (sql: SqlClient.SqlClient) => {
   const declinedOnes = decoding(sql, Schema.Struct({ digest: Schema.String, category: Schema.String }))

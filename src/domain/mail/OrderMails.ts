@@ -3,8 +3,9 @@ import { Invoices } from "../invoices/Invoices.ts"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
 import type { EventNotice, EventSubscriber } from "../platform/events/EventSubscribers.ts"
 import { OrderId } from "../platform/ids/Id.ts"
+import { normalizedMailbox } from "../platform/text/Email.ts"
 import { Return } from "../returns/Return.ts"
-import { type InvoiceMail, isMailAddress, type Mail, MailedLine, Mails, type MailTemplate } from "./Mail.ts"
+import { type InvoiceMail, type Mail, MailedLine, Mails, type MailTemplate } from "./Mail.ts"
 import { type Addressed, type AddressedReturn, OrderMailRepo } from "./OrderMailRepo.ts"
 
 const MailedOrder = Schema.Struct({
@@ -117,7 +118,7 @@ export class InvoiceMails extends Context.Service<InvoiceMails>()("stoa/domain/m
       const invoice = yield* invoices.issued(orderId)
       const to = request.to ?? invoice.email
       if (to === null) return yield* new AddressNeeded()
-      if (!isMailAddress(to)) return yield* new InvalidAddress()
+      if (normalizedMailbox(to) === undefined) return yield* new InvalidAddress()
       const { currency, grandTotal, invoiceNumber, locale, orderNumber, organizationId } = invoice
       const data = { orderId, orderNumber, invoiceNumber, currency, grandTotal }
       yield* mails.send({ template: "order-invoice", to, organizationId, locale, data })

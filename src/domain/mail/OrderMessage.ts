@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { MailOutcome } from "../orders/OrderTable.ts"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import { OrderId, OrderMessageId } from "../platform/ids/Id.ts"
-import { ShortText } from "../platform/text/Storable.ts"
+import { Email } from "../platform/text/Email.ts"
 import { Time } from "../platform/text/Time.ts"
 
 /** A message to the buyer of an order, sent or not (contract-commerce §4). */
@@ -32,7 +32,7 @@ export const OrderMessage = Schema.Struct({
 export type OrderMessage = typeof OrderMessage.Type
 
 export const Resend = Schema.Struct({
-  to: Schema.optional(ShortText.annotate({ description: "Another address than the order has now." }))
+  to: Schema.optional(Email.annotate({ description: "Another address than the order has now." }))
 }).annotate({ identifier: "ResendMessage" })
 export type Resend = typeof Resend.Type
 

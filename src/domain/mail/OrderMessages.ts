@@ -2,7 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { OrderNotFound } from "../orders/Order.ts"
 import type { OrderId, OrderMessageId } from "../platform/ids/Id.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
-import { isMailAddress, Mails } from "./Mail.ts"
+import { normalizedMailbox } from "../platform/text/Email.ts"
+import { Mails } from "./Mail.ts"
 import { AddressNeeded, InvalidAddress } from "./OrderMails.ts"
 import { MessageLost, MessageNotFound, MessageWaits, type OrderMessage, type Resend } from "./OrderMessage.ts"
 import { type MessageFilter, OrderMessageRepo, type StoredMail } from "./OrderMessageRepo.ts"
@@ -48,7 +49,7 @@ export class OrderMessages extends Context.Service<OrderMessages>()("stoa/domain
       if (message.outcome === "queued") return yield* new MessageWaits()
       const to = request.to ?? buyer.email ?? shown(message).to
       if (to === null) return yield* new AddressNeeded()
-      if (!isMailAddress(to)) return yield* new InvalidAddress()
+      if (normalizedMailbox(to) === undefined) return yield* new InvalidAddress()
       const sent = message.content === null ? undefined : yield* mails.sendAgain(message.id, message.content, to)
       const again = sent === undefined ? undefined : yield* repo.find(orderId, sent)
       return again === undefined ? yield* new MessageLost() : shown(again)

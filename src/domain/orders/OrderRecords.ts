@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { newId, type OrderId, type OrderNoteId } from "../platform/ids/Id.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
+import { emailKey } from "../platform/text/Email.ts"
 import { CustomerOrders } from "./CustomerOrders.ts"
 import { OrderNotFound } from "./Order.ts"
 import { type NewNote, NoteNotFound, type OrderNote } from "./OrderHistory.ts"
@@ -61,7 +62,7 @@ export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/o
 const termsOf = (text: string): LookupTerms => ({
   number: text.toUpperCase(),
   digits: /^\d{1,19}$/.test(text) ? text.padStart(6, "0") : null,
-  beginning: text.toLowerCase()
+  beginning: emailKey(text)
 })
 
 const newNote = Effect.fnUntraced(function*(orderId: OrderId, { text, visibility = "internal" }: NewNote) {

@@ -8,6 +8,7 @@ import { ownPage } from "../platform/paging/OwnPageRepo.ts"
 import { offsetOf, type PageRequest } from "../platform/paging/Paging.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
+import { emailKeyOf } from "../platform/text/Email.ts"
 import { OrderHit } from "./Order.ts"
 import { type NoteVisibility, OrderNote, TimelineEntry } from "./OrderHistory.ts"
 
@@ -150,7 +151,7 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
         sql`${sql.literal(column)} ~>=~ ${beginning} and ${sql.literal(column)} ~<~ ${beginning + last}`
       return yield* decoding(sql, OrderHit)`with people as materialized (
           (select id from customers_read where organization_id = ${organization} and erased_at is null
-            and ${begins("lower(email)")} limit ${lookupSize})
+            and ${begins(emailKeyOf("email"))} limit ${lookupSize})
           union (select id from customers_read where organization_id = ${organization} and erased_at is null
             and ${begins("lower(coalesce(first_name, '') || ' ' || coalesce(last_name, ''))")} limit ${lookupSize})
           union (select id from customers_read where organization_id = ${organization} and erased_at is null
@@ -161,7 +162,7 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
             and o.order_number = 'ORD-' || lpad(c.year::text, 4, '0') || '-' || ${digits}::text
             where c.organization_id = ${organization} and ${digits}::text is not null
           union (select id from orders where organization_id = ${organization} and email is not null
-            and ${begins("lower(email)")} limit ${lookupSize})
+            and ${begins(emailKeyOf("email"))} limit ${lookupSize})
           union select theirs.id from people p cross join lateral (select o.id from orders o
             where o.organization_id = ${organization} and o.customer_id = p.id and o.customer_id is not null
             order by o.placed_at desc, o.id desc limit ${lookupSize}) theirs)

@@ -6,6 +6,7 @@ import { type CustomerId, isUuid } from "../platform/ids/Id.ts"
 import { totalOf } from "../platform/paging/ListTotalsRepo.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
 import { decoding } from "../platform/records/Rows.ts"
+import { emailKey, emailKeyOf } from "../platform/text/Email.ts"
 import { isOrderNumber, SpentIn } from "./Order.ts"
 import { orderStatements } from "./OrderStatements.ts"
 import { OrderStatus } from "./OrderStatus.ts"
@@ -21,6 +22,8 @@ const isStatus = Schema.is(OrderStatus)
 const ownerOf = (column: string) => `jsonb_build_object('orderId', claimed.id, 'customerId', ${column})`
 
 const ofCustomers = (sql: SqlClient.SqlClient) => {
+  const key = sql.literal(emailKeyOf("email"))
+
   const spent = Effect.fn("OrderRepo.spent")(function*(customerId: CustomerId) {
     return yield* decoding(sql, SpentIn)`select currency, count(*) as count,
         sum(grand_total - refunded_total)::float8 as spent
@@ -37,7 +40,7 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
 
   const hasGuestOrders = Effect.fn("OrderRepo.hasGuestOrders")(function*(email: string) {
     const rows = yield* sql`select 1 from orders where organization_id = ${yield* currentOrganization}
-      and lower(email) = lower(${email}) and customer_id is null and email is not null limit 1`
+      and ${key} = ${emailKey(email)} and customer_id is null and email is not null limit 1`
     return rows.length > 0
   }, Effect.orDie)
 
@@ -53,7 +56,7 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
     })
     const rows = yield* sql`with claimed as (
         update orders set customer_id = ${customerId}::uuid, updated_at = now()
-        where organization_id = ${actor.organizationId} and lower(email) = lower(${email}) and customer_id is null
+        where organization_id = ${actor.organizationId} and ${key} = ${emailKey(email)} and customer_id is null
           and email is not null
         returning id, customer_id),
       entries as (${entries})

@@ -1,5 +1,6 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
+import { normalizesEmails } from "../platform/text/NormalizedEmailsRepo.ts"
 
 export const migrations = {
   "0001_orders": statements(
@@ -269,5 +270,6 @@ export const migrations = {
     "create index order_mails_listed on order_mails (organization_id, at desc, id desc)",
     "create index order_mails_by_outcome on order_mails (organization_id, outcome, at desc, id desc)",
     ...countedBy({ table: "order_mails", part: (row) => `${row}.outcome` })
-  )
+  ),
+  "0014_normalized_emails": normalizesEmails("orders")
 }

@@ -2,10 +2,11 @@ import { Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { CustomerId, OrderId, PromotionId } from "../platform/ids/Id.ts"
 import { Table } from "../platform/records/Table.ts"
+import { emailKeyOf } from "../platform/text/Email.ts"
 import { Time } from "../platform/text/Time.ts"
 
 const keyOfEmail = (email: string) =>
-  `'email:' || encode(sha256(convert_to(lower(nullif(trim(${email}), '')), 'UTF8')), 'hex')`
+  `'email:' || encode(sha256(convert_to(nullif(${emailKeyOf(`trim(${email})`)}, ''), 'UTF8')), 'hex')`
 
 /**
  * Keys that count the use of a promotion by one buyer: the profile, its address and that of the cart, so that a guest

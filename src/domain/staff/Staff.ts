@@ -7,6 +7,7 @@ import { forbidden, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { isUuid, newId } from "../platform/ids/Id.ts"
 import { wholeList } from "../platform/paging/Paging.ts"
 import { StoreSettings } from "../platform/settings/StoreSettings.ts"
+import { emailKey } from "../platform/text/Email.ts"
 import type { Invitation } from "./StaffMember.ts"
 import { type MemberState, StaffRepo } from "./StaffRepo.ts"
 
@@ -78,7 +79,7 @@ export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
       const invitation: Invitation = {
         id: newId(),
         organizationId: actor.organizationId,
-        email: email.toLowerCase(),
+        email: emailKey(email),
         role,
         status: "pending",
         expiresAt: DateTime.toDateUtc(DateTime.add(now, { days: 7 })),

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../platform/ids/Id.ts"
+import { Email } from "../platform/text/Email.ts"
 import { ShortText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
@@ -35,7 +36,7 @@ export type StaffRole = typeof StaffRole.Type
 export const NewStaffMember = Schema.Struct({ userId: Uuid, role: ShortText })
 
 export const NewInvitation = Schema.Struct({
-  email: Schema.String.check(Schema.isPattern(/^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$/), Schema.isMaxLength(254)),
+  email: Email,
   role: ShortText
 })
 

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { Email, Mailbox } from "../../domain/platform/text/Email.ts"
 import { PersonName, PictureUrl, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { ParameterPrefixes } from "../middleware/FieldHandling.ts"
@@ -19,7 +20,6 @@ import {
 } from "./AuthRecords.ts"
 
 const provider = { provider: Schema.String }
-const Email = ShortText
 const optionalText = Schema.optional(Reference)
 const password = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128))
 
@@ -112,7 +112,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   post(
     "requestPasswordReset",
     "/api/auth/request-password-reset",
-    Schema.Struct({ email: Email, redirectTo: optionalText }),
+    Schema.Struct({ email: Mailbox, redirectTo: optionalText }),
     Schema.Struct({ status: Schema.Boolean, message: Schema.String }),
     "Send a mail with a link that sets a new password",
     "The answer is the same for addresses without an account."
@@ -134,7 +134,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   post(
     "sendVerificationEmail",
     "/api/auth/send-verification-email",
-    Schema.Struct({ email: Email, callbackURL: optionalText }),
+    Schema.Struct({ email: Mailbox, callbackURL: optionalText }),
     Done,
     "Send the mail with the link that verifies an address again"
   ),

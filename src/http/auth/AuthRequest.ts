@@ -8,6 +8,7 @@ import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
 import { nonceHeader, noncesIn, withoutNonce } from "./AddressVerification.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
+import { bodyWithAlias, jsonWithoutAlias } from "./EmailAlias.ts"
 
 /** False when the recipient got too many mails of a kind. The response stays the same. */
 export const MailLimit = Context.Reference<(kind: string, to: string) => Effect.Effect<boolean>>(
@@ -91,7 +92,7 @@ export const toWeb = ({ body, request, url }: Guarded): Request => {
   const headers = headersFor(request)
   headers.delete("content-type")
   if (Option.isSome(body)) headers.set("content-type", "application/json")
-  const text = Option.map(body, (value) => JSON.stringify(value))
+  const text = Option.map(body, (value) => JSON.stringify(bodyWithAlias(value)))
   return new Request(url, { method: request.method, headers, ...Option.isSome(text) && { body: text.value } })
 }
 
@@ -143,7 +144,7 @@ const withOwnToken = (text: string, signed: string | undefined): string => {
 }
 
 const fromWeb = Effect.fnUntraced(function*(response: Response) {
-  const text = yield* Effect.promise(() => response.text())
+  const text = jsonWithoutAlias(yield* Effect.promise(() => response.text()))
   const { cookies, headers } = HttpServerResponse.fromWeb(new Response(null, response))
   const { "content-length": _length, "content-type": contentType, ...kept } = headers
   const answer = response.status >= 400

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { Email, Mailbox } from "../../domain/platform/text/Email.ts"
 import { PersonName, PictureUrl, Reference, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { ParameterPrefixes } from "../middleware/FieldHandling.ts"
@@ -10,7 +11,7 @@ import { act, AuthCaller, AuthSession, AuthUser, Done, get, post, SignedUp, Succ
 
 const SignUp = Schema.Struct({
   name: PersonName,
-  email: ShortText,
+  email: Email,
   password: Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128)),
   image: Schema.optional(PictureUrl),
   callbackURL: Schema.optional(Reference),
@@ -18,7 +19,7 @@ const SignUp = Schema.Struct({
 }).annotate({ identifier: "SignUp" })
 
 const SignIn = Schema.Struct({
-  email: ShortText,
+  email: Mailbox,
   password: Reference,
   callbackURL: Schema.optional(Reference),
   rememberMe: Schema.optional(Schema.Boolean)

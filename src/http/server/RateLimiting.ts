@@ -13,6 +13,7 @@ import {
   type Standing,
   tighter
 } from "../../domain/platform/ratelimits/RateLimits.ts"
+import { emailKey } from "../../domain/platform/text/Email.ts"
 import type { Caller } from "../access/Actors.ts"
 import type { OwnRate } from "../middleware/Access.ts"
 import { withoutMapping } from "./Origins.ts"
@@ -67,7 +68,7 @@ const subjectOf = (request: AddressedRequest, caller: Caller): string => {
 
 /** Whose sign-ins and mails are counted together, however the address is written. */
 export const emailSubject = (email: string): string =>
-  `email:${createHash("sha256").update(email.trim().toLowerCase()).digest("hex")}`
+  `email:${createHash("sha256").update(emailKey(email)).digest("hex")}`
 
 const orRefuse = Effect.flatMap((admitted: boolean) => admitted ? Effect.void : Effect.fail(TooManyRequests.of()))
 

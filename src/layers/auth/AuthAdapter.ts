@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { insertRecorded, recordedChange } from "../../domain/auth/AuthChangeLogRepo.ts"
 import { type Actor, CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { aliasOf, withoutAlias } from "../../http/auth/EmailAlias.ts"
 import { columnOf, type Condition, conditionOf, sessionTokens } from "./AuthConditions.ts"
 import { SessionFactor } from "./AuthGuards.ts"
 import type { AuthScope } from "./AuthScope.ts"
@@ -72,6 +73,14 @@ type Body = (sql: Sql, actor: Actor) => Effect.Effect<ReadonlyArray<Row>, SqlErr
 
 const first = <T>(rows: ReadonlyArray<T>): T | null => rows[0] ?? null
 
+const inEmail = (convert: (email: string) => string, field: string, value: unknown): unknown => {
+  const converted = (one: unknown) => typeof one === "string" ? convert(one) : one
+  return field !== "email" ? value : Array.isArray(value) ? value.map(converted) : converted(value)
+}
+
+const inRow = (convert: (email: string) => string, row: Row): Row =>
+  "email" in row ? { ...row, email: inEmail(convert, "email", row["email"]) } : row
+
 const statementsOf = (scope: AuthScope, tools: Tools) => {
   const tokens = sessionTokens(scope)
   const models = new Map<string, ReturnType<typeof modelOf>>()
@@ -80,15 +89,18 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
     models.set(name, model)
     return model
   }
-  const matches = (sql: Sql, model: string, where: ReadonlyArray<Condition> = []) =>
-    conditionOf(sql, tokens.conditions(model, where), known(model).isUuid)
+  const matches = (sql: Sql, model: string, where: ReadonlyArray<Condition> = []) => {
+    const conditions = where.map((one) => ({ ...one, value: inEmail(withoutAlias, one.field, one.value) }))
+    return conditionOf(sql, tokens.conditions(model, conditions), known(model).isUuid)
+  }
   const statement = (body: Body) =>
     scope.statement(
       Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.flatMap(CurrentActor, (actor) => body(sql, actor)))
     )
   return {
     matches,
-    written: tokens.written,
+    written: (model: string, row: Row, where?: ReadonlyArray<Condition>): Row =>
+      tokens.written(model, inRow(withoutAlias, row), where),
     listed: (sql: Sql, model: string, select: ReadonlyArray<string> = []): Statement.Fragment =>
       select.length === 0
         ? sql`*`
@@ -101,7 +113,9 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
       model: string,
       body: Body
     ): Promise<ReadonlyArray<T>> =>
-      statement(body).then((rows) => rows.map((row) => tokens.shown(model, known(model).toFields(row)) as T)),
+      statement(body).then((rows) =>
+        rows.map((row) => tokens.shown(model, inRow(aliasOf, known(model).toFields(row))) as T)
+      ),
     count: (body: Body): Promise<number> => statement(body).then((rows) => Number(rows[0]?.["count"] ?? 0))
   }
 }

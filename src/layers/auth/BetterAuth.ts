@@ -7,6 +7,7 @@ import { type Mail, Mails } from "../../domain/mail/Mail.ts"
 import { CacheInvalidation } from "../../domain/platform/access/CacheInvalidation.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import { clientAddressHeader, MailLimit } from "../../http/auth/AuthRequest.ts"
+import { withoutAlias } from "../../http/auth/EmailAlias.ts"
 import { linkIn, RequestOrganization } from "../access/StoreResolution.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
@@ -72,7 +73,7 @@ const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions
 const claimFor = ({ claims, organizationId }: AuthParts, user: Omit<VerifiedUser, "organizationId">) =>
   Effect.flatMap(
     RequestOrganization,
-    (found) => claims.claim({ ...user, organizationId: found ?? organizationId })
+    (found) => claims.claim({ ...user, email: withoutAlias(user.email), organizationId: found ?? organizationId })
   )
 
 const onPage = (url: string, page: AuthSettings["verificationPage"]): string => {
@@ -96,7 +97,7 @@ const mailOptions = (parts: AuthParts) => {
     sendResetPassword: ({ url, user }: { readonly url: string; readonly user: { email: string; name: string } }) =>
       send((organizationId) => ({
         template: "password-reset",
-        to: user.email,
+        to: withoutAlias(user.email),
         organizationId,
         data: { resetUrl: url, userName: user.name }
       })),
@@ -105,7 +106,7 @@ const mailOptions = (parts: AuthParts) => {
       sendVerificationEmail: ({ url, user }) =>
         send((found) => ({
           template: "email-verification",
-          to: user.email,
+          to: withoutAlias(user.email),
           organizationId: found,
           data: {
             verifyUrl: linkIn(onPage(url, settings.verificationPage), found, organizationId),

@@ -13,6 +13,7 @@ import {
   nonceOf,
   type OpenedLink
 } from "../../http/auth/AddressVerification.ts"
+import { withoutAlias } from "../../http/auth/EmailAlias.ts"
 import { RequestId } from "../../http/server/RequestId.ts"
 import { RequestStore } from "../access/StoreResolution.ts"
 import { AppConfig } from "../config/AppConfig.ts"
@@ -67,7 +68,7 @@ const readToken = (token: string, secret: string, now: number) => {
   const claims = isSigned ? decode(Buffer.from(payload, "base64url").toString("utf8")) : Option.none()
   if (Option.isNone(claims)) return dead("INVALID_TOKEN")
   const { email, exp, userId } = claims.value
-  return exp * 1_000 <= now ? dead("TOKEN_EXPIRED") : { _tag: "Alive", email, userId } as const
+  return exp * 1_000 <= now ? dead("TOKEN_EXPIRED") : { _tag: "Alive", email: withoutAlias(email), userId } as const
 }
 
 const isSameBrowser = (kept: string | null, nonce: string | undefined): boolean =>

@@ -1,7 +1,8 @@
 import { Effect, Redacted } from "effect"
-import { isMailAddress, type MailTemplate } from "../../domain/mail/Mail.ts"
+import { type MailTemplate } from "../../domain/mail/Mail.ts"
 import type { MailLocales } from "../../domain/mail/MailContent.ts"
 import { type Mailing, withPluginMails } from "../../domain/mail/PluginMails.ts"
+import { normalizedMailbox } from "../../domain/platform/text/Email.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
 import { canonicalLocale } from "../mail/MailTexts.ts"
 import type { MailAdapter } from "../mail/MailTransport.ts"
@@ -92,7 +93,7 @@ const smtpOf = (
   const [host = "", user, pass = Redacted.make("")] = [pick("host"), pick("user"), pick("pass")]
   const secure = pick("secure") ?? pick("port") === 465
   if (host === "") problems.missing("email.smtp.host", "a host name")
-  if (!isMailAddress(from)) problems.refuse("email.from", from, "the address of the sender")
+  if (normalizedMailbox(from) === undefined) problems.refuse("email.from", from, "the address of the sender")
   const mustEncrypt = (environment === "production" || user !== undefined) && !isLoopback(host)
   return {
     ...same,

@@ -1,20 +1,14 @@
 import { Duration, Effect, Layer, Metric, Schema } from "effect"
 import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { declineHeaders, type MailCategory } from "../../domain/mail/DeclineLink.ts"
-import {
-  isMailAddress,
-  isPluginMail,
-  type Mail,
-  type MailContent,
-  Mails,
-  type MailTemplate
-} from "../../domain/mail/Mail.ts"
+import { isPluginMail, type Mail, type MailContent, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { MailChoices } from "../../domain/mail/MailChoices.ts"
 import { type NotedMail, OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { currentOrganization } from "../../domain/platform/access/Actor.ts"
 import { newId, OrderMessageId } from "../../domain/platform/ids/Id.ts"
 import { Jobs, type NewJob } from "../../domain/platform/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Retries, type Task } from "../../domain/platform/tasks/Task.ts"
+import { normalizedMailbox } from "../../domain/platform/text/Email.ts"
 import { EncryptedMail, encryptMail, openMail, orderOf } from "./MailEncryption.ts"
 import { MailSettings, renderMail } from "./MailTexts.ts"
 import { MailDelayed, MailRefused, MailTransport, withoutPrivate } from "./MailTransport.ts"
@@ -101,7 +95,7 @@ export const queuedMailsLayer = Layer.effect(
 
     const sendAll = Effect.fn("Mails.sendAll")(function*(mails: ReadonlyArray<Mail>, idempotencyKey?: string) {
       const wanted = mails.filter(({ template }) => sends(template))
-      const sendable = wanted.filter(({ to }) => isMailAddress(to))
+      const sendable = wanted.filter(({ to }) => normalizedMailbox(to) !== undefined)
       const skipped = yield* Effect.forEach(wanted.filter((mail) => !sendable.includes(mail)), skip)
       const queued = sendable.length === 0 ? [] : yield* enqueue(sendable, idempotencyKey)
       yield* orders.note([...skipped.flat(), ...queued])

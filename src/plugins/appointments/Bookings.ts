@@ -16,7 +16,7 @@ import {
   SentMoment
 } from "stoa/plugin"
 import { all, type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
-import { namedCustomer, requireEmail } from "./Customers.ts"
+import { namedCustomer, requireOwnEmail } from "./Customers.ts"
 import { day, minute } from "./LocalTime.ts"
 import { type AppointmentSettings, momentBefore, notifyCustomer, notifyProvider } from "./Notices.ts"
 import { askedOf, isStep, type Offer, offersOf, timeOf } from "./Openings.ts"
@@ -164,7 +164,7 @@ export const book = Effect.fn("Bookings.book")(function*(
   /** When it is given up unless it was paid; null: it is paid at the visit. */
   payBy: Date | null = null
 ) {
-  yield* requireEmail(actor, rest.customerEmail)
+  yield* requireOwnEmail(actor, rest.customerEmail)
   const customer = yield* namedCustomer(tools, actor, customerId)
   // Moving an appointment has this turn before it locks providers.
   yield* tools.db.turn(bookings)

@@ -1,6 +1,7 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
   dueTask,
+  email,
   inputOf,
   oneOf,
   ownedBy,
@@ -15,7 +16,7 @@ import {
 } from "stoa/plugin"
 import { firstWaiting } from "./AppointmentsRepo.ts"
 import { type Booking, manage, providers, routes, serviceTypes, type Tools } from "./AppointmentTables.ts"
-import { booker, customerOf, requireEmail } from "./Customers.ts"
+import { booker, customerOf, requireOwnEmail } from "./Customers.ts"
 import { type AppointmentSettings, notify } from "./Notices.ts"
 import { isStep, timeOf } from "./Openings.ts"
 
@@ -25,7 +26,7 @@ export const waiting = table("appointment_waiting_list", {
   providerId: uuid.references(providers).nullable,
   customerId: text,
   customerName: text,
-  customerEmail: text,
+  customerEmail: email,
   earliest: timestamp,
   latest: timestamp,
   status: oneOf(["waiting", "offered", "booked", "expired"]).default("waiting"),
@@ -157,7 +158,7 @@ export const waitingListRoutes = (settings: AppointmentSettings) => [
       }),
       answer: Effect.fnUntraced(function*(call) {
         const { actor, db, input } = call
-        yield* requireEmail(actor, input.customerEmail)
+        yield* requireOwnEmail(actor, input.customerEmail)
         const earliest = yield* timeOf(call, input.providerId, input.earliest)
         const latest = yield* timeOf(call, input.providerId, input.latest, "end")
         return yield* db.table(waiting)

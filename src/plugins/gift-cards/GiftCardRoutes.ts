@@ -2,6 +2,7 @@ import { DateTime, Effect, Schema, Struct } from "effect"
 import {
   CurrencyCode,
   CustomerId,
+  Email,
   FreeText,
   group,
   listOf,
@@ -33,7 +34,6 @@ const routes = group("Gift cards", "/gift-cards")
 const permission = "gift-cards:admin"
 const MinorUnits = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 }))
 const Note = FreeText.check(Schema.isBetweenLength(1, 500))
-const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 const shown = (card: Card) => Effect.map(DateTime.nowAsDate, (at) => cardView(card, at))
 const view: View<typeof cards, typeof CardView.Type> = {
   success: CardView,

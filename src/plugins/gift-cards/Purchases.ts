@@ -1,6 +1,7 @@
 import { Array, DateTime, Effect, Schema } from "effect"
 import {
   allocate,
+  Email,
   invalid,
   Moment,
   newId,
@@ -39,7 +40,7 @@ const wishedFor = Effect.fnUntraced(function*({ email, metadata, orderMetadata }
   }
   return {
     // The buyer hands a card over whose receiver is not named.
-    recipientEmail: (yield* read("recipientEmail", text(254))) ?? email,
+    recipientEmail: (yield* read("recipientEmail", Email)) ?? email,
     senderName: yield* read("senderName", text(255)),
     personalMessage: yield* read("personalMessage", text(500)),
     deliverAt: yield* read("deliverAt", Moment)

@@ -26,6 +26,7 @@ export {
   boolean,
   date,
   decimal,
+  email,
   idOf,
   integer,
   integerBetween,
@@ -188,6 +189,14 @@ export { allocate } from "../../domain/platform/money/Money.ts"
 export { Amount } from "../../domain/platform/money/Money.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/platform/paging/Paging.ts"
 export { GiveUp, RetryIn } from "../../domain/platform/tasks/Task.ts"
+export {
+  Email,
+  emailKey,
+  emailKeyOf,
+  Mailbox,
+  normalizedEmail,
+  normalizedMailbox
+} from "../../domain/platform/text/Email.ts"
 export { FreeText, StorableObject, Text } from "../../domain/platform/text/Storable.ts"
 export {
   isWindow,

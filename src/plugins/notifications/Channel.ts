@@ -1,19 +1,23 @@
 import { Data, Effect } from "effect"
-import type { PluginContext } from "stoa/plugin"
+import { normalizedMailbox, type PluginContext } from "stoa/plugin"
 
 /** Ways on which a notification goes out; `in_app` is the inbox at `/api/me/notifications`. */
 export const channels = ["email", "sms", "push", "print", "in_app"] as const
 export type Channel = typeof channels[number]
 
-const forms: { readonly [C in Channel]?: { readonly form: RegExp; readonly words: string } } = {
-  email: { form: /^(?=.{3,254}$)[^\s@]+@[^\s@]+$/, words: "an e-mail address" },
-  sms: { form: /^\+?(?=.{1,40}$)[\d ()./-]*\d$/, words: "a telephone number" }
+const telephone = /^\+?(?=.{1,40}$)[\d ()./-]*\d$/
+
+const forms: {
+  readonly [C in Channel]?: { readonly admits: (to: string) => boolean; readonly words: string }
+} = {
+  email: { admits: (to) => normalizedMailbox(to) !== undefined, words: "an e-mail address" },
+  sms: { admits: (to) => telephone.test(to), words: "a telephone number" }
 }
 
 /** What a channel needs to reach a receiver, in words; null when this is one. */
 export const wantedBy = (channel: Channel, to: string): string | null => {
   const wanted = forms[channel]
-  return wanted === undefined || wanted.form.test(to) ? null : wanted.words
+  return wanted === undefined || wanted.admits(to) ? null : wanted.words
 }
 
 /** What an adapter sends. */

@@ -3,9 +3,11 @@ import {
   boolean,
   type CurrentActor,
   CustomerId,
+  emailKey,
   idOf,
   inputOf,
   invalid,
+  normalizedEmail,
   notFound,
   oneOf,
   type PluginCall,
@@ -82,13 +84,15 @@ export const destined = <P extends typeof Wish.Type>(
   preference: P,
   own: { readonly email: string | null; readonly phone: string | null } | undefined
 ): Effect.Effect<P, NoDestination | NotOwnAddress> => {
-  const { channel, destination, isEnabled } = preference
+  const { channel, destination: sent, isEnabled } = preference
   if (!isEnabled) return Effect.succeed({ ...preference, destination: null })
+  const destination = sent && channel === "email" ? normalizedEmail(sent) ?? sent : sent
   const wanted = destination ? wantedBy(channel, destination) : null
   if (wanted !== null) return Effect.fail(new NoDestination(wanted))
-  if (!destination || own === undefined || channel === "push") return Effect.succeed(preference)
-  const [address, words] = channel === "email"
-    ? [own.email, "the e-mail address"]
-    : [channel === "sms" ? own.phone : null, "the telephone number"]
-  return destination === address ? Effect.succeed(preference) : Effect.fail(new NotOwnAddress(words))
+  const found = { ...preference, ...(destination === undefined ? {} : { destination }) }
+  if (!destination || own === undefined || channel === "push") return Effect.succeed(found)
+  const [isOwn, words] = channel === "email"
+    ? [emailKey(destination) === emailKey(own.email ?? ""), "the e-mail address"]
+    : [channel === "sms" && destination === own.phone, "the telephone number"]
+  return isOwn ? Effect.succeed(found) : Effect.fail(new NotOwnAddress(words))
 }

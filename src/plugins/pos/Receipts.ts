@@ -1,14 +1,5 @@
 import { Effect, Option, Schema } from "effect"
-import {
-  FreeText,
-  invalid,
-  InvalidTransition,
-  mailTemplate,
-  moneyText,
-  OrderId,
-  type PluginCall,
-  Time
-} from "stoa/plugin"
+import { Email, invalid, InvalidTransition, mailTemplate, moneyText, OrderId, type PluginCall, Time } from "stoa/plugin"
 import { PrintQueue } from "../notifications/index.ts"
 import { fiscalRecords, FiscalView } from "./FiscalRecords.ts"
 import { netOf, TaxPart, transactions } from "./Sales.ts"
@@ -190,8 +181,6 @@ const printReceipt = Effect.fnUntraced(function*(call: PluginCall, id: string) {
   const job = yield* queue.print({ type: "receipt", printerId: terminal.printerId, format: "esc_pos", content })
   return { printJobId: job.id }
 })
-
-const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 
 const mailReceipt = Effect.fnUntraced(function*(call: PluginCall, id: string, to: string) {
   const receipt = yield* receiptOf(call, id, false)

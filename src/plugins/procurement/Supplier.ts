@@ -4,8 +4,8 @@ import {
   CurrencyCode,
   date,
   document,
+  email,
   EntityId,
-  FreeText,
   idOf,
   inputOf,
   integerBetween,
@@ -27,7 +27,7 @@ export const suppliers = table("suppliers", {
   name: text,
   code: text.unique(),
   contactName: text.nullable,
-  contactEmail: text.nullable,
+  contactEmail: email.nullable,
   contactPhone: text.nullable,
   paymentTermsDays: integerBetween(0, 3_650).default(30),
   /** Of its prices and of orders to it. */
@@ -67,11 +67,8 @@ export type SupplierItem = RowOf<typeof supplierItems>
 
 const supplierWithItems = document({ head: suppliers, lines: supplierItems, parent: "supplierId" })
 
-const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
-
 const SupplierBody = Schema.Struct({
   ...inputOf(suppliers).fields,
-  contactEmail: Schema.optional(Schema.NullOr(Email)),
   currency: Schema.optional(CurrencyCode)
 })
 

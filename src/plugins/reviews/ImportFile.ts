@@ -1,6 +1,6 @@
 import { Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
-import { type CsvFile, EntityId, SentMoment, timeIn } from "stoa/plugin"
+import { type CsvFile, emailKey, EntityId, SentMoment, timeIn } from "stoa/plugin"
 import type { Review } from "./Review.ts"
 
 /** A row that is not imported, with a sentence. */
@@ -108,7 +108,7 @@ export const readRow = Effect.fnUntraced(function*({ cells, line, problem }: Csv
     createdAt: createdAt ?? options.now,
     importKey: createHash("sha256").update(JSON.stringify(recognized)).digest("hex"),
     /** Finds the customer, and is not stored. */
-    email: cells.get("reviewer_email")?.trim().toLowerCase()
+    email: emailKey(cells.get("reviewer_email") ?? "") || undefined
   }
 })
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CustomerId, EntityId, rowsOf, statement } from "stoa/plugin"
+import { CustomerId, emailKeyOf, EntityId, rowsOf, statement } from "stoa/plugin"
 
 const products = rowsOf(Schema.Struct({ id: EntityId, slug: Schema.String, skus: Schema.Array(Schema.String) }))
 
@@ -25,12 +25,13 @@ export const productsOf = statement(
 
 const customers = rowsOf(Schema.Struct({ id: CustomerId, email: Schema.String }))
 
-/** Customers by their addresses in small letters; locked, so that an erasure finds the reviews that are written of them. */
+/** Customers by the keys of their addresses (`emailKey`); locked, so that an erasure finds the reviews that are written of them. */
 export const customersBy = statement(
   "Imports.customers",
   function*(sql, organizationId, emails: ReadonlyArray<string>) {
-    return yield* customers(sql`select id, lower(email) as email from plugin_customers
-      where organization_id = ${organizationId} and lower(email) = any(${emails}::text[]) and erased_at is null
+    const key = sql.literal(emailKeyOf("email"))
+    return yield* customers(sql`select id, ${key} as email from plugin_customers
+      where organization_id = ${organizationId} and ${key} = any(${emails}::text[]) and erased_at is null
       order by id for share`)
   }
 )

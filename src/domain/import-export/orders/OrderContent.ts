@@ -2,6 +2,7 @@ import { Array, Equal, Result, Schema, Struct } from "effect"
 import { lineDetails } from "../../carts/Line.ts"
 import type { Order, OrderLine } from "../../orders/Order.ts"
 import type { Issue } from "../../platform/errors/ApiErrors.ts"
+import { emailKey } from "../../platform/text/Email.ts"
 import { orderTotals } from "../../pricing/Totals.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
 import { exportedReturn, returnIssues, returnsContent } from "./OrderReturns.ts"
@@ -168,7 +169,11 @@ export const sameOrder = (content: OrderContent, record: typeof StoredRecord.Typ
   const known = returns === undefined ? [] : storedReturns ?? []
   const texts = Object.entries(own).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
   return Equal.equals(
-    [{ ...Object.fromEntries(texts), email: own.email?.toLowerCase() }, lines, returns?.map(exportedReturn) ?? []],
-    [{ ...stored, email: stored.email?.toLowerCase() }, lineItems.map(lineContent), known]
+    [
+      { ...Object.fromEntries(texts), email: own.email && emailKey(own.email) },
+      lines,
+      returns?.map(exportedReturn) ?? []
+    ],
+    [{ ...stored, email: stored.email && emailKey(stored.email) }, lineItems.map(lineContent), known]
   )
 }

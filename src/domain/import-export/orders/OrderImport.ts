@@ -1,6 +1,5 @@
 import { Array, Effect, Result, Schema, Struct } from "effect"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
-import { Email } from "../../customers/Customer.ts"
 import { Order, orderNumber, StoredLine } from "../../orders/Order.ts"
 import { StatusChange } from "../../orders/OrderTable.ts"
 import { shownOrder } from "../../orders/ShownOrder.ts"
@@ -8,10 +7,12 @@ import { noPayment } from "../../orders/Tender.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundCalculation.ts"
 import { CurrentActor } from "../../platform/access/Actor.ts"
 import { linkTable, RowTable } from "../../platform/batching/RowBatch.ts"
+import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { type CustomerId, newId, type OrderId } from "../../platform/ids/Id.ts"
 import { Amount } from "../../platform/money/Money.ts"
 import { Table } from "../../platform/records/Table.ts"
 import { today } from "../../platform/text/BusinessDate.ts"
+import { emailKey, normalizedMailbox } from "../../platform/text/Email.ts"
 import { Time } from "../../platform/text/Time.ts"
 import { orderOwners } from "../CustomerImport.ts"
 import { type BatchContext, refused, upsertOf } from "../Upsert.ts"
@@ -53,7 +54,6 @@ const orderHistory = linkTable(
   StatusChange.mapFields(Struct.omit(["organizationId", "changedAt"]))
 )
 
-const isEmail = Schema.is(Email)
 
 const orderCounters = new RowTable(
   "order_counters",
@@ -88,10 +88,6 @@ export const orderImport = Effect.gen(function*() {
   return yield* upsertOf(load, (record, state, draft, index) => {
     const content = orderContent(record, state.now)
     if (Result.isFailure(content)) return Result.fail(content.failure)
-    if (typeof record.email === "string" && !isEmail(record.email)) {
-      const message = `'${record.email}' is no e-mail address: it is kept, and no mail is sent to it.`
-      draft.warnings.push({ path: "email", message, code: "format" })
-    }
     const stored = state.orders.get(record.orderNumber)
     if (stored !== undefined) {
       return !stored.isDraft && sameOrder(content.success, stored.record)
@@ -101,12 +97,13 @@ export const orderImport = Effect.gen(function*() {
     const own = ownNumberOf(record.orderNumber, state.year)
     const problem = numberProblem(own, state.counters, state.year)
     if (problem !== undefined) return refused("orderNumber", problem, "taken")
-    const customerId = state.owners.get(record.email?.toLowerCase() ?? "") ?? null
+    const customerId = state.owners.get(emailKey(record.email ?? "")) ?? null
     const order = newOrder(record, content.success, customerId, state.found[index] ?? [], state)
     const { refundedShipping, refundedValues } = refundedElsewhere(order)
     draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
     const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
     draft.put(importedLines, ...lines.map((line, at) => ({ ...line, position: at + 1 })))
+    draft.warnings.push(...unaddressed(record))
     putReturns(draft, order, content.success.returns ?? [], state.now)
     const { id: orderId, status } = order
     const entry = { fromStatus: status, toStatus: status, reason: "imported", changedBy: state.userId }
@@ -120,6 +117,14 @@ export const orderImport = Effect.gen(function*() {
     return Result.succeed("new")
   })
 })
+
+/** An old order keeps what it has instead of an address; no mail can go there. */
+const unaddressed = ({ email }: OrderRecord): ReadonlyArray<Issue> =>
+  !email || normalizedMailbox(email) !== undefined ? [] : [{
+    path: "email",
+    message: "email is no e-mail address. It is kept as given, and the order gets no mail.",
+    code: "format"
+  }]
 
 /** A product missing from the catalog gets an id that resolves to nothing, like a deleted one. */
 const newOrder = (

@@ -6,6 +6,7 @@ import { OrderStatus } from "../../orders/OrderStatus.ts"
 import { isoTime } from "../../platform/events/ChangeLogRepo.ts"
 import { Amount, CurrencyCode } from "../../platform/money/Money.ts"
 import { orderedJsonOf } from "../../platform/records/Table.ts"
+import { GivenEmail } from "../../platform/text/Email.ts"
 import { maybe, Units } from "../../platform/text/Fields.ts"
 import { FreeText, keyText, StorableObject } from "../../platform/text/Storable.ts"
 import { Moment } from "../../platform/text/Time.ts"
@@ -55,7 +56,7 @@ export const OrderRecord = Schema.Struct({
   status: OrderStatus,
   placedAt: Moment,
   /** One that is no address is kept with a warning: no mail is sent to it. */
-  email: maybe(FreeText.check(Schema.isMaxLength(1000))),
+  email: maybe(GivenEmail),
   currency: CurrencyCode,
   subtotal: maybe(Amount),
   discountTotal: maybe(Amount),

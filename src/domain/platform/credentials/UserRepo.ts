@@ -3,6 +3,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { decoding } from "../records/Rows.ts"
+import { emailKey } from "../text/Email.ts"
 
 const KnownUser = Schema.Struct({ id: Schema.String, email: Schema.String, name: Schema.String })
 
@@ -33,7 +34,7 @@ export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/platform/
       const { organizationId } = yield* CurrentActor
       // Only a verified address: anyone can sign up with a foreign one.
       const who = userId === undefined
-        ? sql`u.email = lower(${email ?? ""}) and u.email_verified`
+        ? sql`u.email = ${emailKey(email ?? "")} and u.email_verified`
         : sql`u.id = ${userId}::uuid`
       const [row] = yield* users`select u.id, u.email, u.name from users u
         where ${who} and ${isKnown(sql, organizationId)}`

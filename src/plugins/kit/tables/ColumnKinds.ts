@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { CustomerId, OrderId, Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
 import { TimeZone } from "../../../domain/platform/text/BusinessDate.ts"
+import { Email } from "../../../domain/platform/text/Email.ts"
 import { FreeText, objectUpTo, ofForm, ShopperObject, Text, upToBytes } from "../../../domain/platform/text/Storable.ts"
 import { isDay, Moment, Time, Until } from "../../../domain/platform/text/Time.ts"
 import { Column, type CoreRecord, plain, SecretColumn } from "./Column.ts"
@@ -16,6 +17,9 @@ export const text = Object.assign(anyText, {
 
 /** A text of up to 10,000 characters, empty included, without an index: a description, a reason, a file URL. */
 export const longText = new Column(FreeText.check(Schema.isMaxLength(10_000)), plain("text"))
+
+/** An e-mail address, as the complete service takes and stores it; a row that is older keeps what it has. */
+export const email = new Column(Schema.String, plain("text"), Email)
 
 /** One of these words; the database refuses others. */
 export const oneOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(words: Words) =>

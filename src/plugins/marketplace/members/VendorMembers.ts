@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { group, invalid, listOf, notFound, oneOf, type RowOf, table, Text, text, Uuid, uuid } from "stoa/plugin"
+import { group, invalid, listOf, Mailbox, notFound, oneOf, type RowOf, table, text, Uuid, uuid } from "stoa/plugin"
 import { Market } from "../Market.ts"
 import { owners, vendorRoles } from "../parties/VendorPortal.ts"
 import { ofKnownOwnVendor, ofVendor } from "../parties/VendorRows.ts"
@@ -20,7 +20,7 @@ type Role = RowOf<typeof vendorMembers>["role"]
 /** The person who is to act for a vendor, by id or by verified email address. */
 const NewMember = Schema.Struct({
   userId: Schema.optional(Uuid),
-  email: Schema.optional(Text),
+  email: Schema.optional(Mailbox),
   role: Schema.optional(vendorMembers.columns.role.schema)
 })
 

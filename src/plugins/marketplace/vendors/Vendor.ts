@@ -2,6 +2,8 @@ import { Effect, Schema } from "effect"
 import {
   Amount,
   amount,
+  Email,
+  email,
   fieldsOf,
   FreeText,
   inputOf,
@@ -29,7 +31,7 @@ export const payoutSchedules = ["daily", "weekly", "biweekly", "monthly", "manua
 export const vendors = table("marketplace_vendors", {
   name: text,
   slug: text.unique(),
-  email: text.nullable,
+  email: email.nullable,
   description: longText.nullable,
   logoUrl: longText.nullable,
   bannerUrl: longText.nullable,
@@ -111,7 +113,6 @@ export const WebAddress = FreeText.check(
   )
 )
 
-const Email = Text.check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { message: "must be an e-mail address" }))
 const Slug = Text.check(
   Schema.isPattern(/^[a-z0-9]+(-[a-z0-9]+)*$/, { message: "has lower case letters, digits and single hyphens" })
 )
