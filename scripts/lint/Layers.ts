@@ -22,7 +22,7 @@ const outward =
 /** Its index loads a Redis client at each start: import its modules one by one. */
 const platformIndex = /^@effect\/platform-node$/
 /** Everything from npm or Node except Effect and packages that only compute: hashes and identifiers. */
-const external = /^(?!effect(\/|$)|node:crypto$|uuid$)/
+const external = /^(?!effect(\/|$)|node:crypto$|uuid$|iso-3166$)/
 
 const core = ["domain", "domain repositories", "shared repositories"]
 

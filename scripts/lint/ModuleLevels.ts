@@ -5,7 +5,7 @@
 const levels: ReadonlyArray<string> = [
   "platform/ids platform/errors platform/ratelimits platform/database",
   "platform/text platform/records",
-  "platform/money platform/access",
+  "platform/money platform/access platform/addresses",
   "platform/settings platform/paging platform/idempotency",
   "platform/events",
   "platform/batching platform/resources platform/jobs platform/tenancy platform/credentials",

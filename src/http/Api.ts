@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { OrganizationKeysGroup, PermissionsGroup } from "./access/AccessApi.ts"
+import { AddressesGroup } from "./addresses/AddressesApi.ts"
 import { AnalyticsGroup } from "./analytics/AnalyticsApi.ts"
 import { AuditGroup } from "./audit/AuditApi.ts"
 import { AccountsGroup } from "./auth/AccountsApi.ts"
@@ -67,6 +68,7 @@ export const Api = HttpApi.make("stoa")
   .add(TaxRatesGroup)
   .add(ShippingGroup)
   .add(ShippingQuotesGroup)
+  .add(AddressesGroup)
   .add(InventoryGroup)
   .add(CartsGroup)
   .add(CheckoutGroup)

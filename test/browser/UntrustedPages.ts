@@ -40,7 +40,7 @@ const aVictim = Effect.gen(function*() {
     lastName: "L",
     line1: "Mill Lane 1",
     city: "Hay",
-    postalCode: "1",
+    postalCode: "SW1A 1AA",
     country: "GB"
   }
   const kept = yield* callFrom(page, "POST", "/api/me/addresses", { body: address })

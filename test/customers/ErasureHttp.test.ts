@@ -35,7 +35,7 @@ const aKnownCustomer = Effect.fnUntraced(function*(who: typeof asAdmin) {
     cartId: cart,
     paymentMethodId: "test",
     currency: "USD",
-    shippingAddress: { line1: street, city: "Town", postalCode: "1000", country: "NL" },
+    shippingAddress: { line1: street, city: "Town", postalCode: "1000 AA", country: "NL" },
     metadata: { memory }
   })
   yield* onDatabase((sql) =>

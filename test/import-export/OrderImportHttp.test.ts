@@ -108,7 +108,7 @@ withApp("imports of orders", (it) => {
       const [mug, card] = [yield* aProduct({ slug: "cup", price: 1999 }), yield* aProduct({ slug: "card", price: 333 })]
       const cart = yield* aCartWith(mug, 3)
       yield* addTo(cart, card, 7)
-      const address = { line1: "1 Main St", city: "Town", postalCode: "1", country: "NL" }
+      const address = { line1: "1 Main St", city: "Town", postalCode: "1000 AA", country: "NL" }
       const order = yield* checkOut(cart, { shippingAddress: address, metadata: { "=gift": "'yes" } })
       assert.strictEqual(order.status, 201, JSON.stringify(order.body))
       const back = yield* bought(mug)

@@ -134,7 +134,7 @@ withSharedApp("orders that staff creates", (it) => {
         const entityId = yield* aProduct()
         const customer = yield* api("POST", "/api/customers", { as: asAdmin, body: { firstName: "Eve" } })
         const customerId = customer.text("data.id")
-        const shippingAddress = { line1: "1 Way", city: "Town", postalCode: "1", country: "NL" }
+        const shippingAddress = { line1: "1 Way", city: "Town", postalCode: "1000 AA", country: "NL" }
         const said = { customerId, shippingAddress, email: "eve@example.com", note: "By telephone.", draft: true }
         const order = yield* anOrder(entityId, 1, said)
         assert.deepInclude(order.at("data"), { customerId, shippingAddress, isDraft: true })

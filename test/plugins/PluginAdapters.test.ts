@@ -53,7 +53,7 @@ const customs = definePlugin({
   }]
 })
 
-const shippingAddress = { line1: "1 Main St", city: "Town", postalCode: "1000", country: "NL" }
+const shippingAddress = { line1: "1 Main St", city: "Town", postalCode: "1000 AA", country: "NL" }
 
 layer(testAppLayer({ plugins: [customs] }), live)(
   "an adapter of a plugin",

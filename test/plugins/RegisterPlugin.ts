@@ -13,7 +13,7 @@ import {
   OrderId,
   type PaymentAdapter,
   PaymentDeclined,
-  ShippingAddress,
+  PostalAddress,
   table,
   Text,
   text,
@@ -36,7 +36,7 @@ const Sale = Schema.Struct({
   card: Schema.optional(Schema.Finite),
   shipping: Schema.optional(Schema.Finite),
   email: Schema.optional(Text),
-  handedOverAt: Schema.optional(ShippingAddress),
+  handedOverAt: Schema.optional(PostalAddress),
   stock: Schema.optional(Schema.Literals(["refuse", "allow"])),
   mails: Schema.optional(Schema.Boolean),
   /** Units of this are used up. */

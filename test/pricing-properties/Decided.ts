@@ -10,6 +10,7 @@ import type { Basket, PricedCart } from "../../src/domain/checkout/PricedCart.ts
 import { Customers } from "../../src/domain/customers/Customers.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { CurrentActor, systemActor } from "../../src/domain/platform/access/Actor.ts"
+import { countryCode, formatOf } from "../../src/domain/platform/addresses/CountryFormats.ts"
 import type { CheckoutFailed } from "../../src/domain/platform/errors/ApiErrors.ts"
 import { Hooks } from "../../src/domain/platform/hooks/Hooks.ts"
 import { type CartLineId, type CustomerId, newId, type TaxClassId } from "../../src/domain/platform/ids/Id.ts"
@@ -205,7 +206,14 @@ const basketOf = (shop: Shop, { currency, exempt, groups, lines }: Wish): Basket
 
 /** The address of a wish as requests write it. */
 export const addressOf = ({ address }: Wish) =>
-  address === null ? null : { ...address, line1: "1 Main St", city: "Town", postalCode: "1000" }
+  address === null
+    ? null
+    : {
+      ...address,
+      line1: "1 Main St",
+      city: "Town",
+      postalCode: formatOf(countryCode(address.country) ?? "US").postalCode?.example ?? null
+    }
 
 /** A price for quotes and checkouts, and the totals that the cart shows, or the refusals. */
 export interface Decision {

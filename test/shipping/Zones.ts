@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { countryCode, formatOf } from "../../src/domain/platform/addresses/CountryFormats.ts"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, at } from "../support/TestApp.ts"
@@ -10,7 +11,7 @@ export const rates = "/api/shipping/rates"
 export const to = (country: string, state?: string) => ({
   line1: "1 Main St",
   city: "Town",
-  postalCode: "12345",
+  postalCode: formatOf(countryCode(country) ?? "US").postalCode?.example ?? null,
   country,
   ...(state === undefined ? {} : { state })
 })

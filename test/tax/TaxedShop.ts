@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { countryCode, formatOf } from "../../src/domain/platform/addresses/CountryFormats.ts"
 import type { TaxAdapter, TaxRequest } from "../../src/domain/tax/TaxAdapter.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
@@ -6,7 +7,13 @@ import { type Answer, api, asAdmin, at } from "../support/TestApp.ts"
 
 /** Where the goods go. */
 export const to = (country: string, state?: string) => ({
-  shippingAddress: { line1: "1 Main St", city: "Town", postalCode: "1000", country, ...(state && { state }) }
+  shippingAddress: {
+    line1: "1 Main St",
+    city: "Town",
+    postalCode: formatOf(countryCode(country) ?? "US").postalCode?.example ?? null,
+    country,
+    ...(state && { state })
+  }
 })
 
 /** Makes a class of tax and gives its answer. */

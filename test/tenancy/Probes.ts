@@ -306,6 +306,7 @@ export const refusedAnyway = probe("DELETE", entity)
 
 /** Routes that name no record. The event of a provider names its order itself (Webhook.test.ts). */
 export const nameless: ReadonlySet<string> = new Set([
+  "GET /api/addresses/formats",
   "GET /api/health",
   "GET /api/ready",
   "GET /health/live",

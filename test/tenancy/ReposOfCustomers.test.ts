@@ -60,7 +60,7 @@ const Repos = Layer.mergeAll(
 const page = { page: 1, limit: 9 }
 const at = new Date("2026-01-01")
 const address = { type: "shipping", first_name: "a", last_name: "b", line1: "c", city: "d", country: "e" }
-const sent = { type: "shipping", firstName: "x", lastName: "x", line1: "x", city: "x", country: "x" } as const
+const sent = { type: "shipping", firstName: "x", lastName: "x", line1: "x", city: "x", country: "NL" } as const
 
 /** A customer with an address, a note, a group, an order with a file, and a cart; a key and a failed job of the store. */
 const aCustomer = Effect.gen(function*() {

@@ -60,6 +60,7 @@ export const anAddress = {
   lastName: "Buyer",
   line1: "1 Main St",
   city: "Town",
+  postalCode: "1000 AA",
   country: "NL",
   isDefault: true
 }

@@ -1,9 +1,9 @@
 import { Schema, Struct } from "effect"
+import { addressIn, KeptAddress, PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { CurrencyCode } from "../platform/money/Money.ts"
 import { Email } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, ShortText, Text } from "../platform/text/Storable.ts"
-import { ShippingAddress } from "./Contact.ts"
 
 export const maxTenders = 10
 
@@ -12,8 +12,8 @@ export const GiftCardCode = FreeText.check(Schema.isBetweenLength(4, 64))
 export const PromotionCodes = Schema.Array(ShortText).check(Schema.isMaxLength(50))
 
 const shown = {
-  shippingAddress: Schema.NullOr(ShippingAddress),
-  billingAddress: Schema.NullOr(ShippingAddress),
+  shippingAddress: Schema.NullOr(KeptAddress),
+  billingAddress: Schema.NullOr(KeptAddress),
   shippingRateId: Schema.NullOr(Schema.String),
   promotionCodes: Schema.Array(Schema.String),
   note: Schema.NullOr(Schema.String),
@@ -44,8 +44,15 @@ export const noChoices: CartChoices = {
   giftCards: []
 }
 
+/** Reads the addresses as requests are read; one that is older than their rule is marked. */
+export const withAddresses = <C extends Partial<CartChoices>>(stored: C): C => ({
+  ...stored,
+  ...(stored.shippingAddress ? { shippingAddress: addressIn(stored.shippingAddress) } : {}),
+  ...(stored.billingAddress ? { billingAddress: addressIn(stored.billingAddress) } : {})
+})
+
 /** Adds the fields that a row leaves out. */
-export const readChoices = (stored: Partial<CartChoices>): CartChoices => ({ ...noChoices, ...stored })
+export const readChoices = (stored: Partial<CartChoices>): CartChoices => ({ ...noChoices, ...withAddresses(stored) })
 
 export const ShownChoices = Schema.Struct({ ...shown, giftCards: Schema.Array(ShownCard) })
 
@@ -56,8 +63,8 @@ export const shownChoices = ({ giftCards, ...choices }: CartChoices): typeof Sho
 
 /** Fields that `POST /carts` takes too. Absent stays, null takes away. */
 export const sentChoices = {
-  shippingAddress: maybe(ShippingAddress),
-  billingAddress: maybe(ShippingAddress),
+  shippingAddress: maybe(PostalAddress),
+  billingAddress: maybe(PostalAddress),
   shippingRateId: maybe(Text.annotate({ description: "One of totals.shippingRates." })),
   promotionCodes: maybe(PromotionCodes.annotate({ examples: [["WELCOME10"]] })),
   giftCardCodes: maybe(

@@ -1,10 +1,11 @@
 import { Schema } from "effect"
-import type { ShippingAddress } from "../carts/Contact.ts"
 import { ListPrice } from "../carts/Line.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { OrderTax, orderTaxes } from "../orders/Order.ts"
+import { countryCode } from "../platform/addresses/CountryFormats.ts"
+import { lacksState, type PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
-import { Requirement } from "../platform/settings/StoreSettings.ts"
+import { Requirement, type Settings } from "../platform/settings/StoreSettings.ts"
 import { payable } from "../pricing/Totals.ts"
 import { type ShippingOption, shownOption } from "../shipping/ShippingRules.ts"
 import { Quote, ShippingQuote } from "./Checkout.ts"
@@ -78,16 +79,20 @@ export class PriceChanged extends Schema.Error<PriceChanged>("PriceChanged")({
 /** Facts about the buyer. */
 export interface Known {
   readonly email: string | null
-  readonly shippingAddress: ShippingAddress | null | undefined
-  readonly billingAddress: ShippingAddress | null | undefined
+  readonly shippingAddress: PostalAddress | null | undefined
+  readonly billingAddress: PostalAddress | null | undefined
 }
 
 const hasText = (text: string | null | undefined) => (text ?? "").trim() !== ""
 
+/** What an address lacks, as the name of its field. */
+export const lackOf = (address: PostalAddress, strictAddresses: boolean): "country" | "state" | undefined =>
+  countryCode(address.country) === undefined ? "country" : strictAddresses && lacksState(address) ? "state" : undefined
+
 /** Requirements that the buyer has not met. A customer has an e-mail address, a phone number stands in either
- * address; only goods that ship need a shipping address. */
+ * address; only goods that ship need a shipping address. An incomplete address is missing. */
 export const missingOf = (
-  requires: ReadonlyArray<Requirement>,
+  { requires, strictAddresses }: Pick<Settings, "requires" | "strictAddresses">,
   { customerId, lines }: Pick<PricedCart, "customerId" | "lines">,
   { billingAddress, email, shippingAddress }: Known
 ): ReadonlyArray<Requirement> => {
@@ -98,7 +103,13 @@ export const missingOf = (
     billingAddress: (billingAddress ?? null) !== null,
     phone: hasText(shippingAddress?.phone) || hasText(billingAddress?.phone)
   }
-  return requires.filter((one) => !isKnown[one])
+  const isIncomplete = (address: Known["shippingAddress"]) =>
+    address !== null && address !== undefined && lackOf(address, strictAddresses) !== undefined
+  const incomplete: ReadonlyArray<Requirement> = [
+    ...(isIncomplete(shippingAddress) ? ["shippingAddress" as const] : []),
+    ...(isIncomplete(billingAddress) ? ["billingAddress" as const] : [])
+  ]
+  return [...new Set([...requires.filter((one) => !isKnown[one]), ...incomplete])]
 }
 
 export interface TotalsParts extends Pick<CartTotals, "estimated" | "missing" | "tenders" | "warnings"> {

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { GiftCardCode, maxTenders, PromotionCodes } from "../carts/CartChoices.ts"
-import { ShippingAddress } from "../carts/Contact.ts"
 import { Line, LineNotes, Quantity, SentLine } from "../carts/Line.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { Order } from "../orders/Order.ts"
+import { PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { IdempotencyKey } from "../platform/idempotency/IdempotencyKeys.ts"
 import { CartId, PromotionId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
@@ -44,8 +44,8 @@ export const CheckoutRequest = Schema.Struct({
   customerGroupIds: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(100))),
   promotionCodes: Schema.optional(PromotionCodes),
   email: maybe(Email),
-  shippingAddress: Schema.optional(Schema.NullOr(ShippingAddress)),
-  billingAddress: maybe(ShippingAddress),
+  shippingAddress: Schema.optional(Schema.NullOr(PostalAddress)),
+  billingAddress: maybe(PostalAddress),
   shippingRateId: Schema.optional(Schema.NullOr(Text)),
   expectedTotal: Schema.optional(
     Amount.annotate({
@@ -95,7 +95,7 @@ export const CheckoutAnswer = Schema.Struct({
 
 export const ShippingQuoteRequest = Schema.Struct({
   cartId: CartId,
-  shippingAddress: ShippingAddress,
+  shippingAddress: PostalAddress,
   promotionCodes: CheckoutRequest.fields.promotionCodes,
   customerId: CheckoutRequest.fields.customerId,
   customerGroupIds: CheckoutRequest.fields.customerGroupIds

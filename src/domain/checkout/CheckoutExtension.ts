@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import type { ShippingAddress } from "../carts/Contact.ts"
 import type { Order } from "../orders/Order.ts"
 import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
+import type { PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
 import type { HookRefusal } from "../platform/hooks/Hook.ts"
 import { askPlugin, tellPlugin } from "../platform/hooks/PluginCall.ts"
@@ -25,7 +25,7 @@ export interface CheckoutToDecide {
   readonly cartId: CartId | null
   readonly currency: string
   readonly customerId: CustomerId | null
-  readonly shippingAddress: ShippingAddress | null
+  readonly shippingAddress: PostalAddress | null
   readonly metadata: Readonly<Record<string, unknown>>
   readonly subtotal: number
   readonly discountTotal: number

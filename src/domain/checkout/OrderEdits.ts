@@ -1,5 +1,4 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
-import { addressIn } from "../carts/Contact.ts"
 import { chosenMetadata, isSameLine, itemLabel, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
@@ -7,6 +6,7 @@ import { type Order, type OrderLine, OrderNotFound, type StoredOrder } from "../
 import { Orders } from "../orders/Orders.ts"
 import { shownOrder } from "../orders/ShownOrder.ts"
 import { noPayment } from "../orders/Tender.ts"
+import { addressIn } from "../platform/addresses/PostalAddress.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { OrderId, OrderLineId } from "../platform/ids/Id.ts"

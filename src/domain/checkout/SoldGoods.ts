@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
-import { ShippingAddress } from "../carts/Contact.ts"
 import { PostingReference, StockPostingLine } from "../inventory/StockPosting.ts"
+import { PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { CollectedPaymentId, OrderId, WarehouseId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { keyText, ShortText, Text } from "../platform/text/Storable.ts"
@@ -36,7 +36,7 @@ export const SoldGoods = Schema.Struct({
   reference: PostingReference,
   warehouseId: WarehouseId,
   /** The place where the buyer took the goods, whose taxes apply. Default: none. */
-  handedOverAt: Schema.optional(Schema.NullOr(ShippingAddress)),
+  handedOverAt: Schema.optional(Schema.NullOr(PostalAddress)),
   /**
    * `refuse`: 422 for goods that are not there, or are promised to other orders. `allow` (the default): they left
    * anyway, and the order has `metadata.oversold`.

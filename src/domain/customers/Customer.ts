@@ -1,4 +1,11 @@
-import { Effect, Equal, Schema } from "effect"
+import { Effect, Equal, Schema, SchemaGetter } from "effect"
+import {
+  addressChecks,
+  keptAddress,
+  normalizedAddress,
+  type PostalAddress,
+  sentAddress
+} from "../platform/addresses/PostalAddress.ts"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { Change } from "../platform/events/Event.ts"
 import { AddressId, CustomerId } from "../platform/ids/Id.ts"
@@ -137,26 +144,35 @@ export const Address = Schema.Struct({
   state: Schema.NullOr(Schema.String),
   postalCode: Schema.NullOr(Schema.String),
   country: Schema.String,
-  phone: Schema.NullOr(Schema.String)
+  phone: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  company: Schema.NullOr(Schema.String),
+  vatNumber: Schema.NullOr(Schema.String),
+  unchecked: Schema.Boolean.annotate({
+    description: "It was kept as given: it does not have the form of its country."
+  })
 }).annotate({ identifier: "Address" })
 export type Address = typeof Address.Type
 
-const Line = FreeText.check(Schema.isMaxLength(255))
+const place = { type: AddressType, isDefault: Schema.optional(Schema.Boolean) }
 
-export const NewAddress = Schema.Struct({
-  type: AddressType,
-  firstName: Text,
-  lastName: Text,
-  line1: Text,
-  city: Text,
-  country: Text,
-  line2: maybe(Line),
-  state: maybe(Line),
-  postalCode: maybe(Line),
-  phone: maybe(Phone),
-  isDefault: Schema.optional(Schema.Boolean)
-}).annotate({ identifier: "NewAddress" })
+const isNamed = ({ firstName, lastName, name }: Pick<PostalAddress, "firstName" | "lastName" | "name">) =>
+  Boolean(name?.trim() || (firstName?.trim() && lastName?.trim())) ||
+  { path: ["firstName"], issue: "firstName and lastName are required, or name." }
+
+export const NewAddress = Schema.Struct({ ...place, ...sentAddress })
+  .check(Schema.makeFilter(isNamed), ...addressChecks)
+  .annotate({ identifier: "NewAddress" })
+  .pipe(
+    Schema.decodeTo(Schema.Struct({ ...place, ...keptAddress }), {
+      decode: SchemaGetter.transform(normalizedAddress),
+      encode: SchemaGetter.transform((address) => address)
+    })
+  )
 export type NewAddress = typeof NewAddress.Type
+
+/** An address of a file, which is kept as given where it does not have the form of its country. */
+export const GivenAddress = Schema.Struct({ ...place, ...sentAddress, country: Text })
 
 export const maxAddresses = 20
 
@@ -169,15 +185,20 @@ export const addressOf = (id: AddressId, customerId: CustomerId, sent: NewAddres
   customerId,
   type: sent.type,
   isDefault: sent.isDefault ?? false,
-  firstName: sent.firstName,
-  lastName: sent.lastName,
+  // Columns of the version before, which has no address without them.
+  firstName: sent.firstName ?? nameParts(sent.name ?? "").firstName ?? "",
+  lastName: sent.lastName ?? nameParts(sent.name ?? "").lastName ?? "",
+  city: sent.city ?? "",
   line1: sent.line1,
+  country: sent.country,
   line2: sent.line2 ?? null,
-  city: sent.city,
   state: sent.state ?? null,
   postalCode: sent.postalCode ?? null,
-  country: sent.country,
-  phone: sent.phone ?? null
+  phone: sent.phone ?? null,
+  name: sent.name ?? null,
+  company: sent.company ?? null,
+  vatNumber: sent.vatNumber ?? null,
+  unchecked: sent.unchecked ?? false
 })
 
 declare module "../platform/hooks/HookMap.ts" {

@@ -1,6 +1,8 @@
+import { Effect } from "effect"
 import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
 import { normalizesEmails } from "../platform/text/NormalizedEmailsRepo.ts"
+import { normalizesAddresses } from "./NormalizedAddressesRepo.ts"
 
 export const migrations = {
   "0001_customers": statements(
@@ -153,5 +155,16 @@ export const migrations = {
     `create trigger customers_made_exempt after insert on customers for each row
       when (new.tax_exemption is not null) execute function tell_exemptions()`
   ),
-  "0007_normalized_emails": normalizesEmails("customers")
+  "0007_normalized_emails": normalizesEmails("customers"),
+  "0008_whole_addresses": Effect.andThen(
+    statements(
+      `alter table customer_addresses add column name text, add column company text, add column vat_number text,
+        add column unchecked boolean not null default false`,
+      `create or replace view customer_addresses_read as
+        select id, organization_id, customer_id, type, is_default, first_name, last_name, line1, line2, city, state,
+          postal_code, country, phone, created_at, name, company, vat_number, unchecked
+        from customer_addresses`
+    ),
+    normalizesAddresses
+  )
 }

@@ -5,8 +5,8 @@ import {
   changedCustomer,
   type Customer,
   customerChange,
+  GivenAddress,
   maxAddresses,
-  NewAddress,
   NewCustomer,
   newCustomer
 } from "../customers/Customer.ts"
@@ -16,10 +16,12 @@ import { addresses } from "../customers/CustomerRecordsRepo.ts"
 import { customerReads, customers } from "../customers/CustomerRepo.ts"
 import { changedExemption, exemptsOneself, SentTaxExemption } from "../customers/TaxExemption.ts"
 import { CurrentActor, isSignedIn } from "../platform/access/Actor.ts"
+import { addressIn } from "../platform/addresses/PostalAddress.ts"
 import { linkTable, type RowBatch } from "../platform/batching/RowBatch.ts"
 import { RowBatchRepo } from "../platform/batching/RowBatchRepo.ts"
+import type { Issue } from "../platform/errors/ApiErrors.ts"
 import { Hooks } from "../platform/hooks/Hooks.ts"
-import { AddressId, CustomerGroupId, CustomerId, newId, nilId } from "../platform/ids/Id.ts"
+import { CustomerGroupId, CustomerId, newId } from "../platform/ids/Id.ts"
 import { emailKey, GivenEmail, normalizedMailbox } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { StorableObject, Text } from "../platform/text/Storable.ts"
@@ -41,7 +43,7 @@ export const CustomerRecord = Schema.Struct({
   groups: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100))),
   taxExemption: maybe(SentTaxExemption),
   metadata: maybe(StorableObject),
-  addresses: Schema.optional(Schema.Array(NewAddress).check(Schema.isMaxLength(20)))
+  addresses: Schema.optional(Schema.Array(GivenAddress).check(Schema.isMaxLength(20)))
 }).annotate({ identifier: "CustomerRecord" })
 export type CustomerRecord = typeof CustomerRecord.Type
 
@@ -99,6 +101,7 @@ export const customerImport = Effect.gen(function*() {
       draft.change(customerChange(customer, before ?? null))
     }
     draft.later.put(addresses, ...added)
+    draft.warnings.push(...added.filter(({ unchecked }) => unchecked).map(malformed))
     const of = { type: "customers.addAddress", entityType: "customer", entityId: customer.id } as const
     draft.change(...added.map((payload) => ({ ...of, payload })))
     const key = before === undefined ? "customers.afterCreate" : "customers.afterUpdate"
@@ -177,17 +180,23 @@ const newGroup = (
   return group
 }
 
+const malformed = ({ country }: Address): Issue => ({
+  path: "addresses",
+  message: `An address does not have the form of its country (${country}). It is kept as given.`,
+  code: "format"
+})
+
 /** An existing default address of a type stays the default. */
 const newAddresses = (customerId: CustomerId, { addresses = [] }: CustomerRecord, stored: ReadonlyArray<Address>) => {
-  const contentOf = (one: NewAddress) =>
-    JSON.stringify({ ...addressOf(AddressId.make(nilId), customerId, one), isDefault: null })
+  const contentOf = (one: Address) => JSON.stringify(Object.entries({ ...one, id: null, isDefault: null }).toSorted())
   const contents = new Set(stored.map(contentOf))
   const defaults = new Set(stored.filter(({ isDefault }) => isDefault).map(({ type }) => type))
   return addresses.flatMap((sent): ReadonlyArray<Address> => {
-    if (contents.has(contentOf(sent))) return []
-    contents.add(contentOf(sent))
+    const address = addressOf(newId(), customerId, { ...sent, ...addressIn(sent) })
+    if (contents.has(contentOf(address))) return []
+    contents.add(contentOf(address))
     const isDefault = sent.isDefault === true && !defaults.has(sent.type)
     if (isDefault) defaults.add(sent.type)
-    return [{ ...addressOf(newId(), customerId, sent), isDefault }]
+    return [{ ...address, isDefault }]
   })
 }

@@ -150,7 +150,7 @@ const amongTypes = (sql: SqlClient.SqlClient, { rank, ranks }: CatalogOrder) => 
 }
 
 const addressFields = {
-  ...Struct.omit(Address.fields, ["id", "customerId", "isDefault"]),
+  ...Struct.omit(Address.fields, ["id", "customerId", "isDefault", "unchecked"]),
   isDefault: Address.fields.isDefault
 }
 
@@ -218,7 +218,9 @@ const queries: { readonly [K in Kind]: PageQuery } = {
       orderedJsonOf(CustomerRecord.fields, "p", {
         occurrence:
           `(select case when count(*) > 1 then count(*) filter (where same.id <= p.id) end from customers_read same
-          where same.organization_id = p.organization_id and same.erased_at is null and ${emailKeyOf("same.email")} = ${emailKeyOf("p.email")})`,
+          where same.organization_id = p.organization_id and same.erased_at is null and ${emailKeyOf("same.email")} = ${
+            emailKeyOf("p.email")
+          })`,
         groups: `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members_read m
           join customer_groups_read g on g.id = m.group_id
           where m.customer_id = p.id and m.organization_id = p.organization_id)`,

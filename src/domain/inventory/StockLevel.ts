@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { EntityId, StockLevelId, Uuid, VariantId, WarehouseId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
@@ -99,7 +100,7 @@ export const Warehouse = Schema.Struct({
 export const NewWarehouse = Schema.Struct({
   name: Text,
   code: Text,
-  address: maybe(StorableObject),
+  address: maybe(PostalAddress),
   isActive: Schema.optional(Schema.Boolean),
   priority: Schema.optional(Priority),
   metadata: Schema.optional(StorableObject)

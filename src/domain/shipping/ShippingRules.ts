@@ -1,7 +1,8 @@
 import { Schema, Struct } from "effect"
+import { comparable, stateKey } from "../platform/addresses/CountryFormats.ts"
 import type { TaxClassId } from "../platform/ids/Id.ts"
 import { ShippingRate } from "./ShippingRate.ts"
-import { comparable, type Destination, ShippingZone } from "./ShippingZone.ts"
+import { type Destination, ShippingZone } from "./ShippingZone.ts"
 
 /** Amounts in minor units of `currency`, weight in grams. */
 export interface Shipment {
@@ -41,7 +42,7 @@ type Rate = ShippingRuleSet["rates"][number]
 
 const serves = ({ countries, states }: Zone, { country, state }: Destination): boolean =>
   (countries.includes("*") || countries.includes(comparable(country))) &&
-  (states === null || states.includes(comparable(state ?? "")))
+  (states === null || states.some((one) => stateKey(country, one) === stateKey(country, state ?? "")))
 
 const within = (value: number, least: number | null, most: number | null): boolean =>
   (least === null || value >= least) && (most === null || value <= most)

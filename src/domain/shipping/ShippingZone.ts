@@ -1,22 +1,15 @@
-import { Context, Effect, Schema, SchemaTransformation } from "effect"
+import { Context, Effect, Schema } from "effect"
+import { comparable, stateCode } from "../platform/addresses/CountryFormats.ts"
+import { countryOr, type PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
 import { ShippingZoneId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { maybe, Priority } from "../platform/text/Fields.ts"
-import { ofForm, StorableObject, Text } from "../platform/text/Storable.ts"
+import { StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
-export interface Destination {
-  readonly line1: string
-  readonly line2?: string | null | undefined
-  readonly city: string
-  readonly state?: string | null | undefined
-  readonly postalCode: string
-  /** Two letters (ISO 3166-1). */
-  readonly country: string
-}
-
-export const comparable = (place: string): string => place.trim().toUpperCase()
+/** `country` is the code of ISO 3166-1 (two letters), `state` that of ISO 3166-2. */
+export type Destination = Pick<PostalAddress, "line1" | "line2" | "city" | "state" | "postalCode" | "country">
 
 /**
  * Places a store ships to at the same rates (contract §3.4). `countries` are two-letter codes, or `*`; `states` narrow
@@ -36,11 +29,7 @@ export const ShippingZone = Schema.Struct({
 }).annotate({ identifier: "ShippingZone" })
 export type ShippingZone = typeof ShippingZone.Type
 
-const Country = Schema.String.check(ofForm(/^([A-Za-z]{2}|\*)$/)).pipe(
-  Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
-)
-
-const Countries = Schema.Array(Country).check(Schema.isMinLength(1), Schema.isMaxLength(300))
+const Countries = Schema.Array(countryOr("*")).check(Schema.isMinLength(1), Schema.isMaxLength(300))
 const States = Schema.Array(Text.check(Schema.isPattern(/\S/))).check(Schema.isMaxLength(300))
 
 export const NewShippingZone = Schema.Struct({
@@ -64,9 +53,12 @@ export class StatesOfEveryCountry
 export class ZoneNameTaken extends conflict("ZoneName", "A shipping zone with this name already exists.") {}
 export class ZoneHasRates extends conflict("ZoneHasRates", "There are rates in this zone. Delete them first.") {}
 
-/** No states at all would be a zone without a place: it means all of them. */
-const statesOf = (sent: ReadonlyArray<string> | null): ReadonlyArray<string> | null =>
-  sent === null || sent.length === 0 ? null : [...new Set(sent.map(comparable))]
+/** No states at all would be a zone without a place: it means all of them. Known ones are kept by their codes. */
+const statesOf = (sent: ReadonlyArray<string> | null, countries: ReadonlyArray<string>): ShippingZone["states"] => {
+  const codeIn = (state: string) =>
+    countries.map((country) => stateCode(country, state)).find((code) => code !== undefined)
+  return sent === null || sent.length === 0 ? null : [...new Set(sent.map((one) => codeIn(one) ?? comparable(one)))]
+}
 
 type Rules = RecordRules<
   ShippingZone,
@@ -77,8 +69,12 @@ type Rules = RecordRules<
 
 const changed: Rules["changed"] = (before, sent) => {
   const draft = withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata })
-  const zone = { ...draft, countries: [...new Set(draft.countries)], states: statesOf(draft.states) }
-  return zone.states !== null && zone.countries.includes("*")
+  const zone = {
+    ...draft,
+    countries: [...new Set(draft.countries)],
+    states: draft.countries.includes("*") ? draft.states : statesOf(draft.states, draft.countries)
+  }
+  return (zone.states ?? []).length > 0 && zone.countries.includes("*")
     ? Effect.fail(new StatesOfEveryCountry())
     : Effect.succeed(zone)
 }

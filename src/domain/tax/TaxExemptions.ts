@@ -1,18 +1,18 @@
 import { Cache, Context, Effect, Exit, Layer } from "effect"
-import type { ShippingAddress } from "../carts/Contact.ts"
 import { Customers } from "../customers/Customers.ts"
 import type { TaxExemption } from "../customers/TaxExemption.ts"
 import type { CurrentActor } from "../platform/access/Actor.ts"
+import { comparable } from "../platform/addresses/CountryFormats.ts"
+import type { PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import type { CustomerId } from "../platform/ids/Id.ts"
 import { askOutside } from "../platform/modules/OutsideService.ts"
-import { comparable } from "../shipping/ShippingZone.ts"
 import { TaxSettings } from "./TaxAdapter.ts"
 import { isInEu, vatNumberOf } from "./VatNumber.ts"
 
 interface TaxedBuyer {
   readonly customerId: CustomerId | null
-  readonly shippingAddress: ShippingAddress | null
-  readonly billingAddress: ShippingAddress | null
+  readonly shippingAddress: PostalAddress | null
+  readonly billingAddress: PostalAddress | null
 }
 
 const nothing = Effect.succeed(null)

@@ -1,4 +1,5 @@
-import { comparable, type Destination } from "../shipping/ShippingZone.ts"
+import { comparable, stateKey } from "../platform/addresses/CountryFormats.ts"
+import type { Destination } from "../shipping/ShippingZone.ts"
 
 interface Place {
   readonly country: string | null
@@ -39,7 +40,7 @@ export const precisionAt = (
 ): number | undefined => {
   if (country === null) return everywhere
   if (address === null || country !== comparable(address.country)) return undefined
-  if (state !== null && comparable(state) !== comparable(address.state ?? "")) return undefined
+  if (state !== null && stateKey(country, state) !== stateKey(country, address.state ?? "")) return undefined
   if (postalCode === null) return state === null ? 1 : 2
   const fixed = fixedBy(postalCode, address.postalCode ?? "")
   return fixed === undefined ? undefined : 3 + fixed

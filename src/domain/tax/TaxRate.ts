@@ -1,17 +1,15 @@
-import { Context, Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { Context, Effect, Schema, SchemaGetter } from "effect"
+import { stateCode } from "../platform/addresses/CountryFormats.ts"
+import { Country } from "../platform/addresses/PostalAddress.ts"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
 import { TaxClassId, TaxRateId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { issue, maybe, Priority } from "../platform/text/Fields.ts"
-import { ofForm, StorableObject, Text } from "../platform/text/Storable.ts"
+import { StorableObject, Text } from "../platform/text/Storable.ts"
 import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
 import { rateOver, sentRate, shownRate } from "./Percent.ts"
 import { isPostalForm } from "./TaxPlace.ts"
-
-const Country = Schema.String.check(ofForm(/^[A-Za-z]{2}$/)).pipe(
-  Schema.decodeTo(Schema.String, SchemaTransformation.toUpperCase())
-)
 
 const State = Text.pipe(
   Schema.decodeTo(Schema.String.check(Schema.isMinLength(1)), {
@@ -103,8 +101,12 @@ const changed = Effect.fnUntraced(function*(
   const rate = yield* Effect.fromResult(rateOver(sent, before.rate))
   const metadata = sent.metadata === null ? {} : sent.metadata
   const after = withSent<TaxRate>({ ...before, ...rate }, { ...sent, ...rate, metadata })
+  const { country, state } = after
+  const normalized = country === null || state === null
+    ? after
+    : { ...after, state: stateCode(country, state) ?? state }
   const issues = [...placeIssues(after), ...windowIssues(after, "validFrom", "validUntil")]
-  return issues.length === 0 ? after : yield* ValidationFailed.issues(issues)
+  return issues.length === 0 ? normalized : yield* ValidationFailed.issues(issues)
 })
 
 const defaults = {

@@ -17,6 +17,8 @@ export const salesSettings = {
     maxUnpaidOrders: setting(is.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
     /** What a checkout must know: `email`, `shippingAddress` (for goods that are carried), `billingAddress`, `phone`. Default: nothing. */
     requires: setting(is.code<ReadonlyArray<Requirement>>(), defaultSettings.requires),
+    /** Whether addresses need a state where the post of their country asks for one, as in AE and HK. Default false. */
+    strictAddresses: setting(is.flag, defaultSettings.strictAddresses),
     /** Minutes to confirm a payment, as with 3-D Secure; then the order is cancelled. Default 60. */
     confirmationMinutes: setting(is.whole(1, 525_600), defaultSettings.confirmationMinutes)
   }),

@@ -9,6 +9,7 @@ import { Customers } from "../../domain/customers/Customers.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
 import { TaxExemptionRepo } from "../../domain/customers/TaxExemptionRepo.ts"
 import { defineModule } from "../../domain/platform/modules/Module.ts"
+import { addressesHttp } from "../../http/addresses/AddressesHttp.ts"
 import {
   customerGroupsHttp,
   customerRecordsHttp,
@@ -37,5 +38,5 @@ export const customers = defineModule({
       Layer.mergeAll(CustomerRepo.layer, AddressRepo.layer, CustomerGroupRepo.layer, InteractionRepo.layer)
     )
   ),
-  routes: Layer.mergeAll(customersHttp, customerRecordsHttp, customerGroupsHttp, meHttp, myOrdersHttp)
+  routes: Layer.mergeAll(addressesHttp, customersHttp, customerRecordsHttp, customerGroupsHttp, meHttp, myOrdersHttp)
 })

@@ -111,7 +111,6 @@ export type { RawAnswer, RawCall } from "./routes/RawRoute.ts"
 export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShape.ts"
 export type { RouteError } from "./routes/RouteTools.ts"
 
-export { ShippingAddress } from "../../domain/carts/Contact.ts"
 export { itemLabel } from "../../domain/carts/Line.ts"
 export {
   CheckoutRequest,
@@ -161,6 +160,7 @@ export {
   systemActor
 } from "../../domain/platform/access/Actor.ts"
 export type { KeyScopeOption } from "../../domain/platform/access/ApiKey.ts"
+export { addressIn, Country, PostalAddress } from "../../domain/platform/addresses/PostalAddress.ts"
 export { type Database, type StatementParts } from "../../domain/platform/database/DatabaseRepo.ts"
 export type { Migrations } from "../../domain/platform/database/MigrationStatements.ts"
 export { statements } from "../../domain/platform/database/MigrationStatements.ts"
@@ -183,7 +183,7 @@ export { type HookCondition, HookRefusal } from "../../domain/platform/hooks/Hoo
 export * from "../../domain/platform/ids/Id.ts"
 export type { AnalyticsModel } from "../../domain/platform/modules/AnalyticsModel.ts"
 export type { CoreServices } from "../../domain/platform/modules/ServiceRegistry.ts"
-export { moneyText } from "../../domain/platform/money/DisplayText.ts"
+export { addressLines, moneyText } from "../../domain/platform/money/DisplayText.ts"
 export { CurrencyCode } from "../../domain/platform/money/Money.ts"
 export { allocate } from "../../domain/platform/money/Money.ts"
 export { Amount } from "../../domain/platform/money/Money.ts"

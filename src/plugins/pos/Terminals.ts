@@ -1,6 +1,7 @@
-import { Effect, Option, Schema } from "effect"
+import { Effect } from "effect"
 import {
   type Actor,
+  addressIn,
   ApiKeyId,
   boolean,
   businessDate,
@@ -16,9 +17,9 @@ import {
   oneOf,
   type PluginCall,
   type PluginDatabase,
+  PostalAddress,
   resource,
   type RowOf,
-  ShippingAddress,
   table,
   text,
   timeOfDay,
@@ -40,7 +41,7 @@ export const terminals = table("pos_terminals", {
   /** Where its goods leave. Default: the active warehouse of the lowest priority number. */
   warehouseId: idOf(WarehouseId).existing("warehouse").nullable,
   /** Where goods are handed over; its taxes apply. */
-  address: jsonOf(ShippingAddress, 4_000).nullable,
+  address: jsonOf(PostalAddress, 4_000).nullable,
   /** Default: of the store. */
   timeZone: timeZone.nullable,
   /** Sales before this local time are of the day before. */
@@ -108,12 +109,10 @@ const warehouseAt = Effect.fnUntraced(function*({ warehouseId }: Terminal, { ser
   return first
 })
 
-const addressOf = Schema.decodeUnknownOption(ShippingAddress)
-
 /** Where goods are handed over: at the terminal, which stands at its warehouse unless it has an address. */
 export const placeOf = Effect.fnUntraced(function*(terminal: Terminal, call: PluginCall) {
-  if (terminal.address !== null) return terminal.address
-  return Option.getOrNull(addressOf((yield* warehouseAt(terminal, call))?.address))
+  if (terminal.address !== null) return addressIn(terminal.address)
+  return addressIn((yield* warehouseAt(terminal, call))?.address)
 })
 class NoWarehouse
   extends invalid("NoWarehouse", "warehouseId", "warehouseId of the terminal is missing, and no warehouse is active.")

@@ -1,5 +1,13 @@
 import { Effect, Schema } from "effect"
-import { businessDate, type CoreServices, LocalTimeZone, mailTemplate, moneyText, type PluginCall } from "stoa/plugin"
+import {
+  addressLines,
+  businessDate,
+  type CoreServices,
+  LocalTimeZone,
+  mailTemplate,
+  moneyText,
+  type PluginCall
+} from "stoa/plugin"
 import { Units } from "../uom/index.ts"
 import type { OrderItem, PurchaseOrder } from "./PurchaseOrder.ts"
 import type { Supplier } from "./Supplier.ts"
@@ -102,7 +110,7 @@ export const orderPaper = Effect.fn("OrderPaper.of")(
   function*(
     { printing }: Pick<CoreServices, "printing">,
     order: PurchaseOrder,
-    { contactEmail, contactName, contactPhone, name, paymentTermsDays, taxId }: Supplier,
+    { address, contactEmail, contactName, contactPhone, name, paymentTermsDays, taxId }: Supplier,
     items: ReadonlyArray<OrderItem>
   ) {
     const { createdAt, currency, grandTotal, notes, poNumber, status, subtotal, supplierReference, taxTotal } = order
@@ -118,7 +126,10 @@ export const orderPaper = Effect.fn("OrderPaper.of")(
         ...(supplierReference === null ? [] : [{ label: "Your number", value: supplierReference }]),
         ...(delivery === null ? [] : [{ label: "Delivery", value: delivery }])
       ],
-      parties: [{ label: "Supplier", lines: some([name, contactName, contactEmail, contactPhone, taxId]) }],
+      parties: [{
+        label: "Supplier",
+        lines: some([name, ...addressLines(address), contactName, contactEmail, contactPhone, taxId])
+      }],
       columns: ["Item", "Quantity", "Unit cost", "Total"],
       rows: (yield* withUnits(items)).map((item) => ({
         title: item.itemName,

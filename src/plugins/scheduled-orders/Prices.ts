@@ -1,5 +1,5 @@
 import { DateTime, Effect } from "effect"
-import { conflict } from "stoa/plugin"
+import { addressIn, conflict } from "stoa/plugin"
 import { mailCustomer } from "./Mails.ts"
 import { reviewMail } from "./PriceMails.ts"
 import {
@@ -30,7 +30,7 @@ export const quote = ({ asStore, services }: Tools, row: Priced & { readonly id?
     currency: currencyOf(row),
     customerId: row.customerId,
     lineItems: row.items,
-    ...(row.orderType === "delivery" && { shippingAddress: row.deliveryAddress }),
+    ...(row.orderType === "delivery" && { shippingAddress: addressIn(row.deliveryAddress) }),
     metadata: aboutOf(row)
   }))
 

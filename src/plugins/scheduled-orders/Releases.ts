@@ -1,5 +1,6 @@
 import { DateTime, Effect, Redacted, Result, Schema } from "effect"
 import {
+  addressIn,
   Conflict,
   conflict,
   defineTask,
@@ -135,7 +136,7 @@ const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder) 
     paymentMethodId,
     ...(token !== null && { paymentMethodToken: Redacted.value(token) }),
     ...(total !== null && { expectedTotal: total }),
-    ...(orderType === "delivery" && deliveryAddress !== null && { shippingAddress: deliveryAddress }),
+    ...(orderType === "delivery" && deliveryAddress !== null && { shippingAddress: addressIn(deliveryAddress) }),
     metadata: aboutOf(row)
   }, `scheduled order ${id}`).pipe(Effect.catchTag("Conflict/OtherTotal", () => new PriceTooHigh()))
   return order

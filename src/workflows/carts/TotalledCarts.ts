@@ -67,7 +67,7 @@ const chosenBy = (adapters: Adapters, { giftCardCodes, promotionCodes, ...change
 }
 
 const makePreview = Effect.gen(function*() {
-  const [pricing, { from }, { requires }] = yield* Effect.all([CheckoutPricing, TaxSettings, StoreSettings])
+  const [pricing, { from }, settings] = yield* Effect.all([CheckoutPricing, TaxSettings, StoreSettings])
   const extensions = yield* CheckoutExtensions
   const adapters = yield* PaymentAdapters
 
@@ -104,7 +104,7 @@ const makePreview = Effect.gen(function*() {
       ...priced,
       tenders: paid.tenders,
       estimated: choices.shippingAddress === null,
-      missing: missingOf(requires, priced.pricedCart, known),
+      missing: missingOf(settings, priced.pricedCart, known),
       warnings: [...warnings, ...paid.warnings]
     })
   })

@@ -1,8 +1,9 @@
 import { Effect, Struct } from "effect"
 import { CartNotFound } from "../../domain/carts/Cart.ts"
+import { withAddresses } from "../../domain/carts/CartChoices.ts"
 import { itemLabel } from "../../domain/carts/Line.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
-import { missingOf, PriceChanged } from "../../domain/checkout/CartTotals.ts"
+import { lackOf, missingOf, PriceChanged } from "../../domain/checkout/CartTotals.ts"
 import { type CheckoutRequest, giftCardMethod } from "../../domain/checkout/Checkout.ts"
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
@@ -53,7 +54,7 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun)
 export const withChoices = (request: CheckoutRequest, { choices, metadata }: PricedBasket): CheckoutRequest => {
   const { giftCards = [], locale = null, note = null, ...chosen } = choices
   const tenders = giftCards.map(({ token }) => ({ method: giftCardMethod, token }))
-  const completed = { ...chosen, ...(tenders.length === 0 ? {} : { tenders }), ...request }
+  const completed = { ...withAddresses(chosen), ...(tenders.length === 0 ? {} : { tenders }), ...request }
   const billingAddress = completed.billingAddress ?? null
   return {
     ...completed,
@@ -76,14 +77,20 @@ const names: { readonly [Field in Requirement]: string } = {
 
 /** 422 when something is missing, 409 when the buyer expects another total. */
 const agreed = Effect.fnUntraced(function*({ request }: CheckoutRun, cart: ClaimedCart, priced: PricedCart) {
-  const { requires } = yield* StoreSettings
-  const missing = missingOf(requires, priced, {
+  const settings = yield* StoreSettings
+  const addresses = Struct.pick(request, ["shippingAddress", "billingAddress"])
+  const missing = missingOf(settings, priced, {
     email: cart.email,
     shippingAddress: request.shippingAddress,
     billingAddress: request.billingAddress
   })
   if (missing.length > 0) {
-    const message = `The order needs ${missing.map((one) => names[one]).join(" and ")}.`
+    const needs = missing.map((one) => {
+      const address = one === "shippingAddress" || one === "billingAddress" ? addresses[one] : null
+      const lack = address ? lackOf(address, settings.strictAddresses) : undefined
+      return lack === undefined ? names[one] : `${names[one]} with its ${lack}`
+    })
+    const message = `The order needs ${needs.join(" and ")}.`
     return yield* CheckoutFailed.of(message, { reason: "missing", missing })
   }
   if (request.expectedTotal === undefined || request.expectedTotal === priced.grandTotal) return

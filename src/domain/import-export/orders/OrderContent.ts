@@ -1,8 +1,10 @@
 import { Array, Equal, Result, Schema, Struct } from "effect"
 import { lineDetails } from "../../carts/Line.ts"
 import type { Order, OrderLine } from "../../orders/Order.ts"
+import { givenAddress } from "../../platform/addresses/PostalAddress.ts"
 import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { emailKey } from "../../platform/text/Email.ts"
+import { isStorableObject } from "../../platform/text/Storable.ts"
 import { orderTotals } from "../../pricing/Totals.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
 import { exportedReturn, returnIssues, returnsContent } from "./OrderReturns.ts"
@@ -126,6 +128,7 @@ const contentOf = (record: OrderRecord, totals: Totals) => {
     ...Struct.pick(record, ["orderNumber", "status", "placedAt", "currency"]),
     ...Struct.pick(totals, ["subtotal", "discountTotal", "shippingTotal", "taxTotal", "taxIncluded", "grandTotal"]),
     ...filled(unsent, record),
+    shippingAddress: record.shippingAddress ? givenAddress(record.shippingAddress) : null,
     lineItems: Array.zipWith(record.lineItems, totals.lines, (line, sums) => ({
       ...Struct.pick(line, ["title", "quantity", "unitPrice", ...lineDetails]),
       ...Struct.pick(sums, ["totalPrice", "discountAmount", "taxAmount"]),
@@ -148,6 +151,11 @@ export const orderContent = (record: OrderRecord, now: Date): Result.Result<Orde
   ]
   return issues.length > 0 ? Result.fail(issues) : Result.succeed(contentOf(record, totals.success))
 }
+
+/** As an import keeps it: orders that are older have it as it was sent. */
+const addressOf = ({ shippingAddress }: Readonly<Record<string, unknown>>) => ({
+  shippingAddress: isStorableObject(shippingAddress) ? givenAddress(shippingAddress) : null
+})
 
 const lineContent = ({ options: _, slug: __, ...line }: Readonly<Record<string, unknown>>) => line
 
@@ -174,6 +182,10 @@ export const sameOrder = (content: OrderContent, record: typeof StoredRecord.Typ
       lines,
       returns?.map(exportedReturn) ?? []
     ],
-    [{ ...stored, email: stored.email && emailKey(stored.email) }, lineItems.map(lineContent), known]
+    [
+      { ...stored, email: stored.email && emailKey(stored.email), ...addressOf(stored) },
+      lineItems.map(lineContent),
+      known
+    ]
   )
 }

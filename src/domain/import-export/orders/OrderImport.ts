@@ -54,7 +54,6 @@ const orderHistory = linkTable(
   StatusChange.mapFields(Struct.omit(["organizationId", "changedAt"]))
 )
 
-
 const orderCounters = new RowTable(
   "order_counters",
   Schema.Struct({ year: Schema.Int, lastNumber: Schema.Int, importedTo: Schema.Int }),
@@ -103,7 +102,7 @@ export const orderImport = Effect.gen(function*() {
     draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
     const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
     draft.put(importedLines, ...lines.map((line, at) => ({ ...line, position: at + 1 })))
-    draft.warnings.push(...unaddressed(record))
+    draft.warnings.push(...unaddressed(record), ...malformed(content.success))
     putReturns(draft, order, content.success.returns ?? [], state.now)
     const { id: orderId, status } = order
     const entry = { fromStatus: status, toStatus: status, reason: "imported", changedBy: state.userId }
@@ -123,6 +122,13 @@ const unaddressed = ({ email }: OrderRecord): ReadonlyArray<Issue> =>
   !email || normalizedMailbox(email) !== undefined ? [] : [{
     path: "email",
     message: "email is no e-mail address. It is kept as given, and the order gets no mail.",
+    code: "format"
+  }]
+
+const malformed = ({ shippingAddress }: OrderContent): ReadonlyArray<Issue> =>
+  shippingAddress?.["unchecked"] !== true ? [] : [{
+    path: "shippingAddress",
+    message: "shippingAddress does not have the form of its country. It is kept as given.",
     code: "format"
   }]
 

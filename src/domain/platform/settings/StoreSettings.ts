@@ -20,6 +20,8 @@ export interface Settings {
   /** Maximum unpaid orders of a shopper, without those of checkouts. */
   readonly maxUnpaidOrders: number
   readonly requires: ReadonlyArray<Requirement>
+  /** Addresses of a checkout need a state where their country asks for one. */
+  readonly strictAddresses: boolean
   /** Minutes that an order waits for its shopper to confirm the payment. */
   readonly confirmationMinutes: number
   /** `manual`: an operator captures later (`POST /orders/:id/capture`). */
@@ -43,6 +45,7 @@ export const defaultSettings: Settings = {
   holdSeconds: 900,
   maxUnpaidOrders: 3,
   requires: [],
+  strictAddresses: false,
   confirmationMinutes: 60,
   capture: "automatic",
   staleOrderHours: 48,

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import {
   Amount,
   amount,
+  Country,
   Email,
   email,
   fieldsOf,
@@ -118,13 +119,14 @@ const Slug = Text.check(
 )
 const Reason = FreeText.check(Schema.isBetweenLength(1, 10_000))
 
-const Address = Schema.Struct({
+/** Of an address a vendor may say a part. */
+const BusinessAddress = Schema.Struct({
   line1: Schema.optional(Text),
   line2: Schema.optional(FreeText.check(Schema.isMaxLength(255))),
   city: Schema.optional(Text),
   state: Schema.optional(FreeText.check(Schema.isMaxLength(255))),
   postalCode: Schema.optional(Text),
-  country: Schema.optional(Text)
+  country: Schema.optional(Country)
 })
 
 const BankAccount = Schema.Struct({
@@ -145,7 +147,7 @@ const ofItself = {
   contactEmail: clearable(Email),
   logoUrl: clearable(WebAddress),
   bannerUrl: clearable(WebAddress),
-  businessAddress: clearable(Address),
+  businessAddress: clearable(BusinessAddress),
   bankAccount: clearable(BankAccount)
 }
 

@@ -106,7 +106,12 @@ describe("the price of a sale at a till", () => {
   })
 
   it("has the tax of where the terminal stands", async () => {
-    const address = (country: string) => ({ line1: "1 Main St", city: "Town", postalCode: "1000", country })
+    const address = (country: "CH" | "JP") => ({
+      line1: "1 Main St",
+      city: "Town",
+      postalCode: country === "CH" ? "1000" : "100-0001",
+      country
+    })
     await shop.core("POST", "/tax/rates", { name: "VAT", country: "CH", rateBps: 1_000 })
     const swiss = await shop.till({ address: address("CH") })
     const { path } = await shop.sale(swiss, 1_000, 2)

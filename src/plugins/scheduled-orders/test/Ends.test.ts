@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { type BoxShop, customer, openBoxShop } from "./BoxShop.ts"
 
-const address = { line1: "Main 1", city: "Town", postalCode: "1", country: "US" }
+const address = { line1: "Main 1", city: "Town", postalCode: "10001", country: "US" }
 
 describe("the end of a scheduled order", () => {
   let shop: BoxShop

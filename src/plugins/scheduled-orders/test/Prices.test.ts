@@ -6,7 +6,7 @@ import { waitFor } from "../../../../test/support/waitFor.ts"
 import { ann, type BoxShop, customer, openBoxShop } from "./BoxShop.ts"
 
 const day = 24
-const deliveryAddress = { line1: "Main 1", city: "Town", postalCode: "1", country: "US" }
+const deliveryAddress = { line1: "Main 1", city: "Town", postalCode: "10001", country: "US" }
 const buyer = { ...ann, permissions: [...ann.permissions, "orders:create"] }
 
 describe("an order whose price may rise by ten percent", () => {

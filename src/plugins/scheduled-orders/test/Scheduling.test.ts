@@ -66,7 +66,7 @@ describe("scheduled orders", () => {
   })
 
   it("sends what is picked up nowhere, also when it was to be delivered before", async () => {
-    const deliveryAddress = { line1: "Main 1", city: "Town", postalCode: "1", country: "US" }
+    const deliveryAddress = { line1: "Main 1", city: "Town", postalCode: "10001", country: "US" }
     for (const orderType of ["pickup", "dine_in", undefined]) {
       const wish = shop.wish(await shop.cart(ann, await shop.product()), { orderType, deliveryAddress })
       await shop.refused("422 VALIDATION_FAILED", "POST", "", wish, ann)
@@ -92,7 +92,7 @@ describe("scheduled orders", () => {
       ]
     ) await shop.refused("422 VALIDATION_FAILED", "POST", "", body, ann)
     await shop.refused("404 NOT_FOUND", "POST", "", shop.wish(randomUUID()), ann)
-    const deliveryAddress = { line1: "Main 1", city: "Town", postalCode: "1", country: "US" }
+    const deliveryAddress = { line1: "Main 1", city: "Town", postalCode: "10001", country: "US" }
     const made = await shop.done("POST", "", shop.wish(cartId, { orderType: "delivery", deliveryAddress }), ann)
     const { orderId } = await shop.due(made.text("data.id"), "completed")
     const shipped = await shop.ask("GET", `/orders/${orderId}`)
@@ -149,7 +149,7 @@ describe("scheduled orders", () => {
 
   it("of an erased customer are cancelled, and what is personal is deleted", async () => {
     const eve = customer("eve")
-    const address = { line1: "Main 1", city: "Town", postalCode: "1", country: "US" }
+    const address = { line1: "Main 1", city: "Town", postalCode: "10001", country: "US" }
     const id = await shop.scheduled({ orderType: "delivery", deliveryAddress: address, notes: "Eve's door" }, eve)
     assert.strictEqual((await shop.ask("DELETE", "/me", undefined, eve)).status, 200)
     await shop.serviceRegistry.enqueue("scheduled-orders/forget", {})
