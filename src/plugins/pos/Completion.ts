@@ -1,6 +1,6 @@
 import { Effect, Result, Schema } from "effect"
 import { apiError, Conflict, conflict, invalid, InvalidTransition, type Order, type PluginCall } from "stoa/plugin"
-import { comingBack, returnExchanged } from "./Exchanges.ts"
+import { comingBack, type GivenRest, returnExchanged, settleRest } from "./Exchanges.ts"
 import { PosExtensions } from "./Extensions.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { approvalFor } from "./Overrides.ts"
@@ -43,10 +43,10 @@ export const taxesOf = ({ taxes }: Pick<Order, "taxes">): Transaction["taxes"] =
 const isMoved = Schema.is(InvalidTransition)
 
 /** What a sale becomes in the transaction that makes its order. */
-const finish = Effect.fnUntraced(function*(call: PluginCall, found: Sale, order: Order) {
+const finish = Effect.fnUntraced(function*(call: PluginCall, found: Sale, order: Order, given: GivenRest) {
   const { db } = call
   const { payments, transaction } = found
-  const back = transaction.type === "exchange" ? yield* returnExchanged(call, transaction, order) : undefined
+  const back = transaction.type === "exchange" ? yield* returnExchanged(call, transaction, order, given) : undefined
   const exchanged = payments.find(({ method }) => method === "exchange")?.amount ?? 0
   if (back !== undefined && exchanged !== Math.min(back.worth, order.grandTotal)) return yield* new OtherWorth()
   const shift = yield* db.table(shifts).lock(transaction.shiftId)
@@ -93,7 +93,7 @@ const isReplaced = Schema.is(Schema.Union([Conflict, InvalidTransition]))
  * one order. 404; 409 PRICE_CHANGED with another total than shown, with a pending payment or a closed shift; 422 when it is
  * not paid, empty, or its goods are not there.
  */
-export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCall, id: string) {
+export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCall, id: string, given: GivenRest = {}) {
   const { asStore, db, services } = call
   const found = yield* loadSale(db, id)
   const { transaction } = found
@@ -110,10 +110,15 @@ export const completeSale = Effect.fn("Sales.complete")(function*(call: PluginCa
     warehouseId: yield* warehouseOf(found.terminal, call),
     stock: allowOversell ? "allow" as const : "refuse" as const
   }
-  const made = yield* Effect.result(asStore(services.orders.createSold(goods, (order) => finish(call, found, order))))
+  const made = yield* Effect.result(
+    asStore(services.orders.createSold(goods, (order) => finish(call, found, order, given)))
+  )
   const after = yield* db.table(transactions).get(id)
   // Of several at once one makes the order, and the others find it.
-  if (Result.isSuccess(made) || (after.status === "completed" && isReplaced(made.failure))) return after
+  if (Result.isSuccess(made) || (after.status === "completed" && isReplaced(made.failure))) {
+    if (after.type === "exchange") yield* settleRest(call, id)
+    return after
+  }
   return yield* isMoved(made.failure) && after.status === "open" ? new ChangedMeanwhile() : Effect.fail(made.failure)
 })
 

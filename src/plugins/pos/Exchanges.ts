@@ -9,21 +9,21 @@ import {
   OrderId,
   OrderLineId,
   type PluginCall,
+  RefundId,
   Text,
   uuid,
   VariantId
 } from "stoa/plugin"
 import { newLine } from "./Lines.ts"
-import { givenBack, Payout, refundOf, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
+import { PosOptions } from "./PosOptions.ts"
+import { givenBack, issueCard, Payout, refundOf, requireCards, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
 import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, priced } from "./SaleStore.ts"
 import { authorOf, findTerminal, manage } from "./Terminals.ts"
 import { startTransaction } from "./TransactionRoutes.ts"
 
 class OtherCurrency extends invalid("PosExchangeCurrency", "currency", "currency must be that of the order.") {}
-class NotOriginal
-  extends invalid("PosExchangePayout", "payment.method", "payment.method of an exchange must be cash or other.")
-{}
+class NothingComesBack extends invalid("PosExchangeItems", "returnItems", "returnItems of the exchange are missing.") {}
 
 const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
@@ -45,7 +45,16 @@ export const NewExchange = Schema.Struct({
     ),
     taxAmount: Schema.optional(Schema.Int.annotate({ description: "Without effect: the store's taxes count." }))
   })).check(Schema.isBetweenLength(1, 500)),
-  payment: Schema.optional(Payout.annotate({ description: "How the rest goes back: cash (the default) or other." }))
+  payment: Schema.optional(
+    Payout.annotate({ description: "How the rest goes back. Default: cash, with `refundTo` original." })
+  )
+})
+
+/** How the rest of an exchange shall go back. */
+export const payoutOf = Effect.fnUntraced(function*({ payment }: Pick<typeof NewExchange.Type, "payment">) {
+  const { refundTo } = yield* PosOptions
+  const fallback: typeof Payout.Type = { method: refundTo === "original" ? "original" : "cash" }
+  return payment ?? fallback
 })
 
 /**
@@ -58,8 +67,9 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
   overrideBy: string | null
 ) {
   const { asStore, db, services } = call
-  const { originalOrderId, payment = { method: "cash" as const }, replacementItems, shiftId, terminalId } = sent
-  if (payment.method === "original" || payment.method === "gift_card") return yield* new NotOriginal()
+  const { originalOrderId, replacementItems, shiftId, terminalId } = sent
+  const payment = yield* payoutOf(sent)
+  yield* requireCards(payment.method)
   const order = yield* asStore(services.orders.get(originalOrderId))
   const { amount: worth, lines: decided } = yield* asStore(
     services.refunds.preview(originalOrderId, refundOf(sent.returnItems))
@@ -103,11 +113,11 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
         amount: Math.min(worth, totals.total),
         label: "Returned goods",
         reference: originalOrderId,
-        metadata: { payout: payment.method, reference: payment.reference ?? null },
+        metadata: { reference: payment.reference ?? null },
         requestedBy: authorOf(call.actor),
         processedAt: yield* DateTime.nowAsDate
       })
-      yield* db.table(transactions).update(id, { ...totals, overrideBy })
+      yield* db.table(transactions).update(id, { ...totals, overrideBy, payout: payment.method })
     }))
     return { id, worth, total: totals.total }
   })
@@ -127,22 +137,60 @@ export const begunExchange = Effect.fnUntraced(function*({ actor: { executionId:
 export const comingBack = Effect.fnUntraced(function*({ asStore, db, services }: PluginCall, { id }: Transaction) {
   const back = yield* db.table(returnItems).list({ transactionId: id })
   const orderId = back[0]?.originalOrderId ?? null
-  if (orderId === null) return yield* new NotOriginal()
+  if (orderId === null) return yield* new NothingComesBack()
   const { lineItems } = yield* asStore(services.orders.get(orderId))
   const goods = lineItems.filter((line) => back.some(({ originalLineItemId }) => originalLineItemId === line.id))
   return { orderId, goods: goods.map(Struct.pick(["entityId", "variantId"])) }
 })
 
+type Items = ReadonlyArray<typeof ReturnedItem.Type>
+
+/**
+ * The refund of an exchange: what pays for the replacement is given outside, and the rest too unless it goes back to the
+ * payments of the order.
+ */
+const refundExchanged = Effect.fnUntraced(function*(
+  { asStore, services: { refunds } }: PluginCall,
+  { payout, receiptNumber }: Transaction,
+  orderId: OrderId,
+  items: Items,
+  total: number
+) {
+  const whole = refundOf(items)
+  const { amount: worth } = yield* asStore(refunds.preview(orderId, whole))
+  const givenOutside = { means: "Exchange", reference: receiptNumber }
+  const rest = worth - total
+  if (rest <= 0 || payout !== "original") {
+    const { refundId } = yield* asStore(refunds.request(orderId, { ...whole, givenOutside }))
+    return { refundId, rest, worth, restId: null }
+  }
+  const { refundId } = yield* asStore(refunds.request(
+    orderId,
+    total === 0 ? whole : { ...Struct.omit(whole, ["fee"]), amount: total, givenOutside }
+  ))
+  if (total === 0) return { refundId, rest, worth, restId: refundId }
+  const { refundId: restId } = yield* asStore(refunds.request(orderId, { amount: rest, reason: whole.reason }))
+  return { refundId, rest, worth, restId }
+})
+
+/** What a completed exchange gave: the code of a gift card, which no row has. */
+export interface GivenRest {
+  giftCard?: { readonly id: string; readonly code: string; readonly displayCode: string }
+}
+
 /** The return of an exchange, in the transaction that makes its replacement. Returns what it is worth. */
 export const returnExchanged = Effect.fnUntraced(function*(
-  { actor, asStore, db, services }: PluginCall,
+  call: PluginCall,
   transaction: Transaction,
-  replacement: Order
+  replacement: Order,
+  given: GivenRest
 ) {
-  const back = yield* db.table(returnItems).list({ transactionId: transaction.id }, { order: ["createdAt", "id"] })
+  const { actor, asStore, db, services } = call
+  const { id: transactionId } = transaction
+  const back = yield* db.table(returnItems).list({ transactionId }, { order: ["createdAt", "id"] })
   const [first] = back
   const orderId = first?.originalOrderId ?? null
-  if (orderId === null) return yield* new NotOriginal()
+  if (orderId === null) return yield* new NothingComesBack()
   const items = back.flatMap(({ originalLineItemId, quantity, reason, restock, restockingFee }) =>
     originalLineItemId === null ? [] : [{
       originalLineItemId: OrderLineId.make(originalLineItemId),
@@ -153,23 +201,41 @@ export const returnExchanged = Effect.fnUntraced(function*(
     }]
   )
   const original = yield* asStore(services.orders.get(orderId))
-  const { decided, refundId } = yield* asStore(services.refunds.request(orderId, {
-    ...refundOf(items),
-    givenOutside: { means: "Exchange", reference: transaction.receiptNumber }
-  }))
-  const rest = decided.amount - replacement.grandTotal
-  const exchange = yield* db.table(payments).first({ transactionId: transaction.id, method: "exchange" })
+  const { refundId, rest, restId, worth } = yield* refundExchanged(
+    call,
+    transaction,
+    orderId,
+    items,
+    replacement.grandTotal
+  )
   if (rest > 0) {
-    const method = exchange?.metadata["payout"] === "other" ? "other" : "cash"
+    const { payout } = transaction
+    const method = payout ?? "cash"
+    const exchange = yield* db.table(payments).first({ transactionId, method: "exchange" })
+    const reference = exchange?.metadata["reference"]
+    if (method === "gift_card") Object.assign(given, yield* issueCard(call, original, rest))
     yield* db.table(payments).insert({
-      transactionId: transaction.id,
+      transactionId,
       method,
       status: "refunded",
       ...givenBack(yield* findTerminal(db, transaction.terminalId), method, rest),
       label: "Rest of the exchange",
+      reference: typeof reference === "string" ? reference : null,
+      // Settled after the commit, by the core if this process dies.
+      intentId: restId,
       requestedBy: authorOf(actor),
       processedAt: yield* DateTime.nowAsDate
     })
   }
-  return { refundId, worth: decided.amount, taxes: taxesBack(original, items) }
+  return { refundId, worth, taxes: taxesBack(original, items) }
+})
+
+/** Asks the payments of the order for the rest that goes back to them. */
+export const settleRest = Effect.fnUntraced(function*(
+  { asStore, db, organizationId, services }: PluginCall,
+  transactionId: string
+) {
+  const rest = yield* db.table(payments).first({ transactionId, method: "original", status: "refunded" })
+  if (rest === undefined || rest.intentId === null) return
+  yield* asStore(services.refunds.settle({ refundId: RefundId.make(rest.intentId), organizationId }))
 })

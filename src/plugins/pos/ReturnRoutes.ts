@@ -1,27 +1,29 @@
 import { Effect, Schema, Struct } from "effect"
 import { fieldsOf, type PluginCall } from "stoa/plugin"
 import { completeSale, PriceChanged } from "./Completion.ts"
-import { begunExchange, NewExchange, startExchange } from "./Exchanges.ts"
+import { begunExchange, type GivenRest, NewExchange, payoutOf, startExchange } from "./Exchanges.ts"
 import { approvalFor, freely, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts"
 import { addPayment, NewPayment } from "./Payments.ts"
-import { NewReturn, returnGoods } from "./Returns.ts"
+import { NewReturn, requireWay, returnGoods } from "./Returns.ts"
 import { PaymentView, returnItems, sale, TransactionView } from "./Sales.ts"
 import { loadSale, shownSale } from "./SaleStore.ts"
 import { manage, operate, routes } from "./Terminals.ts"
+
+const giftCard = Schema.optional(
+  Schema.Struct({
+    id: Schema.String,
+    code: Schema.String.annotate({ description: "Only this answer has it." }),
+    displayCode: Schema.String
+  })
+)
 
 const Returned = Schema.Struct({
   transaction: Schema.Struct(Struct.omit(TransactionView.fields, ["items", "payments", "amountDue", "cartId"])),
   returnItems: Schema.Array(Schema.Struct(fieldsOf(returnItems))),
   refundTotal: Schema.Int.annotate({ description: "What goes back, after fees, in minor units." }),
   payment: PaymentView,
-  giftCard: Schema.optional(
-    Schema.Struct({
-      id: Schema.String,
-      code: Schema.String.annotate({ description: "Only this answer has it." }),
-      displayCode: Schema.String
-    })
-  )
+  giftCard
 })
 
 const Exchanged = Schema.Struct({
@@ -30,7 +32,8 @@ const Exchanged = Schema.Struct({
   returnTotal: Schema.Int,
   replacementOrderId: Schema.NullOr(Schema.String),
   replacementTotal: Schema.Int,
-  netDelta: Schema.Int.annotate({ description: "Replacement less return: above 0 is to pay, below 0 went back." })
+  netDelta: Schema.Int.annotate({ description: "Replacement less return: above 0 is to pay, below 0 went back." }),
+  giftCard
 }).annotate({ identifier: "PosExchange" })
 
 const exchange = Effect.fnUntraced(function*(
@@ -38,6 +41,7 @@ const exchange = Effect.fnUntraced(function*(
   sent: typeof NewExchange.Type,
   token: string | undefined
 ) {
+  const given: GivenRest = {}
   const begun = yield* begunExchange(call)
   const allowed = begun === undefined
     ? yield* approvalFor(call, { action: "exchange", permission: manage, token })
@@ -46,7 +50,12 @@ const exchange = Effect.fnUntraced(function*(
     const { id, total, worth } = begun ?? (yield* startExchange(call, sent, allowed.by))
     if (total <= worth) {
       const undo = call.db.use(sale).move("void", id, { voidReason: "The exchange was refused." })
-      yield* Effect.tapCause(completeSale(call, id), () => Effect.ignore(undo))
+      const finish = Effect.gen(function*() {
+        const { method } = yield* payoutOf(sent)
+        const way = total < worth ? yield* requireWay(call, method, allowed, token) : freely
+        yield* way.during(completeSale(call, id, given))
+      })
+      yield* Effect.tapCause(finish, () => Effect.ignore(undo))
     }
     return { id, total, worth }
   })
@@ -60,7 +69,8 @@ const exchange = Effect.fnUntraced(function*(
     returnTotal,
     replacementOrderId,
     replacementTotal,
-    netDelta
+    netDelta,
+    ...given
   }
 })
 

@@ -143,7 +143,8 @@ export const givenBack = ({ cashRounding }: Terminal, method: string, total: num
   return { amount, rounding: amount - total }
 }
 
-const requireWay = Effect.fnUntraced(function*(
+/** What ways other than `original` need where the store forbids them. */
+export const requireWay = Effect.fnUntraced(function*(
   call: PluginCall,
   method: (typeof Payout.Type)["method"],
   allowed: Approval,
@@ -155,8 +156,13 @@ const requireWay = Effect.fnUntraced(function*(
   return yield* approvalFor(call, { action: "refund", permission: "pos:admin", token })
 })
 
+/** 422 for a way that this deployment does not have. */
+export const requireCards = Effect.fnUntraced(function*(method: (typeof Payout.Type)["method"]) {
+  if (method === "gift_card" && Option.isNone(yield* Effect.serviceOption(GiftCards))) return yield* new NoCards()
+})
+
 /** A new gift card with the money of a return, in its transaction. */
-const issueCard = Effect.fnUntraced(
+export const issueCard = Effect.fnUntraced(
   function*({ asStore }: PluginCall, { currency, customerId, id }: Order, amount: number) {
     const cards = Option.getOrUndefined(yield* Effect.serviceOption(GiftCards))
     if (cards === undefined) return yield* new NoCards()

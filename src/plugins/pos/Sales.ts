@@ -65,6 +65,8 @@ export const transactions = table("pos_transactions", {
   /** The one that has its lines now. */
   mergedIntoId: uuid.nullable,
   refundId: uuid.nullable,
+  /** How the rest of an exchange goes back. */
+  payout: oneOf(["cash", "original", "gift_card", "other"]).nullable,
   /** It came, or was voided, after its shift was closed: only a closing counts it. */
   isLate: boolean.default(false),
   reprints: integer.default(0),

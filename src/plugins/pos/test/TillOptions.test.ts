@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import { testStaffActor, withPermissions } from "stoa/plugin/testing"
+import { testAdminActor, testStaffActor, withPermissions } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { cashier, code, manager, openTills, picked, type TillShop } from "./TillShop.ts"
 
@@ -10,6 +10,7 @@ describe("options of the plugin for tills", () => {
   beforeAll(async () => {
     shop = await openTills({
       refundTo: "original",
+      giftCards: true,
       discountOverrideThreshold: 50,
       maxHoldHours: 1,
       pinAuth: { refuseWeak: false, lockoutMaxAttempts: 2, lockoutWindowMinutes: 1, credentialTtlSeconds: 3_600 }
@@ -34,6 +35,53 @@ describe("options of the plugin for tills", () => {
     assert.strictEqual(approved.status, 201, JSON.stringify([refused.body, approved.body]))
     const original = await returnOf("original")
     assert.strictEqual((await shop.ask("POST", "/pos/returns", original, manager)).status, 201)
+  })
+
+  const exchangeOf = async (as = testAdminActor) => {
+    const till = await shop.till({}, 10_000, as)
+    const card = await shop.giftCard(1_000)
+    const payment = { method: "gift_card", reference: card.code }
+    const sold = await shop.sold(await shop.till(), 1_000, 1, { payment })
+    const body = {
+      shiftId: till.shiftId,
+      terminalId: till.terminalId,
+      originalOrderId: sold.orderId,
+      returnItems: [{ originalLineItemId: sold.lineId, quantity: 1, reason: "other", restockingFee: 50 }],
+      replacementItems: [{ entityId: await shop.product({ price: 400 }), quantity: 1 }]
+    }
+    return { body, card, sold, till }
+  }
+
+  it("refundTo original gives the rest of an exchange back to the payments of the order", async () => {
+    const { body, card, sold, till } = await exchangeOf()
+    const got = await shop.done("POST", "/exchanges", body)
+    assert.deepStrictEqual(picked(got, "netDelta", "transaction.status", "transaction.payout"), [
+      -550,
+      "completed",
+      "original"
+    ])
+    assert.strictEqual(await card.balance(), 550)
+    const order = await shop.core("GET", `/orders/${sold.orderId}`)
+    assert.strictEqual(order.at("data.refundedTotal"), 950)
+    const report = await shop.read(`/shifts/${till.shiftId}/report`)
+    assert.deepStrictEqual(picked(report, "refundsTotal", "cash.expected"), [950, 10_000])
+  })
+
+  it("refundTo original forbids other means for the rest of an exchange, which is then undone", async () => {
+    const { body, card, sold } = await exchangeOf(manager)
+    const refused = await shop.ask("POST", "/pos/exchanges", { ...body, payment: { method: "cash" } }, manager)
+    assert.strictEqual(code(refused), "403 OVERRIDE_REQUIRED")
+    assert.strictEqual((await shop.core("GET", `/orders/${sold.orderId}`)).at("data.refundedTotal"), 0)
+    const { token } = await shop.override("refund")
+    const sent = { ...body, payment: { method: "gift_card" } }
+    const got = await shop.withToken(token, "POST", "/exchanges", sent, manager)
+    assert.strictEqual(got.status, 201, JSON.stringify(got.body))
+    const made = await shop.core("GET", `/gift-cards/${got.text("data.giftCard.id")}`)
+    assert.strictEqual(made.at("data.balance"), 550)
+    const paid = await shop.sale(await shop.till(), 550)
+    await shop.pay(paid.path, 550, { method: "gift_card", reference: got.text("data.giftCard.code") })
+    await shop.complete(paid.path)
+    assert.strictEqual(await card.balance(), 0)
   })
 
   it("refundTo original asks cashiers for one approval, not two", async () => {
