@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Moment, requireWindow } from "stoa/plugin"
+import { Moment, requireWindow, Until } from "stoa/plugin"
 import {
   Course,
   coursePerformance,
@@ -15,7 +15,7 @@ const shared = {
   permission: admin,
   description:
     "Of what was fired from `from` on and before `to`, without tickets that cancel. 422 unless `to` is later.",
-  query: { from: Moment, to: Moment }
+  query: { from: Moment, to: Until }
 } as const
 
 /** How fast kitchens are. */

@@ -9,7 +9,7 @@ export const availability = table("pos_menu_availability", {
   /** Units that can still be sold; the database refuses less than none. */
   remaining: integerBetween(0, 1_000_000).nullable,
   /** From then on the entry no longer counts. */
-  until: timestamp.nullable,
+  until: timestamp.until.nullable,
   reason: text.nullable.forPeople,
   unavailableSince: timestamp.nullable.forPeople,
   /** Orders from before it are in the count already. */
