@@ -16,7 +16,7 @@ import { aKey, signIn } from "./People.ts"
 const storeResolver = (request: Request) => request.headers.get("x-store-id")
 
 const withStores = layer(
-  testAppLayer({ auth: { storeResolver } }),
+  testAppLayer({ auth: { storeResolver }, email: { send: async () => {} } }),
   live
 )
 

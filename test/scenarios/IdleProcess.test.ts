@@ -14,7 +14,7 @@ const saying = `import { registerHooks } from "node:module"
 /** What a process without requests needs. Documents, pictures, mail, buckets and payments load their libraries when used. */
 const needed = ("@better-auth/api-key @better-auth/core @better-auth/kysely-adapter @better-auth/telemetry " +
   "@better-auth/utils @better-fetch/fetch @effect/platform-node @effect/platform-node-shared @effect/sql-pg " +
-  "@noble/ciphers @noble/hashes better-auth better-call csv-parse csv-stringify defu effect eta ipaddr.js jose kysely " +
+  "@noble/ciphers @noble/hashes better-auth better-call csv-parse csv-stringify defu effect eta ipaddr.js iso-3166 jose kysely " +
   "nanostores rou3 uuid ws zod").split(" ")
 
 it.live(
