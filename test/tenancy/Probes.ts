@@ -101,7 +101,7 @@ export const reads: ReadonlyArray<Probe> = [
   probe("GET", "/api/orders/refunds/cap?orderId={refundable}"),
   probe("GET", "/api/messages"),
   probe("GET", "/api/messages?status=sent"),
-  probe("GET", "/api/orders/{sent}/messages"),
+  probe("GET", "/api/orders/{order}/messages"),
   probe("GET", "/api/returns"),
   probe("GET", "/api/returns?status=requested"),
   probe("GET", "/api/orders/{order}/returns"),

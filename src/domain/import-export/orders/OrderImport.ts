@@ -87,6 +87,7 @@ export const orderImport = Effect.gen(function*() {
   return yield* upsertOf(load, (record, state, draft, index) => {
     const content = orderContent(record, state.now)
     if (Result.isFailure(content)) return Result.fail(content.failure)
+    draft.warnings.push(...unaddressed(record), ...malformed(content.success))
     const stored = state.orders.get(record.orderNumber)
     if (stored !== undefined) {
       return !stored.isDraft && sameOrder(content.success, stored.record)
@@ -102,7 +103,6 @@ export const orderImport = Effect.gen(function*() {
     draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
     const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
     draft.put(importedLines, ...lines.map((line, at) => ({ ...line, position: at + 1 })))
-    draft.warnings.push(...unaddressed(record), ...malformed(content.success))
     putReturns(draft, order, content.success.returns ?? [], state.now)
     const { id: orderId, status } = order
     const entry = { fromStatus: status, toStatus: status, reason: "imported", changedBy: state.userId }
