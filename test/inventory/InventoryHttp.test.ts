@@ -187,7 +187,8 @@ withSharedApp("inventory over HTTP", (it) => {
   describe("warehouses and levels", () => {
     it.effect("creates a warehouse with 201 and refuses a taken code with 409", () =>
       Effect.gen(function*() {
-        const body = { name: "North", code: randomUUID(), address: { city: "Oslo" }, priority: 3, metadata: { a: 1 } }
+        const address = { line1: "1 Dock", city: "Oslo", postalCode: "0150", country: "NO" }
+        const body = { name: "North", code: randomUUID(), address, priority: 3, metadata: { a: 1 } }
         const created = yield* post("warehouses", body)
         assert.strictEqual(created.status, 201)
         assert.deepInclude(created.at("data"), { ...body, organizationId: yield* theOrganization, isActive: true })

@@ -30,10 +30,10 @@ describe("a CSV file that a plugin reads", () => {
     }))
     assert.deepStrictEqual(messages, [
       "file: The file is empty: its first line names the columns.",
-      "file: The column \"a\" is there twice.",
-      "file: The column \"b\" is missing.",
-      "file: The file is UTF-16. Save it as UTF-8 (in a spreadsheet: CSV UTF-8).",
-      "file: The file is not UTF-8, near byte 2."
+      "file: The column \"a\" is there twice. The file was read as UTF-8 with commas between its cells.",
+      "file: The column \"b\" is missing. The file was read as UTF-8 with commas between its cells.",
+      "file: The column \"b\" is missing. The file was read as UTF-16 with commas between its cells.",
+      "file: The file is not UTF-8, near byte 2. Save it as UTF-8, or send encoding=windows-1252 if it is Windows-1252."
     ])
   })
 })
