@@ -62,6 +62,8 @@ export interface EndedCheckout {
 
 /** Takes part in checkouts (`checkoutExtension` of a plugin, docs/plugins.md). */
 export interface CheckoutExtension {
+  /** Whether `decide` is asked about a checkout; it looks at what it gets and waits for nothing. Default: always. */
+  readonly concerns?: (checkout: CheckoutToDecide) => boolean
   /**
    * Runs before `checkout.beforePayment`, and for quotes; as the shopper. A checkout whose process dies asks again:
    * decide the same by its id; the first stored decision counts. A `HookRefusal` fails the checkout.
@@ -141,7 +143,7 @@ const makeExtensions = () => {
     decide: (checkout: Omit<CheckoutToDecide, "organizationId" | keyof PricedForTerms>): DecideTerms => (priced) =>
       Effect.flatMap(CurrentActor, ({ organizationId }) =>
         Effect.reduce(
-          extensions,
+          extensions.filter(({ concerns }) => concerns?.({ ...checkout, ...priced, organizationId }) ?? true),
           (): CheckoutTerms => ({}),
           (terms, one) => decided(terms, one, { ...checkout, ...priced, organizationId })
         )),

@@ -36,6 +36,12 @@ export type LinePricing = (
   request: LinesToPrice
 ) => Effect.Effect<ReadonlyArray<PriceSteps>, HookRefusal, CurrentActor>
 
+/** A line pricing that is asked about some lines alone; `concerns` looks at what it gets and waits for nothing. */
+export interface ConditionalPricing {
+  readonly concerns: (request: Omit<LinesToPrice, "organizationId">) => boolean
+  readonly price: LinePricing
+}
+
 export class LinePricingFailed extends Data.TaggedError("LinePricingFailed")<{ readonly message: string }> {}
 
 export type SteppedLine<L extends LineToPrice> = L & { readonly addedSteps?: PriceSteps }
@@ -76,20 +82,23 @@ const stepped = Effect.fnUntraced(function*<L extends LineToPrice>(pricing: Line
 })
 
 export const emptyLinePricings = () => {
-  const pricings: Array<LinePricing> = []
+  const pricings: Array<ConditionalPricing> = []
   return {
-    register: (pricing: LinePricing) => Effect.sync(() => void pricings.push(pricing)),
+    register: (pricing: LinePricing | ConditionalPricing) =>
+      Effect.sync(() => void pricings.push("price" in pricing ? pricing : { price: pricing, concerns: () => true })),
     priced: <L extends LineToPrice>(
       request: Omit<LinesToPrice<L>, "organizationId">
-    ): Effect.Effect<ReadonlyArray<SteppedLine<L>>, LinePricingFailed, CurrentActor> =>
-      pricings.length === 0 || request.lines.length === 0
+    ): Effect.Effect<ReadonlyArray<SteppedLine<L>>, LinePricingFailed, CurrentActor> => {
+      const asked = request.lines.length === 0 ? [] : pricings.filter(({ concerns }) => concerns(request))
+      return asked.length === 0
         ? Effect.succeed(request.lines)
         : Effect.flatMap(CurrentActor, ({ organizationId }) =>
           Effect.reduce(
-            pricings,
+            asked,
             (): ReadonlyArray<SteppedLine<L>> => request.lines,
-            (lines, pricing) => stepped(pricing, { ...request, organizationId, lines })
+            (lines, { price }) => stepped(price, { ...request, organizationId, lines })
           ))
+    }
   }
 }
 

@@ -65,8 +65,10 @@ const namingTypes = ({ payload }: HttpApiEndpoint.Top) => {
 /** `Errors` around the decoding of a request, whose body and unknown fields are looked at before. */
 export const errorsLayer = Layer.succeed(
   Errors,
-  (handler, { endpoint }) =>
-    Effect.flatMap(fieldHandling(endpoint)(Effect.catch(handler, recorded)), namingTypes(endpoint))
+  (handler, { endpoint }) => {
+    const answer = fieldHandling(endpoint)(Effect.catch(handler, recorded))
+    return endpoint.payload.size === 0 ? answer : Effect.flatMap(answer, namingTypes(endpoint))
+  }
 )
 
 /**

@@ -1,5 +1,5 @@
 import { Effect, Option, Schema } from "effect"
-import { HookRefusal, type LinePricing, type PluginContext, Uuid } from "stoa/plugin"
+import { type ConditionalPricing, HookRefusal, type PluginContext, Uuid } from "stoa/plugin"
 import { all, bookings, serviceTypes } from "./AppointmentTables.ts"
 
 const Named = Schema.Struct({ appointmentId: Uuid })
@@ -17,10 +17,10 @@ const mixed = new HookRefusal("An appointment is ordered alone.")
  * service is sold as, once, while the payment is awaited, and to be alone: a cancellation gives the whole order back. Two statements
  * for all lines, none where no line names an appointment.
  */
-export const appointmentPrices = ({ db }: PluginContext): LinePricing =>
-  Effect.fnUntraced(function*({ currency, lines }) {
+export const appointmentPrices = ({ db }: PluginContext): ConditionalPricing => ({
+  concerns: ({ lines }) => lines.some(({ metadata }) => appointmentOf(metadata) !== undefined),
+  price: Effect.fnUntraced(function*({ currency, lines }) {
     const named = lines.flatMap(({ metadata }) => appointmentOf(metadata) ?? [])
-    if (named.length === 0) return lines.map(() => [])
     if (lines.length > 1) return yield* Effect.fail(mixed)
     const found = yield* db.table(bookings).list({ id: { in: named } }, all)
     const services = yield* db.table(serviceTypes).list({ id: { in: found.map((one) => one.serviceTypeId) } }, all)
@@ -35,3 +35,4 @@ export const appointmentPrices = ({ db }: PluginContext): LinePricing =>
         : Effect.fail(refused)
     })
   })
+})

@@ -11,7 +11,7 @@ import type { Migrations } from "../../domain/platform/database/MigrationStateme
 import type { Hook } from "../../domain/platform/hooks/Hook.ts"
 import { type Manifest, together } from "../../domain/platform/modules/Module.ts"
 import type { Task } from "../../domain/platform/tasks/Task.ts"
-import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
+import type { ConditionalPricing, LinePricing } from "../../domain/pricing/LinePricing.ts"
 import type { SearchField } from "../../domain/search/SearchFields.ts"
 import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
@@ -121,7 +121,10 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   /** Steps that it adds to the prices of lines (`LinePricing`). */
   readonly linePricing?: (
     context: PluginContext
-  ) => LinePricing | Effect.Effect<LinePricing, never, NoInfer<Services | Used>>
+  ) =>
+    | LinePricing
+    | ConditionalPricing
+    | Effect.Effect<LinePricing | ConditionalPricing, never, NoInfer<Services | Used>>
   /** Decides shipping, warehouse and channel of checkouts, and learns how they end (`CheckoutExtension`). */
   readonly checkoutExtension?: (
     context: PluginContext
@@ -150,7 +153,7 @@ export interface InstalledPlugin {
   /** Its entities and workflows, for processes that run actors. */
   readonly actors: Layer.Layer<never>
   readonly orderProjection: OrderProjection | undefined
-  readonly linePricing: LinePricing | undefined
+  readonly linePricing: LinePricing | ConditionalPricing | undefined
   readonly checkoutExtension: CheckoutExtension | undefined
   /** By the keys of `onEvents`. */
   readonly onEvents: Readonly<Record<string, InstalledSubscription>>

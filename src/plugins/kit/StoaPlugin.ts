@@ -209,7 +209,7 @@ export {
   timeIn,
   Until
 } from "../../domain/platform/text/Time.ts"
-export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"
+export type { ConditionalPricing, LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"
 export type { PriceStep } from "../../domain/pricing/PriceSteps.ts"
 export type { SearchField } from "../../domain/search/SearchFields.ts"
 export type { RateAdapter, RateRequest } from "../../domain/shipping/RateAdapter.ts"

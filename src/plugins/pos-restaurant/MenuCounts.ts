@@ -134,9 +134,10 @@ export const takeUnits = Effect.fnUntraced(
  * counted.
  */
 export const menuCheckouts = (settings: RestaurantSettings, { db }: PluginContext): CheckoutExtension => ({
+  concerns: ({ checkoutId, lines }) => checkoutId !== null && lines.some(isOnMenu(settings)),
   decide: Effect.fnUntraced(function*({ checkoutId, lines: all }) {
     const lines = all.filter(isOnMenu(settings))
-    if (checkoutId === null || lines.length === 0) return undefined
+    if (checkoutId === null) return undefined
     const units = (yield* counter(db, lines))(lines)
     const entityId = { in: Array.from(units.keys(), (id) => EntityId.make(id)) }
     const counted = yield* db.table(availability).first({ entityId, remaining: { gte: 0 } })

@@ -1,6 +1,7 @@
 import { DateTime, Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import {
+  type ConditionalPricing,
   CurrentActor,
   type EntityId,
   holds,
@@ -191,9 +192,10 @@ export const menuPrices = (settings: RestaurantSettings, { config, db }: PluginC
         return [
           ...steps,
           ...(taxClass === null ? [] : [{ code: "takeaway", label: "To take away", taxClass }]),
-          ...(percent === 0 ? [] : [serviceStep(line, steps, percent)])
+          ...(percent === 0 || !onMenu(line) ? [] : [serviceStep(line, steps, percent)])
         ]
       })
     })
-    return price
+    const concerns: ConditionalPricing["concerns"] = ({ lines }) => lines.some(onMenu)
+    return { concerns, price }
   })

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import type { LinePricing, PriceStep } from "stoa/plugin"
+import type { ConditionalPricing, LinesToPrice, PriceStep } from "stoa/plugin"
 import { type KnownUnits, Units } from "./Units.ts"
 
-type Line = Parameters<LinePricing>[0]["lines"][number]
+type Line = LinesToPrice["lines"][number]
 
 /** Brings a price of one sale unit to what the stock units of a line come to: rounded once, half a minor unit up. */
 const stepsOf = (known: KnownUnits, { entityId, quantity, unitPrice }: Line): ReadonlyArray<PriceStep> => {
@@ -21,10 +21,11 @@ const stepsOf = (known: KnownUnits, { entityId, quantity, unitPrice }: Line): Re
  * 19.90 a kg come to 9.95. Three statements for all lines, none where no line is of these types.
  */
 export const salePrices = (types: ReadonlyArray<string>) =>
-  Effect.map(Units, (units): LinePricing =>
-    Effect.fnUntraced(function*({ lines }) {
+  Effect.map(Units, (units): ConditionalPricing => ({
+    concerns: ({ lines }) => lines.some(({ entityType }) => types.includes(entityType)),
+    price: Effect.fnUntraced(function*({ lines }) {
       const priced = lines.filter(({ entityType }) => types.includes(entityType))
-      if (priced.length === 0) return lines.map(() => [])
       const known = yield* units.known(priced.map(({ entityId }) => entityId))
       return lines.map((line) => types.includes(line.entityType) ? stepsOf(known, line) : [])
-    }))
+    })
+  }))
