@@ -57,7 +57,7 @@ const messageOf = Effect.fnUntraced(function*(
   db: PluginDatabase,
   template: Template,
   recipient: string,
-  data: unknown,
+  data: object,
   rest: Pick<NewMessage, "customerId" | "eventId">
 ) {
   const { category, channel, delayMinutes, digestMinutes, event, id } = template
@@ -65,8 +65,11 @@ const messageOf = Effect.fnUntraced(function*(
   if (digestMinutes > 0) yield* db.turn(`${id}/${recipient}`)
   const groupId = digestMinutes === 0 ? null : yield* db.use(openDigest)(id, recipient, now)
   const nextAt = new Date(now.getTime() + (delayMinutes + digestMinutes) * 60_000)
-  const texts = render(template, data)
-  const message = { channel, event, category, templateId: id, recipient, metadata: null, error: null }
+  const texts = yield* render(template, data).pipe(
+    Effect.map((rendered) => ({ ...rendered, error: null })),
+    Effect.catch((refused) => Effect.succeed({ subject: null, body: null, error: refused.error.message }))
+  )
+  const message = { channel, event, category, templateId: id, recipient, metadata: null }
   return { ...rest, ...message, ...texts, nextAt, groupId } satisfies NewMessage
 })
 
@@ -180,7 +183,7 @@ export const sendRoute = routes.post("/send", {
       : yield* messageOf(db, template, recipient, { ...data, ...shown, event: { type: event } }, rest)
     const error = template === undefined
       ? `There is no active template for ${event} on ${channel}.`
-      : missingWay(channel, settings, call)
+      : message.error ?? missingWay(channel, settings, call)
     const [id = ""] = yield* db.use(queueMessages)([{ ...message, error, metadata: metadata ?? null }])
     if (error === null) yield* jobs.enqueue(sendTask, {})
     return yield* db.table(messages).get(id)

@@ -1,7 +1,7 @@
 import { Effect, Option, Redacted, Schema } from "effect"
 import { type Outbound, outbound, type OutboundError, PluginContext } from "stoa/plugin"
 import { type NotificationAdapter, NotSent, type OutgoingMessage } from "./Channel.ts"
-import { filled } from "./Rendering.ts"
+import { valueAt } from "./Rendering.ts"
 
 /** JSON in whose texts `{{to}}`, `{{subject}}`, `{{body}}`, `{{idempotencyKey}}` and the like are filled. */
 type JsonTemplate =
@@ -28,8 +28,15 @@ export interface HttpAdapterOptions extends Pick<NotificationAdapter, "channel" 
   readonly retries?: number
 }
 
+const textAt = (message: OutgoingMessage, path: string): string => {
+  const value = valueAt(message, path)
+  return typeof value === "string" ? value : ""
+}
+
 const bodyOf = (template: JsonTemplate, message: OutgoingMessage): JsonTemplate => {
-  if (typeof template === "string") return filled(template, message, (text) => text)
+  if (typeof template === "string") {
+    return template.replace(/\{\{\s*([\w.]+)\s*\}\}/g, (_, path: string) => textAt(message, path))
+  }
   if (Array.isArray(template)) return template.map((one: JsonTemplate) => bodyOf(one, message))
   if (typeof template !== "object" || template === null) return template
   return Object.fromEntries(Object.entries(template).map(([name, one]) => [name, bodyOf(one, message)]))
@@ -93,8 +100,9 @@ export const httpAdapter = (options: HttpAdapterOptions): NotificationAdapter =>
       )
       const found = messageIdAt === undefined
         ? ""
-        : filled(`{{${messageIdAt}}}`, Option.getOrNull(decodeJson(answer.body)), (text) => text)
-      return { messageId: found === "" ? null : found.slice(0, 255) }
+        : valueAt(Option.getOrNull(decodeJson(answer.body)), messageIdAt)
+      const isId = (typeof found === "string" && found !== "") || typeof found === "number"
+      return { messageId: isId ? String(found).slice(0, 255) : null }
     })
   }
 }

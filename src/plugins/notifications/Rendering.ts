@@ -1,4 +1,7 @@
+import { DateTime, Effect } from "effect"
+import { invalid, LocalTimeZone } from "stoa/plugin"
 import type { Channel } from "./Channel.ts"
+import { type Manner, templateEngine } from "./TemplateEngine.ts"
 
 const escapes: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -25,15 +28,9 @@ export const valueAt = (data: unknown, path: string): unknown =>
     data
   )
 
-/** A text, a number or a boolean; anything else is empty. */
-const textAt = (data: unknown, path: string): string => {
-  const value = valueAt(data, path)
-  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : ""
-}
-
-/** Replaces `{{a.b}}` by the values of the data; what is missing is empty. */
-export const filled = (template: string, data: unknown, write: (text: string) => string): string =>
-  template.replace(/\{\{\s*([\w-]+(?:\.[\w-]+)*)\s*\}\}/g, (_, path: string) => write(textAt(data, path)))
+const plain = templateEngine((text) => text)
+const html = templateEngine(escaped)
+const oneLine = templateEngine((text) => text.replace(/[\p{Cc}]+/gu, " "))
 
 /** What a message says. */
 export interface Rendered {
@@ -41,21 +38,47 @@ export interface Rendered {
   readonly body: string
 }
 
+/** 422: what a template of notifications cannot be filled with. */
+export class NotFilled extends invalid(
+  "NotFilled",
+  (field: string, _reason: string) => field,
+  (field: string, reason: string) => `${field} must be a template that can be filled: ${reason}.`
+) {}
+
+interface Texts {
+  readonly subject: string | null
+  readonly bodyTemplate: string
+}
+
+const bodyEngine = (channel: Channel) => channel === "email" ? html : plain
+
+/** Refuses what is no template, which receivers would get as it stands. */
+export const requireTemplates = Effect.fnUntraced(
+  function*(texts: { readonly [K in keyof Texts]?: Texts[K] | undefined }) {
+    for (const field of ["subject", "bodyTemplate"] as const) {
+      const template = texts[field]
+      const reason = typeof template === "string" ? plain.refusal(template) : undefined
+      if (reason !== undefined) return yield* new NotFilled(field, reason)
+    }
+  }
+)
+
 /** Texts of a message are cut off at this length, so that a template with long values cannot fill the table. */
 const longest = 10_000
 
 /**
- * Fills `{{a.b}}` with values of the data; what is missing is empty. The body of a mail is HTML, in which values are
- * escaped. Subjects and all other channels are plain text.
+ * Fills a template with data; what is missing is empty. The body of a mail is HTML, in which values are escaped. Subjects and
+ * all other channels are plain text.
  */
-export const render = (
-  { bodyTemplate, channel, subject }: {
-    readonly channel: Channel
-    readonly subject: string | null
-    readonly bodyTemplate: string
-  },
-  data: unknown
-): Rendered => ({
-  subject: subject === null ? null : filled(subject, data, (text) => text.replace(/[\p{Cc}]+/gu, " ")).slice(0, 255),
-  body: filled(bodyTemplate, data, channel === "email" ? escaped : (text) => text).slice(0, longest)
+export const render = Effect.fnUntraced(function*(
+  { bodyTemplate, channel, locale, subject }: Texts & { readonly channel: Channel; readonly locale: string },
+  data: object
+) {
+  const manner: Manner = { locale, timeZone: DateTime.zoneToString(yield* LocalTimeZone) }
+  const title = subject === null ? null : oneLine.fill(subject, data, manner)
+  const body = bodyEngine(channel).fill(bodyTemplate, data, manner)
+  if (title !== null && "reason" in title) return yield* new NotFilled("subject", title.reason)
+  if ("reason" in body) return yield* new NotFilled("bodyTemplate", body.reason)
+  const rendered: Rendered = { subject: title?.text.slice(0, 255) ?? null, body: body.text.slice(0, longest) }
+  return rendered
 })

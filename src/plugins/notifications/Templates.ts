@@ -13,7 +13,7 @@ import {
 } from "stoa/plugin"
 import { channels } from "./Channel.ts"
 import { admin, routes } from "./NotificationOptions.ts"
-import { render } from "./Rendering.ts"
+import { render, requireTemplates } from "./Rendering.ts"
 import { SendWhile } from "./SendWhile.ts"
 
 /** What is sent when an event happens, on a channel and in a language. */
@@ -70,15 +70,17 @@ export const templateRoutes = [
     read: admin,
     write: admin,
     filters: ["event", "channel", "locale", "category", "isActive"],
+    create: ({ db, input }) => Effect.andThen(requireTemplates(input), db.table(templates).insert(input)),
+    patch: ({ db, input, which }) => Effect.andThen(requireTemplates(input), db.table(templates).update(which, input)),
     remove: ({ db, which }) => db.table(templates).update(which, { isActive: false })
   }),
   routes.post("/templates/:id/preview", {
     summary: "Show a template with data",
-    description: "Sends nothing. What the data lacks is empty. 404 without the template.",
+    description: "Sends nothing. What the data lacks is empty. 404 without the template, 422 when it cannot be filled.",
     permission: admin,
     input: Schema.Struct({ data: Schema.optional(StorableObject) }),
     success: Schema.Struct({ subject: Schema.NullOr(Schema.String), body: Schema.String })
   }).handle(({ db, input, params }) =>
-    Effect.map(db.table(templates).get(params.id), (template) => render(template, input.data ?? {}))
+    Effect.flatMap(db.table(templates).get(params.id), (template) => render(template, input.data ?? {}))
   )
 ]

@@ -1,5 +1,7 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
 import { createHmac, randomUUID } from "node:crypto"
+import { LocalTimeZone } from "stoa/plugin"
 import { buildersOf, contractOf, testAdminActor, testCustomerActor, withPermissions } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { concernedOf } from "../MessagesRepo.ts"
@@ -17,19 +19,54 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 
 describe("the texts of a message", () => {
-  it.each(
+  const data = { a: { b: "<b>" }, c: 7, e: ["x", "y"], at: "2026-11-30T23:30:00Z", day: "2026-12-01", sum: 123_456 }
+  const filled = (channel: "email" | "sms", bodyTemplate: string, locale = "en") =>
+    render({ channel, bodyTemplate, locale, subject: "{{a.b}}\n{{no}}" }, data).pipe(
+      Effect.provideService(LocalTimeZone, DateTime.zoneMakeNamedUnsafe("Europe/Vienna"))
+    )
+
+  it.effect.each(
     [
       ["email", "<p>{{a.b}} {{ c }}{{d}}</p>", "<p>&lt;b&gt; 7</p>"],
-      ["sms", "{{a.b}} & {{a}}{{a.b.c}}{{constructor.name}}{{e.0}}", "<b> & x"]
+      ["email", "{% for one in e %}<li>{{one | append: '>'}}</li>{% endfor %}", "<li>x&gt;</li><li>y&gt;</li>"],
+      ["sms", "{{a.b}} & {{a}}{{a.b.c}}{{constructor.name}}{{e.0}}", "<b> & x"],
+      ["sms", "{% if c > 5 %}many{% else %}few{% endif %}{% if no %}!{% endif %}", "many"]
     ] as const
   )(
-    "are filled for %s: values are escaped where they need it, and missing ones are empty",
-    (channel, bodyTemplate, body) => {
-      const data = { a: { b: "<b>" }, c: 7, e: ["x"] }
-      const rendered = render({ channel, bodyTemplate, subject: "{{a.b}}\n{{no}}" }, data)
-      assert.deepStrictEqual(rendered, { subject: "<b>\n", body })
-    }
+    "are filled: values are escaped where %s needs it, and missing ones are empty",
+    ([channel, template, body]) =>
+      Effect.map(filled(channel, template), (texts) => assert.deepStrictEqual(texts, { subject: "<b>\n", body }))
   )
+
+  it.effect.each(
+    [
+      ["en", "$1,234.56, December 1, 2026 at 12:30 AM, 12/1/26; December 1, 2026"],
+      ["de", "1.234,56 $, 1. Dezember 2026 at 00:30, 01.12.26; 1. Dezember 2026"],
+      ["no language", "$1,234.56, December 1, 2026 at 12:30 AM, 12/1/26; December 1, 2026"]
+    ] as const
+  )("show money and times of the store as %s writes them", ([locale, expected]) =>
+    Effect.map(
+      filled(
+        "sms",
+        `{{sum | money: "USD"}}, {{at | date}} at {{at | time}}, {{at | date: "short"}}; {{day | date}}`,
+        locale
+      ),
+      ({ body }) => assert.strictEqual(body.replace(/[\u00a0\u202f]/g, " "), expected)
+    ))
+
+  it.effect("show nothing for what is no sum and no time, and the number with what is no currency", () =>
+    Effect.map(
+      filled("sms", "{{a | money: 'USD'}}{{a.b | date}}{{no | time}}{{sum | money: no}}"),
+      ({ body }) => assert.strictEqual(body.trim(), "123456")
+    ))
+
+  it.effect("stop when their template takes too long", () => {
+    const loop = (inner: string) => `{% for i in (1..9000) %}${inner}{% endfor %}`
+    return Effect.map(
+      Effect.flip(filled("sms", loop(loop(loop("x"))))),
+      ({ error }) => assert.include(error.message, "bodyTemplate must be a template that can be filled")
+    )
+  })
 
   it.each([["de-AT", "de-at"], ["de-CH", "de"], ["fr", "en"], [null, "en"]])("for %s are in %s", (locale, expected) => {
     const of = (tag: string) => ({ locale: tag }) as Template
@@ -46,6 +83,21 @@ describe("messages", () => {
     const templates = "/notifications/templates"
     await shop.refused("409 CONFLICT", "POST", templates, body)
     await shop.refused("422 VALIDATION_FAILED", "POST", templates, { ...body, channel: "print" })
+    for (
+      const template of [
+        "{{#each a}}{{/each}}",
+        "Hello {{name",
+        "{{{name}}}",
+        "{% if a %}",
+        "{{a | raw}}",
+        "{% include 'x' %}"
+      ]
+    ) {
+      const said = await shop.refused("422 VALIDATION_FAILED", "POST", templates, { ...body, bodyTemplate: template })
+      assert.strictEqual(said.at("error.details.issues.0.path"), "bodyTemplate")
+      assert.match(said.text("error.message"), /^bodyTemplate must be a template .* line:1, col:\d+\.$/)
+    }
+    await shop.refused("422 VALIDATION_FAILED", "PATCH", `${templates}/${id}`, { subject: "{{name" })
     const shown = await shop.done("POST", `${templates}/${id}/preview`, { data: { name: "Ann" } })
     assert.deepStrictEqual(shown.at("data"), { subject: null, body: "Hello Ann" })
     await shop.refused("404 NOT_FOUND", "POST", `${templates}/${randomUUID()}/preview`, {})
@@ -55,6 +107,12 @@ describe("messages", () => {
     const failed = await shop.message(await shop.send(event))
     const error = `There is no active template for ${event} on sms.`
     assert.deepInclude(failed.at("data"), { status: "failed", error })
+    const other = shop.event()
+    const old = await shop.template(other)
+    await shop.app.db.query("update notification_templates set body_template = '{{name' where id = $1", [old])
+    const notFilled = await shop.message(await shop.send(other))
+    assert.strictEqual(notFilled.at("data.status"), "failed")
+    assert.match(notFilled.text("data.error"), /^bodyTemplate must be a template .*not closed, line:1, col:1\.$/)
     await shop.template(event, { channel: "push" })
     const noAdapter = await shop.message(await shop.send(event, { channel: "push", recipient: "token" }))
     assert.deepInclude(noAdapter.at("data"), { status: "failed", error: "There is no adapter for push." })
