@@ -6,6 +6,7 @@ import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { Order, OrderLine, orderTaxes } from "../../src/domain/orders/Order.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
+import { storedOrder } from "../../src/domain/orders/OrderTable.ts"
 import { OrderPayment } from "../../src/domain/orders/Tender.ts"
 import type { CurrentActor } from "../../src/domain/platform/access/Actor.ts"
 import { ApiKey } from "../../src/domain/platform/access/ApiKey.ts"
@@ -91,10 +92,8 @@ it.layer(layer, { excludeTestServices: true })("every field of a record", (it) =
     }))
 
   /** Without what is derived from the rest. */
-  const stored = (
-    { allowedTransitions: _, amountDue: __, lineItems, payment: ___, taxes: ____, tenders: _____, ...order }: Order
-  ) => ({
-    ...order,
+  const stored = ({ lineItems, ...order }: Order) => ({
+    ...Struct.pick(order, [...Struct.keys(storedOrder), "importedAt", "isDraft"]),
     lineItems: lineItems.map(({ backordered: _, fulfillable: __, refundable: ___, ...line }) => line)
   })
 

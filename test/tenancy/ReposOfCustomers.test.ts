@@ -114,7 +114,12 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["files", ({ order }) => FulfillmentRepo.use((repo) => shown(repo.filesOf(order, page))), [0, 0], [1, 1]],
   ["customers", () => CustomerRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
   ["a customer", ({ id }) => CustomerRepo.use((repo) => isFound(repo.find(id))), false, true],
-  ["groups of a customer", ({ id }) => CustomerRepo.use((repo) => lengthOf(repo.groupsOf(id))), 0, 1],
+  [
+    "groups of a customer",
+    ({ id }) => CustomerRepo.use((repo) => Effect.map(repo.buyer(id), ({ groupIds }) => groupIds.length)),
+    0,
+    1
+  ],
   ["a key", ({ key }) => ApiKeyRepo.use((repo) => isFound(repo.find(key))), false, true],
   ["failed jobs", () => JobRecordRepo.use((repo) => shown(repo.failed(page))), [0, 0], [1, 1]],
   ["a job", ({ job }) => JobRecordRepo.use((repo) => isFound(repo.find(job))), false, true],

@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
 import type { ChosenLine } from "../carts/Line.ts"
+import { BuyerProfile } from "../customers/BuyerProfile.ts"
 import { MediaAddress } from "../media/MediaAsset.ts"
 import { currentOrganization, holds, servesGuests } from "../platform/access/Actor.ts"
 import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
@@ -37,6 +38,7 @@ export type SellableSnapshot = typeof SellableSnapshot.Type
 const CartBasket = Schema.Struct({
   currency: Schema.String,
   customerId: Schema.NullOr(CustomerId),
+  profile: Schema.NullOr(BuyerProfile),
   email: Schema.NullOr(Schema.String),
   secretHash: Schema.String,
   customerGroupIds: Schema.Array(Schema.String),

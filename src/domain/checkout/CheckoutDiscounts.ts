@@ -39,13 +39,14 @@ export const discounting = Effect.gen(function*() {
       ? null
       : yield* Effect.mapError(customers.mustExist(sent), () => CheckoutFailed.of(`Unknown customer ${sent}.`))
     const customerId = named ?? cart.customerId ?? own
+    const { groupIds, profile } = customerId === null || customerId === cart.customerId
+      ? { groupIds: cart.customerGroupIds, profile: cart.profile ?? null }
+      : yield* customers.buyer(customerId)
     const groups = mayNameCustomers(actor) && request.customerGroupIds !== undefined
       ? request.customerGroupIds
-      : customerId === null || customerId === cart.customerId
-      ? cart.customerGroupIds
-      : yield* customers.groupsOf(customerId)
+      : groupIds
     const { isList = false, metadata = {} } = request
-    return { customerId, groups, isList, metadata } satisfies Buyer
+    return { customerId, groups, profile, isList, metadata } satisfies Buyer
   })
 
   const discounted = Effect.fnUntraced(function*(

@@ -249,6 +249,8 @@ const assemble = (
     currency: cart.currency,
     customerId: buyer.customerId,
     customerGroupIds: buyer.groups,
+    profile: buyer.profile,
+    email: cart.email,
     cartSecretHash: cart.secretHash,
     lines: order.lines.map((line, index) => ({
       id: line.key,

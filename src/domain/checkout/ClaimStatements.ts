@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CartChoices } from "../carts/CartChoices.ts"
+import { buyerProfile } from "../customers/BuyerProfile.ts"
 import type { Locking } from "../platform/batching/GroupCommitRepo.ts"
 import type { EntityTables, InTables } from "../platform/hooks/EntityTables.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
@@ -30,7 +31,7 @@ export const groupsOfCustomer = `coalesce((select group_ids from customers_read 
 
 const basketOf = (line: string) =>
   `c.currency, c.customer_id as "customerId", c.buyer_email as email, c.secret_hash as "secretHash",
-    ${groupsOfCustomer} as "customerGroupIds",
+    ${groupsOfCustomer} as "customerGroupIds", ${buyerProfile("c")} as profile,
     coalesce((select jsonb_agg(${line} order by l.added_at, l.id)
       from cart_lines_read l ${catalogOf("l", "c")} where l.cart_id = c.id), '[]') as lines, c.choices, c.metadata`
 

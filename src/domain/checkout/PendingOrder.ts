@@ -1,5 +1,6 @@
 import { Struct } from "effect"
 import { chosenMetadata } from "../carts/Line.ts"
+import { buyerShown } from "../customers/BuyerProfile.ts"
 import type { Order, StoredLine } from "../orders/Order.ts"
 import { shownOrder } from "../orders/ShownOrder.ts"
 import { noPayment, type PaymentColumns } from "../orders/Tender.ts"
@@ -50,6 +51,7 @@ export const pendingOrder = (
   shownOrder({
     ...head,
     customerId: pricedCart.customerId,
+    ...buyerShown(pricedCart.email, pricedCart.profile),
     currency: pricedCart.currency,
     ...totalsOf(pricedCart),
     taxExemption: pricedCart.taxExemption ?? null,

@@ -1,5 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { ChosenLine, Line, ShownItem } from "../carts/Line.ts"
+import { BuyerProfile } from "../customers/BuyerProfile.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { StoredLine } from "../orders/Order.ts"
 import { type Actor, actsForShop, mayNameCustomers } from "../platform/access/Actor.ts"
@@ -76,6 +77,8 @@ export interface Basket {
   readonly currency: string
   readonly customerId: CustomerId | null
   readonly customerGroupIds: ReadonlyArray<string>
+  /** Of the customer; absent of an order's basket, which names its buyer already. */
+  readonly profile?: BuyerProfile | null | undefined
   readonly email: string | null
   readonly secretHash: string
   readonly lines: ReadonlyArray<BasketLine>
@@ -181,6 +184,8 @@ export type CheckoutExtensionData = typeof CheckoutExtensionData.Type
 export const PricedCart = Schema.Struct({
   currency: Schema.String,
   customerId: Schema.NullOr(CustomerId),
+  profile: Schema.optional(Schema.NullOr(BuyerProfile)),
+  email: Schema.optional(Schema.NullOr(Schema.String)),
   cartSecretHash: Schema.String,
   lines: Schema.Array(PricedCartLine),
   promotions: Schema.Array(PricedCartPromotion),

@@ -2,6 +2,7 @@ import { Effect, Result, Struct } from "effect"
 import { itemLabel } from "../carts/Line.ts"
 import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { policyOf, type TypePolicies } from "../catalog/TypePolicy.ts"
+import type { BuyerProfile } from "../customers/BuyerProfile.ts"
 import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
 import type { CustomerId } from "../platform/ids/Id.ts"
 import { linePricings } from "../pricing/LinePricing.ts"
@@ -14,6 +15,7 @@ import type { Basket, BasketLine, PricedCartLine } from "./PricedCart.ts"
 export interface Buyer {
   readonly customerId: CustomerId | null
   readonly groups: ReadonlyArray<string>
+  readonly profile: BuyerProfile | null
   readonly isList: boolean
   readonly metadata: Readonly<Record<string, unknown>>
 }

@@ -3,16 +3,19 @@ import { SqlClient } from "effect/sql"
 import { type Actor, currentOrganization, isSignedIn } from "../platform/access/Actor.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
 import { changeLogInsert } from "../platform/events/ChangeLogRepo.ts"
-import { CustomerId, newId } from "../platform/ids/Id.ts"
+import { type CustomerId, newId } from "../platform/ids/Id.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
 import { refusedBy } from "../platform/records/Constraints.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
 import { recordRepo } from "../platform/resources/RecordRepo.ts"
 import { emailKey, emailKeyOf } from "../platform/text/Email.ts"
+import { BuyerProfile, profileJson } from "./BuyerProfile.ts"
 import { blankCustomer, Customer, customerChange, nameParts } from "./Customer.ts"
 
 export const customers = new Table("customers", Customer)
+
+const Buyer = Schema.Struct({ groupIds: Customer.fields.groupIds, profile: Schema.NullOr(BuyerProfile) })
 
 class LoginTaken extends conflict("CustomerLogin", "This login has a customer profile already.") {}
 
@@ -58,17 +61,17 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       return rows[0] === undefined ? null : { customer: rows[0], made: rows[0].id === profile.id }
     }, Effect.orDie)
 
-    const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: CustomerId) {
-      const rows = yield* decoding(sql, Schema.Struct({ groupIds: Customer.fields.groupIds }))`select
-          group_ids as "groupIds" from customers
-        where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0]?.groupIds ?? []
+    /** The groups of a customer, and how an order names them. */
+    const buyer = Effect.fn("CustomerRepo.buyer")(function*(id: CustomerId) {
+      const [row] = yield* decoding(sql, Buyer)`select u.group_ids as "groupIds", ${sql.literal(profileJson)} as profile
+        from customers u where u.id = ${id}::uuid and u.organization_id = ${yield* currentOrganization}`
+      return row ?? { groupIds: [], profile: null }
     }, Effect.orDie)
 
     return {
       existingProfileOf,
       openProfile,
-      groupsOf,
+      buyer,
       find: (id: CustomerId) => records.find(id, there),
       list: (page: PageRequest) => records.list(page, [there], "all"),
       insert: records.insert,
@@ -84,7 +87,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
   static readonly layer = Layer.effect(CustomerRepo, CustomerRepo.make)
 }
 
-const Owner = Schema.Struct({ id: CustomerId, email: Schema.String, proven: Schema.Boolean })
+const Owner = Schema.Struct({ profile: BuyerProfile, email: Schema.String, proven: Schema.Boolean })
 
 export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
   /** One batch of an organization runs at a time: e-mail is no unique key. */
@@ -99,17 +102,19 @@ export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
   }, Effect.orDie)
 
   const ownersOf = Effect.fn("CustomerRepo.ownersOf")(function*(emails: ReadonlyArray<string>) {
-    const key = sql.literal(emailKeyOf("c.email"))
+    const key = sql.literal(emailKeyOf("u.email"))
     // Held until the transaction ends: an erasure waits, and then finds the orders of the batch.
-    const rows = yield* decoding(sql, Owner, "unprepared")`select c.id, ${key} as email,
-        c.user_id = 'anonymous_' || c.id or exists (
-          select 1 from users_read u where u.email = ${key} and u.id::text = c.user_id and u.email_verified) as proven
-      from customers c where c.organization_id = ${yield* currentOrganization} and c.erased_at is null
+    const rows = yield* decoding(sql, Owner, "unprepared")`select ${
+      sql.literal(profileJson)
+    } as profile, ${key} as email,
+        u.user_id = 'anonymous_' || u.id or exists (
+          select 1 from users_read l where l.email = ${key} and l.id::text = u.user_id and l.email_verified) as proven
+      from customers u where u.organization_id = ${yield* currentOrganization} and u.erased_at is null
         and ${key} = any(${[...new Set(emails.map(emailKey))]}::text[])
-      order by c.id for share of c`
+      order by u.id for share of u`
     return new Map(
       [...Map.groupBy(rows, ({ email }) => email)].flatMap(([email, [first, ...others]]) =>
-        first?.proven === true && others.length === 0 ? [[email, first.id]] : []
+        first?.proven === true && others.length === 0 ? [[email, first.profile]] : []
       )
     )
   }, Effect.orDie)

@@ -93,7 +93,7 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
         if (!isUuid<CustomerId>(named)) return yield* new CustomerNotFound()
         return (yield* get(named)).id
       }),
-      groupsOf: repo.groupsOf,
+      buyer: repo.buyer,
       /** The tax exemption that counts now: the customer's, else one of their groups. */
       exemptionOf: exemptions.of
     }

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { Line } from "../carts/Line.ts"
+import { NamedCustomer } from "../customers/BuyerProfile.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { type Actor, actsForShop } from "../platform/access/Actor.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
@@ -92,6 +93,11 @@ export const Order = Schema.Struct({
   organizationId: Schema.String,
   orderNumber: Schema.String,
   customerId: Schema.NullOr(CustomerId),
+  customer: Schema.NullOr(NamedCustomer).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  email: Schema.NullOr(Schema.String).annotate({
+    description: "The e-mail address that was left with the order, else that of the customer's profile.",
+    examples: ["ann@example.com"]
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   status: OrderStatus,
   currency: Schema.String,
   subtotal: Amount,
@@ -118,6 +124,9 @@ export const Order = Schema.Struct({
   paymentMethodId: Schema.NullOr(Schema.String),
   idempotencyKey: Schema.NullOr(Schema.String),
   shippingAddress: Schema.NullOr(ShippingAddress),
+  billingAddress: Schema.NullOr(ShippingAddress).annotate({
+    description: "Where the invoice goes; null: to the shipping address."
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Metadata,
   /** Staff still writes it; absent of every other order (docs/orders.md). */
   isDraft: Schema.optional(Schema.Boolean),

@@ -1,5 +1,6 @@
 import { Effect, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { type BuyerProfile, buyerProfile, buyerShown } from "../customers/BuyerProfile.ts"
 import type { OrderId, PaymentId } from "../platform/ids/Id.ts"
 import { nextCursorOf, pageParts } from "../platform/paging/CursorRepo.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
@@ -27,16 +28,17 @@ export const unsentUnits = `case when l.fulfillment_status = 'fulfilled' then 0
 export const waitingUnits = `(select jsonb_object_agg(b.sellable_id, b.quantity) from backorders_read b
     where b.organization_id = o.organization_id and b.holder = o.id::text and b.quantity > 0)`
 const shown = [...Struct.keys(storedOrder), "importedAt"] as const
-const columns = `${
-  orders.columns("o", shown)
-}, nullif(o.is_draft, false) as "isDraft", o.payment_provider as "paymentProvider",
+const columns = `${orders.columns("o", shown)}, nullif(o.is_draft, false) as "isDraft", o.email, ${
+  buyerProfile("o")
+} as profile, o.payment_provider as "paymentProvider",
     o.payment_due_at is not null as "awaitsShopper", o.payment_due_at as "paymentDueAt", o.payment_id as "paymentId",
     o.payment_claim_id as "paymentClaimId", ${storedPayments} as "storedPayments", ${waitingUnits} as waiting, coalesce((select json_agg(${
   orderedJsonOf({ ...StoredLine.fields, covered: null, returned: null }, "l", { covered, returned })
 }
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 
-interface OrderRow extends Omit<UnshownOrder, "importedAt" | "isDraft">, PaymentColumns {
+interface OrderRow extends Omit<UnshownOrder, "customer" | "importedAt" | "isDraft">, PaymentColumns {
+  readonly profile: BuyerProfile | null
   readonly isDraft: true | null
   readonly waiting: WaitingUnits
   readonly importedAt: Date | null
@@ -45,10 +47,11 @@ interface OrderRow extends Omit<UnshownOrder, "importedAt" | "isDraft">, Payment
 }
 
 const toOrder = (row: OrderRow): Order => {
-  const { importedAt, isDraft, waiting, ...columns } = row
+  const { email, importedAt, isDraft, profile, waiting, ...columns } = row
   const { awaitsShopper, paymentClaimId, paymentDueAt, paymentId, paymentProvider, storedPayments, ...order } = columns
   return shownOrder({
     ...order,
+    ...buyerShown(email, profile),
     lineItems: waiting === null ? order.lineItems : withWaiting(order.lineItems, waiting),
     ...(isDraft === null ? {} : { isDraft }),
     ...(importedAt === null ? {} : { importedAt })

@@ -9,6 +9,9 @@ import { OrderStatus } from "./OrderStatus.ts"
 const derived = [
   "allowedTransitions",
   "amountDue",
+  "billingAddress",
+  "customer",
+  "email",
   "importedAt",
   "isDraft",
   "lineItems",

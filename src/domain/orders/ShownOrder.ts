@@ -1,4 +1,5 @@
-import { type Order, type OrderLine, orderTaxes, type StoredLine } from "./Order.ts"
+import { Schema } from "effect"
+import { type Order, type OrderLine, orderTaxes, ShippingAddress, type StoredLine } from "./Order.ts"
 import { allowedTransitions, type OrderStatus, sendable } from "./OrderStatus.ts"
 import {
   exchangeMethod,
@@ -23,7 +24,8 @@ export type WaitingUnits = Readonly<Record<string, number>> | null
 
 /** A stored order, without the fields that are derived from it. */
 export interface UnshownOrder
-  extends Omit<Order, "allowedTransitions" | "amountDue" | "lineItems" | "payment" | "taxes" | "tenders">
+  extends
+    Omit<Order, "allowedTransitions" | "amountDue" | "billingAddress" | "lineItems" | "payment" | "taxes" | "tenders">
 {
   readonly lineItems: ReadonlyArray<CoveredLine>
 }
@@ -97,8 +99,12 @@ const paymentStatus = (
   return paymentId === null ? "unpaid" : "failed"
 }
 
+const isAddress = Schema.is(ShippingAddress)
+const addressIn = (value: unknown): Order["billingAddress"] => isAddress(value) ? value : null
+
 const shownAs = (order: UnshownOrder, tenders: ReadonlyArray<Tender>, columns: Partial<PaymentColumns>): Order => ({
   ...order,
+  billingAddress: addressIn(order.metadata["billingAddress"]),
   payment: {
     status: paymentStatus(order, tenders, columns),
     provider: tenders.at(-1)?.method ?? null,

@@ -34,7 +34,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
         return { id: own?.id ?? null, groupIds: own?.groupIds ?? [] }
       }
       const id = typeof customerId === "string" && isUuid<CustomerId>(customerId) ? customerId : null
-      return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
+      return { id, groupIds: customerGroupIds ?? (id === null ? [] : (yield* customers.buyer(id)).groupIds) }
     })
 
     /** The trial without stored value, which takes and counts for no promotion (contract-commerce §2). */

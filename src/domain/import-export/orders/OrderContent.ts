@@ -129,6 +129,7 @@ const contentOf = (record: OrderRecord, totals: Totals) => {
     ...Struct.pick(totals, ["subtotal", "discountTotal", "shippingTotal", "taxTotal", "taxIncluded", "grandTotal"]),
     ...filled(unsent, record),
     shippingAddress: record.shippingAddress ? givenAddress(record.shippingAddress) : null,
+    metadata: { ...record.metadata, ...(record.billingAddress ? { billingAddress: record.billingAddress } : {}) },
     lineItems: Array.zipWith(record.lineItems, totals.lines, (line, sums) => ({
       ...Struct.pick(line, ["title", "quantity", "unitPrice", ...lineDetails]),
       ...Struct.pick(sums, ["totalPrice", "discountAmount", "taxAmount"]),
@@ -172,7 +173,7 @@ export const StoredRecord = Schema.StructWithRest(
 
 /** A file from before there were returns, or of another system, says nothing about them. */
 export const sameOrder = (content: OrderContent, record: typeof StoredRecord.Type): boolean => {
-  const { lineItems, returns: storedReturns, ...stored } = record
+  const { billingAddress: _, customer: __, lineItems, returns: storedReturns, ...stored } = record
   const { lineItems: lines, returns, ...own } = content
   const known = returns === undefined ? [] : storedReturns ?? []
   const texts = Object.entries(own).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])

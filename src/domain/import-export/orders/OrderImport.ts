@@ -1,14 +1,15 @@
 import { Array, Effect, Result, Schema, Struct } from "effect"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
-import { Order, orderNumber, StoredLine } from "../../orders/Order.ts"
-import { StatusChange } from "../../orders/OrderTable.ts"
+import { type BuyerProfile, buyerShown } from "../../customers/BuyerProfile.ts"
+import { type Order, orderNumber, StoredLine } from "../../orders/Order.ts"
+import { StatusChange, storedOrder } from "../../orders/OrderTable.ts"
 import { shownOrder } from "../../orders/ShownOrder.ts"
 import { noPayment } from "../../orders/Tender.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundCalculation.ts"
 import { CurrentActor } from "../../platform/access/Actor.ts"
 import { linkTable, RowTable } from "../../platform/batching/RowBatch.ts"
 import type { Issue } from "../../platform/errors/ApiErrors.ts"
-import { type CustomerId, newId, type OrderId } from "../../platform/ids/Id.ts"
+import { newId, type OrderId } from "../../platform/ids/Id.ts"
 import { Amount } from "../../platform/money/Money.ts"
 import { Table } from "../../platform/records/Table.ts"
 import { today } from "../../platform/text/BusinessDate.ts"
@@ -24,19 +25,7 @@ import { putReturns } from "./OrderReturns.ts"
 export const importedOrders = new Table(
   "orders",
   Schema.Struct({
-    ...Struct.omit(Order.fields, [
-      "allowedTransitions",
-      "amountDue",
-      "idempotencyKey",
-      "importedAt",
-      "isDraft",
-      "lineItems",
-      "payment",
-      "paymentIntentId",
-      "paymentMethodId",
-      "taxes",
-      "tenders"
-    ]),
+    ...Struct.omit(storedOrder, ["idempotencyKey", "paymentIntentId", "paymentMethodId"]),
     importedAt: Schema.NullOr(Time),
     email: Schema.NullOr(Schema.String),
     refundedShipping: Amount
@@ -97,8 +86,8 @@ export const orderImport = Effect.gen(function*() {
     const own = ownNumberOf(record.orderNumber, state.year)
     const problem = numberProblem(own, state.counters, state.year)
     if (problem !== undefined) return refused("orderNumber", problem, "taken")
-    const customerId = state.owners.get(emailKey(record.email ?? "")) ?? null
-    const order = newOrder(record, content.success, customerId, state.found[index] ?? [], state)
+    const owner = state.owners.get(emailKey(record.email ?? "")) ?? null
+    const order = newOrder(record, content.success, owner, state.found[index] ?? [], state)
     const { refundedShipping, refundedValues } = refundedElsewhere(order)
     draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
     const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
@@ -135,8 +124,8 @@ const malformed = ({ shippingAddress }: OrderContent): ReadonlyArray<Issue> =>
 /** A product missing from the catalog gets an id that resolves to nothing, like a deleted one. */
 const newOrder = (
   record: OrderRecord,
-  { email: _, returns: __, ...content }: OrderContent,
-  customerId: CustomerId | null,
+  { email, returns: _, ...content }: OrderContent,
+  owner: BuyerProfile | null,
   products: ReadonlyArray<Sellable | string>,
   { now, organizationId }: BatchContext
 ): Order => {
@@ -161,7 +150,8 @@ const newOrder = (
     }
   })
   const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null, taxExemption: null }
-  const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }
+  const buyer = { customerId: owner?.id ?? null, ...buyerShown(email, owner) }
+  const order = { ...content, id, organizationId, ...buyer, ...unpaid, importedAt: now, updatedAt: now, lineItems }
   return shownOrder(order, noPayment)
 }
 

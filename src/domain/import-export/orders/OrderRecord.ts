@@ -1,6 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { LineNotes } from "../../carts/Line.ts"
 import { sellableFields } from "../../catalog/Sellables.ts"
+import { buyerProfile } from "../../customers/BuyerProfile.ts"
 import { isOrderNumber, LineFulfillment } from "../../orders/Order.ts"
 import { OrderStatus } from "../../orders/OrderStatus.ts"
 import { isoTime } from "../../platform/events/ChangeLogRepo.ts"
@@ -69,10 +70,12 @@ export const OrderRecord = Schema.Struct({
   fulfilledAt: maybe(Moment),
   cancelledAt: maybe(Moment),
   shippingAddress: maybe(StorableObject),
+  billingAddress: maybe(StorableObject),
   metadata: maybe(StorableObject),
   lineItems: Schema.Array(LineRecord).check(Schema.isMinLength(1), Schema.isMaxLength(maxLines)),
   returns: maybe(Schema.Array(ReturnRecord)),
   id: unread,
+  customer: maybe(StorableObject),
   customerId: unread
 }).annotate({ identifier: "OrderRecord" })
 export type OrderRecord = typeof OrderRecord.Type
@@ -88,11 +91,16 @@ const linesOf = (o: string) =>
   } order by l.position), '[]')
   from order_lines l where l.order_id = ${o}.id and l.organization_id = ${o}.organization_id)`
 
+const billingIn = (o: string) =>
+  `case when jsonb_typeof(${o}.metadata->'billingAddress') = 'object' then ${o}.metadata->'billingAddress' end`
+
 export const orderRecordJson = (o: string): string =>
   orderedJsonOf(Struct.omit(OrderRecord.fields, ["customerId", "id"]), o, {
     placedAt: isoTime(`${o}.placed_at`),
     email: `coalesce(${o}.email, (select c.email from customers_read c
       where c.id = ${o}.customer_id and c.organization_id = ${o}.organization_id))`,
+    billingAddress: billingIn(o),
+    customer: `${buyerProfile(o)} - 'email'`,
     fulfilledAt: isoTime(`${o}.fulfilled_at`),
     cancelledAt: isoTime(`${o}.cancelled_at`),
     lineItems: linesOf(o),

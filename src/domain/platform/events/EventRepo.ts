@@ -132,7 +132,16 @@ const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
 }
 
 /** Keys that become null, beside those that `outbox_anonymous` knows. */
-const personalKeys = ["givenOutside", "instructions", "labelUrl", "photos", "rejectionReason", "taxExemption"]
+const personalKeys = [
+  "billingAddress",
+  "customer",
+  "givenOutside",
+  "instructions",
+  "labelUrl",
+  "photos",
+  "rejectionReason",
+  "taxExemption"
+]
 
 /**
  * Removes a person from the change log, within the transaction that erases them; returns the number of entries. Waits
