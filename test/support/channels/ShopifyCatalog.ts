@@ -1,0 +1,270 @@
+import {
+  connection,
+  gid,
+  idIn,
+  isoTime,
+  matches,
+  type PageArgs,
+  priceText,
+  type ShopifyContext,
+  type ShopifySite
+} from "./ShopifyPages.ts"
+import {
+  type Level,
+  type NewProduct,
+  type ProductFields,
+  type ShopifyLocation,
+  type ShopifyProduct,
+  type ShopifyVariant,
+  stockOf
+} from "./ShopifyProduct.ts"
+
+/** Products and stock of the emulated Shopify. */
+export class ShopifyCatalog {
+  readonly products = new Map<number, ShopifyProduct>()
+  readonly locations: Array<ShopifyLocation> = []
+  private readonly site: ShopifySite
+
+  constructor(site: ShopifySite) {
+    this.site = site
+    this.locations.push({ id: site.nextId(), name: "Shop location" })
+  }
+
+  /** Locations that stand when a product is added stock it. */
+  addLocation(name: string): ShopifyLocation {
+    const location = { id: this.site.nextId(), name }
+    this.locations.push(location)
+    return location
+  }
+
+  add(
+    { images = [], options = [{ name: "Title", values: ["Default Title"] }], variants, ...fields }: NewProduct
+  ): ShopifyProduct {
+    const [id, now] = [this.site.nextId(), this.site.now()]
+    const handle = fields.title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")
+    const product: ShopifyProduct = {
+      id,
+      created: now,
+      updated: now,
+      options,
+      images: images.map((url) => ({ id: this.site.nextId(), url })),
+      variants: [],
+      fields: { handle, status: "ACTIVE", descriptionHtml: "", vendor: "", productType: "", tags: [], ...fields }
+    }
+    for (const { options: chosen = ["Default Title"], oversells = false, price, sku = "", stock } of variants) {
+      product.variants.push({
+        id: this.site.nextId(),
+        item: this.site.nextId(),
+        product,
+        options: chosen,
+        levels: this.locations.map((location, index) => ({
+          id: this.site.nextId(),
+          location,
+          available: index === 0 ? stock ?? 0 : 0,
+          committed: 0,
+          updated: now
+        })),
+        sku,
+        barcode: null,
+        price,
+        compareAt: null,
+        tracked: stock !== undefined,
+        oversells,
+        updated: now
+      })
+    }
+    this.products.set(id, product)
+    this.site.tell("products/create", this.payload(product))
+    return product
+  }
+
+  change(product: ShopifyProduct, fields: Partial<ProductFields>): void {
+    product.fields = { ...product.fields, ...fields }
+    this.touch(product)
+  }
+
+  changePrice(variant: ShopifyVariant, price: number): void {
+    Object.assign(variant, { price, updated: this.site.now() })
+    this.touch(variant.product)
+  }
+
+  remove({ id }: ShopifyProduct): void {
+    this.products.delete(id)
+    this.site.tell("products/delete", { id })
+  }
+
+  /** Sets or moves stock. Both webhooks tell of it, the product's too. */
+  setLevel(
+    variant: ShopifyVariant,
+    level: Level,
+    change: { readonly available: number; readonly committed?: number }
+  ): void {
+    Object.assign(level, change, { updated: this.site.now() })
+    this.site.tell("inventory_levels/update", {
+      inventory_item_id: variant.item,
+      location_id: level.location.id,
+      available: level.available,
+      updated_at: isoTime(level.updated),
+      admin_graphql_api_id: `${gid("InventoryLevel", level.id)}?inventory_item_id=${variant.item}`
+    })
+    this.touch(variant.product)
+  }
+
+  /** Sets the stock at the first location. */
+  setStock(variant: ShopifyVariant, available: number): void {
+    const [level] = variant.levels
+    if (level !== undefined) this.setLevel(variant, level, { available })
+  }
+
+  variants(): ReadonlyArray<ShopifyVariant> {
+    return [...this.products.values()].flatMap(({ variants }) => variants)
+  }
+
+  variantOf(id: string | null | undefined): ShopifyVariant | undefined {
+    return this.variants().find((one) => id === gid("ProductVariant", one.id) || id === gid("InventoryItem", one.item))
+  }
+
+  list = (args: PageArgs & { query?: string | null; sortKey: string; reverse: boolean }, context: ShopifyContext) => {
+    const keyOf = ({ created, fields, id, updated }: ShopifyProduct) =>
+      args.sortKey === "TITLE"
+        ? fields.title
+        : args.sortKey === "UPDATED_AT"
+        ? updated
+        : args.sortKey === "CREATED_AT"
+        ? created
+        : id
+    const rows = [...this.products.values()].filter((product) =>
+      matches(args.query ?? "", {
+        id: () => [product.id],
+        status: () => [product.fields.status],
+        tag: () => product.fields.tags,
+        sku: () => product.variants.map(({ sku }) => sku),
+        created_at: () => [product.created],
+        updated_at: () => [product.updated]
+      })
+    ).toSorted((left, right) => {
+      const [a, b] = [keyOf(left), keyOf(right)]
+      return (a < b ? -1 : a > b ? 1 : left.id - right.id) * (args.reverse ? -1 : 1)
+    })
+    return connection(() => rows, (row) => this.view(row))(args, context)
+  }
+
+  locationList = connection(() => this.locations, (one) => this.locationView(one))
+
+  product = (id: string) => {
+    const product = this.products.get(idIn("Product", id) ?? 0)
+    return product === undefined ? null : this.view(product)
+  }
+
+  view(product: ShopifyProduct): object {
+    const { fields, id, images, options, variants } = product
+    return {
+      ...fields,
+      __typename: "Product",
+      id: gid("Product", id),
+      legacyResourceId: String(id),
+      createdAt: isoTime(product.created),
+      updatedAt: isoTime(product.updated),
+      hasOnlyDefaultVariant: options[0]?.values[0] === "Default Title",
+      totalInventory: variants.reduce((sum, one) => sum + stockOf(one), 0),
+      options: options.map((one, index) => ({
+        ...one,
+        id: gid("ProductOption", id * 10 + index),
+        position: index + 1
+      })),
+      variants: connection(() => variants, (one) => this.variantView(one)),
+      media: connection(() => images, (one) => ({
+        __typename: "MediaImage",
+        id: gid("MediaImage", one.id),
+        mediaContentType: "IMAGE",
+        image: { id: gid("ImageSource", one.id), url: one.url }
+      }))
+    }
+  }
+
+  variantView(variant: ShopifyVariant): object {
+    const { compareAt, id, options, oversells, price, product, sku } = variant
+    return {
+      __typename: "ProductVariant",
+      id: gid("ProductVariant", id),
+      legacyResourceId: String(id),
+      title: options.join(" / "),
+      sku,
+      barcode: variant.barcode,
+      price: priceText(price),
+      compareAtPrice: compareAt === null ? null : priceText(compareAt),
+      position: product.variants.indexOf(variant) + 1,
+      inventoryPolicy: oversells ? "CONTINUE" : "DENY",
+      inventoryQuantity: stockOf(variant),
+      taxable: true,
+      createdAt: isoTime(product.created),
+      updatedAt: isoTime(variant.updated),
+      selectedOptions: options.map((value, index) => ({ name: product.options[index]?.name ?? "Title", value })),
+      inventoryItem: () => this.itemView(variant),
+      product: () => this.view(product)
+    }
+  }
+
+  itemView(variant: ShopifyVariant): object {
+    const { item, levels, sku, tracked } = variant
+    const levelView = (level: Level): object => ({
+      __typename: "InventoryLevel",
+      id: `${gid("InventoryLevel", level.id)}?inventory_item_id=${item}`,
+      location: this.locationView(level.location),
+      item: () => this.itemView(variant),
+      updatedAt: isoTime(level.updated),
+      quantities: ({ names }: { readonly names: ReadonlyArray<string> }) =>
+        names.map((name) => ({
+          id: gid("InventoryQuantity", level.id),
+          name,
+          quantity: {
+            available: level.available,
+            committed: level.committed,
+            on_hand: level.available + level.committed
+          }[name] ?? 0,
+          updatedAt: isoTime(level.updated)
+        }))
+    })
+    return {
+      __typename: "InventoryItem",
+      id: gid("InventoryItem", item),
+      sku,
+      tracked,
+      requiresShipping: true,
+      variant: () => this.variantView(variant),
+      inventoryLevels: connection(() => levels, levelView),
+      inventoryLevel: ({ locationId }: { readonly locationId: string }) => {
+        const level = levels.find(({ location }) => gid("Location", location.id) === locationId)
+        return level === undefined ? null : levelView(level)
+      }
+    }
+  }
+
+  locationView({ id, name }: ShopifyLocation): object {
+    return { __typename: "Location", id: gid("Location", id), name, isActive: true, fulfillsOnlineOrders: true }
+  }
+
+  private touch(product: ShopifyProduct): void {
+    product.updated = this.site.now()
+    this.site.tell("products/update", this.payload(product))
+  }
+
+  private payload({ fields, id, updated, variants }: ShopifyProduct): object {
+    return {
+      id,
+      admin_graphql_api_id: gid("Product", id),
+      title: fields.title,
+      handle: fields.handle,
+      status: fields.status.toLowerCase(),
+      updated_at: isoTime(updated),
+      variants: variants.map((one) => ({
+        id: one.id,
+        admin_graphql_api_id: gid("ProductVariant", one.id),
+        sku: one.sku,
+        price: priceText(one.price),
+        inventory_item_id: one.item,
+        inventory_quantity: stockOf(one)
+      }))
+    }
+  }
+}
