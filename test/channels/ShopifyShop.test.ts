@@ -81,21 +81,32 @@ const setStock = (quantity: string, key: string) =>
     quantities: [{ inventoryItemId: $item, locationId: $location, ${quantity} }] }) ${key} { userErrors { code } } }`
 
 describe("emulated Shopify", () => {
-  shopTest("refuses unknown tokens, fields and versions, and lets old versions fall forward", async ({ call }) => {
-    const name = "{ shop { name } }"
-    assert.strictEqual((await call(name, {}, { token: "shpat_unknown" })).status, 401)
-    const wrong = await call("{ shop { title } }")
-    assert.deepStrictEqual([wrong.status, wrong.errors[0].message], [
-      200,
-      "Cannot query field \"title\" on type \"Shop\"."
-    ])
-    assert.match((await call("{ shop { name }")).errors[0].message, /Syntax Error/)
-    assert.match((await call("{ products { nodes { id } } }")).errors[0].message, /first/)
-    assert.strictEqual((await call(name, {}, { version: "2024-04" })).version, "2026-01")
-    assert.strictEqual((await call(name)).version, "2026-10")
-    const future = await call(name, {}, { version: "2030-01" })
-    assert.strictEqual(future.status, 404)
-  })
+  shopTest(
+    "refuses unknown tokens, fields and versions, and lets old versions fall forward",
+    async ({ call, shop }) => {
+      const name = "{ shop { name } }"
+      assert.strictEqual((await call(name, {}, { token: "shpat_unknown" })).status, 401)
+      const wrong = await call("{ shop { title } }")
+      assert.deepStrictEqual([wrong.status, wrong.errors[0].message], [
+        200,
+        "Cannot query field \"title\" on type \"Shop\"."
+      ])
+      assert.match((await call("{ shop { name }")).errors[0].message, /Syntax Error/)
+      assert.match((await call("{ products { nodes { id } } }")).errors[0].message, /provide one of first or last/)
+      assert.strictEqual(
+        (await fetch(`${shop.url}/admin/api/2026-10/graphql.json`, {
+          method: "POST",
+          headers: { "x-shopify-access-token": shop.tokens.permanent },
+          body: "{"
+        })).status,
+        400
+      )
+      assert.strictEqual((await call(name, {}, { version: "2024-04" })).version, "2026-01")
+      assert.strictEqual((await call(name)).version, "2026-10")
+      const future = await call(name, {}, { version: "2030-01" })
+      assert.strictEqual(future.status, 404)
+    }
+  )
 
   shopTest("pages products with variants, options, media and levels of stock", async ({ call, shop }) => {
     for (let n = 0; n < 3; n++) addMug(shop)

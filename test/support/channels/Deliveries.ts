@@ -15,6 +15,7 @@ export interface Attempt extends Parcel {
 
 /** Delivers the webhooks of an emulated shop and, as asked, loses, doubles or reorders them. */
 export class Deliveries {
+  /** The attempts of late. */
   readonly attempts: Array<Attempt> = []
   private readonly underWay = new Set<Promise<void>>()
   private readonly planted: Array<"lose" | "double"> = []
@@ -94,7 +95,7 @@ export class Deliveries {
 
   private begin(parcel: Parcel, report: (status: number | undefined) => void): void {
     const work = this.post(parcel).then((status) => {
-      this.attempts.push({ ...parcel, status })
+      if (this.attempts.push({ ...parcel, status }) > 10_000) this.attempts.splice(0, 5_000)
       report(status)
     }).finally(() => this.underWay.delete(work))
     this.underWay.add(work)

@@ -30,6 +30,7 @@ const faults: readonly [ShopFault, ...ReadonlyArray<ShopFault>] = ["drop", "brea
 /** Controls of a shop's HTTP side. */
 export interface ShopServer {
   readonly url: string
+  /** The calls of late; a long simulation forgets the first ones. */
   readonly calls: ReadonlyArray<Call>
   /** The next `times` calls fail whose method, address or body contains `part`, as in `POST /wp-json/wc/v3/orders`. */
   readonly fault: (part: string, fault: ShopFault, times?: number) => void
@@ -76,7 +77,7 @@ export const serveShop = (shop: {
       const { method = "GET", url: address = "/" } = request
       const { pathname, searchParams } = new URL(address, "http://shop")
       const call = { method, path: pathname, query: searchParams, headers: request.headers, body }
-      calls.push(call)
+      if (calls.push(call) > 10_000) calls.splice(0, 5_000)
       const fault = take(`${method} ${address} ${body}`)
       if (fault === "drop") return void request.socket.destroy()
       if (fault === "hang") return

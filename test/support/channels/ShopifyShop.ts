@@ -62,10 +62,14 @@ class Endpoint {
         body: { errors: "[API] Invalid API key or access token (unrecognized login or wrong password)" }
       }
     }
+    const request = requestOf(call.body)
+    if (request === undefined) {
+      return { status: 400, body: { errors: { query: "Required parameter missing or invalid" } } }
+    }
     return {
       status: 200,
       headers: { "X-Shopify-API-Version": version },
-      body: this.execute(call.body, { version, bulk: false })
+      body: this.execute(request, { version, bulk: false })
     }
   }
 
@@ -79,9 +83,11 @@ class Endpoint {
     }
   }
 
-  private execute(body: string, contextValue: ShopifyContext): object {
+  private execute(
+    { query, variables }: NonNullable<ReturnType<typeof requestOf>>,
+    contextValue: ShopifyContext
+  ): object {
     const schema = shopifySchema(contextValue.version)
-    const { query, variables } = requestOf(body)
     const document = documentOf(query)
     if (document instanceof GraphQLError) return { errors: [document] }
     const errors = validate(schema, document)
@@ -104,9 +110,15 @@ class Endpoint {
   }
 }
 
-const requestOf = (body: string): { readonly query: string; readonly variables: Record<string, unknown> } => {
-  const { query = "", variables } = JSON.parse(body)
-  return { query: String(query), variables: variables ?? {} }
+const requestOf = (
+  body: string
+): { readonly query: string; readonly variables: Record<string, unknown> } | undefined => {
+  try {
+    const { query, variables } = JSON.parse(body)
+    return { query: String(query), variables: variables ?? {} }
+  } catch {
+    return undefined
+  }
 }
 
 const documentOf = (query: string): DocumentNode | GraphQLError => {

@@ -250,7 +250,7 @@ export class WooCatalog {
       categories: named("categories", fields.categories),
       brands: named("brands", fields.brands),
       variations: variations.map((one) => one.id),
-      ...parent > 0 ? { image } : { images }
+      ...parent > 0 ? { image, images: image === null ? [] : [image] } : { images }
     }
   }
 
