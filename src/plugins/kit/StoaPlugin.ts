@@ -126,6 +126,7 @@ export type {
   EndedCheckout
 } from "../../domain/checkout/CheckoutExtension.ts"
 export type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
+export { ProductRecord } from "../../domain/import-export/catalog/ProductRecord.ts"
 export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"
 export { declineHeaders, type MailCategory } from "../../domain/mail/DeclineLink.ts"

@@ -13,6 +13,8 @@ export interface RawCall<Query, Params> extends PluginCall {
   readonly body: Uint8Array
   /** By name, in small letters. */
   readonly headers: Readonly<Record<string, string>>
+  /** Path and query as they came, for signatures over them. */
+  readonly url: string
   readonly query: Query
   readonly params: Params
 }
@@ -79,6 +81,7 @@ export const builtRaw = <R>(
           const call: AnyCall = Object.assign(yield* begun, {
             body: yield* bodyOf(request),
             headers: { ...request.headers },
+            url: request.originalUrl,
             query,
             params
           })

@@ -1,0 +1,110 @@
+import { Schema } from "effect"
+import { Amount, CurrencyCode, ProductRecord, Text } from "stoa/plugin"
+
+/** Units that a store can sell; null: it does not count them. */
+const Available = Schema.NullOr(Schema.Int)
+
+const ChannelPrice = Schema.Struct({
+  currency: CurrencyCode,
+  amount: Amount,
+  compareAtAmount: Schema.optional(Schema.NullOr(Amount))
+})
+
+/** What a store says of one thing that is sold, beside its record. */
+const SoldUnit = Schema.Struct({
+  externalId: Text,
+  prices: Schema.Array(ChannelPrice),
+  available: Available,
+  imageUrls: Schema.Array(Schema.String)
+})
+
+/** A product of a store: the record of the core's import, and what belongs to it there. */
+export const ChannelProduct = Schema.Struct({
+  externalId: Text,
+  record: ProductRecord,
+  /** One for each variant of the record, in its order; a product without variants has one. */
+  units: Schema.NonEmptyArray(SoldUnit),
+  imageUrls: Schema.Array(Schema.String)
+})
+export type ChannelProduct = typeof ChannelProduct.Type
+
+/** A page of the catalog; null as `nextCursor` ends it. */
+export const CatalogPage = Schema.Struct({
+  items: Schema.Array(ChannelProduct),
+  nextCursor: Schema.NullOr(Schema.String)
+})
+export type CatalogPage = typeof CatalogPage.Type
+
+/** Stock of a variant by its id at the store. */
+export const StockLevel = Schema.Struct({ externalId: Text, available: Available })
+export type StockLevel = typeof StockLevel.Type
+
+/** A level to set, if the store still has the expected one. */
+export const StockChange = Schema.Struct({ externalId: Text, available: Schema.Int, expected: Available })
+export type StockChange = typeof StockChange.Type
+
+/** What became of a change: `differs` leaves the level as it is, which is not the expected one. */
+export const StockOutcome = Schema.Struct({ ...StockLevel.fields, outcome: Schema.Literals(["set", "differs"]) })
+export type StockOutcome = typeof StockOutcome.Type
+
+/** The lines of an order that one store ships, in minor units. Lines, shipping and tax come to `grandTotal`. */
+export const OrderSlice = Schema.Struct({
+  /** Ours: the store keeps it, so that the order is found by it. */
+  orderId: Text,
+  orderNumber: Text,
+  currency: CurrencyCode,
+  grandTotal: Amount,
+  shippingTotal: Amount,
+  taxTotal: Amount,
+  pricesIncludeTax: Schema.Boolean,
+  lines: Schema.NonEmptyArray(Schema.Struct({
+    externalVariantId: Text,
+    sku: Schema.NullOr(Text),
+    title: Schema.String,
+    quantity: Schema.Int,
+    unitPrice: Amount,
+    totalPrice: Amount
+  })),
+  customer: Schema.Struct({
+    name: Schema.String,
+    email: Schema.String,
+    shippingAddress: Schema.Record(Schema.String, Schema.Unknown)
+  })
+})
+export type OrderSlice = typeof OrderSlice.Type
+
+const RemoteUnits = Schema.Struct({ externalVariantId: Text, quantity: Schema.Int })
+
+/** An order as the store has it. */
+export const RemoteOrder = Schema.Struct({
+  remoteOrderId: Text,
+  /** For staff. */
+  remoteUrl: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["open", "fulfilled", "cancelled"]),
+  fulfillments: Schema.Array(Schema.Struct({
+    externalId: Text,
+    lines: Schema.Array(RemoteUnits),
+    trackingNumber: Schema.NullOr(Schema.String),
+    trackingUrl: Schema.NullOr(Schema.String)
+  })),
+  refunds: Schema.Array(Schema.Struct({ remoteRefundId: Text, amount: Amount, lines: Schema.Array(RemoteUnits) }))
+})
+export type RemoteOrder = typeof RemoteOrder.Type
+
+/** What a webhook is about. It is a hint: the store is asked what is true now. */
+export const Hint = Schema.Union([
+  Schema.Struct({ kind: Schema.Literals(["product", "stock", "order"]), externalId: Text }),
+  Schema.Struct({ kind: Schema.Literal("uninstalled") })
+])
+export type Hint = typeof Hint.Type
+
+/** What a provider asks of an app about personal data. */
+export const ComplianceRequest = Schema.Union([
+  Schema.Struct({
+    kind: Schema.Literals(["customerData", "forgetCustomer"]),
+    email: Schema.NullOr(Schema.String),
+    remoteOrderIds: Schema.Array(Text)
+  }),
+  Schema.Struct({ kind: Schema.Literals(["forgetStore", "uninstalled"]) })
+])
+export type ComplianceRequest = typeof ComplianceRequest.Type

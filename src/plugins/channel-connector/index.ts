@@ -1,0 +1,60 @@
+import { Layer } from "effect"
+import { pluginWith } from "stoa/plugin"
+import { Channels, ChannelSettings, manage, read } from "./ChannelOptions.ts"
+import { registration } from "./Registration.ts"
+import { storeRoutes } from "./StoreRoutes.ts"
+import { StoreSessions } from "./StoreSessions.ts"
+import { entityMap, stores } from "./StoreTables.ts"
+
+export {
+  type AdapterDefinition,
+  type AppWebhooks,
+  type Capability,
+  type Channel,
+  type ChannelAdapter,
+  channelAdapter,
+  type ChannelCatalog,
+  type ChannelOAuth,
+  type ChannelOrders,
+  type ChannelStock,
+  type ChannelWebhooks,
+  type Delivery,
+  isSame,
+  isSigned,
+  type ListingFile,
+  type OAuthAnswer,
+  type StoreAccess,
+  type Subscription,
+  type WebhookRequest
+} from "./ChannelAdapter.ts"
+export {
+  type ChannelError,
+  channelError,
+  ChannelRefused,
+  ChannelUnavailable,
+  CredentialsRefused
+} from "./ChannelErrors.ts"
+export {
+  CatalogPage,
+  ChannelProduct,
+  ComplianceRequest,
+  Hint,
+  OrderSlice,
+  RemoteOrder,
+  StockChange,
+  StockLevel,
+  StockOutcome
+} from "./ChannelRecords.ts"
+
+/** Outside stores: their products, stock and orders (contract, plugins §13): `plugins: [channelConnector({ … })]`. */
+export const channelConnector = pluginWith("channel-connector", ChannelSettings, (settings) => ({
+  version: "1.0.0",
+  permissions: [
+    { scope: read, description: "See connected stores", roles: ["staff"] },
+    { scope: manage, description: "Connect stores and decide what they get" }
+  ],
+  schema: () => ({ stores, entityMap }),
+  layer: StoreSessions.layer.pipe(Layer.provideMerge(Channels.layerOf(settings))),
+  routes: ({ config }) => storeRoutes(config),
+  tasks: () => [registration]
+}))

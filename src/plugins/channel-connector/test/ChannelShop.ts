@@ -1,0 +1,66 @@
+import { inject } from "@effect/vitest"
+import { createPluginTestApp, type PluginTestOptions } from "stoa/plugin/testing"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
+import { type ChannelAdapter, channelConnector } from "../index.ts"
+import { memoryStore } from "./MemoryStore.ts"
+
+export const publicUrl = "https://stoa.example"
+
+/** A deployment that connects stores in memory, and more that a test gives. */
+export const openShop = async (
+  { adapters = [], ...options }: Parameters<typeof channelConnector>[0] & {
+    readonly adapters?: ReadonlyArray<ChannelAdapter>
+  } = {},
+  config: PluginTestOptions = {}
+) => {
+  const memory = memoryStore()
+  const app = await createPluginTestApp(
+    channelConnector({ publicUrl, ...options, adapters: [memory.adapter, ...adapters] }),
+    { postgres: inject("postgres"), rateLimits: { api: 1_000_000, strict: 1_000_000 }, ...config }
+  )
+  const calls = callsOf(app, "/channels")
+  let stores = 0
+  const shop = {
+    ...calls,
+    app,
+    memory: memory.state,
+    store: (id: string) => calls.done("GET", `/stores/${id}`),
+    /** Waits until the store is in a state; the jobs about it are done then, or wait. */
+    until: async (id: string, status: string) => {
+      await waitFor(`store ${id} is ${status}`, async () => (await shop.store(id)).at("data.status") === status)
+      return shop.store(id)
+    },
+    /** Waits until no job about the store runs or could run now. */
+    settled: (id: string) =>
+      waitFor(`the jobs of store ${id} rest`, async () => {
+        const open = await app.db.query(
+          `select 1 from commerce_jobs where input->>'storeId' = $1
+             and (status = 'processing' or status = 'pending' and wait_until is null)`,
+          [id]
+        )
+        return open.length === 0
+      }),
+    /** What the jobs of a task about the store said at their last try. */
+    jobs: (id: string, task: string) =>
+      app.db.query(
+        "select status, error, attempts from commerce_jobs where input->>'storeId' = $1 and task_slug = $2 order by created_at",
+        [id, task]
+      ),
+    connect: async (body: object = {}) => {
+      const made = await calls.done("POST", "/stores", {
+        provider: "memory",
+        storeDomain: `https://shop-${++stores}.example`,
+        credentials: { key: "right-key-1" },
+        webhookSecret: "webhook-secret",
+        ...body
+      })
+      const id = made.text("data.id")
+      await shop.settled(id)
+      return id
+    },
+    close: () => app.close()
+  }
+  return shop
+}
+export type ChannelShop = Awaited<ReturnType<typeof openShop>>

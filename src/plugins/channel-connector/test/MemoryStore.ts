@@ -1,0 +1,162 @@
+import { Effect, Redacted, Schema } from "effect"
+import { createHmac } from "node:crypto"
+import {
+  type AdapterDefinition,
+  channelAdapter,
+  type ChannelError,
+  type ChannelProduct,
+  ChannelRefused,
+  CredentialsRefused,
+  type Hint,
+  isSigned,
+  type RemoteOrder,
+  type Subscription,
+  type WebhookRequest
+} from "../index.ts"
+
+const Keys = Schema.Struct({
+  key: Schema.String.check(Schema.isMinLength(8)),
+  expiresAt: Schema.optional(Schema.String)
+})
+
+const product = (n: number): ChannelProduct => ({
+  externalId: `p${n}`,
+  record: { slug: `thing-${n}`, type: "product", attributes: [{ title: `Thing ${n}` }] },
+  units: [{ externalId: `v${n}`, prices: [], available: 5, imageUrls: [] }],
+  imageUrls: []
+})
+
+const Body = Schema.Struct({ topic: Schema.String, id: Schema.String })
+const readBody = Schema.decodeUnknownOption(Schema.fromJsonString(Body))
+
+/** A store in memory, which behaves as a test says: shops of one instance share what they have. */
+export const memoryStore = () => {
+  const state = {
+    /** Keys that are accepted. */
+    keys: new Set(["right-key-1"]),
+    products: [1, 2, 3, 4, 5].map(product),
+    levels: new Map([1, 2, 3, 4, 5].map((n) => [`v${n}`, 5])),
+    orders: new Map<string, RemoteOrder>(),
+    subscriptions: new Map<string, Subscription>(),
+    calls: [] as Array<string>,
+    /** Fails each call with it while it is there. */
+    failure: undefined as ChannelError | undefined,
+    /** Runs before a renewal answers. */
+    beforeRenewal: Effect.void as Effect.Effect<void>,
+    renewed: 0
+  }
+  const definition: AdapterDefinition<typeof Keys.Type> = {
+    id: "memory",
+    capabilities: ["catalog", "stock", "orders", "webhooks"],
+    credentialsForm: "{ key }",
+    credentials: Keys,
+    expiresAt: ({ expiresAt }) => expiresAt === undefined ? null : new Date(expiresAt),
+    admits: (domain) => !domain.includes("other."),
+    connect: ({ credentials, webhookSecret }) => {
+      const { key } = Redacted.value(credentials)
+      const asked = <A>(name: string, answer: () => A): Effect.Effect<A, ChannelError> =>
+        Effect.suspend(() => {
+          state.calls.push(name)
+          if (state.failure !== undefined) return Effect.fail(state.failure)
+          return state.keys.has(key)
+            ? Effect.sync(answer)
+            : Effect.fail(new CredentialsRefused({ message: `The key ${key} is not accepted.` }))
+        })
+      return {
+        verify: asked("verify", () => undefined),
+        renew: Effect.suspend(() => {
+          state.renewed++
+          return Effect.andThen(
+            state.beforeRenewal,
+            asked("renew", () => {
+              state.keys.add("renewed-key-1")
+              return { key: "renewed-key-1", expiresAt: "2100-01-01T00:00:00Z" }
+            })
+          )
+        }),
+        catalog: {
+          page: (cursor, limit) =>
+            asked("page", () => {
+              const from = Number(cursor ?? 0)
+              const next = from + limit
+              const items = state.products.slice(from, next)
+              return { items, nextCursor: next < state.products.length ? String(next) : null }
+            }),
+          product: (externalId) => asked("product", () => state.products.find((one) => one.externalId === externalId))
+        },
+        stock: {
+          read: (ids) =>
+            asked("read", () =>
+              ids.flatMap((externalId) => {
+                const available = state.levels.get(externalId)
+                return available === undefined ? [] : [{ externalId, available }]
+              })),
+          set: (changes) =>
+            asked("set", () =>
+              changes.map(({ available, expected, externalId }) => {
+                const before = state.levels.get(externalId) ?? null
+                if (before !== expected) return { externalId, available: before, outcome: "differs" as const }
+                state.levels.set(externalId, available)
+                return { externalId, available, outcome: "set" as const }
+              }))
+        },
+        orders: {
+          push: ({ orderId }) =>
+            asked("push", () => {
+              const remote = {
+                remoteOrderId: `r${state.orders.size + 1}`,
+                remoteUrl: null,
+                status: "open" as const,
+                fulfillments: [],
+                refunds: []
+              }
+              state.orders.set(orderId, remote)
+              return remote
+            }),
+          lookup: (orderId) => asked("lookup", () => state.orders.get(orderId)),
+          get: (id) => asked("get", () => [...state.orders.values()].find((one) => one.remoteOrderId === id)),
+          cancel: (id) =>
+            Effect.flatMap(
+              asked("cancel", () => [...state.orders].find(([, one]) => one.remoteOrderId === id)),
+              (found) =>
+                found === undefined
+                  ? Effect.fail(new ChannelRefused({ message: "No such order." }))
+                  : Effect.sync(() => {
+                    state.orders.set(found[0], { ...found[1], status: "cancelled" })
+                    return true
+                  })
+            )
+        },
+        webhooks: {
+          topics: ["product", "order", "uninstalled"],
+          list: asked("list", () => [...state.subscriptions.values()]),
+          register: (topic, address, before) =>
+            asked("register", () => {
+              const externalId = before?.externalId ?? `w${state.subscriptions.size + 1}`
+              state.subscriptions.set(externalId, { externalId, topic, address, isActive: true })
+            }),
+          isGenuine: ({ body, headers }) => isSigned(body, headers["x-memory-signature"], webhookSecret),
+          read: ({ body, headers }) => {
+            const read = readBody(new TextDecoder().decode(body))
+            if (read._tag === "None") return undefined
+            const { id, topic } = read.value
+            const hint: Hint = topic === "uninstalled"
+              ? { kind: "uninstalled" }
+              : { kind: topic === "order" ? "order" : "product", externalId: id }
+            return { deliveryId: headers["x-memory-delivery"] ?? "", topic, hints: [hint] }
+          }
+        }
+      }
+    }
+  }
+  return { adapter: channelAdapter(definition), state }
+}
+
+/** A request as the store in memory signs it. */
+export const signedBy = (secret: string, body: string, deliveryId: string): WebhookRequest => ({
+  body: Buffer.from(body),
+  headers: {
+    "x-memory-signature": createHmac("sha256", secret).update(body).digest("base64"),
+    "x-memory-delivery": deliveryId
+  }
+})
