@@ -1,5 +1,6 @@
 import shipped from "../../commerce.config.ts"
 import { appointments } from "../../src/plugins/appointments/index.ts"
+import { channelConnector } from "../../src/plugins/channel-connector/index.ts"
 import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { notifications } from "../../src/plugins/notifications/index.ts"
@@ -27,6 +28,7 @@ export default {
     appointments(),
     giftCards(),
     pos({ giftCards: true, printing: true }),
-    posRestaurant({ printing: true, types: ["dish"] })
+    posRestaurant({ printing: true, types: ["dish"] }),
+    channelConnector()
   ]
 }

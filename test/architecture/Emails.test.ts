@@ -12,6 +12,7 @@ import {
   normalizedMailbox
 } from "../../src/domain/platform/text/Email.ts"
 import { appointments } from "../../src/plugins/appointments/index.ts"
+import { channelConnector } from "../../src/plugins/channel-connector/index.ts"
 import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { marketplace } from "../../src/plugins/marketplace/index.ts"
 import { notifications } from "../../src/plugins/notifications/index.ts"
@@ -154,6 +155,7 @@ const migrationsOf = (...modules: ReadonlyArray<string>) => modules.map((name) =
 
 const plugins = [
   appointments(),
+  channelConnector(),
   giftCards(),
   marketplace(),
   notifications(),

@@ -145,6 +145,6 @@ export const orderExports = table("channel_order_exports", {
 export const grants = table("channel_oauth_grants", {
   provider: text,
   storeDomain: text,
-  expiresAt: timestamp,
+  endsAt: timestamp,
   isUsed: boolean.default(false)
-}, { counted: false, indexes: [{ columns: ["expiresAt"] }] })
+}, { counted: false, indexes: [{ columns: ["endsAt"] }] })

@@ -1,10 +1,15 @@
 import { Layer } from "effect"
 import { pluginWith } from "stoa/plugin"
 import { Channels, ChannelSettings, manage, read } from "./ChannelOptions.ts"
+import { deliveryHandling, deliveryRoutes } from "./Deliveries.ts"
+import { oauthRoutes } from "./OAuth.ts"
+import { feedPushing, feedRoutes } from "./ProductFeed.ts"
 import { registration } from "./Registration.ts"
+import { forgetting } from "./Retention.ts"
 import { storeRoutes } from "./StoreRoutes.ts"
 import { StoreSessions } from "./StoreSessions.ts"
-import { entityMap, stores } from "./StoreTables.ts"
+import { deliveries, entityMap, grants, orderExports, stores } from "./StoreTables.ts"
+import { webhookRoutes } from "./Webhooks.ts"
 
 export {
   type AdapterDefinition,
@@ -45,6 +50,17 @@ export {
   StockLevel,
   StockOutcome
 } from "./ChannelRecords.ts"
+export { productFeed } from "./ProductFeed.ts"
+export {
+  isGenuineShopify,
+  isShopDomain,
+  renewShopify,
+  type ShopifyAppOptions,
+  shopifyCompliance,
+  ShopifyCredentials,
+  shopifyExpiry,
+  shopifyOAuth
+} from "./ShopifyApp.ts"
 
 /** Outside stores: their products, stock and orders (contract, plugins §13): `plugins: [channelConnector({ … })]`. */
 export const channelConnector = pluginWith("channel-connector", ChannelSettings, (settings) => ({
@@ -53,8 +69,14 @@ export const channelConnector = pluginWith("channel-connector", ChannelSettings,
     { scope: read, description: "See connected stores", roles: ["staff"] },
     { scope: manage, description: "Connect stores and decide what they get" }
   ],
-  schema: () => ({ stores, entityMap }),
+  schema: () => ({ stores, entityMap, deliveries, orderExports, grants }),
   layer: StoreSessions.layer.pipe(Layer.provideMerge(Channels.layerOf(settings))),
-  routes: ({ config }) => storeRoutes(config),
-  tasks: () => [registration]
+  routes: (context) => [
+    ...storeRoutes(context.config),
+    ...deliveryRoutes,
+    ...feedRoutes(context),
+    ...webhookRoutes(context),
+    ...oauthRoutes(context)
+  ],
+  tasks: () => [registration, deliveryHandling, feedPushing, forgetting(settings)]
 }))

@@ -149,7 +149,7 @@ export const memoryStore = () => {
       }
     }
   }
-  return { adapter: channelAdapter(definition), state }
+  return { adapter: channelAdapter(definition), definition, state }
 }
 
 /** A request as the store in memory signs it. */

@@ -1,6 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { contractOf, machineOf } from "stoa/plugin/testing"
-import { ChannelUnavailable } from "../index.ts"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { contractOf, machineOf, optionsTable } from "stoa/plugin/testing"
+import { channelConnector, ChannelUnavailable } from "../index.ts"
 import { canonicalDomain } from "../StoreDomain.ts"
 import { admitsProduct, offeredUnits, ruledPrice } from "../StoreRules.ts"
 import { store } from "../StoreTables.ts"
@@ -128,6 +130,10 @@ describe("connected stores", () => {
     assert.deepStrictEqual([20, 7, 1, null].map((units) => offeredUnits(patch, units)), [10, 5, 0, 10])
     assert.isFalse(admitsProduct({ catalog: patch.catalog }, { status: "active", categories: ["books"] }))
     assert.isTrue(admitsProduct({ catalog: { statuses: [] } }, { status: "draft", categories: [] }))
+  })
+
+  it("have their options in the README", async () => {
+    assert.include(await readFile(join(import.meta.dirname, "../README.md"), "utf8"), optionsTable(channelConnector()))
   })
 
   it("have addresses of one form, with https only in production", () => {
