@@ -35,7 +35,9 @@ const channelProduct = ({ cents, id, slug, title, units }: typeof Product.Type):
 })
 
 const refused = (error: OutboundError | Schema.SchemaError): ChannelError =>
-  Schema.isSchemaError(error) ? new ChannelRefused({ message: "The shop answers in another form." }) : channelError(error)
+  Schema.isSchemaError(error)
+    ? new ChannelRefused({ message: "The shop answers in another form." })
+    : channelError(error)
 
 const hasStatus = (status: number) => (error: OutboundError | Schema.SchemaError): boolean =>
   error._tag === "OutboundRejected" && error.status === status
@@ -47,7 +49,8 @@ export const cornerShop = channelAdapter({
   credentials: Schema.Struct({ apiKey: Schema.NonEmptyString }),
   connect: ({ credentials, domain, http }) => {
     const headers = { authorization: `Bearer ${Redacted.value(credentials).apiKey}` }
-    const get = <A>(schema: Schema.Codec<A, unknown>, path: string) => http.json(schema, { url: `${domain}${path}`, headers })
+    const get = <A>(schema: Schema.Codec<A, unknown>, path: string) =>
+      http.json(schema, { url: `${domain}${path}`, headers })
     /** Undefined without the product. */
     const find = (id: string) =>
       get(Product, `/products/${encodeURIComponent(id)}`).pipe(

@@ -1,15 +1,21 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:http"
-import { createPluginTestApp, type PluginTestApp } from "stoa/plugin/testing"
 import { outbound, PluginContext } from "stoa/plugin"
+import { createPluginTestApp, type PluginTestApp } from "stoa/plugin/testing"
 import { channelConnector } from "stoa/plugins/channel-connector"
 import { adapterContract } from "stoa/plugins/channel-connector/testing"
-import { Effect, Exit, Scope } from "effect"
-import { cornerShop } from "../../examples/deployment/CornerShop.ts"
 import { inject } from "vitest"
+import { cornerShop } from "../../examples/deployment/CornerShop.ts"
 
-const products = ["p1", "p2", "p3"].map((id) => ({ id, slug: `thing-${id}`, title: `Thing ${id}`, cents: 500, units: 4 }))
+const products = ["p1", "p2", "p3"].map((id) => ({
+  id,
+  slug: `thing-${id}`,
+  title: `Thing ${id}`,
+  cents: 500,
+  units: 4
+}))
 
 /** A corner shop that accepts one key. */
 const server = createServer((request, response) => {

@@ -51,12 +51,9 @@ const webhookRoute = ({ ofRecord }: PluginContext) =>
 
 /** Does for one store what its provider asks of the app; what it answers is for the provider. */
 const complied = Effect.fnUntraced(function*({ db }: PluginCall, storeId: string, request: ComplianceRequest) {
-  if (request.kind === "uninstalled") {
+  if (!("email" in request)) {
     yield* disconnect(db, storeId)
-    return {}
-  }
-  if (request.kind === "forgetStore") {
-    yield* disconnect(db, storeId)
+    if (request.kind === "uninstalled") return {}
     const forgotten = yield* db.table(orderExports).updateMany(
       { storeId, customerData: { not: null } },
       { customerData: null }
