@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer, Logger } from "effect"
 import { PluginContext } from "stoa/plugin"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { Channels, ChannelSettings } from "../ChannelOptions.ts"
@@ -31,6 +31,9 @@ describe("credentials that end", () => {
   })
   afterAll(() => shop.close())
 
+  const logged: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])
+
   /** A store whose key ends in so many minutes. */
   const ending = async (minutes: number) => {
     Object.assign(state, { renewed: 0, failure: undefined, beforeRenewal: Effect.void })
@@ -44,7 +47,7 @@ describe("credentials that end", () => {
   /** Uses the store, and notes how it ends. */
   const use = async (id: string, outcomes: Array<string> = []) => {
     const used = Effect.result(sessions.use(shop.app.tables, id, ({ channel }) => channel.verify))
-    const result = await shop.app.serviceRegistry.run(used)
+    const result = await shop.app.serviceRegistry.run(Effect.provide(used, logger))
     outcomes.push(result._tag === "Success" ? "used" : result.failure._tag)
     return outcomes
   }
@@ -111,5 +114,6 @@ describe("credentials that end", () => {
     state.failure = new CredentialsRefused({ message: "The key right-key-1 was withdrawn." })
     assert.deepStrictEqual(await use(id), ["CredentialsRefused"])
     assert.deepInclude(await row(id), { status: "error", lastError: "The key [REDACTED] was withdrawn." })
+    assert.deepStrictEqual(logged, [`The connected store ${id} is in error: The key [REDACTED] was withdrawn.`])
   })
 })
