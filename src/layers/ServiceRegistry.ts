@@ -12,6 +12,7 @@ import { Quotes } from "../domain/checkout/Quotes.ts"
 import { Customers } from "../domain/customers/Customers.ts"
 import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
 import { Shipments } from "../domain/fulfillment/Shipments.ts"
+import { ExternalImports } from "../domain/import-export/external/ExternalImports.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
 import { Invoices } from "../domain/invoices/Invoices.ts"
 import { PrintedDocuments } from "../domain/invoices/PrintedDocuments.ts"
@@ -53,6 +54,8 @@ const coreServices = Effect.all({
   categories: Categories,
   brands: Brands,
   variants: Variants,
+  /** Products of stores elsewhere, in batches. */
+  imports: ExternalImports,
   /** Files and their assignments. */
   media: Media,
   /** Carts and changes of their lines. */

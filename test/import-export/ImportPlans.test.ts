@@ -9,6 +9,7 @@ import { brandImport, categoryImport } from "../../src/domain/import-export/cata
 import { productImport } from "../../src/domain/import-export/catalog/ProductImport.ts"
 import { customerImport } from "../../src/domain/import-export/CustomerImport.ts"
 import { ExportRepo } from "../../src/domain/import-export/ExportRepo.ts"
+import { ExternalImportRepo } from "../../src/domain/import-export/external/ExternalImportRepo.ts"
 import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
 import { orderImport } from "../../src/domain/import-export/orders/OrderImport.ts"
 import { LineRecord } from "../../src/domain/import-export/orders/OrderRecord.ts"
@@ -119,7 +120,8 @@ const of: BatchContext = {
   dryRun: false,
   pictures: false,
   warehouse: null,
-  now: new Date()
+  now: new Date(),
+  source: null
 }
 
 const USD = CurrencyCode.make("USD")
@@ -157,6 +159,10 @@ describe("among 20,000 of everything", () => {
         const fields = yield* fieldReads
         const referring = numbers(500).map((n) => ({ type: "product", fields: { reference: `s-${n}` } }))
         yield* expectIndexes("fields", fields(referring))
+        const external = yield* ExternalImportRepo
+        const names = (prefix: string) => numbers(500).map((n) => `${prefix}-${n}`)
+        const ids = numbers(500).map(() => crypto.randomUUID())
+        yield* expectIndexes("external", external.known({ ids, slugs: names("s"), skus: names("k") }))
         yield* expectConstant("categories", 4, yield* categoryImport, (n) => ({
           slug: `c-${n}`,
           parent: `c-${n + 2}`,

@@ -47,7 +47,7 @@ const differences: Readonly<Record<string, Difference>> = {
   outbox_events_read: { beside: ["entry_number"] },
   plugin_categories: { of: "categories" },
   plugin_customers: { of: "customers", beside: ["erased_at"] },
-  plugin_entities: { of: "catalog_entities", without: ["source_store_id"] },
+  plugin_entities: { of: "catalog_entities" },
   plugin_entity_categories: { of: "entity_categories" },
   plugin_entity_titles: {
     of: "entity_attributes",
@@ -111,7 +111,7 @@ const differences: Readonly<Record<string, Difference>> = {
     without: ["allow_negative", "in_transit", "incoming", "on_hand", "reserved", "sellable_id"],
     beside: ["quantity_in_transit", "quantity_incoming", "quantity_on_hand", "quantity_reserved"]
   },
-  plugin_variants: { of: "variants", without: ["combination", "source_store_id", "unique_sku"] },
+  plugin_variants: { of: "variants", without: ["combination", "unique_sku"] },
   plugin_warehouses: { of: "warehouses", without: ["address"] },
   refunds_read: {
     without: ["attempts", "given", "given_outside", "next_attempt_at", "refusals", "restarts", "sent_at", "undone_by"]

@@ -4,7 +4,7 @@ import { Hooks } from "../platform/hooks/Hooks.ts"
 import type { EntityId } from "../platform/ids/Id.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
-import { type AttributesChange, type EntityChange, EntityNotFound, type NewEntity } from "./Entity.ts"
+import { type AttributesChange, type EntityChange, EntityNotFound, type SourcedEntity } from "./Entity.ts"
 import { EntityChanges } from "./EntityChanges.ts"
 import { EntityRepo } from "./EntityRepo.ts"
 
@@ -27,7 +27,7 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
      * Creates an entity. 409 for a taken slug or unique field, 422 for invalid custom fields and when a hook refuses,
      * 403 for an approval that the actor may not give.
      */
-    const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
+    const create = Effect.fn("Catalog.create")(function*(input: SourcedEntity) {
       const general = yield* hooks.before("catalog.beforeCreate", input)
       const entity = yield* changes.create(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
       yield* hooks.after("catalog.afterCreate", entity, input)

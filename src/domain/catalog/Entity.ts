@@ -157,6 +157,11 @@ export const NewEntity = Schema.Struct({
 })
 export type NewEntity = typeof NewEntity.Type
 
+/** An entity that a plugin creates; `sourceStoreId` is the store elsewhere that it comes from. */
+export interface SourcedEntity extends NewEntity {
+  readonly sourceStoreId?: string | undefined
+}
+
 /**
  * Absent keys keep their value, also within `customFields`. Null clears a custom field or the tax class. `metadata`
  * replaces the object.

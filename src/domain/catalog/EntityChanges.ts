@@ -8,7 +8,13 @@ import type { EntityId } from "../platform/ids/Id.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
-import { type ApprovalStatus, type CatalogEntity, type EntityChange, EntityNotFound, type NewEntity } from "./Entity.ts"
+import {
+  type ApprovalStatus,
+  type CatalogEntity,
+  type EntityChange,
+  EntityNotFound,
+  type SourcedEntity
+} from "./Entity.ts"
 import { type CompleteEntity, EntityRepo, type EntityWrite } from "./EntityRepo.ts"
 import { EntityFieldRepo } from "./fields/EntityFieldRepo.ts"
 import { assigned, type FieldDefinition, type FieldsByName } from "./fields/FieldDefinition.ts"
@@ -66,7 +72,7 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
     })
 
     /** Writes a new entity. Only custom fields and drafts need a transaction. */
-    const create = Effect.fnUntraced(function*({ attributes: sent, ...given }: NewEntity) {
+    const create = Effect.fnUntraced(function*({ attributes: sent, ...given }: SourcedEntity) {
       const { manageInventory = policyOf(settings.types, given.type).manageInventory } = given
       const input = { ...given, manageInventory }
       const state = sent === undefined ? "approved" : yield* approvalStatus(sent.status)

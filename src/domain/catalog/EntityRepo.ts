@@ -134,6 +134,7 @@ const changeable = [
 /** An entity to be written, in which everything is decided. */
 export interface CompleteEntity extends NewEntity {
   readonly manageInventory: boolean
+  readonly sourceStoreId?: string | undefined
 }
 
 const makeWrites = (sql: SqlClient.SqlClient) => {
@@ -145,6 +146,7 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
       entities.insert(sql, {
         id: sql`${newId()}::uuid`,
         organizationId: sql`${actor.organizationId}`,
+        sourceStoreId: sql`${input.sourceStoreId}`,
         type: sql`${input.type}`,
         slug: sql`${input.slug}`,
         status: sql`${input.status ?? "draft"}`,

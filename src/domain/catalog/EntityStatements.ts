@@ -35,7 +35,7 @@ const inTablesOf = (sql: SqlClient.SqlClient, tables: EntityTables["Service"]) =
   sql.literal(tables.column("e.organization_id", "array[e.id]"))
 
 export const entities = new Table("catalog_entities", CatalogEntity, {
-  unset: ["sourceStoreId", "createdAt", "updatedAt"]
+  unset: ["createdAt", "updatedAt"]
 })
 
 export const entityJson = (row: string) =>

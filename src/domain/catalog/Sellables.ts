@@ -72,7 +72,7 @@ const texts = (names: ReadonlyArray<SellableName>, field: "slug" | "sku"): Reado
   ...new Set(names.flatMap((name) => name[field] ?? []))
 ]
 
-const hasOptions = (variant: { readonly options: Options }, wanted: Options): boolean =>
+export const hasOptions = (variant: { readonly options: Options }, wanted: Options): boolean =>
   Object.keys(variant.options).length === Object.keys(wanted).length &&
   Object.entries(wanted).every(([name, value]) => variant.options[name] === value)
 

@@ -271,5 +271,13 @@ export const migrations = {
     "alter table variants drop constraint variants_organization_id_sku_key",
     "create unique index variants_unique_sku on variants (organization_id, unique_sku) where unique_sku is not null",
     "create index variants_sku on variants (organization_id, sku) where sku is not null"
+  ),
+  "0009_source_stores": statements(
+    `create or replace view plugin_entities as select id, organization_id, type, slug, status, is_visible, tax_class,
+      metadata, created_at, updated_at, published_at, manage_inventory, tax_class_id, allow_backorder, backorder_limit,
+      source_store_id from catalog_entities`,
+    `create or replace view plugin_variants as select id, organization_id, entity_id, sku, barcode, tax_class, status,
+      sort_order, metadata, manage_inventory, tax_class_id, allow_backorder, backorder_limit, source_store_id
+      from variants`
   )
 }

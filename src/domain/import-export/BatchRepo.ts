@@ -133,7 +133,7 @@ const make = (sql: SqlClient.SqlClient) => {
       const rows = yield* waiting(before, limit)
       const working = rows.length === 0
         ? Effect.succeed<Worked>({ results: [], afterCommit: Effect.void })
-        : work(rows, { ...before, now })
+        : work(rows, { ...before, now, source: null })
       const worked = yield* before.dryRun ? rehearse(working) : working
       const [record] = yield* count(before, worked.results)
       if (record === undefined) return yield* Effect.die(new Error("A locked import is gone."))

@@ -8,7 +8,7 @@ import { brandImport, BrandRecord, categoryImport, CategoryRecord } from "./cata
 import { productImport } from "./catalog/ProductImport.ts"
 import { ProductRecord } from "./catalog/ProductRecord.ts"
 import { customerImport, CustomerRecord } from "./CustomerImport.ts"
-import { externalImport, readProduct } from "./external/ExternalProducts.ts"
+import { externalImport, type ExternalProduct, readProduct } from "./external/ExternalProducts.ts"
 import { type Import, isExternal, type Kind } from "./Import.ts"
 import { orderImport } from "./orders/OrderImport.ts"
 import { OrderRecord } from "./orders/OrderRecord.ts"
@@ -61,6 +61,8 @@ const priceKey = (price: PriceRecord): string => {
 const stockKey = (stock: StockRecord): string => `${sellableKey(stock)} ${stock.warehouse ?? ""}`.trimEnd()
 
 export class ImportKinds extends Context.Service<ImportKinds, {
+  /** Products of other shops, with their prices and stock. */
+  readonly external: Upsert<ExternalProduct>
   readonly workFor: (of: Pick<Import, "kind" | "format">) => Work
 }>()("stoa/domain/import-export/ImportKinds") {
   static readonly layer = Layer.effect(
@@ -80,6 +82,7 @@ export class ImportKinds extends Context.Service<ImportKinds, {
         orders: workOf(strictly(OrderRecord), ({ orderNumber }) => orderNumber, yield* orderImport)
       }
       return {
+        external,
         workFor: ({ format, kind }) =>
           isExternal(format) ? workOf(readProduct(format), ({ product }) => product.slug, external) : works[kind]
       }

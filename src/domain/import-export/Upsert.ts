@@ -46,6 +46,8 @@ export interface BatchContext
   extends Pick<Import, "organizationId" | "currency" | "dryRun" | "pictures" | "warehouse">
 {
   readonly now: Date
+  /** The store elsewhere that new products come from. */
+  readonly source: string | null
 }
 
 /** Inserts or updates records, one result each, in a constant number of statements. Runs inside a transaction. */

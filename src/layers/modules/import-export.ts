@@ -2,6 +2,8 @@ import { Layer } from "effect"
 import { EntityFieldRepo } from "../../domain/catalog/fields/EntityFieldRepo.ts"
 import { BatchRepo } from "../../domain/import-export/BatchRepo.ts"
 import { ExportRepo } from "../../domain/import-export/ExportRepo.ts"
+import { ExternalImportRepo } from "../../domain/import-export/external/ExternalImportRepo.ts"
+import { ExternalImports } from "../../domain/import-export/external/ExternalImports.ts"
 import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
@@ -29,6 +31,7 @@ export const importExportRepos = Layer.mergeAll(
   BatchRepo.layer,
   EntityFieldRepo.layer,
   ExportRepo.layer,
+  ExternalImportRepo.layer,
   ImportRepo.layer,
   RowBatchRepo.layer,
   StockRepo.layer,
@@ -41,7 +44,12 @@ export const importExport = defineModule({
   requires: [tenancy, events, jobs, catalog, media, search, pricing, inventory, customers, orders],
   migrations,
   services: Layer.mergeAll(importTasks, ImportUploads.layer).pipe(
-    Layer.provideMerge(Layer.merge(Layer.provide(ImportRuns.layer, ImportKinds.layer), ExportFiles.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Layer.provide(Layer.merge(ImportRuns.layer, ExternalImports.layer), ImportKinds.layer),
+        ExportFiles.layer
+      )
+    ),
     Layer.provideMerge(Imports.layer),
     Layer.provideMerge(importExportRepos)
   ),

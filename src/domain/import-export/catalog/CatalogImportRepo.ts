@@ -28,7 +28,7 @@ const StoredTexts = Schema.Struct(Struct.omit(Attributes.fields, ["status"]))
 export type StoredTexts = typeof StoredTexts.Type
 
 const StoredVariant = Schema.Struct({
-  ...Struct.omit(Variant.fields, ["organizationId", "sourceStoreId", "optionValueIds"]),
+  ...Struct.omit(Variant.fields, ["organizationId", "optionValueIds"]),
   combination: Schema.String,
   uniqueSku: Schema.NullOr(Schema.String)
 })

@@ -75,11 +75,11 @@ export const productImport = Effect.gen(function*() {
 
 const blank = (
   { slug, type = "" }: ProductRecord,
-  { now, organizationId, types }: BatchContext & Typed
+  { now, organizationId, source, types }: BatchContext & Typed
 ): CatalogEntity => ({
   id: newId(),
   organizationId,
-  sourceStoreId: null,
+  sourceStoreId: source,
   type,
   slug,
   status: "draft",
@@ -152,6 +152,13 @@ const planProduct = (
   Result.gen(function*() {
     if (stored === undefined && record.type === undefined) return yield* refused("type", "is required for a new record")
     const old = stored?.entity
+    if (record.expected !== undefined && record.expected !== (old?.id ?? null)) {
+      return yield* refused(
+        "slug",
+        "Another request wrote the product of this slug meanwhile. Send it again.",
+        "conflict"
+      )
+    }
     const before = old ?? blank(record, state)
     const taxed = yield* planTaxClass("taxClass", record.taxClass, before, state)
     const changed = entityAfter(before, record, taxed, state.now)

@@ -3,7 +3,7 @@ import { EntityChange, EntityType, Locale, Slug, SortOrder } from "../../catalog
 import { stockPolicyFields } from "../../catalog/StockPolicy.ts"
 import { NewVariant, Variant } from "../../catalog/variants/Variant.ts"
 import { MediaRole } from "../../media/MediaAsset.ts"
-import { MediaAssetId } from "../../platform/ids/Id.ts"
+import { type EntityId, MediaAssetId } from "../../platform/ids/Id.ts"
 import { maybe } from "../../platform/text/Fields.ts"
 import { AnyJson, FreeText, keyText, StorableObject } from "../../platform/text/Storable.ts"
 
@@ -89,4 +89,6 @@ export interface NamedGroups {
 /** A record with the names of its groups, where its file has them. */
 export interface NamedProduct extends ProductRecord {
   readonly named?: NamedGroups
+  /** The entity that has the slug, null: none. */
+  readonly expected?: EntityId | null
 }

@@ -7,7 +7,7 @@ import type { RowBatch } from "../../platform/batching/RowBatch.ts"
 import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { type EntityId, newId, type OptionTypeId, OptionValueId } from "../../platform/ids/Id.ts"
 import { withSent } from "../../platform/resources/RecordService.ts"
-import { refused } from "../Upsert.ts"
+import { type BatchContext, refused } from "../Upsert.ts"
 import type { ProductState, StoredOption, StoredProduct, StoredVariant } from "./CatalogImportRepo.ts"
 import { productTables as tables } from "./CatalogImportRepo.ts"
 import type { ProductRecord } from "./ProductRecord.ts"
@@ -92,13 +92,18 @@ class ProductOptions {
 const shown = ({ organizationId }: CatalogEntity, { combination, uniqueSku: _, ...variant }: StoredVariant) => ({
   ...variant,
   organizationId,
-  sourceStoreId: null,
   optionValueIds: combination === "" ? [] : combination.split(",").map((id) => OptionValueId.make(id))
 })
 
-const blankVariant = (entityId: EntityId, sortOrder: number, combination: string): StoredVariant => ({
+const blankVariant = (
+  entityId: EntityId,
+  sortOrder: number,
+  combination: string,
+  sourceStoreId: string | null
+): StoredVariant => ({
   id: newId(),
   entityId,
+  sourceStoreId,
   sku: null,
   barcode: null,
   taxClass: null,
@@ -199,7 +204,7 @@ export const planVariants = (
   entity: CatalogEntity,
   stored: StoredProduct | undefined,
   record: ProductRecord,
-  state: Pick<ProductState, "skus" | "taxClasses"> & { readonly uniqueSkus: boolean },
+  state: Pick<ProductState, "skus" | "taxClasses"> & Pick<BatchContext, "source"> & { readonly uniqueSkus: boolean },
   draft: RowBatch
 ): Result.Result<FindVariant, ReadonlyArray<Issue>> => {
   const options = new ProductOptions(entity.id, stored?.options ?? [])
@@ -219,7 +224,7 @@ export const planVariants = (
     const isNamed = chosen !== undefined || variants.withSku(sent.sku).length === 0
     const before = named(variants, sent.sku, isNamed ? combination : undefined)
     if (before !== undefined && seen.has(before.id)) return refused(path, "names a variant of this record again.")
-    const base = before ?? blankVariant(entity.id, variants.nextSortOrder, combination)
+    const base = before ?? blankVariant(entity.id, variants.nextSortOrder, combination, state.source)
     const taxed = planTaxClass(`${path}.taxClass`, taxClass, base, state)
     if (Result.isFailure(taxed)) return Result.fail(taxed.failure)
     const after = withSent(base, { ...sent, ...taxed.success })

@@ -18,7 +18,7 @@ import {
   type Upsert,
   warningsOf
 } from "../Upsert.ts"
-import { externalRecord } from "./ExternalTables.ts"
+import { type ExternalRecord, externalRecord } from "./ExternalTables.ts"
 
 const name = {
   sku: Schema.optional(Schema.String),
@@ -29,7 +29,7 @@ const name = {
 const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}([.,]\d{1,6})?$/, { expected: "a price such as 12.50" }))
 
 /** A product of another shop's file. Prices are in major units of the currency that the import names. */
-const ExternalRecord = Schema.Struct({
+const CheckedRecord = Schema.Struct({
   product: ProductRecord,
   prices: Schema.Array(Schema.Struct({
     ...name,
@@ -46,7 +46,7 @@ const ExternalRecord = Schema.Struct({
   }))
 })
 
-const readRecord = strictly(ExternalRecord)
+const readRecord = strictly(CheckedRecord)
 const readCurrency = strictly(CurrencyCode)
 
 /** Minor units. Trailing zeros beyond the currency's decimals are ignored. */
@@ -58,11 +58,9 @@ const minor = (path: string, sent: string, currency: CurrencyCode): Result.Resul
 
 const unreadable = (message: string): ReadonlyArray<Issue> => [{ path: "", message, code: "unreadable" }]
 
-export const readProduct = (shop: ExternalShop) => (staged: unknown, of: BatchContext) =>
+/** Checks a record, and turns its prices into minor units. */
+export const productOf = ({ named, record, warnings }: ExternalRecord, of: BatchContext) =>
   Effect.gen(function*() {
-    const { named, record, warnings } = yield* Effect.fromResult(
-      Result.mapError(externalRecord(shop, staged), unreadable)
-    )
     const { prices, product, stock } = yield* readRecord(record)
     const currency = yield* readCurrency(of.currency)
     const { slug } = product
@@ -89,8 +87,14 @@ export const readProduct = (shop: ExternalShop) => (staged: unknown, of: BatchCo
     }
   })
 
-type ExternalPrice = typeof ExternalRecord.Type["prices"][number]
-type ExternalProduct = Effect.Success<ReturnType<ReturnType<typeof readProduct>>>
+export const readProduct = (shop: ExternalShop) => (staged: unknown, of: BatchContext) =>
+  Effect.flatMap(
+    Effect.fromResult(Result.mapError(externalRecord(shop, staged), unreadable)),
+    (record) => productOf(record, of)
+  )
+
+type ExternalPrice = typeof CheckedRecord.Type["prices"][number]
+export type ExternalProduct = Effect.Success<ReturnType<typeof productOf>>
 
 const isPicture = Schema.is(ShownPicture)
 

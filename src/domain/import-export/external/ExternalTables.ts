@@ -19,8 +19,15 @@ const Staged = Schema.Struct({
 
 const isStaged = Schema.is(Staged)
 
+/** A product of another shop from rows with the columns of that shop's file; a sentence where they are none. */
+export const readExternal = (
+  shop: ExternalShop,
+  rows: ReadonlyArray<Row>,
+  key: string
+): DraftProduct | { readonly problem: string } => formats[shop].read(rows, key)
+
 /** Prices and stock name a variant by its options, which no other one has; one without any by its SKU. */
-const nameOf = ({ options, variant }: SoldLine): Values => {
+export const nameOf = ({ options, variant }: SoldLine): Values => {
   if (Object.keys(options).length > 0) return { options }
   return variant["sku"] === undefined ? {} : { sku: variant["sku"] }
 }
@@ -54,7 +61,8 @@ const policyOf = ([line, ...others]: ReadonlyArray<SoldLine>): Values =>
     allowBackorder: line.variant["allowBackorder"]
   })
 
-const recordOf = (draft: DraftProduct, key: string) => {
+/** A product with its prices, stock and groups, as the import takes it. */
+export const recordOf = (draft: DraftProduct, key: string): ExternalRecord => {
   const { sold, warnings } = draft
   const { links, named } = namedGroups(draft)
   return {
@@ -79,7 +87,7 @@ const recordOf = (draft: DraftProduct, key: string) => {
   }
 }
 
-interface ExternalRecord {
+export interface ExternalRecord {
   readonly record: unknown
   readonly named: NamedGroups
   readonly warnings: ReadonlyArray<string>
