@@ -3,6 +3,7 @@
  * modules of lower levels only, so that none of them reaches itself in a circle. `platform/` holds what knows no commerce.
  */
 const levels: ReadonlyArray<string> = [
+  "platform/hints",
   "platform/ids platform/errors platform/ratelimits platform/database",
   "platform/text platform/records",
   "platform/money platform/access platform/addresses",

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { isArray, isObject, type Json, type JsonObject, mapValues, without } from "../../src/http/openapi/Json.ts"
-import { type Options, toOpenApi30 } from "../../src/http/openapi/OpenApi30.ts"
+import { toOpenApi30 } from "../../src/http/openapi/OpenApi30.ts"
+import { type Options, toOpenApi31 } from "../../src/http/openapi/OpenApi31.ts"
 import { complaints, objectsOf } from "./Validators.ts"
 
 const at = (document: Json, pointer: string): Json | undefined =>
@@ -35,7 +36,7 @@ export const describeDocument = <Id extends string, Groups extends HttpApiGroup.
 ): void => {
   describe(`the OpenAPI document of ${name}`, () => {
     const source = OpenApi.fromApi(api)
-    const document: JsonObject = toOpenApi30(source, options)
+    const document: JsonObject = toOpenApi30(toOpenApi31(source, options))
 
     it("is valid OpenAPI 3.0 by two independent validators", async () => {
       assert.strictEqual(document["openapi"], "3.0.3")

@@ -3,17 +3,18 @@ import { OpenApi } from "effect/http-api"
 import { securitySchemes } from "../../src/http/docs/Docs.ts"
 import { isObject, type Json, type JsonObject } from "../../src/http/openapi/Json.ts"
 import { toOpenApi30 } from "../../src/http/openapi/OpenApi30.ts"
+import { toOpenApi31 } from "../../src/http/openapi/OpenApi31.ts"
 import { toSchema30 } from "../../src/http/openapi/Schema30.ts"
 import { describeDocument } from "./DocumentChecks.ts"
 import { SampleApi } from "./SampleApi.ts"
-import { complaints } from "./Validators.ts"
+import { complaints, objectsOf } from "./Validators.ts"
 
 const credentials = {
   securitySchemes: securitySchemes("session"),
   isPublic: ({ path }: { path: string }) => path === "/api/health"
 }
 
-const onlyNull = { type: "string", nullable: true, enum: [null] }
+const onlyNull = { type: "string", nullable: true, maxLength: 0 }
 
 const child = (value: Json | undefined, ...path: ReadonlyArray<string>): JsonObject => {
   const found = path.reduce<Json | undefined>((one, key) => isObject(one) ? one[key] : undefined, value)
@@ -23,25 +24,34 @@ const child = (value: Json | undefined, ...path: ReadonlyArray<string>): JsonObj
 describeDocument("the sample", SampleApi, credentials)
 
 describe("the sample in OpenAPI 3.0", () => {
-  const document = toOpenApi30(OpenApi.fromApi(SampleApi), credentials)
+  const document = toOpenApi30(toOpenApi31(OpenApi.fromApi(SampleApi), credentials))
   const get = child(document, "paths", "/api/things/{id}", "get")
   const fields = child(get, "responses", "200", "content", "application/json", "schema", "properties")
 
   const expected: ReadonlyArray<readonly [field: string, schema: JsonObject]> = [
     ["nullable", { type: "string", nullable: true }],
-    ["nullableReference", { anyOf: [{ $ref: "#/components/schemas/Named" }, onlyNull] }],
+    ["nullableReference", { type: "object", nullable: true, allOf: [{ $ref: "#/components/schemas/Named" }] }],
     ["describedReference", {
+      type: "object",
+      nullable: true,
       description: "Perhaps one.",
-      anyOf: [{ $ref: "#/components/schemas/Named" }, onlyNull]
+      allOf: [{ $ref: "#/components/schemas/Named" }]
     }],
-    ["nullableUnion", { anyOf: [{ type: "string" }, { $ref: "#/components/schemas/Named" }, onlyNull] }],
+    ["nullableUnion", { anyOf: [{ type: "string", nullable: true }, { $ref: "#/components/schemas/Named" }] }],
     ["optional", { type: "number", nullable: true }],
-    ["optionalNull", { type: "string", nullable: true, enum: [null] }],
-    ["onlyNull", { type: "string", nullable: true, enum: [null] }],
+    ["optionalNull", onlyNull],
+    ["onlyNull", onlyNull],
     ["literal", { type: "string", enum: ["one"] }],
     ["exampled", { type: "string", example: "first" }],
     ["above", { type: "number", minimum: 0, exclusiveMinimum: true }],
-    ["between", { type: "integer", minimum: 1, exclusiveMinimum: true, maximum: 5, exclusiveMaximum: true }],
+    ["between", {
+      type: "integer",
+      format: "int32",
+      minimum: 1,
+      exclusiveMinimum: true,
+      maximum: 5,
+      exclusiveMaximum: true
+    }],
     ["tuple", {
       type: "array",
       minItems: 2,
@@ -60,7 +70,7 @@ describe("the sample in OpenAPI 3.0", () => {
     ["embeddedJson", { type: "string" }],
     ["bytes", { type: "string", format: "byte" }],
     ["anything", {}],
-    ["never", { type: "string", nullable: true, enum: [null] }],
+    ["never", onlyNull],
     ["defaulted", { type: "string", nullable: true }]
   ]
 
@@ -75,10 +85,14 @@ describe("the sample in OpenAPI 3.0", () => {
 
   it("leaves nothing of the 3.1 dialect", () => {
     const text = JSON.stringify(document)
-    for (const keyword of ["prefixItems", "contentSchema", "patternProperties", "const", "examples", "summary"]) {
+    for (const keyword of ["prefixItems", "contentSchema", "patternProperties", "const", "summary"]) {
       assert.notInclude(text, `"${keyword}":`)
     }
     assert.notInclude(text, `"type":"null"`)
+    assert.deepStrictEqual(
+      objectsOf(document).filter(([, one]) => "examples" in one && !("schema" in one || "schemas" in one)),
+      []
+    )
   })
 
   it("asks for any of the three credentials, and for none at a public operation", () => {
@@ -96,7 +110,7 @@ describe("the sample in OpenAPI 3.0", () => {
   it("leaves the 3.1 document as it was", () => {
     const source = OpenApi.fromApi(SampleApi)
     const before = JSON.stringify(source)
-    toOpenApi30(source, credentials)
+    toOpenApi30(toOpenApi31(source, credentials))
 
     assert.strictEqual(JSON.stringify(source), before)
   })
@@ -105,19 +119,14 @@ describe("the sample in OpenAPI 3.0", () => {
 describe("a schema of JSON Schema 2020-12 in 3.0", () => {
   const cases: ReadonlyArray<readonly [what: string, from: Json, to: JsonObject]> = [
     ["a constant", { const: "x" }, { type: "string", enum: ["x"] }],
-    ["a constant null", { const: null, description: "d" }, {
-      type: "string",
-      nullable: true,
-      enum: [null],
-      description: "d"
-    }],
+    ["a constant null", { const: null, description: "d" }, { ...onlyNull, description: "d" }],
     ["a type array with null", { type: ["string", "null"], minLength: 1 }, {
       type: "string",
       minLength: 1,
       nullable: true
     }],
     ["a type array of several", { type: ["string", "array", "null"] }, {
-      anyOf: [{ type: "string" }, { type: "array", items: {} }, onlyNull]
+      anyOf: [{ type: "string", nullable: true }, { type: "array", items: {} }]
     }],
     ["a reference with siblings", { $ref: "#/a", description: "d" }, { description: "d", allOf: [{ $ref: "#/a" }] }],
     ["a reference alone", { $ref: "#/a" }, { $ref: "#/a" }],
@@ -130,7 +139,8 @@ describe("a schema of JSON Schema 2020-12 in 3.0", () => {
     ["anything or null", { anyOf: [true, { type: "null" }] }, {}],
     ["a nullable intersection", { allOf: [{ minLength: 1 }, { maxLength: 2 }], nullable: true, title: "t" }, {
       title: "t",
-      anyOf: [{ allOf: [{ minLength: 1 }, { maxLength: 2 }] }, onlyNull]
+      nullable: true,
+      allOf: [{ minLength: 1 }, { maxLength: 2 }]
     }],
     ["a union of unions", { oneOf: [{ anyOf: [{ type: "string" }, { type: "null" }] }, { type: "null" }] }, {
       type: "string",

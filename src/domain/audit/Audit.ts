@@ -1,6 +1,6 @@
 import { Context, type Effect, Schema } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
-import { Uuid } from "../platform/ids/Id.ts"
+import { OrganizationId, Uuid } from "../platform/ids/Id.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { Time } from "../platform/text/Time.ts"
 
@@ -12,7 +12,7 @@ const Json = Schema.Record(Schema.String, Schema.Unknown)
  */
 export const AuditEntry = Schema.Struct({
   id: Uuid,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   entityType: Schema.String,
   entityId: Schema.String,
   event: Schema.String,

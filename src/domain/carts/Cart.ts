@@ -2,16 +2,15 @@ import { Result, Schema, Struct } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { type Actor, holds, servesGuests } from "../platform/access/Actor.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
-import { CartId, CartLineId, CustomerId } from "../platform/ids/Id.ts"
-import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { CartId, CartLineId, CustomerId, OrganizationId } from "../platform/ids/Id.ts"
+import { Amount, Currency, CurrencyCode } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { Email } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
+import { Metadata } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { CartChoices, ChangedChoices, sentChoices, ShownChoices, shownChoices } from "./CartChoices.ts"
 import { ChosenLine, LineNotes, Quantity, SentLine } from "./Line.ts"
-
-const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
 /** `checking_out` while a checkout has claimed the cart; `checked_out` once it became an order (contract §2). */
 export const CartStatus = Schema.Literals(["active", "checking_out", "merged", "checked_out", "abandoned"])
@@ -21,7 +20,7 @@ export const CartLine = Schema.Struct({
   cartId: CartId,
   ...ChosenLine.fields,
   unitPriceSnapshot: Amount,
-  currency: Schema.String,
+  currency: Currency,
   addedAt: Time
 }).annotate({ identifier: "CartLine" })
 export type CartLine = typeof CartLine.Type
@@ -30,10 +29,10 @@ export const cartLines = new Table("cart_lines", CartLine)
 
 const fields = {
   id: CartId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   customerId: Schema.NullOr(CustomerId),
   status: CartStatus,
-  currency: Schema.String,
+  currency: Currency,
   email: Schema.NullOr(Schema.String),
   metadata: Metadata,
   expiresAt: Time,

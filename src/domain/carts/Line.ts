@@ -2,7 +2,7 @@ import { Effect, Equal, Schema, Struct } from "effect"
 import { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { FreeText, shopperObject } from "../platform/text/Storable.ts"
+import { FreeText, Metadata, shopperObject, unsaid } from "../platform/text/Storable.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
@@ -49,7 +49,7 @@ export const Line = Schema.Struct({
   listPrice: ListPrice,
   quantity: Schema.Int,
   notes: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  metadata: Schema.Record(Schema.String, Schema.Unknown).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
+  metadata: Metadata.pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
 })
 
 export const ChosenLine = Line.mapFields(Struct.omit(["entityType", "listPrice", ...Struct.keys(ShownItem.fields)]))
@@ -75,7 +75,10 @@ const BoundedMetadata = shopperObject(4_096)
 export const isBoundedMetadata = Schema.is(BoundedMetadata)
 
 const LineMetadata = BoundedMetadata.check(
-  Schema.makeFilter((metadata: object) => !Object.hasOwn(metadata, reserved) || `must not have the key ${reserved}`)
+  Schema.makeFilter(
+    (metadata: object) => !Object.hasOwn(metadata, reserved) || `must not have the key ${reserved}`,
+    unsaid
+  )
 ).annotate({
   description:
     "What distinguishes the line, at most 4 kB of JSON: lines of one product are one line only if they have " +

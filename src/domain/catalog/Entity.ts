@@ -1,7 +1,7 @@
 import { Schema, SchemaGetter } from "effect"
 import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
-import { EntityId, TaxClassId, Uuid } from "../platform/ids/Id.ts"
-import { AnyJson, keyText, StorableObject, Wording } from "../platform/text/Storable.ts"
+import { EntityId, OrganizationId, TaxClassId, Uuid } from "../platform/ids/Id.ts"
+import { AnyJson, keyText, Metadata, StorableObject, Wording } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { stockPolicy, stockPolicyInput } from "./StockPolicy.ts"
 
@@ -37,7 +37,7 @@ export const ShownTaxClassId = Schema.NullOr(TaxClassId).annotate({
 /** An item of the catalog (spec §2, contract §1.1). `type` is free text. */
 export const CatalogEntity = Schema.Struct({
   id: EntityId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   sourceStoreId: Schema.NullOr(Schema.String),
   type: Schema.String,
   slug: Schema.String,
@@ -46,7 +46,7 @@ export const CatalogEntity = Schema.Struct({
   taxClass: Schema.NullOr(Schema.String),
   taxClassId: ShownTaxClassId,
   ...stockPolicy,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time,
   publishedAt: Schema.NullOr(Time)

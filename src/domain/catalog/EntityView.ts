@@ -1,17 +1,20 @@
 import { Effect, Schema, Struct } from "effect"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
+import { money, typedAs } from "../platform/hints/Hints.ts"
 import { BrandId, CategoryId, EntityId, MediaAssetId, PriceId, VariantId, WarehouseId } from "../platform/ids/Id.ts"
+import { Currency, maxMinor } from "../platform/money/Money.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
+import { TimeText } from "../platform/text/Time.ts"
 import { Brand } from "./brands/Brand.ts"
 import { Category } from "./categories/Category.ts"
 import { Attributes, CatalogEntity, type EntityChange, type NewEntity } from "./Entity.ts"
 import { FieldValue } from "./fields/FieldDefinition.ts"
 import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
-const amount = Schema.Finite
+const amount = Schema.Finite.annotate({ ...money, ...typedAs({ type: "integer", minimum: 0, maximum: maxMinor }) })
 
 /** The database formats ISO 8601 with milliseconds and Z: expansions go into the response unchanged. */
-const IsoTime = Schema.String.annotate({ format: "date-time" })
+const IsoTime = TimeText
 
 const LinkedCategory = Schema.Struct({
   entityId: EntityId,
@@ -53,7 +56,7 @@ const LinkedStock = Schema.Struct({
 
 const LinkedPrice = Schema.Struct({
   id: PriceId,
-  currency: Schema.String,
+  currency: Currency,
   amount,
   compareAtAmount: Schema.NullOr(amount),
   variantId: Schema.NullOr(VariantId),

@@ -5,13 +5,14 @@ import { OrderTax, orderTaxes } from "../orders/Order.ts"
 import { countryCode } from "../platform/addresses/CountryFormats.ts"
 import { lacksState, type PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
+import { Currency, MinorUnits } from "../platform/money/Money.ts"
 import { Requirement, type Settings } from "../platform/settings/StoreSettings.ts"
 import { payable } from "../pricing/Totals.ts"
 import { type ShippingOption, shownOption } from "../shipping/ShippingRules.ts"
 import { Quote, ShippingQuote } from "./Checkout.ts"
 import { appliedIn, type PricedCart, totalsOf } from "./PricedCart.ts"
 
-const Minor = Schema.Int
+const Minor = MinorUnits
 
 export const Warning = Schema.Struct({
   code: Schema.Literals(["line_unavailable", "shipping_unavailable", "gift_card_refused", "not_priced"]),
@@ -22,7 +23,7 @@ export type Warning = typeof Warning.Type
 
 /** Totals that a checkout would charge now (contract-commerce §3). Minor units. */
 export const CartTotals = Schema.Struct({
-  currency: Schema.String,
+  currency: Currency,
   lines: Schema.Array(Schema.Struct({
     id: CartLineId,
     unitPrice: Minor,

@@ -6,7 +6,7 @@ import { Order } from "../orders/Order.ts"
 import { PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { IdempotencyKey } from "../platform/idempotency/IdempotencyKeys.ts"
 import { CartId, PromotionId } from "../platform/ids/Id.ts"
-import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { Amount, Currency, CurrencyCode, MinorUnits } from "../platform/money/Money.ts"
 import { Email } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ShopperObject, ShortText, Text } from "../platform/text/Storable.ts"
@@ -21,7 +21,7 @@ const TenderRequest = Schema.Struct({
     })
   ),
   amount: Schema.optional(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+    MinorUnits.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
       description: "Minor units. Default: as much of what is left as it can pay."
     })
   )
@@ -107,11 +107,11 @@ export type ShippingQuoteRequest = typeof ShippingQuoteRequest.Type
  * rates: nothing needs shipping.
  */
 export const ShippingQuote = Schema.Struct({
-  currency: Schema.String,
+  currency: Currency,
   rates: Schema.Array(Schema.Struct({
     id: Schema.NullOr(Schema.String),
     name: Schema.NullOr(Schema.String),
-    amount: Schema.Int,
+    amount: MinorUnits,
     estimate: Estimate
   }))
 }).annotate({ identifier: "ShippingQuote" })
@@ -177,10 +177,10 @@ export const ManualOrderRequest = Schema.Struct({
 }).annotate({ identifier: "ManualOrder" })
 export type ManualOrderRequest = typeof ManualOrderRequest.Type
 
-const Minor = Schema.Int
+const Minor = MinorUnits
 
 export const Quote = Schema.Struct({
-  currency: Schema.String,
+  currency: Currency,
   subtotal: Minor,
   discountTotal: Minor,
   shippingTotal: Minor,

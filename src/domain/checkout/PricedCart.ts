@@ -14,6 +14,7 @@ import {
   TaxClassId,
   WarehouseId
 } from "../platform/ids/Id.ts"
+import { Metadata } from "../platform/text/Storable.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
@@ -213,7 +214,7 @@ export const PricedCart = Schema.Struct({
   warehouseId: Schema.optional(WarehouseId),
   /** Kept by plugins; no part of the order. */
   extensions: Schema.optional(CheckoutExtensionData),
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
+  metadata: Metadata
 })
 export type PricedCart = typeof PricedCart.Type
 

@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
 import { Cart, CartLine } from "../carts/Cart.ts"
 import { ListPrice, ShownItem } from "../carts/Line.ts"
+import { MinorUnits } from "../platform/money/Money.ts"
 import { CartTotals } from "./CartTotals.ts"
 import type { BasketLine } from "./PricedCart.ts"
 
@@ -10,7 +11,7 @@ export const ShownCartLine = Schema.Struct({
   ...CartLine.fields,
   ...ShownItem.fields,
   title: Schema.NullOr(ShownItem.fields.title).annotate({ description: "Null for an item that was deleted." }),
-  unitPrice: Schema.NullOr(Schema.Int).annotate({
+  unitPrice: Schema.NullOr(MinorUnits).annotate({
     description: "What a checkout would charge now. Null for a line that cannot be bought."
   }),
   priceChanged: Schema.Boolean.annotate({

@@ -8,10 +8,10 @@ import {
 } from "../platform/addresses/PostalAddress.ts"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { Change } from "../platform/events/Event.ts"
-import { AddressId, CustomerId } from "../platform/ids/Id.ts"
+import { AddressId, CustomerId, OrganizationId } from "../platform/ids/Id.ts"
 import { Email } from "../platform/text/Email.ts"
 import { maybe, over } from "../platform/text/Fields.ts"
-import { FreeText, keyText, ShopperObject, Text } from "../platform/text/Storable.ts"
+import { FreeText, keyText, Metadata, ShopperObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { changedExemption, SentTaxExemption, TaxExemption } from "./TaxExemption.ts"
 
@@ -21,7 +21,7 @@ import { changedExemption, SentTaxExemption, TaxExemption } from "./TaxExemption
  */
 export const Customer = Schema.Struct({
   id: CustomerId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   userId: Schema.NullOr(Schema.String),
   email: Schema.NullOr(Schema.String),
   phone: Schema.NullOr(Schema.String),
@@ -29,7 +29,7 @@ export const Customer = Schema.Struct({
   lastName: Schema.NullOr(Schema.String),
   groupIds: Schema.Array(Schema.String),
   taxExemption: Schema.NullOr(TaxExemption).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "Customer" })

@@ -1,20 +1,20 @@
 import { Effect, Schema } from "effect"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
-import { CustomerGroupId } from "../platform/ids/Id.ts"
+import { CustomerGroupId, OrganizationId } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { FreeText, StorableObject, Text } from "../platform/text/Storable.ts"
+import { FreeText, Metadata, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { SentTaxExemption, TaxExemption } from "./TaxExemption.ts"
 
 /** A group of customers; prices and promotions reference it by id (contract, platform §8). */
 export const CustomerGroup = Schema.Struct({
   id: CustomerGroupId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   name: Schema.String,
   description: Schema.NullOr(Schema.String),
   taxExemption: Schema.NullOr(TaxExemption).annotate({ description: "Of everybody in the group." })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "CustomerGroup" })

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
-import { CustomerId, InteractionId, Uuid } from "../platform/ids/Id.ts"
+import { CustomerId, InteractionId, OrganizationId, Uuid } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { FreeText, StorableObject } from "../platform/text/Storable.ts"
+import { FreeText, Metadata, StorableObject } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
 export const InteractionKind = Schema.Literals(["visit", "call", "inquiry", "fitting", "follow_up", "message"])
@@ -10,12 +10,12 @@ export const InteractionKind = Schema.Literals(["visit", "call", "inquiry", "fit
 /** A staff note about contact with a customer (contract, platform §8). `createdBy` is a login. */
 export const Interaction = Schema.Struct({
   id: InteractionId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   customerId: CustomerId,
   kind: InteractionKind,
   notes: Schema.String,
   relatedEntityId: Schema.NullOr(Uuid),
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdBy: Schema.NullOr(Schema.String),
   createdAt: Time,
   updatedAt: Time

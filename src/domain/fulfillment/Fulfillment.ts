@@ -4,7 +4,7 @@ import type { Order, OrderLine } from "../orders/Order.ts"
 import { CustomerId, EntityId, FulfillmentId, newId, OrderId, OrderLineId } from "../platform/ids/Id.ts"
 import { maybe, Units } from "../platform/text/Fields.ts"
 import { keyText, Remark, StorableObject, Text } from "../platform/text/Storable.ts"
-import { Moment, Time } from "../platform/text/Time.ts"
+import { Moment, Time, TimeText } from "../platform/text/Time.ts"
 
 export const FulfillmentType = Schema.Literals(["physical", "digital-download", "digital-access", "internal-transfer"])
 export type FulfillmentType = typeof FulfillmentType.Type
@@ -30,11 +30,11 @@ export const FulfillmentLine = Schema.Struct({
 /** Fields of digital goods, stored in the row's metadata under these names. */
 export const DigitalGrant = Schema.Struct({
   downloadUrl: Schema.optionalKey(Schema.String),
-  downloadExpiresAt: Schema.optionalKey(Schema.String),
+  downloadExpiresAt: Schema.optionalKey(TimeText),
   maxDownloads: Schema.optionalKey(Schema.Int),
   downloadCount: Schema.optionalKey(Schema.Int),
-  grantedAt: Schema.optionalKey(Schema.String),
-  expiresAt: Schema.optionalKey(Schema.String),
+  grantedAt: Schema.optionalKey(TimeText),
+  expiresAt: Schema.optionalKey(TimeText),
   isActive: Schema.optionalKey(Schema.Boolean)
 })
 type DigitalGrant = typeof DigitalGrant.Type

@@ -1,6 +1,6 @@
 import { Context, Schema, Struct } from "effect"
 import { Issue } from "../platform/errors/ApiErrors.ts"
-import { ImportId } from "../platform/ids/Id.ts"
+import { ImportId, OrganizationId } from "../platform/ids/Id.ts"
 import { Time } from "../platform/text/Time.ts"
 
 export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
@@ -59,7 +59,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 /** An import and its progress. A record of a file may take several lines; `rows` counts records. */
 export const Import = Schema.Struct({
   id: ImportId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   kind: Kind,
   format: ImportFormat,
   fileName: Schema.NullOr(Schema.String),

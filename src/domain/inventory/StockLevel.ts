@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { PostalAddress } from "../platform/addresses/PostalAddress.ts"
-import { EntityId, StockLevelId, Uuid, VariantId, WarehouseId } from "../platform/ids/Id.ts"
-import { Amount } from "../platform/money/Money.ts"
+import { EntityId, OrganizationId, StockLevelId, Uuid, VariantId, WarehouseId } from "../platform/ids/Id.ts"
+import { Amount, MinorUnits } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -13,7 +13,7 @@ const Priority = Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, ma
 
 const fields = {
   id: StockLevelId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
   warehouseId: WarehouseId,
@@ -22,7 +22,7 @@ const fields = {
   quantityIncoming: Schema.Int.annotate({ description: "Ordered from suppliers and not received; never for sale." }),
   quantityInTransit: Schema.Int.annotate({ description: "On the way from another warehouse; never for sale." }),
   available: Schema.Int.annotate({ description: "On hand minus reserved." }),
-  unitCost: Schema.NullOr(Schema.Int).annotate({ description: "Cost of one unit in minor units, rounded." }),
+  unitCost: Schema.NullOr(MinorUnits).annotate({ description: "Cost of one unit in minor units, rounded." }),
   averageCost: Schema.NullOr(Schema.String).annotate({
     description: "The same as a decimal text with up to ten decimals, as receipts averaged it."
   }),
@@ -88,7 +88,7 @@ export const levelSettings = {
 /** A stock location (contract 6). Allocation uses active warehouses only, lowest `priority` first. */
 export const Warehouse = Schema.Struct({
   id: WarehouseId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   name: Schema.String,
   code: Schema.String,
   address: Schema.NullOr(StorableObject),

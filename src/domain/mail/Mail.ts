@@ -1,6 +1,6 @@
 import { Context, type Effect, Schema, Struct } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
-import { OrderId, type OrderMessageId } from "../platform/ids/Id.ts"
+import { OrderId, type OrderMessageId, OrganizationId } from "../platform/ids/Id.ts"
 import { Email } from "../platform/text/Email.ts"
 
 const Amount = Schema.Int
@@ -27,7 +27,7 @@ const mailOf = <const T extends string, F extends Schema.Struct.Fields>(template
 const PluginMail = Schema.Struct({
   template: Schema.TemplateLiteral([Schema.String, "/", Schema.String]),
   to: Schema.String,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   locale: Schema.optional(Schema.String),
   /** Category that the receiver can decline; absent: a transactional mail. */
   category: Schema.optional(Schema.String),

@@ -1,8 +1,7 @@
 import { Context, Layer, Schema } from "effect"
-import { EntityId, MediaAssetId, VariantId } from "../platform/ids/Id.ts"
+import { EntityId, MediaAssetId, OrganizationId, VariantId } from "../platform/ids/Id.ts"
+import { Metadata } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
-
-const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
 const Alt = Schema.String.check(Schema.isMaxLength(1_000))
 
@@ -15,7 +14,7 @@ export type MediaRole = typeof MediaRole.Type
  */
 export const MediaAsset = Schema.Struct({
   id: MediaAssetId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   storageKey: Schema.String,
   filename: Schema.String,
   contentType: Schema.String,

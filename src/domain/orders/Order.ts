@@ -4,15 +4,23 @@ import { NamedCustomer } from "../customers/BuyerProfile.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { type Actor, actsForShop } from "../platform/access/Actor.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
-import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, type PaymentId, TaxRateId } from "../platform/ids/Id.ts"
-import { Amount } from "../platform/money/Money.ts"
+import {
+  type CartId,
+  CustomerId,
+  isUuid,
+  OrderId,
+  OrderLineId,
+  OrganizationId,
+  type PaymentId,
+  TaxRateId
+} from "../platform/ids/Id.ts"
+import { Amount, Currency, MinorUnits } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
+import { Metadata } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 import { type OrderPayment, PaymentState, Tender } from "./Tender.ts"
-
-const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
 export const LineFulfillment = Schema.Literals(["unfulfilled", "partial", "fulfilled"])
 
@@ -90,7 +98,7 @@ export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
  */
 export const Order = Schema.Struct({
   id: OrderId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   orderNumber: Schema.String,
   customerId: Schema.NullOr(CustomerId),
   customer: Schema.NullOr(NamedCustomer).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
@@ -99,7 +107,7 @@ export const Order = Schema.Struct({
     examples: ["ann@example.com"]
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   status: OrderStatus,
-  currency: Schema.String,
+  currency: Currency,
   subtotal: Amount,
   taxTotal: Amount,
   taxIncluded: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
@@ -178,7 +186,7 @@ export const OrderHit = Schema.Struct({
   id: OrderId,
   orderNumber: Schema.String,
   status: OrderStatus,
-  currency: Schema.String,
+  currency: Currency,
   grandTotal: Amount,
   customerId: Schema.NullOr(CustomerId),
   customerName: Schema.NullOr(Schema.String),
@@ -191,9 +199,9 @@ export type OrderHit = typeof OrderHit.Type
 const figures = {
   count: Schema.Int,
   /** Minus refunds, in minor units. */
-  lifetimeSpend: Schema.Int,
+  lifetimeSpend: MinorUnits,
   /** Per order, rounded. */
-  averageBasket: Schema.Int
+  averageBasket: MinorUnits
 }
 
 const CurrencyTotals = Schema.Struct({ currency: Schema.String, ...figures }).annotate({ identifier: "CurrencyTotals" })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
-import { OrderId, OrderNoteId } from "../platform/ids/Id.ts"
+import { OrderId, OrderNoteId, OrganizationId } from "../platform/ids/Id.ts"
 import { keyText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
@@ -10,7 +10,7 @@ export type NoteVisibility = typeof NoteVisibility.Type
 /** A staff note about an order (contract §4.4). `authorId` is a login. */
 export const OrderNote = Schema.Struct({
   id: OrderNoteId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   orderId: OrderId,
   text: Schema.String,
   visibility: NoteVisibility,

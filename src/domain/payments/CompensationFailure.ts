@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { CompensationFailureId, OrderId, RefundId } from "../platform/ids/Id.ts"
+import { CompensationFailureId, OrderId, OrganizationId, RefundId } from "../platform/ids/Id.ts"
+import { MinorUnits } from "../platform/money/Money.ts"
 import { FreeText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
@@ -15,14 +16,14 @@ export const CompensationStatus = Schema.Literals(["open", "retried", "resolved"
  */
 export const CompensationFailure = Schema.Struct({
   id: CompensationFailureId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   kind: CompensationKind,
   status: CompensationStatus,
   orderId: Schema.NullOr(OrderId),
   refundId: Schema.NullOr(RefundId),
   provider: Schema.NullOr(Schema.String),
   paymentIntentId: Schema.NullOr(Schema.String),
-  amount: Schema.Int,
+  amount: MinorUnits,
   message: Schema.String,
   actions: Schema.Array(Schema.Literals(["retry", "resolve"])),
   note: Schema.NullOr(Schema.String),

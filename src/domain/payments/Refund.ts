@@ -1,8 +1,8 @@
 import { Schema, Struct } from "effect"
 import { GivenOutside, StoredRefund } from "../orders/RefundTable.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
-import { OrderId, OrderLineId, RefundId } from "../platform/ids/Id.ts"
-import { Amount } from "../platform/money/Money.ts"
+import { OrderId, OrderLineId, OrganizationId, RefundId } from "../platform/ids/Id.ts"
+import { Amount, Currency, MinorUnits } from "../platform/money/Money.ts"
 import { FreeText } from "../platform/text/Storable.ts"
 
 export const RefundLine = Schema.Struct({
@@ -26,7 +26,7 @@ export const RefundTender = Schema.Struct({
  */
 export const RefundRecord = Schema.Struct({
   ...Struct.pick(StoredRefund.fields, ["id", "organizationId", "orderId", "kind", "amount"]),
-  currency: Schema.String,
+  currency: Currency,
   shipping: Amount,
   reason: StoredRefund.fields.reason,
   lines: Schema.Array(RefundLine),
@@ -50,7 +50,7 @@ export type RefundRecord = typeof RefundRecord.Type
 /** Minor units. */
 export const RefundCap = Schema.Struct({
   orderId: OrderId,
-  currency: Schema.String,
+  currency: Currency,
   captured: Amount,
   refunded: Amount,
   pending: Amount,
@@ -61,7 +61,7 @@ export const RefundCap = Schema.Struct({
 export type RefundCap = typeof RefundCap.Type
 
 /** Minor units of the order's currency. */
-const Positive = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
+const Positive = MinorUnits.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
 
 const Reason = FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "Why; it is passed to the provider." })
 
@@ -125,7 +125,7 @@ export type Refund = typeof Refund.Type
 
 export const PendingRefund = Schema.Struct({
   refundId: RefundId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   restarts: Schema.optional(Schema.Int)
 })
 export type PendingRefund = typeof PendingRefund.Type

@@ -1,9 +1,9 @@
 import { Result, Schema } from "effect"
 import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
-import { EntityId, PriceId, VariantId } from "../platform/ids/Id.ts"
-import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { EntityId, OrganizationId, PriceId, VariantId } from "../platform/ids/Id.ts"
+import { Amount, Currency, CurrencyCode } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { StorableObject } from "../platform/text/Storable.ts"
+import { Metadata, StorableObject } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { boundsFields, boundsIssues, boundsOver, sentBounds } from "./Bounds.ts"
 
@@ -13,14 +13,14 @@ import { boundsFields, boundsIssues, boundsOver, sentBounds } from "./Bounds.ts"
  */
 export const Price = Schema.Struct({
   id: PriceId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
-  currency: Schema.String,
+  currency: Currency,
   amount: Amount,
   compareAtAmount: Schema.NullOr(Amount),
   ...boundsFields,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "Price" })

@@ -1,9 +1,9 @@
 import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
-import { EntityId, PriceModifierId, VariantId } from "../platform/ids/Id.ts"
+import { EntityId, OrganizationId, PriceModifierId, VariantId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { issue, maybe, over, Priority } from "../platform/text/Fields.ts"
-import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { Metadata, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { boundsFields, boundsIssues, boundsOver, sentBounds } from "./Bounds.ts"
 import type { Price } from "./Price.ts"
@@ -15,7 +15,7 @@ import { largestPercentage, ModifierType } from "./PriceResolution.ts"
  */
 export const PriceModifier = Schema.Struct({
   id: PriceModifierId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   name: Schema.String,
   type: ModifierType,
   value: Amount,
@@ -25,7 +25,7 @@ export const PriceModifier = Schema.Struct({
   currency: Schema.NullOr(Schema.String),
   ...boundsFields,
   conditions: Schema.Record(Schema.String, Schema.Unknown),
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "PriceModifier" })

@@ -1,6 +1,7 @@
 import { Data, Result, Schema, Struct } from "effect"
 import type { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { type AmountOutOfRange, type Minor, minor, percentOf } from "../platform/money/Money.ts"
+import { Metadata } from "../platform/text/Storable.ts"
 
 /** A price (contract 7): minor units, null means "any" or "open". */
 export interface PriceRow {
@@ -81,7 +82,7 @@ export const BreakdownStep = Schema.Struct({
   amountBefore: Schema.Int,
   delta: Schema.Int,
   amountAfter: Schema.Int,
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
+  metadata: Metadata
 })
 export type BreakdownStep = typeof BreakdownStep.Type
 

@@ -5,6 +5,7 @@ import { Interaction } from "../customers/Interaction.ts"
 import { Order } from "../orders/Order.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
 import { FulfillmentId, OrderId, OrderLineId, OrderNoteId, RefundId, ReturnId } from "../platform/ids/Id.ts"
+import { MinorUnits } from "../platform/money/Money.ts"
 import { Time } from "../platform/text/Time.ts"
 
 const text = Schema.NullOr(Schema.String)
@@ -21,7 +22,7 @@ export const WrittenNote = Schema.Struct({
 export const GivenBack = Schema.Struct({
   id: RefundId,
   orderId: OrderId,
-  amount: Schema.Int,
+  amount: MinorUnits,
   reason: Schema.String,
   status: Schema.String,
   createdAt: Time

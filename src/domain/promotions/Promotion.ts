@@ -1,10 +1,10 @@
 import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
-import { EntityId, PromotionId } from "../platform/ids/Id.ts"
+import { EntityId, OrganizationId, PromotionId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { issue, maybe, over, Priority, Units } from "../platform/text/Fields.ts"
-import { ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
+import { Metadata, ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
 import { isFixed, isPercentage, normalizeCodes, PromotionType } from "./PromotionRules.ts"
 
@@ -27,7 +27,7 @@ const Conditions = Schema.Struct({
  */
 export const Promotion = Schema.Struct({
   id: PromotionId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   code: Schema.NullOr(Schema.String),
   name: Schema.String,
   type: PromotionType,
@@ -45,7 +45,7 @@ export const Promotion = Schema.Struct({
   usedCount: Schema.Int,
   validFrom: Schema.NullOr(Time),
   validUntil: Schema.NullOr(Time),
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "Promotion" })

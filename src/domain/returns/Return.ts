@@ -3,7 +3,16 @@ import { Quantity, ShownItem } from "../carts/Line.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 import { GivenOutside } from "../orders/RefundTable.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
-import { EntityId, OrderId, OrderLineId, RefundId, ReturnId, VariantId, WarehouseId } from "../platform/ids/Id.ts"
+import {
+  EntityId,
+  OrderId,
+  OrderLineId,
+  OrganizationId,
+  RefundId,
+  ReturnId,
+  VariantId,
+  WarehouseId
+} from "../platform/ids/Id.ts"
 import { Units } from "../platform/text/Fields.ts"
 import { FreeText, keyText, ofForm, PictureUrl, Reference } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -43,7 +52,7 @@ export type ReturnLine = typeof ReturnLine.Type
 /** Goods of an order on their way back (contract-commerce §12). */
 export const Return = Schema.Struct({
   id: ReturnId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   orderId: OrderId,
   number: Schema.String.annotate({
     description: "The number of the order with the place of the return among its returns.",

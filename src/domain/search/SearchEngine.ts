@@ -1,13 +1,14 @@
 import { Context, type Effect, Schema } from "effect"
 import { CatalogEntity } from "../catalog/Entity.ts"
 import type { CurrentActor } from "../platform/access/Actor.ts"
-import { EntityId } from "../platform/ids/Id.ts"
+import { EntityId, OrganizationId } from "../platform/ids/Id.ts"
+import { Metadata } from "../platform/text/Storable.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 
 /** `title` is the English one, else the first by locale, else the slug (contract §9). */
 export const SearchDocument = Schema.Struct({
   id: EntityId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   type: Schema.String,
   slug: Schema.String,
   title: Schema.String,
@@ -24,7 +25,7 @@ export const SearchDocument = Schema.Struct({
       description: "Values of the options of its variants, and plain values of its metadata."
     })
   ),
-  payload: Schema.Struct({ metadata: Schema.Record(Schema.String, Schema.Unknown) })
+  payload: Schema.Struct({ metadata: Metadata })
 }).annotate({ identifier: "SearchDocument" })
 export type SearchDocument = typeof SearchDocument.Type
 

@@ -2,12 +2,12 @@ import { Context, Effect, Schema } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
-import { ShippingRateId, ShippingZoneId, TaxClassId } from "../platform/ids/Id.ts"
-import { Amount, CurrencyCode } from "../platform/money/Money.ts"
+import { OrganizationId, ShippingRateId, ShippingZoneId, TaxClassId } from "../platform/ids/Id.ts"
+import { Amount, Currency, CurrencyCode } from "../platform/money/Money.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { issue, maybe } from "../platform/text/Fields.ts"
-import { keyText, StorableObject, Text } from "../platform/text/Storable.ts"
+import { keyText, Metadata, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
 const Band = Schema.NullOr(Amount)
@@ -23,10 +23,10 @@ export const Estimate = Schema.NullOr(Schema.String).annotate({
  */
 export const ShippingRate = Schema.Struct({
   id: ShippingRateId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   zoneId: ShippingZoneId,
   name: Schema.String,
-  currency: Schema.String,
+  currency: Currency,
   amount: Amount,
   minSubtotal: Band,
   maxSubtotal: Band,
@@ -38,7 +38,7 @@ export const ShippingRate = Schema.Struct({
   }),
   estimate: Estimate,
   isActive: Schema.Boolean,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "ShippingRate" })

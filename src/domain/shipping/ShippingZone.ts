@@ -2,10 +2,10 @@ import { Context, Effect, Schema } from "effect"
 import { comparable, stateCode } from "../platform/addresses/CountryFormats.ts"
 import { countryOr, type PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
-import { ShippingZoneId } from "../platform/ids/Id.ts"
+import { OrganizationId, ShippingZoneId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { maybe, Priority } from "../platform/text/Fields.ts"
-import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { Metadata, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
 /** `country` is the code of ISO 3166-1 (two letters), `state` that of ISO 3166-2. */
@@ -17,13 +17,13 @@ export type Destination = Pick<PostalAddress, "line1" | "line2" | "city" | "stat
  */
 export const ShippingZone = Schema.Struct({
   id: ShippingZoneId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   name: Schema.String,
   countries: Schema.Array(Schema.String),
   states: Schema.NullOr(Schema.Array(Schema.String)),
   priority: Schema.Int,
   isActive: Schema.Boolean,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "ShippingZone" })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../platform/ids/Id.ts"
+import { OrganizationId, Uuid } from "../platform/ids/Id.ts"
 import { Email } from "../platform/text/Email.ts"
 import { ShortText } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -17,7 +17,7 @@ export type StaffMember = typeof StaffMember.Type
 
 export const Invitation = Schema.Struct({
   id: Uuid,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   email: Schema.String,
   role: Schema.NullOr(Schema.String),
   status: Schema.String,

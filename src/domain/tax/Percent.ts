@@ -2,7 +2,7 @@ import { Result, Schema, SchemaGetter } from "effect"
 import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { exactFraction } from "../platform/money/Money.ts"
 import { issue } from "../platform/text/Fields.ts"
-import { ofForm } from "../platform/text/Storable.ts"
+import { ofForm, unsaid } from "../platform/text/Storable.ts"
 
 const places = 5
 const scale = 10 ** places
@@ -40,7 +40,7 @@ const bpsUnits = (rateBps: number): bigint | undefined => {
 
 const RateBps = Schema.Finite.check(
   Schema.isBetween({ minimum: 0, maximum: 10_000 }),
-  Schema.makeFilter((rateBps: number) => bpsUnits(rateBps) !== undefined || "must have at most three decimals")
+  Schema.makeFilter((rateBps: number) => bpsUnits(rateBps) !== undefined || "must have at most three decimals", unsaid)
 ).annotate({ description: "The same rate in hundredths of a per cent: 997.5 is 9.975 %.", examples: [997.5] })
 
 export const shownRate = {

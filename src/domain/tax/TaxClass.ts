@@ -1,10 +1,10 @@
 import { Context, Effect, Schema } from "effect"
 import type { ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
-import { TaxClassId } from "../platform/ids/Id.ts"
+import { OrganizationId, TaxClassId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { keyText, StorableObject } from "../platform/text/Storable.ts"
+import { keyText, Metadata, StorableObject } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 import { rateOver, sentRate, shownRate } from "./Percent.ts"
 
@@ -16,7 +16,7 @@ const Name = keyText(100)
  */
 export const TaxClass = Schema.Struct({
   id: TaxClassId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   name: Schema.String,
   slug: Schema.String.annotate({
     description: "Made from the first name; goods may name the class by it. Renaming keeps it.",
@@ -25,7 +25,7 @@ export const TaxClass = Schema.Struct({
   ...shownRate,
   isDefault: Schema.Boolean,
   isActive: Schema.Boolean,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "TaxClass" })

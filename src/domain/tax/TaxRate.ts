@@ -3,10 +3,10 @@ import { stateCode } from "../platform/addresses/CountryFormats.ts"
 import { Country } from "../platform/addresses/PostalAddress.ts"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
-import { TaxClassId, TaxRateId } from "../platform/ids/Id.ts"
+import { OrganizationId, TaxClassId, TaxRateId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { issue, maybe, Priority } from "../platform/text/Fields.ts"
-import { StorableObject, Text } from "../platform/text/Storable.ts"
+import { Metadata, StorableObject, Text, unsaid } from "../platform/text/Storable.ts"
 import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
 import { rateOver, sentRate, shownRate } from "./Percent.ts"
 import { isPostalForm } from "./TaxPlace.ts"
@@ -29,7 +29,7 @@ const compound = Schema.Boolean.annotate({
  */
 export const TaxRate = Schema.Struct({
   id: TaxRateId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   name: Schema.String,
   taxClassId: Schema.NullOr(TaxClassId).annotate({ description: "Null: for goods of every class." }),
   country: Schema.NullOr(Schema.String).annotate({ description: "Null: everywhere." }),
@@ -42,15 +42,17 @@ export const TaxRate = Schema.Struct({
   appliesToShipping: Schema.Boolean,
   priority: Schema.Int,
   isActive: Schema.Boolean,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "TaxRate" })
 export type TaxRate = typeof TaxRate.Type
 
 const PostalCode = Text.check(
-  Schema.makeFilter((text: string) =>
-    isPostalForm(text) || "must be a postal code, a prefix that ends in *, or a range like 10000..19999"
+  Schema.makeFilter(
+    (text: string) =>
+      isPostalForm(text) || "must be a postal code, a prefix that ends in *, or a range like 10000..19999",
+    unsaid
   )
 ).annotate({
   description: "A code, a prefix that ends in *, or a range. Spaces and case do not count.",

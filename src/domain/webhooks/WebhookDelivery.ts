@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { newId, Uuid, WebhookDeliveryId, WebhookEndpointId } from "../platform/ids/Id.ts"
+import { newId, OrganizationId, Uuid, WebhookDeliveryId, WebhookEndpointId } from "../platform/ids/Id.ts"
 import type { NewJob } from "../platform/jobs/Jobs.ts"
 import { Time } from "../platform/text/Time.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
@@ -20,7 +20,7 @@ export interface AttemptResult {
  */
 export const WebhookDelivery = Schema.Struct({
   id: WebhookDeliveryId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   endpointId: WebhookEndpointId,
   eventId: Uuid,
   eventName: Schema.String,
@@ -80,7 +80,7 @@ export const deliverTaskSlug = "webhooks/deliver"
 export const webhookQueue = "webhooks"
 
 export const Dispatch = Schema.Struct({
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   endpointId: Schema.String,
   eventId: Schema.String,
   entityType: Schema.String,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { WebhookEndpointId } from "../platform/ids/Id.ts"
+import { OrganizationId, WebhookEndpointId } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { FreeText, ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
+import { FreeText, Metadata, ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
 /** The endpoint failed for days, or it answered 410. */
@@ -11,7 +11,7 @@ export type DisabledReason = typeof DisabledReason.Type
 /** A destination of events (spec §2, contract, platform §9.1). Its secret is shown only at its creation. */
 export const WebhookEndpoint = Schema.Struct({
   id: WebhookEndpointId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   url: Schema.String,
   description: Schema.NullOr(Schema.String),
   events: Schema.Array(Schema.String),
@@ -19,7 +19,7 @@ export const WebhookEndpoint = Schema.Struct({
   failingSince: Schema.NullOr(Time),
   disabledAt: Schema.NullOr(Time),
   disabledReason: Schema.NullOr(DisabledReason),
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "WebhookEndpoint" })

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEntry } from "../../domain/audit/Audit.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
-import { pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { limitOf, pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { Moment, Until } from "../../domain/platform/text/Time.ts"
 import { summary } from "../endpoint/Resource.ts"
@@ -14,7 +14,7 @@ const text = (description: string) => Schema.optional(FreeText.annotate({ descri
 
 const period = {
   ...pageQuery,
-  limit: Schema.optional(pageQuery.limit.schema.annotate({ description: "Rows per page, 1 to 100. Default 50." })),
+  limit: limitOf(50),
   from: Schema.optional(Moment),
   to: Schema.optional(Until)
 }

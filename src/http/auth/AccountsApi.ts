@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
 import { Email, Mailbox } from "../../domain/platform/text/Email.ts"
 import { PersonName, PictureUrl, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
+import { Time } from "../../domain/platform/text/Time.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { ParameterPrefixes } from "../middleware/FieldHandling.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
@@ -60,8 +61,8 @@ const LinkedAccount = Schema.Struct({
   accountId: Schema.String,
   userId: Schema.String,
   scopes: Schema.Array(Schema.String),
-  createdAt: Schema.Date.annotate({ format: "date-time" }),
-  updatedAt: Schema.Date.annotate({ format: "date-time" })
+  createdAt: Time,
+  updatedAt: Time
 }).annotate({ identifier: "LinkedAccount" })
 
 const ProviderForm = Schema.Struct({

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import type { CurrentActor } from "../../domain/platform/access/Actor.ts"
 import {
+  ErrorMessage,
   Issue,
   NotFound,
   PayloadTooLarge,
@@ -20,18 +21,21 @@ export class AuthCaller extends HttpApiMiddleware.Service<AuthCaller, { provides
   "stoa/http/AuthCaller"
 ) {}
 
+const ErrorCode = Schema.String.annotate({ description: "What went wrong, for programs." })
+
+const AuthError = Schema.Struct({
+  code: ErrorCode,
+  message: ErrorMessage,
+  details: Schema.optional(
+    Schema.Struct({ issues: Schema.Array(Issue).annotate({ description: "What is wrong with which fields." }) })
+      .annotate({ description: "For forms." })
+  )
+}).annotate({ identifier: "AuthError", description: "Why the request was refused." })
+
 /** The envelope with `code` and `message` beside it, for clients of better-auth (contract, platform §1.1). */
 const failure = (status: number) =>
   Schema.StructWithRest(
-    Schema.Struct({
-      code: Schema.String,
-      message: Schema.String,
-      error: Schema.Struct({
-        code: Schema.String,
-        message: Schema.String,
-        details: Schema.optional(Schema.Struct({ issues: Schema.Array(Issue) }))
-      })
-    }),
+    Schema.Struct({ code: ErrorCode, message: ErrorMessage, error: AuthError }),
     [Schema.Record(Schema.String, Schema.Unknown)]
   ).annotate({ httpApiStatus: status })
 

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { typedAs } from "../../domain/platform/hints/Hints.ts"
 import { AnyJson, PersonName, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { StrictBody } from "../middleware/FieldHandling.ts"
@@ -20,6 +21,7 @@ import {
 } from "./AuthRecords.ts"
 
 const optionalText = Schema.optional(ShortText)
+const numberText = Schema.optional(ShortText.annotate(typedAs({ type: "integer", minimum: 0 })))
 const logo = Schema.optional(Reference)
 const metadata = Schema.optional(ShopperObject)
 const ofOrganization = { organizationId: optionalText, organizationSlug: optionalText }
@@ -187,7 +189,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
       "`configId` names a scope of the deployment; metadata only where it allows them."
   ),
   HttpApiEndpoint.get("list", "/api/auth/api-key/list", {
-    query: { limit: optionalText, offset: optionalText, sortBy, sortDirection },
+    query: { limit: numberText, offset: numberText, sortBy, sortDirection },
     success: Schema.Struct({
       apiKeys: Schema.Array(AuthApiKey),
       total: Schema.Int,

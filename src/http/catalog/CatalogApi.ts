@@ -20,6 +20,7 @@ import {
   Variant
 } from "../../domain/catalog/variants/Variant.ts"
 import { Issue } from "../../domain/platform/errors/ApiErrors.ts"
+import { asFlag } from "../../domain/platform/hints/Hints.ts"
 import { EntityId, OptionTypeId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
@@ -40,14 +41,14 @@ const locale = Schema.optional(Locale.annotate({
   description: "With include=attributes: the words of the first locale of its chain that has any, instead of all."
 }))
 
-const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
+const text = (description: string, type = {}) => Schema.optional(FreeText.annotate({ description, ...type }))
 
 const listQuery = {
   ...pageQuery,
   type: text("Entity type."),
   status: text("draft, active, archived or discontinued. Shoppers see active and visible entities only."),
   category: text("Category id or slug."),
-  descendants: text("true: entities of the categories below `category` too."),
+  descendants: text("true: entities of the categories below `category` too.", asFlag),
   brand: text("Brand id or slug."),
   sort: text("createdAt, updatedAt or slug, with :asc or :desc. Default createdAt:desc."),
   include,
@@ -83,7 +84,7 @@ export const CatalogGroup = guarded(
   HttpApiEndpoint.get("readAttributes", "/api/catalog/entities/:id/attributes/:locale", {
     params: words,
     query: {
-      fallback: text("true: the words of the first locale of its chain that has any."),
+      fallback: text("true: the words of the first locale of its chain that has any.", asFlag),
       status: text("approved: without the draft that those who keep the catalog are shown otherwise.")
     },
     success: Data(Attributes)

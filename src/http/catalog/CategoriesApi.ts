@@ -8,6 +8,7 @@ import {
   NewCategory,
   PlacedCategory
 } from "../../domain/catalog/categories/Category.ts"
+import { asFlag, wholeNumber } from "../../domain/platform/hints/Hints.ts"
 import { BrandId, CategoryId, EntityId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
@@ -24,9 +25,11 @@ const ofBrand = { brandId: BrandId }
 const Linked = Data(Schema.Struct({ linked: Schema.Literal(true) }))
 const Unlinked = Data(Schema.Struct({ unlinked: Schema.Literal(true) }))
 
-const includeArchived = Schema.optional(Schema.String.annotate({ description: "true: archived categories too." }))
+const includeArchived = Schema.optional(
+  Schema.String.annotate({ description: "true: archived categories too.", ...asFlag })
+)
 
-const Levels = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 1000 }))
+const Levels = wholeNumber(0, 1000, "Levels below the category. Default: all.")
 
 /** Categories and their entities (spec §4, contract §1.2). */
 export const CategoriesGroup = guarded(
@@ -60,7 +63,7 @@ export const CategoryTreeGroup = guarded(
   HttpApiEndpoint.get("subtree", `${category}/subtree`, {
     params: byName,
     query: {
-      depth: Schema.optional(Levels.annotate({ description: "Levels below the category. Default: all." })),
+      depth: Schema.optional(Levels),
       includeArchived
     },
     success: Data(Schema.Array(PlacedCategory))

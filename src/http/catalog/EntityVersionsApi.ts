@@ -3,6 +3,7 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { AttributesDraft, CatalogEntity, Locale } from "../../domain/catalog/Entity.ts"
 import { Comparison, Revision, RevisionEntry } from "../../domain/catalog/revisions/Revision.ts"
 import { PublishingSchedule, ScheduleBody } from "../../domain/catalog/schedules/Schedule.ts"
+import { wholeNumber } from "../../domain/platform/hints/Hints.ts"
 import { EntityId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { described, guarded } from "../endpoint/Resource.ts"
@@ -11,10 +12,7 @@ import { Data, Page } from "../envelope/Envelope.ts"
 const entity = { id: EntityId }
 const words = { id: EntityId, locale: Locale }
 
-const RevisionNumber = Schema.FiniteFromString.check(
-  Schema.isInt(),
-  Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })
-)
+const RevisionNumber = wholeNumber(1, 2_147_483_647)
 
 const revision = { id: EntityId, number: RevisionNumber }
 

@@ -5,6 +5,7 @@ import {
   FieldDefinitionChange,
   NewFieldDefinition
 } from "../../domain/catalog/fields/FieldDefinition.ts"
+import { asFlag } from "../../domain/platform/hints/Hints.ts"
 import { FieldDefinitionId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
@@ -17,7 +18,7 @@ const path = "/api/admin/entity-field-definitions"
 const listQuery = {
   ...pageQuery,
   entityType: Schema.optional(FreeText.annotate({ description: "Fields of entities of this type." })),
-  includeArchived: Schema.optional(Schema.String.annotate({ description: "true: archived fields too." }))
+  includeArchived: Schema.optional(Schema.String.annotate({ description: "true: archived fields too.", ...asFlag }))
 }
 
 const setStatus = <const Name extends "archive" | "restore">(name: Name, summary: string) =>

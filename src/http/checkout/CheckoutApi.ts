@@ -6,6 +6,7 @@ import { Order } from "../../domain/orders/Order.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentAdapter.ts"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { OrderId } from "../../domain/platform/ids/Id.ts"
+import { MinorUnits } from "../../domain/platform/money/Money.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody } from "../envelope/Envelope.ts"
 import { OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
@@ -32,7 +33,7 @@ export const CheckoutGroup = guarded(
 
 const CaptureRequest = Schema.Struct({
   amount: Schema.optional(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+    MinorUnits.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
       description: "Minor units. Default: everything that was authorized."
     })
   )

@@ -14,6 +14,7 @@ import { Interaction, InteractionChange, NewInteraction } from "../../domain/cus
 import { Download, Tracking } from "../../domain/fulfillment/Fulfillment.ts"
 import { CustomerTotals, Order } from "../../domain/orders/Order.ts"
 import { Access, allOf, anyOf, signedIn } from "../../domain/platform/access/AccessRule.ts"
+import { asFlag } from "../../domain/platform/hints/Hints.ts"
 import { type PageOf, pageQuery, Pagination, paginationOf } from "../../domain/platform/paging/Paging.ts"
 import { PersonalData } from "../../domain/privacy/PersonalData.ts"
 import { changes, creates, guarded, lists, paramsOf, reads, removes, summary } from "../endpoint/Resource.ts"
@@ -42,7 +43,7 @@ export const CustomersGroup = guarded(
     params: paramsOf(customer),
     query: {
       metadataReplace: Schema.optional(
-        Schema.String.annotate({ description: "true: replaces all metadata instead of merging into it." })
+        Schema.String.annotate({ description: "true: replaces all metadata instead of merging into it.", ...asFlag })
       )
     },
     payload: CustomerChange,

@@ -2,12 +2,17 @@ import { Context, Effect, Layer, Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { Access, type AccessRule } from "../../domain/platform/access/AccessRule.ts"
+import { ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { hintKey, typeKey } from "../../domain/platform/hints/Hints.ts"
+import { issue } from "../../domain/platform/text/Fields.ts"
 import { Api } from "../Api.ts"
 import { OpensWithCartSecret } from "../middleware/Access.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import type { JsonObject } from "../openapi/Json.ts"
-import { type Operation, type Options, toOpenApi30 } from "../openapi/OpenApi30.ts"
+import { toOpenApi30 } from "../openapi/OpenApi30.ts"
+import { type Operation, type Options, toOpenApi31 } from "../openapi/OpenApi31.ts"
 import { OwnRefusals } from "../server/Refusals.ts"
+import { NamedByAddress, operationNames } from "./OperationNames.ts"
 import { staticDocument } from "./StaticDocument.ts"
 
 /** The header of `OpensWithCartSecret`, as a parameter of the document. */
@@ -69,6 +74,8 @@ interface DocumentedEndpoint {
   readonly path: string
   readonly name: string
   readonly rule: AccessRule | undefined
+  /** Its operation is named by its address, as that of a list or of something else. */
+  readonly byAddress: { readonly isList: boolean } | undefined
   /** Takes an `Idempotency-Key`. */
   readonly idempotent: boolean
   /** Its refusals have another shape than the envelope. */
@@ -90,6 +97,7 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
         path: endpoint.path,
         name: `${group.identifier}.${endpoint.identifier}`,
         rule: Context.getOrUndefined(endpoint.annotations, Access),
+        byAddress: Context.getOrUndefined(endpoint.annotations, NamedByAddress),
         idempotent: endpoint.method !== "GET" && [...middleware].some(({ key }) => key === Idempotency.key) &&
           Context.getOrUndefined(endpoint.annotations, NeverRepeated) !== true,
         ownRefusals: Context.getOrUndefined(endpoint.annotations, OwnRefusals) === true,
@@ -98,6 +106,27 @@ export const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Const
     }
   })
   return found
+}
+
+/**
+ * `x-permission` of an operation: a permission, several of which any (` | `) or all (` & `) are needed, `signed-in` for every
+ * caller with credentials, `public` for everybody.
+ */
+const permissionOf = (rule: AccessRule | undefined): string | undefined => {
+  switch (rule?._tag) {
+    case "Open":
+      return "public"
+    case "AnyOf":
+      return rule.permissions.join(" | ")
+    case "AllOf":
+      return rule.permissions.join(" & ")
+    case "SignedIn":
+      return rule.permissions.join(" & ") || "signed-in"
+    case "Judged":
+      return rule.missing === "*:*" ? "signed-in" : rule.missing
+    case undefined:
+      return undefined
+  }
 }
 
 let ofTheCore: ReadonlyArray<DocumentedEndpoint> | undefined
@@ -111,8 +140,13 @@ export const documentOptions = (all = endpoints()): Options => {
     all.map((endpoint) => [`${endpoint.method} ${endpoint.path.replace(/:([^/]+)/g, "{$1}")}`, endpoint])
   )
   const found = ({ method, path }: Operation) => known.get(`${method} ${path}`)
+  const names = operationNames(
+    all.flatMap(({ byAddress, method, path }) => byAddress === undefined ? [] : [{ method, path, ...byAddress }])
+  )
   return {
     shared,
+    idOf: (operation) => names.get(`${operation.method} ${found(operation)?.path}`),
+    permissionOf: (operation) => permissionOf(found(operation)?.rule),
     securitySchemes: securitySchemes("uc.session_token"),
     hasOwnRefusals: (operation) => found(operation)?.ownRefusals === true,
     isPublic: (operation) => found(operation)?.rule?._tag === "Open",
@@ -123,17 +157,33 @@ export const documentOptions = (all = endpoints()): Options => {
   }
 }
 
-/** The OpenAPI 3.0 document of all groups of an API (spec §1, §9), for this version of the service. */
+/** Annotations of schemas that the document takes over. */
+export const sourceOptions = { includeAnnotationKey: (key: string) => [hintKey, typeKey].includes(key) }
+
+/** The OpenAPI 3.1 document of all groups of an API, for this version of the service. */
+export const document31Of = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  version: string
+) =>
+  toOpenApi31(
+    OpenApi.fromApi(api.annotate(OpenApi.Version, version), sourceOptions),
+    documentOptions(endpointsOf(api))
+  )
+
+/** The same in OpenAPI 3.0 (spec §1, §9). */
 export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   version: string
-) => toOpenApi30(OpenApi.fromApi(api.annotate(OpenApi.Version, version)), documentOptions(endpointsOf(api)))
+) => toOpenApi30(document31Of(api, version))
 
 /** What `docsRoutes` and `rootPage` answer. */
 export const docsEndpoints = ["/api/doc", "/api/reference", "/"].map((path) => ({ method: "GET", path }))
 
+const { error } = ValidationFailed.issues([issue("query.version", "version must be 3.0 or 3.1.")])
+const unknownVersion = HttpServerResponse.jsonUnsafe({ error }, { status: 422 })
+
 /**
- * The document and the explorer over it; the explorer's script is part of its page, so no outside host is asked. Both
+ * The document, in OpenAPI 3.0 or with `?version=3.1` in 3.1, and the explorer over it; the explorer's script is part of its page, so no outside host is asked. Both
  * are made at the first request: the script alone takes more memory than any module of the service.
  */
 export const docsRoutes = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -141,9 +191,14 @@ export const docsRoutes = <Id extends string, Groups extends HttpApiGroup.Constr
   version: string
 ) => {
   const document = HttpRouter.use(Effect.fnUntraced(function*(router) {
-    const answer = yield* Effect.cached(Effect.suspend(() => staticDocument(documentOf(api, version))))
-    const request = HttpServerRequest.HttpServerRequest
-    yield* router.add("GET", "/api/doc", Effect.flatMap(answer, (answerTo) => Effect.map(request, answerTo)))
+    const made = (of: typeof documentOf) => Effect.cached(Effect.suspend(() => staticDocument(of(api, version))))
+    const [in30, in31] = [yield* made(documentOf), yield* made(document31Of)]
+    const answers = new Map([["3.0", in30], ["3.0.3", in30], ["3.1", in31], ["3.1.0", in31]])
+    const answer = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const found = answers.get(new URL(request.url, "http://any").searchParams.get("version") ?? "3.0")
+      return found === undefined ? Effect.succeed(unknownVersion) : Effect.map(found, (answerTo) => answerTo(request))
+    })
+    yield* router.add("GET", "/api/doc", answer)
   }))
   const documented = api.annotate(OpenApi.Transform, () => documentOf(api, version))
   const scalar = { withDefaultFonts: false, authentication: { preferredSecurityScheme: "apiKey" } }

@@ -1,9 +1,15 @@
 import { Schema, SchemaGetter, Struct } from "effect"
 import { type PageOf, Pagination, paginationOf } from "../../domain/platform/paging/Paging.ts"
 
+const answer = { description: "The answer." }
+
+const PageMeta = Schema.Struct({
+  pagination: Pagination.pipe(Schema.annotateKey({ description: "Which part of the list this is." }))
+}).annotate({ identifier: "PageMeta", description: "Beside the answer." })
+
 /** Wraps a handler's value in `{ data: value }` (spec §1). */
 export const Data = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) =>
-  Schema.Struct({ data: schema }).pipe(
+  Schema.Struct({ data: schema.pipe(Schema.annotateKey(answer)) }).pipe(
     Schema.decodeTo(Schema.toType(schema).annotate({ identifier: undefined }), {
       decode: SchemaGetter.transform(({ data }) => data),
       encode: SchemaGetter.transform((data) => ({ data }))
@@ -13,7 +19,7 @@ export const Data = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) =>
 /** Wraps a `PageOf` in `{ data: [...], meta: { pagination } }` (spec §8). */
 export const Page = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) => {
   const items = Schema.Array(Schema.toType(schema).annotate({ identifier: undefined }))
-  return Schema.Struct({ data: Schema.Array(schema), meta: Schema.Struct({ pagination: Pagination }) }).pipe(
+  return Schema.Struct({ data: Schema.Array(schema).annotate(answer), meta: PageMeta }).pipe(
     Schema.decodeTo(Schema.Struct({ items, ...Struct.omit(Pagination.fields, ["totalPages"]) }), {
       decode: SchemaGetter.transform(({ data, meta: { pagination: { totalPages: _, ...page } } }): PageOf<T> => ({
         items: data,

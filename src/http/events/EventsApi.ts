@@ -2,6 +2,7 @@ import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, anyOf } from "../../domain/platform/access/AccessRule.ts"
 import { EventName, StoreEvent } from "../../domain/platform/events/Event.ts"
+import { typedAs } from "../../domain/platform/hints/Hints.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { AccessControl } from "../middleware/Access.ts"
@@ -20,13 +21,16 @@ const Events = Schema.Struct({
 export const EventCursor = Schema.NumberFromString.check(
   Schema.isInt(),
   Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-)
+).pipe(Schema.annotateEncoded({
+  description: "Sequence to start behind. Default 0.",
+  ...typedAs({ type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+}))
 
 /** The stream of events (spec §6). */
 export const EventsGroup = HttpApiGroup.make("events").add(
   HttpApiEndpoint.get("list", "/api/events", {
     query: {
-      after: Schema.optional(EventCursor.annotate({ description: "Sequence to start behind. Default 0." })),
+      after: Schema.optional(EventCursor),
       type: Schema.optional(EventName.annotate({ description: "Only events of this type." })),
       limit: pageQuery.limit
     },

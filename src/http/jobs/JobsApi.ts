@@ -3,15 +3,14 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { Access, anyOf, open } from "../../domain/platform/access/AccessRule.ts"
 import { JobId } from "../../domain/platform/ids/Id.ts"
 import { Job, RunCounts } from "../../domain/platform/jobs/Job.ts"
+import { limitOf } from "../../domain/platform/paging/Paging.ts"
 import { guarded, lists, summary } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
-
-const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 const run = {
   query: {
     queue: Schema.optional(Schema.String.annotate({ description: "Queue to run. Default `default`." })),
-    limit: Schema.optional(textOrTexts.annotate({ description: "Jobs at most, 1 to 100. Default 10." }))
+    limit: limitOf(10, "Jobs at most")
   },
   success: Data(RunCounts)
 }

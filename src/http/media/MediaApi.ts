@@ -13,6 +13,7 @@ import {
   UnsupportedMediaType,
   ValidationFailed
 } from "../../domain/platform/errors/ApiErrors.ts"
+import { asFlag, typedAs } from "../../domain/platform/hints/Hints.ts"
 import { EntityId, MediaAssetId } from "../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"
@@ -23,9 +24,10 @@ import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const id = { id: MediaAssetId }
 
-export const Width = Schema.NumberFromString.check(Schema.isInt()).annotate({
-  description: "Of an image: a version that is at most this wide. One of the widths of the deployment."
-})
+export const Width = Schema.NumberFromString.check(Schema.isInt()).pipe(Schema.annotateEncoded({
+  description: "Of an image: a version that is at most this wide. One of the widths of the deployment.",
+  ...typedAs({ type: "integer" })
+}))
 
 /** Media and attachments (spec §4 `/media`, contract §10). */
 export const MediaGroup = guarded(
@@ -42,7 +44,7 @@ export const MediaGroup = guarded(
     .annotateMerge(summary("List media, newest first")),
   HttpApiEndpoint.get("address", "/api/media/:id", {
     params: id,
-    query: { signed: Schema.optional(Schema.String), width: Schema.optional(Width) },
+    query: { signed: Schema.optional(Schema.String.annotate(asFlag)), width: Schema.optional(Width) },
     success: HttpApiSchema.Empty(302)
   })
     .annotate(Access, anyOf("catalog:read", "media:read"))
@@ -89,7 +91,7 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
     query: {
       expires: Schema.optional(Schema.String),
       signature: Schema.optional(Schema.String),
-      width: Schema.optional(Schema.String)
+      width: Schema.optional(Schema.String.annotate(typedAs({ type: "integer" })))
     },
     success: [File, File.pipe(HttpApiSchema.status(206)), HttpApiSchema.Empty(304)],
     error: RangeNotSatisfiable

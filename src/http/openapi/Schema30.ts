@@ -7,9 +7,9 @@ const keywords = new Set(
     "example deprecated").split(" ")
 )
 
-/** 3.0 has no boolean schemas and no type "null". */
+/** 3.0 has no boolean schemas and no type "null": an empty text comes next to one. */
 const nothing: JsonObject = { not: {} }
-const onlyNull: JsonObject = { type: "string", nullable: true, enum: [null] }
+const onlyNull: JsonObject = { type: "string", nullable: true, maxLength: 0 }
 
 const isNull = (schema: Json): boolean =>
   isObject(schema) && (schema["type"] === "null" || schema["const"] === null || equalsOnlyNull(schema["enum"])) &&
@@ -159,19 +159,27 @@ const encodings = (schema: JsonObject): JsonObject => {
   return { ...schema, format: schema["contentEncoding"].startsWith("base64") ? "byte" : "binary" }
 }
 
-/** `nullable` needs a `type` (3.0.3): an `enum` must name null too, and without a type null is an alternative. */
+/**
+ * `nullable` counts beside a type (3.0.3). A union of schemas with types has it at the first of these; beside references
+ * `toOpenApi30` adds their type, and generators read `nullable` with `allOf` as the record or null.
+ */
 const nulls = (schema: JsonObject): JsonObject => {
   if (schema["nullable"] !== true) return schema
   const named = nullInEnum(schema)
   if (named["type"] !== undefined) return named
-  const beside = annotationsOf(named)
-  const statement = without(named, "nullable", ...Object.keys(beside))
-  const { allOf, anyOf, oneOf } = statement
-  if (allOf === undefined && anyOf === undefined && oneOf === undefined) return without(named, "nullable")
-  const members = Object.keys(statement).length > 1
-    ? [statement]
-    : anyOf ?? (list(allOf).length === 1 ? allOf : [statement])
-  return { ...beside, anyOf: [...list(members), onlyNull] }
+  const { allOf, anyOf, oneOf } = named
+  const union = isArray(anyOf) ? "anyOf" : "oneOf"
+  const members = list(anyOf ?? oneOf)
+  const first = members.findIndex((member) => isObject(member) && member["type"] !== undefined)
+  if (allOf === undefined && first >= 0) {
+    return {
+      ...without(named, "nullable"),
+      [union]: members.map((member, index) =>
+        index === first && isObject(member) ? nullInEnum({ ...member, nullable: true }) : member
+      )
+    }
+  }
+  return allOf === undefined && members.length === 0 ? without(named, "nullable") : named
 }
 
 const nullInEnum = (schema: JsonObject): JsonObject => {

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Locale } from "../../domain/catalog/Entity.ts"
-import { pageQuery } from "../../domain/platform/paging/Paging.ts"
+import { limitOf, pageQuery } from "../../domain/platform/paging/Paging.ts"
 import { FreeText } from "../../domain/platform/text/Storable.ts"
 import { SearchPage } from "../../domain/search/SearchEngine.ts"
 import { attributePrefix } from "../../domain/search/SearchQuery.ts"
@@ -45,7 +45,7 @@ export const SearchGroup = guarded(
       prefix: text("What titles begin with, in any case; at least 2 characters."),
       type: text("Entity type."),
       locale: locale("Of each entity only its title in the first locale of this chain that it has."),
-      limit: pageQuery.limit.annotate({ description: "1 to 25. Default 10." })
+      limit: limitOf(10, "Titles at most", 25)
     },
     success: Data(Schema.Array(Schema.String))
   })

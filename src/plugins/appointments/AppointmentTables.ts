@@ -26,18 +26,20 @@ export const serviceTypes = table("appointment_service_types", {
   name: text,
   slug: text.unique(),
   description: longText.nullable,
-  durationMinutes: integerBetween(5, 1_440).default(30),
+  durationMinutes: integerBetween(5, 1_440).default(30).about("Length of an appointment, without its buffers."),
   /** It begins every so many minutes from each full hour on, local to the provider. Null: visits follow one another. */
-  startStepMinutes: integerBetween(5, 60).nullable,
-  priceCents: amount.default(0),
+  startStepMinutes: integerBetween(5, 60).nullable.about("Distance between possible starts; null: the duration."),
+  priceCents: amount.default(0).about("Price of one appointment; 0 for a free one."),
   currency: text.default("USD"),
-  mode: oneOf(["in_person", "online", "hybrid"]).default("in_person"),
-  bufferBeforeMinutes: integerBetween(0, 1_440).default(0),
-  bufferAfterMinutes: integerBetween(0, 1_440).default(0),
+  mode: oneOf(["in_person", "online", "hybrid"]).default("in_person").about("Where it takes place."),
+  bufferBeforeMinutes: integerBetween(0, 1_440).default(0).about("Minutes that the provider needs before."),
+  bufferAfterMinutes: integerBetween(0, 1_440).default(0).about("Minutes that the provider needs after."),
   /** How far ahead it can be booked. */
-  maxAdvanceDays: integerBetween(1, 730).default(60),
+  maxAdvanceDays: integerBetween(1, 730).default(60).about("How many days ahead it can be booked."),
   /** How long before it begins it has to be booked. */
-  minNoticeMins: integerBetween(0, 525_600).default(60),
+  minNoticeMins: integerBetween(0, 525_600).default(60).about(
+    "How many minutes before its start it can still be booked."
+  ),
   isActive: boolean.default(true),
   /** What it is sold as in the catalog, for payments in advance. */
   entityId: idOf(EntityId).existing("entity").nullable,
@@ -54,12 +56,12 @@ export type ServiceType = RowOf<typeof serviceTypes>
 /** Who can be booked. Hours of a provider are times of `timezone`. */
 export const providers = table("appointment_providers", {
   /** The login by which the provider sees their appointments (`appointments:read:own`). */
-  userId: text.nullable,
+  userId: text.nullable.about("User who sees these bookings and hours."),
   name: text,
-  bio: longText.nullable.forPeople,
+  bio: longText.nullable.forPeople.about("Text about the provider for shoppers."),
   email: email.nullable,
   phone: text.nullable,
-  timezone: text.default("UTC"),
+  timezone: text.default("UTC").about("IANA zone of weekly hours."),
   isActive: boolean.default(true),
   metadata: json.default({})
 })
@@ -69,7 +71,9 @@ export type Provider = RowOf<typeof providers>
 export const providerServices = childOf(providers, "providerId", "appointment_provider_services", {
   providerId: uuid.references(providers),
   serviceTypeId: uuid.references(serviceTypes),
-  customDurationMinutes: integerBetween(5, 1_440).nullable,
+  customDurationMinutes: integerBetween(5, 1_440).nullable.about(
+    "Duration with this provider; null: that of the service."
+  ),
   customPriceCents: amount.nullable
 }, { unique: [{ columns: ["providerId", "serviceTypeId"] }], checks: { price: "custom_price_cents >= 0" } })
 
@@ -89,18 +93,18 @@ export const weeklyHours = childOf(providers, "providerId", "appointment_weekly_
 /** `dayOfWeek` null: every day. */
 export const breaks = childOf(providers, "providerId", "appointment_breaks", {
   providerId: uuid.references(providers),
-  dayOfWeek: dayOfWeek.nullable,
+  dayOfWeek: dayOfWeek.nullable.about("0 is Sunday, 6 Saturday."),
   ...hours,
-  label: text.nullable
+  label: text.nullable.about("Name of the break.")
 }, { strict: true, checks: { order: inOrder } })
 
 /** Hours of one day in place of the weekly ones. Without times an available day has the weekly ones. */
 export const overrides = childOf(providers, "providerId", "appointment_availability_overrides", {
   providerId: uuid.references(providers),
   date,
-  isAvailable: boolean.default(true),
-  startTime: timeOfDay.nullable,
-  endTime: timeOfDay.nullable,
+  isAvailable: boolean.default(true).about("False for a day off, true for other hours than usual."),
+  startTime: timeOfDay.nullable.about("Begin, in the provider's zone where it is a time of day."),
+  endTime: timeOfDay.nullable.about("End, in the provider's zone where it is a time of day."),
   reason: text.nullable
 }, {
   strict: true,
@@ -113,31 +117,33 @@ export const bookings = table("appointment_bookings", {
   providerId: uuid.references(providers, "restrict"),
   serviceTypeId: uuid.references(serviceTypes, "restrict"),
   /** The id of the login. */
-  customerId: text,
-  customerName: text,
+  customerId: text.about("Customer profile or user who booked."),
+  customerName: text.about("Name to call the customer by."),
   customerEmail: email,
   customerPhone: text.nullable,
-  startTime: timestamp,
-  endTime: timestamp,
-  blockedFrom: timestamp,
-  blockedUntil: timestamp,
+  startTime: timestamp.about("Begin, in the provider's zone where it is a time of day."),
+  endTime: timestamp.about("End, in the provider's zone where it is a time of day."),
+  blockedFrom: timestamp.about("Begin of the time that is taken, with the buffer."),
+  blockedUntil: timestamp.about("End of the time that is taken, with the buffer."),
   status: oneOf(["provisional", "confirmed", "completed", "no_show", "cancelled"]).default("provisional"),
-  paymentMethod: oneOf(["card", "cash", "invoice"]),
-  priceCents: amount,
+  paymentMethod: oneOf(["card", "cash", "invoice"]).about("How the customer pays."),
+  priceCents: amount.about("Price of one appointment; 0 for a free one."),
   currency: text,
   /** Of a payment in advance; `none`: it is paid at the visit. */
-  paymentStatus: oneOf(["none", "pending", "paid", "failed", "refunded"]).default("none"),
+  paymentStatus: oneOf(["none", "pending", "paid", "failed", "refunded"]).default("none").about(
+    "State of the payment; `none` for a free appointment."
+  ),
   /** When it is cancelled unless it was paid. */
-  payBy: timestamp.nullable,
+  payBy: timestamp.nullable.about("Time until which a card has to pay."),
   /** The order that pays for it. */
   orderId: idOf(OrderId).nullable,
   notes: longText.nullable,
-  cancellationReason: text.nullable,
-  rescheduledFromId: uuid.nullable,
+  cancellationReason: text.nullable.about("Why it was cancelled."),
+  rescheduledFromId: uuid.nullable.about("Id of the booking that this one replaces."),
   /** When the next reminder is sent; null: none is to come. */
-  remindAt: timestamp.nullable,
+  remindAt: timestamp.nullable.about("When the reminder is due."),
   /** When it is cancelled unless it was confirmed. */
-  autoCancelAt: timestamp.nullable,
+  autoCancelAt: timestamp.nullable.about("When it is cancelled unless it is paid."),
   metadata: json.default({})
 }, {
   excluding: [{

@@ -24,19 +24,19 @@ import { isStep, timeOf } from "./Openings.ts"
 export const waiting = table("appointment_waiting_list", {
   serviceTypeId: uuid.references(serviceTypes),
   providerId: uuid.references(providers).nullable,
-  customerId: text,
-  customerName: text,
-  customerEmail: email,
-  earliest: timestamp,
-  latest: timestamp,
+  customerId: text.about("Customer profile or user who waits."),
+  customerName: text.about("Name to call the customer by."),
+  customerEmail: email.about("Where offers are sent."),
+  earliest: timestamp.about("First start that suits."),
+  latest: timestamp.about("Last start that suits."),
   status: oneOf(["waiting", "offered", "booked", "expired"]).default("waiting"),
   /** When waiting, or an offer, is over. */
-  expiresAt: timestamp,
+  expiresAt: timestamp.about("When the entry ends."),
   offeredProviderId: uuid.references(providers).nullable,
-  offeredStart: timestamp.nullable,
+  offeredStart: timestamp.nullable.about("Start of the appointment that is offered."),
   /** What is held, buffers included. */
-  heldFrom: timestamp.nullable,
-  heldUntil: timestamp.nullable
+  heldFrom: timestamp.nullable.about("Begin of the time that the offer holds."),
+  heldUntil: timestamp.nullable.about("End of the time that the offer holds.")
 }, {
   unique: [{ columns: ["serviceTypeId", "customerId"], where: "status = 'waiting'" }],
   indexes: [

@@ -12,6 +12,7 @@ import {
   json,
   ledger,
   longText,
+  MinorUnits,
   OrderId,
   OrderLineId,
   type RowOf,
@@ -29,25 +30,25 @@ const given = table("gift_cards", {
   ...balanceColumns,
   /** Digest of the code, which is the key to the money and therefore stored nowhere. */
   codeDigest: text.unique(),
-  lastFour: text,
-  initialAmount: amount,
+  lastFour: text.about("Last four characters of the code."),
+  initialAmount: amount.about("Amount that was put on it."),
   currency: text.fewValues,
   /** Taxed when it was sold, and not when it pays. */
-  singlePurpose: boolean.default(false),
+  singlePurpose: boolean.default(false).about("True: taxed when it is sold, false: when it is spent."),
   disabledAt: timestamp.nullable,
   /** Since its unit was given back, which ends it as long as the refund stands. */
-  withdrawnAt: timestamp.nullable,
+  withdrawnAt: timestamp.nullable.about("When its sale was undone."),
   expiresAt: timestamp.until.nullable,
   purchaserId: idOf(CustomerId).nullable,
-  recipientEmail: email.nullable,
-  senderName: text.nullable,
-  personalMessage: longText.nullable,
+  recipientEmail: email.nullable.about("Where the code is sent."),
+  senderName: text.nullable.about("Name of the giver."),
+  personalMessage: longText.nullable.about("Words of the giver, sent with the code."),
   sourceOrderId: idOf(OrderId).nullable,
   orderLineId: idOf(OrderLineId).nullable,
   /** Which of the units of that line, from 0. */
-  unit: integer.nullable,
-  deliverAt: timestamp.nullable,
-  deliveredAt: timestamp.nullable,
+  unit: integer.nullable.about("Number of the unit of the order line, from 0."),
+  deliverAt: timestamp.nullable.about("When the code is to be sent."),
+  deliveredAt: timestamp.nullable.about("When the code was sent."),
   /** Until the mail is sent. */
   code: secret.nullable,
   metadata: json.default({})
@@ -115,7 +116,7 @@ export const statusOf = (card: Card, now: Date): Status => {
   return balance === 0 ? "exhausted" : "active"
 }
 
-const minorUnits = Schema.Int.annotate({ description: "Minor units of the card's currency." })
+const minorUnits = MinorUnits.annotate({ description: "Minor units of the card's currency." })
 
 /** What a caller with a code reads of its card. */
 export const BalanceView = Schema.Struct({

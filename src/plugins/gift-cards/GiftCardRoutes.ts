@@ -6,6 +6,7 @@ import {
   FreeText,
   group,
   listOf,
+  MinorUnits,
   Moment,
   StorableObject,
   Text,
@@ -32,7 +33,7 @@ import { balanceOf, Code } from "./GuessedCodes.ts"
 
 const routes = group("Gift cards", "/gift-cards")
 const permission = "gift-cards:admin"
-const MinorUnits = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 }))
+const CardAmount = MinorUnits.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 }))
 const Note = FreeText.check(Schema.isBetweenLength(1, 500))
 const shown = (card: Card) => Effect.map(DateTime.nowAsDate, (at) => cardView(card, at))
 const view: View<typeof cards, typeof CardView.Type> = {
@@ -42,7 +43,7 @@ const view: View<typeof cards, typeof CardView.Type> = {
 const shownWithCode = ({ card, ...codes }: IssuedCard) => Effect.map(shown(card), (view) => ({ ...view, ...codes }))
 
 const Issue = Schema.Struct({
-  amount: MinorUnits,
+  amount: CardAmount,
   currency: CurrencyCode,
   purchaserId: Schema.optional(CustomerId.annotate({ description: "The customer who sees it at /me/gift-cards." })),
   recipientEmail: Schema.optional(Email.annotate({ description: "Gets the code by mail." })),
@@ -67,7 +68,7 @@ const Imported = Schema.Struct({
     )
   ),
   ...Struct.pick(Issue.fields, ["currency", "expiresAt", "singlePurpose", "metadata"]),
-  amount: MinorUnits.annotate({ description: "What is left on it, in minor units." })
+  amount: CardAmount.annotate({ description: "What is left on it, in minor units." })
 })
 
 const holders = "Who has the code may see what is on the card."
@@ -137,7 +138,7 @@ export const giftCardRoutes = [
     description: "409 for a disabled card; 422 where the balance would leave 0 … `initialAmount`.",
     permission,
     input: Schema.Struct({
-      delta: Schema.Int.check(Schema.makeFilter((delta) => delta !== 0 || "must not be 0")),
+      delta: MinorUnits.check(Schema.makeFilter((delta) => delta !== 0 || "must not be 0")),
       note: Note
     }),
     strict: true,
@@ -149,7 +150,7 @@ export const giftCardRoutes = [
     summary: "Put more on a gift card",
     description: "Raises balance and `initialAmount`. 409 for a disabled card; 422 above `maxBalancePerCard`.",
     permission,
-    input: Schema.Struct({ amount: MinorUnits, note: Schema.optional(Note) }),
+    input: Schema.Struct({ amount: CardAmount, note: Schema.optional(Note) }),
     strict: true,
     success: CardView
   }).handle(({ input: { amount, note }, params }) =>

@@ -183,6 +183,7 @@ export {
 export { conflict, forbidden, invalid, notFound } from "../../domain/platform/errors/ErrorKinds.ts"
 export { changeLogRows } from "../../domain/platform/events/ChangeLogRepo.ts"
 export type { StoreEvent } from "../../domain/platform/events/Event.ts"
+export { about, asFlag, typedAs, wholeNumber } from "../../domain/platform/hints/Hints.ts"
 export { type HookCondition, HookRefusal } from "../../domain/platform/hooks/Hook.ts"
 export * from "../../domain/platform/ids/Id.ts"
 export type { AnalyticsModel } from "../../domain/platform/modules/AnalyticsModel.ts"
@@ -190,7 +191,7 @@ export type { CoreServices } from "../../domain/platform/modules/ServiceRegistry
 export { addressLines, moneyText } from "../../domain/platform/money/DisplayText.ts"
 export { CurrencyCode, exponentOf } from "../../domain/platform/money/Money.ts"
 export { allocate } from "../../domain/platform/money/Money.ts"
-export { Amount } from "../../domain/platform/money/Money.ts"
+export { Amount, MinorUnits } from "../../domain/platform/money/Money.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/platform/paging/Paging.ts"
 export { GiveUp, RetryIn } from "../../domain/platform/tasks/Task.ts"
 export {

@@ -22,25 +22,25 @@ import { templates } from "./Templates.ts"
  */
 export const messages = table("notification_log", {
   channel: oneOf(channels),
-  event: text.fewValues,
-  category: text.nullable,
-  eventId: uuid.nullable,
+  event: text.fewValues.about("Event or purpose that made the message."),
+  category: text.nullable.about("Topic that customers can decline."),
+  eventId: uuid.nullable.about("Id of the event that made it."),
   templateId: uuid.references(templates).nullable,
   customerId: idOf(CustomerId).nullable,
-  recipient: text.nullable,
-  subject: text.nullable,
-  body: longText.nullable,
+  recipient: text.nullable.about("Address it goes to."),
+  subject: text.nullable.about("Subject as it is sent."),
+  body: longText.nullable.about("Text as it is sent."),
   metadata: json.nullable,
   status: oneOf(["queued", "sent", "delivered", "failed", "suppressed"]).default("queued"),
-  error: text.nullable,
+  error: text.nullable.about("Last failure."),
   /** The adapter that sent it, or that is to be asked again because it may have. */
-  providerId: text.nullable,
-  adapterMessageId: text.nullable,
-  attempts: integer.default(0),
+  providerId: text.nullable.about("Adapter that sends it."),
+  adapterMessageId: text.nullable.about("Id of the message at the provider."),
+  attempts: integer.default(0).about("Number of tries."),
   /** When it is tried next; while it is being sent, when another process may take it over. */
-  nextAt: timestamp,
+  nextAt: timestamp.about("When it is tried next."),
   /** The message whose text it is sent with: another one for those of a digest. Also the key that adapters get. */
-  groupId: uuid,
+  groupId: uuid.about("Id that messages of one event share."),
   readAt: timestamp.nullable
 }, {
   changeLog: false,

@@ -21,11 +21,11 @@ import { type Channel, channels, wantedBy } from "./Channel.ts"
 export const preferences = table("notification_preferences", {
   customerId: idOf(CustomerId).existing("customer"),
   /** `*` is for all categories that have no row. */
-  category: text.default("*"),
+  category: text.default("*").about("Topic; `*`: all."),
   channel: oneOf(channels),
-  isEnabled: boolean.default(true),
+  isEnabled: boolean.default(true).about("False: declined."),
   /** Token of a device, or another address than that of the profile. */
-  destination: text.nullable
+  destination: text.nullable.about("Address in place of that of the profile.")
 }, {
   unique: [{ columns: ["customerId", "category", "channel"] }],
   counted: false,

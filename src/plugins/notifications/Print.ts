@@ -21,17 +21,17 @@ import { takeJob } from "./PrintRepo.ts"
 /** What printers print: queued → printing → printed, or failed (contract, plugins §8). */
 export const printJobs = table("notification_print_jobs", {
   type: oneOf(["receipt", "label", "sticker", "kot"]),
-  printerId: text.fewValues,
-  content: json,
-  format: oneOf(["esc_pos", "star_line", "label"]).nullable,
+  printerId: text.fewValues.about("Name of the printer."),
+  content: json.about("Data that the printer's format is made of."),
+  format: oneOf(["esc_pos", "star_line", "label"]).nullable.about("Language of the printer."),
   status: oneOf(["queued", "printing", "printed", "failed"]).default("queued"),
-  error: longText.nullable,
+  error: longText.nullable.about("Failure that the printer reported."),
   /** Until when the agent that took it has it; then another one gets it. */
-  leasedUntil: timestamp.nullable,
+  leasedUntil: timestamp.nullable.about("Time until which a printer has taken it."),
   /** Number of the lease: an agent whose lease was given to another one is refused. */
-  lease: integer.default(0),
+  lease: integer.default(0).about("Number that the printer acknowledges."),
   /** The message that it prints. */
-  messageId: uuid.unique().nullable
+  messageId: uuid.unique().nullable.about("Id of the message it prints.")
 }, {
   changeLog: false,
   indexes: [{ columns: ["printerId", "createdAt"], where: "status in ('queued', 'printing')" }]

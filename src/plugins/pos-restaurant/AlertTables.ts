@@ -13,13 +13,13 @@ export type AlertType = typeof alertTypes[number]
 /** Something that staff should look at. There is one open alert of a type about a thing. */
 export const alerts = table("pos_restaurant_alerts", {
   /** `ingredient_shortage` is raised by what was sold, and has no setting. */
-  type: oneOf([...alertTypes, "ingredient_shortage"]),
+  type: oneOf([...alertTypes, "ingredient_shortage"]).about("Kind of alert."),
   severity: oneOf(["warning", "critical"]).default("warning"),
-  referenceType: oneOf(["assignment", "ticket", "transaction", "ingredient"]),
-  referenceId: uuid,
+  referenceType: oneOf(["assignment", "ticket", "transaction", "ingredient"]).about("Kind of record it is about."),
+  referenceId: uuid.about("Id of the record it is about."),
   message: text,
   isResolved: boolean.default(false),
-  resolvedBy: text.nullable,
+  resolvedBy: text.nullable.about("User who resolved it."),
   resolvedAt: timestamp.nullable,
   metadata: json.default({})
 }, {
@@ -29,11 +29,11 @@ export const alerts = table("pos_restaurant_alerts", {
 
 /** From when on there is an alert, and who is to know. */
 export const alertConfig = table("pos_alert_config", {
-  alertType: oneOf(alertTypes).unique(),
+  alertType: oneOf(alertTypes).unique().about("Kind of alert."),
   /** Tickets of a sale for `excessive_…`, minutes for others. */
-  thresholdMinutes: integerBetween(1, 10_080),
+  thresholdMinutes: integerBetween(1, 10_080).about("Minutes after which it is reported."),
   isEnabled: boolean.default(true),
-  notifyRoles: list(text).default([])
+  notifyRoles: list(text).default([]).about("Roles that are notified.")
 }, { strict: true })
 
 /** Stations have thresholds of late tickets: the longer one of both counts. */

@@ -25,17 +25,17 @@ import { authorOf, Pos } from "../pos/index.ts"
 /** What staff has to check before a bill, or before a shift opens or closes. Inactive ones ask nothing. */
 export const checklists = table("pos_checklists", {
   name: text,
-  type: oneOf(["pre_billing", "shift_open", "shift_close"]),
+  type: oneOf(["pre_billing", "shift_open", "shift_close"]).about("When it is gone through."),
   isActive: boolean.default(true),
-  sortOrder: integerBetween(0, 100_000).default(0)
+  sortOrder: integerBetween(0, 100_000).default(0).about("Lower goes first.")
 }, { strict: true })
 type Checklist = RowOf<typeof checklists>
 
 export const checklistItems = childOf(checklists, "checklistId", "pos_checklist_items", {
   checklistId: uuid.references(checklists),
   label: text,
-  isRequired: boolean.default(true),
-  sortOrder: integer.default(0)
+  isRequired: boolean.default(true).about("True: it cannot be left out."),
+  sortOrder: integer.default(0).about("Lower goes first.")
 })
 
 export const CheckedItem = Schema.Struct({

@@ -21,17 +21,17 @@ export const combos = table("pos_combos", {
   name: text.upTo(100),
   entityId: idOf(EntityId).existing("entity").unique(),
   /** Of a unit, in minor units of the store's currency. Null: the catalog's. */
-  price: amount.nullable,
+  price: amount.nullable.about("Price of the whole; null: the sum of its parts."),
   isActive: boolean.default(true),
-  sortOrder: integer.default(0)
+  sortOrder: integer.default(0).about("Lower goes first.")
 }, { checks: { price: "price >= 0" }, strict: true })
 export type Combo = RowOf<typeof combos>
 
 export const comboGroups = table("pos_combo_groups", {
   comboId: uuid.references(combos),
   name: text.upTo(100),
-  minSelect: integerBetween(0, 20).default(1),
-  maxSelect: integerBetween(1, 20).default(1)
+  minSelect: integerBetween(0, 20).default(1).about("Least choices of the group."),
+  maxSelect: integerBetween(1, 20).default(1).about("Most choices of the group.")
 }, {
   indexes: [{ columns: ["comboId"] }],
   checks: { bounds: "min_select <= max_select" },
@@ -41,10 +41,10 @@ export const comboGroups = table("pos_combo_groups", {
 export const comboItems = childOf(comboGroups, "groupId", "pos_combo_items", {
   groupId: uuid.references(comboGroups),
   entityId: idOf(EntityId).existing("entity"),
-  itemName: text.upTo(100),
-  priceAdjustment: amount.default(0),
+  itemName: text.upTo(100).about("Name of the product."),
+  priceAdjustment: amount.default(0).about("Added to the price when it is chosen."),
   /** Preselected on screens; the service chooses nothing. */
-  isDefault: boolean.default(false).forPeople
+  isDefault: boolean.default(false).forPeople.about("Chosen unless another is.")
 }, { strict: true })
 
 const allowed = { read: operate, write: admin }

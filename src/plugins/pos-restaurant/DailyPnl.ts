@@ -8,6 +8,7 @@ import {
   integerBetween,
   json,
   machine,
+  MinorUnits,
   oneOf,
   type PluginDatabase,
   resource,
@@ -21,17 +22,17 @@ import { admin, routes } from "./RestaurantOptions.ts"
 
 /** Profit and loss of a day, as somebody enters it; minor units. A date stands once (contract-tills-channels B, 26). */
 export const dailyPnl = table("pos_daily_pnl", {
-  date: date.unique(),
-  grossSales: amount,
-  netSales: amount,
-  costOfGoods: amount,
-  directExpenses: amount,
-  indirectExpenses: amount,
-  employeeCosts: amount,
-  grossProfit: amount,
-  netProfit: amount,
-  transactionCount: integerBetween(0, 1_000_000_000),
-  averageBillValue: amount,
+  date: date.unique().about("Business day."),
+  grossSales: amount.about("Sales before discounts."),
+  netSales: amount.about("Sales after discounts, without tax."),
+  costOfGoods: amount.about("Ingredients of what was sold."),
+  directExpenses: amount.about("Sum of the direct expenses."),
+  indirectExpenses: amount.about("Sum of the indirect expenses."),
+  employeeCosts: amount.about("Sum of wages."),
+  grossProfit: amount.about("Net sales without the cost of goods."),
+  netProfit: amount.about("Gross profit without all expenses."),
+  transactionCount: integerBetween(0, 1_000_000_000).about("Number of sales."),
+  averageBillValue: amount.about("Net sales of one bill."),
   status: oneOf(["draft", "submitted"]).default("draft"),
   metadata: json.default({})
 }, { strict: true })
@@ -42,12 +43,12 @@ export const pnlExpenses = childOf(dailyPnl, "pnlId", "pos_pnl_expenses", {
   category: oneOf(["cogs", "direct", "indirect", "employee"]).forPeople,
   name: text,
   amount,
-  percentage: integerBetween(0, 100).nullable.forPeople
+  percentage: integerBetween(0, 100).nullable.forPeople.about("Share of net sales in per cent.")
 })
 
 const pnl = machine(dailyPnl, { noun: "daily report", moves: { submit: { from: ["draft"], to: "submitted" } } })
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: -1_000_000_000_000, maximum: 1_000_000_000_000 }))
+const Minor = MinorUnits.check(Schema.isBetween({ minimum: -1_000_000_000_000, maximum: 1_000_000_000_000 }))
 const figures = {
   grossSales: Minor,
   netSales: Minor,

@@ -18,9 +18,9 @@ import { operate, routes } from "./RestaurantOptions.ts"
 export const favorites = table("pos_customer_favorites", {
   customerId: idOf(CustomerId).existing("customer"),
   entityId: idOf(EntityId),
-  itemName: text,
-  orderCount: integerBetween(1, 1_000_000_000),
-  lastOrderedAt: timestamp
+  itemName: text.about("Name of the product."),
+  orderCount: integerBetween(1, 1_000_000_000).about("How often it was ordered."),
+  lastOrderedAt: timestamp.about("When it was ordered last.")
 }, {
   unique: [{ columns: ["customerId", "entityId"] }],
   personal: { of: "customerId", onErase: "delete" },

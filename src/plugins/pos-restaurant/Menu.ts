@@ -7,13 +7,13 @@ export const availability = table("pos_menu_availability", {
   entityId: idOf(EntityId).existing("entity").unique(),
   isAvailable: boolean.default(true),
   /** Units that can still be sold; the database refuses less than none. */
-  remaining: integerBetween(0, 1_000_000).nullable,
+  remaining: integerBetween(0, 1_000_000).nullable.about("Units that are left; null: not counted."),
   /** From then on the entry no longer counts. */
-  until: timestamp.until.nullable,
+  until: timestamp.until.nullable.about("When it is back on the menu."),
   reason: text.nullable.forPeople,
-  unavailableSince: timestamp.nullable.forPeople,
+  unavailableSince: timestamp.nullable.forPeople.about("When it was taken off the menu."),
   /** Orders from before it are in the count already. */
-  countedSince: timestamp
+  countedSince: timestamp.about("Moment from which sold units count.")
 })
 export type MenuEntry = RowOf<typeof availability>
 

@@ -23,11 +23,11 @@ const ofItemGroup = "item_group is not null"
 export const modifierGroups = table("pos_modifier_groups", {
   name: text.upTo(100),
   entityId: idOf(EntityId).existing("entity").nullable,
-  itemGroup: text.upTo(100).nullable,
-  isRequired: boolean.default(false),
-  minSelect: integerBetween(0, 40).default(0),
-  maxSelect: integerBetween(1, 40).default(1),
-  sortOrder: integer.default(0)
+  itemGroup: text.upTo(100).nullable.about("Group of dishes it is offered with."),
+  isRequired: boolean.default(false).about("True: a choice has to be made."),
+  minSelect: integerBetween(0, 40).default(0).about("Least choices."),
+  maxSelect: integerBetween(1, 40).default(1).about("Most choices."),
+  sortOrder: integer.default(0).about("Lower goes first.")
 }, {
   // Nulls are equal.
   unique: [
@@ -49,11 +49,11 @@ export type ModifierGroup = RowOf<typeof modifierGroups>
 export const modifierOptions = childOf(modifierGroups, "groupId", "pos_modifier_options", {
   groupId: uuid.references(modifierGroups),
   name: text.upTo(100),
-  priceAdjustment: amount.default(0),
+  priceAdjustment: amount.default(0).about("Added to the price when it is chosen."),
   /** Preselected on screens; the service chooses nothing. */
-  isDefault: boolean.default(false).forPeople,
-  isAvailable: boolean.default(true),
-  sortOrder: integer.default(0)
+  isDefault: boolean.default(false).forPeople.about("Chosen unless another is."),
+  isAvailable: boolean.default(true).about("False: not offered now."),
+  sortOrder: integer.default(0).about("Lower goes first.")
 }, { strict: true })
 export type ModifierOption = RowOf<typeof modifierOptions>
 

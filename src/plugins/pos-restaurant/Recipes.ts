@@ -9,6 +9,7 @@ import {
   inputOf,
   integer,
   integerBetween,
+  MinorUnits,
   type PluginDatabase,
   resource,
   type RowOf,
@@ -25,20 +26,20 @@ export const recipes = table("pos_recipes", {
   entityId: idOf(EntityId).existing("entity"),
   name: text.upTo(100),
   /** Units of the dish that the ingredients make. */
-  yieldQuantity: integerBetween(1, 100_000).default(1),
+  yieldQuantity: integerBetween(1, 100_000).default(1).about("Portions that the ingredients make."),
   isActive: boolean.default(true)
 }, { unique: [{ columns: ["entityId"], where: "is_active" }] })
 
 /** With an entity it leaves stock, which counts the same unit. Costs are minor units of the store's currency. */
 export const ingredients = childOf(recipes, "recipeId", "pos_recipe_ingredients", {
   recipeId: uuid.references(recipes),
-  ingredientName: text.upTo(100),
+  ingredientName: text.upTo(100).about("Name of an ingredient that is no product."),
   quantity: integerBetween(1, 1_000_000),
-  unit: text.upTo(20).default("g").forPeople,
-  costPerUnit: integerBetween(0, 10_000_000).default(0),
+  unit: text.upTo(20).default("g").forPeople.about("Unit of the quantity."),
+  costPerUnit: integerBetween(0, 10_000_000).default(0).about("Cost of one unit of the ingredient."),
   entityId: idOf(EntityId).existing("entity").nullable,
   variantId: idOf(VariantId).existing("variant").nullable,
-  sortOrder: integer.default(0)
+  sortOrder: integer.default(0).about("Lower goes first.")
 })
 export type Ingredient = RowOf<typeof ingredients>
 
@@ -59,7 +60,7 @@ const Change = Schema.Struct({
 const WithCosts = Schema.Struct({
   recipe: Schema.Struct(fieldsOf(recipes)),
   ingredients: Schema.Array(ingredients.Row),
-  totalCost: Schema.Int,
+  totalCost: MinorUnits,
   costPerUnit: Schema.Int.annotate({ description: "Of a unit of the dish, rounded." })
 })
 

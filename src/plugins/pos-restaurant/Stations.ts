@@ -22,9 +22,9 @@ export const stations = table("kds_stations", {
   name: text.upTo(100).unique(),
   isActive: boolean.default(true),
   /** From when on a ticket is late. */
-  alertThresholdMinutes: integerBetween(1, 1_440).default(15),
+  alertThresholdMinutes: integerBetween(1, 1_440).default(15).about("Minutes after which a ticket is late."),
   /** Where its tickets are printed. */
-  printerId: text.nullable,
+  printerId: text.nullable.about("Printer of the station."),
   metadata: json.default({})
 }, { strict: true })
 export type Station = RowOf<typeof stations>
@@ -32,7 +32,7 @@ export type Station = RowOf<typeof stations>
 /** Item groups that a station cooks. Several stations may cook one. */
 export const stationGroups = childOf(stations, "stationId", "kds_station_item_groups", {
   stationId: uuid.references(stations),
-  itemGroup: text
+  itemGroup: text.about("Group of dishes that the station makes.")
 }, { unique: [{ columns: ["stationId", "itemGroup"] }], indexes: [{ columns: ["itemGroup"] }] })
 
 class StationNotFound extends notFound("KdsStation", "No such station.") {}

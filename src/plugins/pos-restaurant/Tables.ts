@@ -2,18 +2,18 @@ import { boolean, childOf, integerBetween, json, machine, oneOf, table, text, ti
 
 /** A table of the floor. Layout in units of the floor plan. */
 export const tables = table("pos_tables", {
-  number: text.upTo(20).unique(),
-  zone: text.upTo(100).fewValues,
-  capacity: integerBetween(1, 100).default(4).forPeople,
-  minimumSeats: integerBetween(1, 100).default(1).forPeople,
+  number: text.upTo(20).unique().about("Number or name on the table."),
+  zone: text.upTo(100).fewValues.about("Part of the house."),
+  capacity: integerBetween(1, 100).default(4).forPeople.about("Seats."),
+  minimumSeats: integerBetween(1, 100).default(1).forPeople.about("Least guests."),
   shape: oneOf(["rectangle", "square", "circle"]).default("rectangle").forPeople,
   status: oneOf(["available", "occupied", "bill_requested", "cleaning"]).default("available"),
-  isTakeaway: boolean.default(false).forPeople,
-  assignedOperatorId: text.nullable.forPeople,
-  layoutX: integerBetween(0, 100_000).default(0).forPeople,
-  layoutY: integerBetween(0, 100_000).default(0).forPeople,
-  layoutWidth: integerBetween(1, 100_000).default(100).forPeople,
-  layoutHeight: integerBetween(1, 100_000).default(100).forPeople,
+  isTakeaway: boolean.default(false).forPeople.about("Stands for orders that are taken away."),
+  assignedOperatorId: text.nullable.forPeople.about("Operator who serves it."),
+  layoutX: integerBetween(0, 100_000).default(0).forPeople.about("Distance from the left on the plan."),
+  layoutY: integerBetween(0, 100_000).default(0).forPeople.about("Distance from the top on the plan."),
+  layoutWidth: integerBetween(1, 100_000).default(100).forPeople.about("Width on the plan."),
+  layoutHeight: integerBetween(1, 100_000).default(100).forPeople.about("Height on the plan."),
   metadata: json.default({})
 }, { strict: true })
 
@@ -21,7 +21,7 @@ export const tables = table("pos_tables", {
 export const assignments = childOf(tables, "tableId", "pos_table_assignments", {
   tableId: uuid.references(tables),
   transactionId: uuid,
-  guests: integerBetween(1, 1_000).nullable,
+  guests: integerBetween(1, 1_000).nullable.about("Number of guests."),
   seatedAt: timestamp,
   billRequestedAt: timestamp.nullable,
   leftAt: timestamp.nullable

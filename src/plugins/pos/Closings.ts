@@ -25,17 +25,17 @@ import { authorOf, dayOf, findTerminal, manage, routes, terminals } from "./Term
 /** The closing of a till (Z): all closed shifts since the last one, numbered without gaps and in a chain of hashes. */
 export const closings = table("pos_closings", {
   terminalId: uuid.references(terminals),
-  number: integer,
+  number: integer.about("Number of the closing at the terminal."),
   businessDate: date,
-  kind: oneOf(["z"]).default("z"),
-  firstReceipt: text.nullable,
-  lastReceipt: text.nullable,
-  totals: json,
+  kind: oneOf(["z"]).default("z").about("Z: the end of a business day."),
+  firstReceipt: text.nullable.about("Number of its first receipt."),
+  lastReceipt: text.nullable.about("Number of its last receipt."),
+  totals: json.about("Sums of the day, as they were closed."),
   /** All sales of the till ever, in minor units. */
-  grandTotal: amount,
-  previousHash: text,
-  hash: text,
-  createdBy: text
+  grandTotal: amount.about("Sum of all closings of the terminal so far."),
+  previousHash: text.about("Hash of the closing before."),
+  hash: text.about("SHA-256 over the closing and the hash before."),
+  createdBy: text.about("Operator who closed.")
 }, { unique: [{ columns: ["terminalId", "number"] }] })
 type Closing = RowOf<typeof closings>
 

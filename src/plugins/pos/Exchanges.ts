@@ -5,6 +5,7 @@ import {
   EntityId,
   holds,
   invalid,
+  MinorUnits,
   type Order,
   OrderId,
   OrderLineId,
@@ -25,7 +26,7 @@ import { startTransaction } from "./TransactionRoutes.ts"
 class OtherCurrency extends invalid("PosExchangeCurrency", "currency", "currency must be that of the order.") {}
 class NothingComesBack extends invalid("PosExchangeItems", "returnItems", "returnItems of the exchange are missing.") {}
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 export const NewExchange = Schema.Struct({
   shiftId: uuid.schema,
@@ -43,7 +44,7 @@ export const NewExchange = Schema.Struct({
     unitPrice: Schema.optional(
       Minor.annotate({ description: "In place of the store's, in minor units; without effect without pos:manage." })
     ),
-    taxAmount: Schema.optional(Schema.Int.annotate({ description: "Without effect: the store's taxes count." }))
+    taxAmount: Schema.optional(MinorUnits.annotate({ description: "Without effect: the store's taxes count." }))
   })).check(Schema.isBetweenLength(1, 500)),
   payment: Schema.optional(
     Payout.annotate({ description: "How the rest goes back. Default: cash, with `refundTo` original." })

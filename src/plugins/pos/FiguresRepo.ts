@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
-import { rowsOf, statement } from "stoa/plugin"
+import { MinorUnits, rowsOf, statement } from "stoa/plugin"
 
-const Minor = Schema.Int
+const Minor = MinorUnits
 
 /** What happened at a till, in minor units (contract-tills-channels §A.6). */
 export const Figures = Schema.Struct({

@@ -4,6 +4,7 @@ import {
   EntityId,
   FreeText,
   invalid,
+  MinorUnits,
   type NotFound,
   notFound,
   type PluginCall,
@@ -28,7 +29,7 @@ class OneDiscount
   extends invalid("OneDiscount", "discountPercent", "discountPercent and discountAmount exclude each other.")
 {}
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 const sent = {
   quantity: Schema.optional(lines.columns.quantity.schema),
   metadata: Schema.optional(lines.columns.metadata.sent),

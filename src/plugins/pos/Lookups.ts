@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { EntityId, notFound, type PluginCall, Text, Time } from "stoa/plugin"
+import { EntityId, MinorUnits, notFound, type PluginCall, Text, Time } from "stoa/plugin"
 import { byCode, byText, Found, StockHere, stockOf } from "./LookupRepo.ts"
 import { transactions } from "./Sales.ts"
 import { operate, routes, tillOrDevice } from "./Terminals.ts"
@@ -38,8 +38,8 @@ const OrderForReturn = Schema.Struct({
     sku: Schema.NullOr(Schema.String),
     quantity: Schema.Int,
     returnable: Schema.Int.annotate({ description: "Units that can still come back." }),
-    totalPrice: Schema.Int,
-    discountAmount: Schema.Int
+    totalPrice: MinorUnits,
+    discountAmount: MinorUnits
   })),
   tenders: Schema.Array(Schema.Struct({ method: Schema.String, label: Schema.String, captured: Schema.Int }))
 })

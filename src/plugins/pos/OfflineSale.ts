@@ -6,6 +6,7 @@ import {
   EntityId,
   FreeText,
   holds,
+  MinorUnits,
   Moment,
   type PluginCall,
   Text,
@@ -16,7 +17,7 @@ import { lines, methods } from "./Sales.ts"
 import type { Shift } from "./Shifts.ts"
 import { authorOf, manage, type Terminal } from "./Terminals.ts"
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 /** A sale that a device made while it was offline (contract-tills-channels §A.9). Minor units. */
 export const OfflineSale = Schema.Struct({
@@ -48,7 +49,7 @@ export const OfflineSale = Schema.Struct({
     amount: Minor,
     changeGiven: Schema.optional(Minor),
     tip: Schema.optional(Minor),
-    rounding: Schema.optional(Schema.Int),
+    rounding: Schema.optional(MinorUnits),
     reference: Schema.optional(Text)
   })).check(Schema.isMaxLength(20)),
   voidReason: Schema.optional(Text.annotate({ description: "It was voided on the device." }))

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { invalid, type PluginCall, Text } from "stoa/plugin"
+import { invalid, MinorUnits, type PluginCall, Text } from "stoa/plugin"
 import { approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts"
 import { addPayment, giveBackPayment, NewPayment, OfExchange, paymentOf, settlePayment } from "./Payments.ts"
@@ -18,7 +18,7 @@ class NoReaders extends invalid("PosNoReaders", "provider", "provider connects r
 /** A payment, and what is left to pay. */
 const Paid = Schema.Struct({
   ...PaymentView.fields,
-  amountDue: Schema.Int.annotate({ description: "What is still to pay, in minor units." })
+  amountDue: MinorUnits.annotate({ description: "What is still to pay, in minor units." })
 })
 
 const shown = Effect.fnUntraced(function*({ db }: PluginCall, payment: typeof payments.Row.Type) {

@@ -4,6 +4,7 @@ import {
   CurrencyCode,
   invalid,
   InvalidTransition,
+  MinorUnits,
   newId,
   notFound,
   OrderId,
@@ -38,7 +39,7 @@ class ReferenceNeeded extends invalid(
 class ReaderNeeded extends invalid("PosReader", "readerId", "readerId is required with a provider.", "required") {}
 class NoTips extends invalid("PosNoTips", "tip", "tip: this terminal takes no tips (tipMode).") {}
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 export const NewPayment = Schema.Struct({
   method: Schema.Literals(methods),

@@ -1,12 +1,22 @@
 import { Effect, Option, Schema } from "effect"
-import { Email, invalid, InvalidTransition, mailTemplate, moneyText, OrderId, type PluginCall, Time } from "stoa/plugin"
+import {
+  Email,
+  invalid,
+  InvalidTransition,
+  mailTemplate,
+  MinorUnits,
+  moneyText,
+  OrderId,
+  type PluginCall,
+  Time
+} from "stoa/plugin"
 import { PrintQueue } from "../notifications/index.ts"
 import { fiscalRecords, FiscalView } from "./FiscalRecords.ts"
 import { netOf, TaxPart, transactions } from "./Sales.ts"
 import { loadSale } from "./SaleStore.ts"
 import { operate, routes } from "./Terminals.ts"
 
-const Minor = Schema.Int
+const Minor = MinorUnits
 
 /** What is printed of a completed or voided transaction; minor units of `currency`. */
 export const Receipt = Schema.Struct({

@@ -1,5 +1,5 @@
 import { Effect, Schema, Struct } from "effect"
-import { fieldsOf, type PluginCall } from "stoa/plugin"
+import { fieldsOf, MinorUnits, type PluginCall } from "stoa/plugin"
 import { completeSale, PriceChanged } from "./Completion.ts"
 import { begunExchange, type GivenRest, NewExchange, payoutOf, startExchange } from "./Exchanges.ts"
 import { approvalFor, freely, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
@@ -21,7 +21,7 @@ const giftCard = Schema.optional(
 const Returned = Schema.Struct({
   transaction: Schema.Struct(Struct.omit(TransactionView.fields, ["items", "payments", "amountDue", "cartId"])),
   returnItems: Schema.Array(Schema.Struct(fieldsOf(returnItems))),
-  refundTotal: Schema.Int.annotate({ description: "What goes back, after fees, in minor units." }),
+  refundTotal: MinorUnits.annotate({ description: "What goes back, after fees, in minor units." }),
   payment: PaymentView,
   giftCard
 })
@@ -29,9 +29,9 @@ const Returned = Schema.Struct({
 const Exchanged = Schema.Struct({
   transaction: TransactionView,
   refundId: Schema.NullOr(Schema.String),
-  returnTotal: Schema.Int,
+  returnTotal: MinorUnits,
   replacementOrderId: Schema.NullOr(Schema.String),
-  replacementTotal: Schema.Int,
+  replacementTotal: MinorUnits,
   netDelta: Schema.Int.annotate({ description: "Replacement less return: above 0 is to pay, below 0 went back." }),
   giftCard
 }).annotate({ identifier: "PosExchange" })

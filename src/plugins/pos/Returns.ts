@@ -3,6 +3,7 @@ import {
   conflict,
   type CurrentActor,
   invalid,
+  MinorUnits,
   type Order,
   OrderId,
   OrderLineId,
@@ -35,7 +36,7 @@ class NoCards
   extends invalid("PosNoCards", "payment.method", "payment.method gift_card needs the option `giftCards`.")
 {}
 
-const Fee = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const Fee = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 const { quantity, reason } = returnItems.columns
 
 export const ReturnedItem = Schema.Struct({
@@ -55,7 +56,7 @@ export const Payout = Schema.Struct({
       "original: by the payments of the order. gift_card: on a new card (option `giftCards`). Others are given " +
       "at the till, and no provider is asked."
   }),
-  amount: Schema.optional(Schema.Int.annotate({ description: "What the return comes to; another one is refused." })),
+  amount: Schema.optional(MinorUnits.annotate({ description: "What the return comes to; another one is refused." })),
   reference: Schema.optional(Text)
 })
 

@@ -14,6 +14,7 @@ import {
   list,
   longText,
   machine,
+  MinorUnits,
   oneOf,
   OrderId,
   type RowOf,
@@ -26,54 +27,54 @@ import { shifts } from "./Shifts.ts"
 import { terminals } from "./Terminals.ts"
 
 /** Net, tax and rate of a part of a sale; minor units. */
-export const TaxPart = Schema.Struct({ rateBps: Schema.Finite, net: Schema.Int, tax: Schema.Int })
+export const TaxPart = Schema.Struct({ rateBps: Schema.Finite, net: MinorUnits, tax: MinorUnits })
 
 /** A sale, return or exchange at a till (contract-tills-channels §A.1). Minor units of `currency`. */
 export const transactions = table("pos_transactions", {
   shiftId: uuid.references(shifts),
   terminalId: uuid.references(terminals),
-  operatorId: text,
+  operatorId: text.about("Operator who opened it."),
   orderId: idOf(OrderId).nullable,
-  type: oneOf(["sale", "return", "exchange"]).default("sale"),
+  type: oneOf(["sale", "return", "exchange"]).default("sale").about("Kind of transaction."),
   status: oneOf(["open", "held", "completed", "voided"]).default("open"),
   orderType: oneOf(["counter", "dine_in", "takeaway", "delivery"]).default("counter"),
   customerId: idOf(CustomerId).existing("customer").nullable,
-  receiptNumber: text.unique(),
+  receiptNumber: text.unique().about("Number on the receipt."),
   currency: text.fewValues,
-  businessDate: date,
+  businessDate: date.about("Business day of the terminal."),
   subtotal: amount.default(0),
   discountTotal: amount.default(0),
   taxTotal: amount.default(0),
-  total: amount.default(0),
+  total: amount.default(0).about("Amount to pay, after discounts, with tax."),
   /** What cash was rounded by. */
-  rounding: amount.default(0),
-  tipTotal: amount.default(0),
-  taxes: jsonOf(Schema.Array(TaxPart), 16_000).default([]),
+  rounding: amount.default(0).about("Difference that cash rounding makes."),
+  tipTotal: amount.default(0).about("Tips of its payments."),
+  taxes: jsonOf(Schema.Array(TaxPart), 16_000).default([]).about("Taxes by rate."),
   /** Codes of promotions. */
-  codes: list(text).default([]),
-  holdLabel: text.nullable,
-  voidReason: longText.nullable,
-  voidedBy: text.nullable,
-  overrideBy: text.nullable.forPeople,
+  codes: list(text).default([]).about("Promotion codes."),
+  holdLabel: text.nullable.about("Name under which it is parked."),
+  voidReason: longText.nullable.about("Why it was voided."),
+  voidedBy: text.nullable.about("Operator who voided it."),
+  overrideBy: text.nullable.forPeople.about("Supervisor who allowed what the operator may not."),
   completedAt: timestamp.nullable,
   /** The id that the device gave it. */
-  clientId: text.upTo(64).nullable,
+  clientId: text.upTo(64).nullable.about("Id that the terminal gave it offline."),
   /** Of what the device sent. */
   clientDigest: text.nullable,
   /** It was split from this one. */
-  parentId: uuid.nullable,
+  parentId: uuid.nullable.about("Id of the transaction it was split off."),
   /** The one that has its lines now. */
-  mergedIntoId: uuid.nullable,
-  refundId: uuid.nullable,
+  mergedIntoId: uuid.nullable.about("Id of the transaction it was merged into."),
+  refundId: uuid.nullable.about("Id of the refund that it made."),
   /** How the rest of an exchange goes back. */
-  payout: oneOf(["cash", "original", "gift_card", "other"]).nullable,
+  payout: oneOf(["cash", "original", "gift_card", "other"]).nullable.about("How money goes back."),
   /** It came, or was voided, after its shift was closed: only a closing counts it. */
-  isLate: boolean.default(false),
-  reprints: integer.default(0),
+  isLate: boolean.default(false).about("True: it arrived after its business day was closed."),
+  reprints: integer.default(0).about("How often the receipt was printed again."),
   /** The closing (Z) that counts it. */
-  closingId: uuid.nullable,
+  closingId: uuid.nullable.about("Id of the closing that contains it."),
   /** Changes with each line, price and payment. */
-  version: integer.default(0),
+  version: integer.default(0).about("Rises with each change."),
   metadata: json.default({})
 }, {
   unique: [{ columns: ["clientId"], where: "client_id is not null" }],
@@ -96,26 +97,26 @@ export type Transaction = RowOf<typeof transactions>
 /** A line of a sale. Its price is the catalog's, or `unitPrice` of staff. */
 export const lines = childOf(transactions, "transactionId", "pos_transaction_items", {
   transactionId: uuid.references(transactions),
-  position: integer,
+  position: integer.about("Order on the receipt, from 0."),
   entityId: uuid,
   variantId: uuid.nullable,
   title: text,
   quantity: integerBetween(1, 9_999),
   metadata: json.upTo(4_000).default({}),
   notes: longText.nullable,
-  isCustomPrice: boolean.default(false),
+  isCustomPrice: boolean.default(false).about("True: the operator set the price."),
   /** Of staff, where `isCustomPrice`. */
   unitPrice: amount.nullable,
   discountAmount: amount.default(0),
-  discountReason: longText.nullable.forPeople,
-  overrideBy: text.nullable.forPeople,
-  seat: integerBetween(0, 999).nullable,
-  course: integerBetween(0, 99).nullable,
+  discountReason: longText.nullable.forPeople.about("Why it was discounted."),
+  overrideBy: text.nullable.forPeople.about("Supervisor who allowed what the operator may not."),
+  seat: integerBetween(0, 999).nullable.about("Seat at the table."),
+  course: integerBetween(0, 99).nullable.about("Course of the meal."),
   /** A unit, as it was last priced. */
   price: amount.default(0),
   /** Before discounts and tax. */
   totalPrice: amount.default(0),
-  addedBy: text.forPeople,
+  addedBy: text.forPeople.about("Operator who added it."),
   addedAt: timestamp.forPeople,
   removedAt: timestamp.nullable
 }, {
@@ -129,23 +130,23 @@ export const methods = ["cash", "card", "gift_card", "store_credit", "other"] as
 /** Money that a sale took (`collected`), or that a return gave (`refunded`). Minor units. */
 export const payments = table("pos_payments", {
   transactionId: uuid.references(transactions),
-  method: oneOf([...methods, "original", "exchange"]),
+  method: oneOf([...methods, "original", "exchange"]).about("Method of payment."),
   status: oneOf(["pending", "collected", "failed", "cancelled", "refunded"]).default("collected"),
   /** What was handed over, without the tip. */
   amount,
-  changeGiven: amount.default(0),
-  tip: amount.default(0),
-  rounding: amount.default(0),
-  label: text,
-  reference: text.nullable,
+  changeGiven: amount.default(0).about("Cash that was given back."),
+  tip: amount.default(0).about("Tip beside the amount."),
+  rounding: amount.default(0).about("Difference that cash rounding makes."),
+  label: text.about("Name of the method for the receipt."),
+  reference: text.nullable.about("Reference of the card payment."),
   /** Who took it: a payment provider or the adapter of a card terminal; null for cash, slips and others. */
-  provider: text.nullable,
-  intentId: text.nullable,
+  provider: text.nullable.about("Provider of the card payment."),
+  intentId: text.nullable.about("Id of the payment at the provider."),
   /** What the core noted of it (`payments.collect`). */
-  collectedId: uuid.nullable,
-  readerId: text.nullable,
-  failure: longText.nullable,
-  requestedBy: text,
+  collectedId: uuid.nullable.about("Id of the recorded payment of the order."),
+  readerId: text.nullable.about("Card reader."),
+  failure: longText.nullable.about("Why it failed."),
+  requestedBy: text.about("Operator who took it."),
   processedAt: timestamp.nullable,
   metadata: json.default({})
 }, {
@@ -167,7 +168,7 @@ export const returnItems = childOf(transactions, "transactionId", "pos_return_it
   quantity: integerBetween(1, 9_999),
   reason: oneOf(["defective", "wrong_item", "changed_mind", "other"]),
   restock: boolean.default(true),
-  restockingFee: amount.default(0),
+  restockingFee: amount.default(0).about("Amount that is kept back."),
   refundAmount: amount
 }, { checks: { worth: "restocking_fee >= 0 and refund_amount >= 0" } })
 

@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { CurrencyCode, type EntityId, type PluginCall, uuid } from "stoa/plugin"
+import { CurrencyCode, type EntityId, type PluginCall, typedAs, uuid } from "stoa/plugin"
 import { PosExtensions } from "./Extensions.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { changesSince, lastPosition, type Sellable, sellablesAfter } from "./SessionRepo.ts"
@@ -83,6 +83,7 @@ export const sessionRoute = routes.raw("GET", "/session", {
     terminalId: uuid.schema,
     cursor: Schema.optional(
       Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+        .pipe(Schema.annotateEncoded(typedAs({ type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER })))
     )
   }
 }, (call) =>

@@ -5,6 +5,7 @@ import {
   fieldsOf,
   holds,
   listOf,
+  MinorUnits,
   newId,
   type PluginCall,
   Text,
@@ -36,7 +37,7 @@ class SalesOpen extends conflict(
   (numbers: string) => `These sales are open. Complete, hold or void them first: ${numbers}.`
 ) {}
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 /** A shift; what its drawer should hold is null for those who count blindly. */
 const ShiftView = Schema.Struct(fieldsOf(shifts)).annotate({ identifier: "PosShift" })
@@ -46,14 +47,14 @@ const { firstReceipt: _, lastReceipt: __, cash, ...counted } = Figures.fields
 const Report = Schema.Struct({
   shift: ShiftView,
   cashEvents: Schema.Array(CashEventView),
-  paymentMethodTotals: Schema.Array(Schema.Struct({ method: Schema.String, total: Schema.Int, count: Schema.Int })),
+  paymentMethodTotals: Schema.Array(Schema.Struct({ method: Schema.String, total: MinorUnits, count: Schema.Int })),
   transactionCount: Schema.Int,
   ...counted,
   cash: Schema.Struct({
     ...Struct.omit(cash.fields, ["expected"]),
-    expected: Schema.NullOr(Schema.Int),
-    counted: Schema.NullOr(Schema.Int),
-    variance: Schema.NullOr(Schema.Int)
+    expected: Schema.NullOr(MinorUnits),
+    counted: Schema.NullOr(MinorUnits),
+    variance: Schema.NullOr(MinorUnits)
   })
 }).annotate({ identifier: "PosShiftReport" })
 

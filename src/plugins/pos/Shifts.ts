@@ -13,6 +13,7 @@ import {
   json,
   longText,
   machine,
+  MinorUnits,
   newId,
   oneOf,
   type PluginCall,
@@ -28,26 +29,26 @@ import { activeTerminal, authorOf, manage, terminals } from "./Terminals.ts"
 /** A cashier's work at a till, from the float to the count. Its counters do not change after it is closed. */
 export const shifts = table("pos_shifts", {
   terminalId: uuid.references(terminals),
-  operatorId: text,
+  operatorId: text.about("Operator whose drawer it is."),
   status: oneOf(["open", "closed"]).default("open"),
-  openingFloat: amount,
-  closingCount: amount.nullable,
-  expectedCash: amount.nullable,
-  cashVariance: amount.nullable,
-  salesCount: integer.default(0),
-  salesTotal: amount.default(0),
-  refundsCount: integer.default(0),
-  refundsTotal: amount.default(0),
-  voidsCount: integer.default(0),
-  voidsTotal: amount.default(0),
-  noSaleCount: integer.default(0),
+  openingFloat: amount.about("Cash in the drawer at the start."),
+  closingCount: amount.nullable.about("Cash that was counted at the end."),
+  expectedCash: amount.nullable.about("Cash that should be there."),
+  cashVariance: amount.nullable.about("Counted cash without the expected."),
+  salesCount: integer.default(0).about("Number of sales."),
+  salesTotal: amount.default(0).about("Sum of the sales."),
+  refundsCount: integer.default(0).about("Number of returns."),
+  refundsTotal: amount.default(0).about("Sum of the returns."),
+  voidsCount: integer.default(0).about("Number of voided transactions."),
+  voidsTotal: amount.default(0).about("Sum of the voided transactions."),
+  noSaleCount: integer.default(0).about("How often the drawer was opened without a sale."),
   /** Sales that a device sent after the shift was closed. */
-  lateCount: integer.default(0),
-  lateTotal: amount.default(0),
+  lateCount: integer.default(0).about("Transactions that arrived after the end."),
+  lateTotal: amount.default(0).about("Sum of the transactions that arrived after the end."),
   closedAt: timestamp.nullable,
-  closedBy: text.nullable,
+  closedBy: text.nullable.about("Operator who closed it."),
   /** The closing (Z) that counts it. */
-  closingId: uuid.nullable,
+  closingId: uuid.nullable.about("Id of the closing that contains it."),
   metadata: json.default({})
 }, {
   unique: [{ columns: ["terminalId"], where: "status = 'open'" }],
@@ -62,13 +63,13 @@ export const cashEvents = childOf(shifts, "shiftId", "pos_cash_events", {
   type: oneOf(["float", "drop", "pickup", "paid_in", "paid_out", "no_sale"]),
   amount,
   reason: longText.nullable,
-  performedBy: text,
+  performedBy: text.about("Operator who did it."),
   performedAt: timestamp
 }, { checks: { worth: "amount > 0 or (type = 'no_sale' and amount = 0)" } })
 
 /** Keys that logins by PIN gave, which end with their shift. */
 export const logins = table("pos_logins", {
-  operatorId: text,
+  operatorId: text.about("Operator whose drawer it is."),
   shiftId: uuid.references(shifts).nullable,
   /** The device that it was made on. */
   deviceKeyId: idOf(ApiKeyId).nullable,
@@ -136,7 +137,7 @@ export const CashEvent = Schema.Struct({
   type: Schema.Literals(["drop", "pickup", "paid_in", "paid_out"]).annotate({
     description: "pickup: change fetched into the drawer. drop: cash brought to the safe."
   }),
-  amount: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 })),
+  amount: MinorUnits.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 })),
   reason: Schema.optional(longText.schema)
 })
 

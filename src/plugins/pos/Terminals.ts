@@ -35,21 +35,21 @@ export const [operate, manage, admin] = ["pos:operate", "pos:manage", "pos:admin
 /** A till: where it stands decides the warehouse, the taxes and the day of its sales (contract-tills-channels §A.1). */
 export const terminals = table("pos_terminals", {
   name: text.upTo(100).forPeople,
-  code: text.upTo(20).unique(),
+  code: text.upTo(20).unique().about("Short name, part of receipt numbers."),
   type: oneOf(["register", "tablet", "mobile", "kiosk"]).default("register").forPeople,
   isActive: boolean.default(true),
   /** Where its goods leave. Default: the active warehouse of the lowest priority number. */
   warehouseId: idOf(WarehouseId).existing("warehouse").nullable,
   /** Where goods are handed over; its taxes apply. */
-  address: jsonOf(PostalAddress, 4_000).nullable,
+  address: jsonOf(PostalAddress, 4_000).nullable.about("Address on receipts; null: that of the store."),
   /** Default: of the store. */
-  timeZone: timeZone.nullable,
+  timeZone: timeZone.nullable.about("IANA zone of business days; null: that of the store."),
   /** Sales before this local time are of the day before. */
-  businessDayStart: timeOfDay.default("00:00"),
+  businessDayStart: timeOfDay.default("00:00").about("Time at which a business day begins."),
   /** The smallest amount of cash in minor units, such as 5 in Switzerland; 0: no rounding. */
-  cashRounding: integerBetween(0, 10_000).default(0),
-  tipMode: oneOf(["off", "on_terminal", "on_receipt"]).default("off"),
-  printerId: text.nullable,
+  cashRounding: integerBetween(0, 10_000).default(0).about("Smallest coin in minor units; 0: no rounding."),
+  tipMode: oneOf(["off", "on_terminal", "on_receipt"]).default("off").about("How tips are asked for."),
+  printerId: text.nullable.about("Printer of receipts."),
   metadata: json.default({})
 }, { strict: true })
 export type Terminal = RowOf<typeof terminals>
@@ -59,8 +59,8 @@ export const devices = table("pos_devices", {
   terminalId: uuid.references(terminals),
   name: text.upTo(100).forPeople,
   apiKeyId: idOf(ApiKeyId).unique(),
-  pairedAt: timestamp,
-  revokedAt: timestamp.nullable
+  pairedAt: timestamp.about("When it was paired."),
+  revokedAt: timestamp.nullable.about("When it was locked out.")
 })
 
 export const deviceScope = "pos_device"

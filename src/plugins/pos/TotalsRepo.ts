@@ -1,13 +1,13 @@
 import { Schema } from "effect"
-import { rowsOf, statement, Time } from "stoa/plugin"
+import { MinorUnits, rowsOf, statement, Time } from "stoa/plugin"
 
 /** Tips of an operator in a currency, in minor units. */
 export const OperatorTips = Schema.Struct({
   operatorId: Schema.String,
   currency: Schema.String,
   count: Schema.Int,
-  total: Schema.Int,
-  cash: Schema.Int
+  total: MinorUnits,
+  cash: MinorUnits
 })
 
 const tips = rowsOf(OperatorTips)

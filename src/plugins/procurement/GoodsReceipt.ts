@@ -28,10 +28,10 @@ export const receipts = table("goods_received_notes", {
   poId: uuid.references(orders, "restrict"),
   supplierId: uuid.references(suppliers, "restrict"),
   warehouseId: idOf(WarehouseId),
-  receivedBy: text,
+  receivedBy: text.about("User who took the goods."),
   status: oneOf(["draft", "inspecting", "accepted", "accepted_with_discrepancy", "rejected"]).default("draft"),
   receivedAt: timestamp.defaultNow.forPeople,
-  decidedBy: text.nullable,
+  decidedBy: text.nullable.about("User who accepted or rejected them."),
   decidedAt: timestamp.nullable,
   notes: longText.nullable,
   metadata: json.default({})
@@ -45,18 +45,18 @@ export const receiptItems = childOf(receipts, "grnId", "grn_items", {
   poItemId: uuid.references(orderItems, "restrict"),
   entityId: idOf(EntityId),
   variantId: idOf(VariantId).nullable,
-  quantityOrdered: integer,
-  quantityReceived: quantity,
-  quantityAccepted: quantity,
-  quantityRejected: quantity.default(0),
+  quantityOrdered: integer.about("Units of the purchase order."),
+  quantityReceived: quantity.about("Units that came."),
+  quantityAccepted: quantity.about("Units that are kept."),
+  quantityRejected: quantity.default(0).about("Units that are refused."),
   /** Accepted units that returns name, but for cancelled ones. */
-  quantityReturned: quantity.default(0),
-  rejectionReason: text.nullable,
-  batchNumber: text.nullable,
-  expiryDate: date.nullable,
-  unitCost: integerBetween(0, maxCost),
-  stockReceived: integer,
-  stockAccepted: integer
+  quantityReturned: quantity.default(0).about("Units that went back."),
+  rejectionReason: text.nullable.about("Why units are refused."),
+  batchNumber: text.nullable.about("Batch of the goods."),
+  expiryDate: date.nullable.about("Last day on which the goods are good."),
+  unitCost: integerBetween(0, maxCost).money().about("Cost of one unit."),
+  stockReceived: integer.about("Units that came, in the stock unit."),
+  stockAccepted: integer.about("Units that are kept, in the stock unit.")
 }, {
   indexes: [{ columns: ["poItemId"] }],
   checks: {

@@ -25,32 +25,32 @@ import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
 
 /** Orders to suppliers (contract, plugins §5). Amounts are minor units of `currency`. */
 export const orders = table("purchase_orders", {
-  poNumber: text.unique(),
+  poNumber: text.unique().about("Number on the order."),
   supplierId: uuid.references(suppliers, "restrict"),
   status: oneOf(["draft", "pending_approval", "approved", "sent", "partially_received", "received", "cancelled"])
     .default("draft"),
   warehouseId: idOf(WarehouseId),
-  requestedBy: text,
+  requestedBy: text.about("User who made it."),
   /** Who changed the draft last. */
-  changedBy: text.nullable,
-  approvedBy: text.nullable,
+  changedBy: text.nullable.about("User who changed it last."),
+  approvedBy: text.nullable.about("User who approved it."),
   approvedAt: timestamp.nullable,
   sentAt: timestamp.nullable,
-  expectedDelivery: timestamp.nullable,
+  expectedDelivery: timestamp.nullable.about("When the goods should come."),
   currency: text,
   /** How many minor units of the store's currency one of the order's is worth: stock is kept in the store's. */
-  exchangeRate: decimal(20, 10).default("1"),
+  exchangeRate: decimal(20, 10).default("1").about("Units of the store's currency for one of `currency`."),
   subtotal: amount,
   taxTotal: amount.default(0),
-  grandTotal: amount,
+  grandTotal: amount.about("Goods with tax."),
   /** Paid beside the order, in its currency: spread over the cost of its goods by their worth. */
-  freight: integerBetween(0, maxCost).default(0),
-  duty: integerBetween(0, maxCost).default(0),
+  freight: integerBetween(0, maxCost).money().default(0).about("Cost of transport, spread over the goods."),
+  duty: integerBetween(0, maxCost).money().default(0).about("Customs, spread over the goods."),
   /** The supplier's number of the order. */
-  supplierReference: text.nullable,
+  supplierReference: text.nullable.about("Number of the order at the supplier."),
   notes: longText.nullable,
   /** The order that was closed with goods missing. */
-  backOrderOf: uuid.nullable,
+  backOrderOf: uuid.nullable.about("Id of the order whose missing goods it orders again."),
   metadata: json.default({})
 }, {
   checks: {
@@ -64,17 +64,17 @@ export const orderItems = childOf(orders, "poId", "purchase_order_items", {
   poId: uuid.references(orders),
   entityId: idOf(EntityId),
   variantId: idOf(VariantId).nullable,
-  itemName: text,
-  supplierSku: text.nullable,
+  itemName: text.about("Name of the product."),
+  supplierSku: text.nullable.about("Article number of the supplier."),
   /** Unit of the quantities and of the cost; null: stock units. */
   uomId: uuid.references(units, "restrict").nullable,
-  quantityOrdered: integerBetween(1, maxQuantity),
-  quantityReceived: integer.default(0),
+  quantityOrdered: integerBetween(1, maxQuantity).about("Ordered units."),
+  quantityReceived: integer.default(0).about("Units that came."),
   /** What is ordered in stock units, as it was when the order was written. */
-  stockQuantity: integerBetween(1, 2_147_483_647),
+  stockQuantity: integerBetween(1, 2_147_483_647).about("Ordered units in the stock unit."),
   /** The part of it that is no longer incoming. */
-  stockArrived: integer.default(0),
-  unitCost: integerBetween(0, maxCost),
+  stockArrived: integer.default(0).about("Units that came, in the stock unit."),
+  unitCost: integerBetween(0, maxCost).money().about("Cost of one unit."),
   totalCost: amount,
   notes: text.nullable
 }, {

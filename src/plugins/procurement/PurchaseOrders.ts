@@ -1,5 +1,5 @@
 import { Effect, Schema, Struct } from "effect"
-import { conflict, inputOf, invalid, today, ValidationFailed } from "stoa/plugin"
+import { conflict, inputOf, invalid, MinorUnits, today, ValidationFailed } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { personOf, refuseApproval } from "./Approvals.ts"
 import { allLines, itemIssues, type Tools } from "./Documents.ts"
@@ -63,7 +63,7 @@ const Head = {
     "duty",
     "supplierReference"
   ]),
-  taxTotal: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCost })))
+  taxTotal: Schema.optional(MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: maxCost })))
 }
 
 export const NewOrder = Schema.Struct({

@@ -28,8 +28,8 @@ export const reorderRules = table("reorder_rules", {
   warehouseId: idOf(WarehouseId).existing("warehouse"),
   /** Null: the preferred one of those that have a price, else the cheapest. */
   supplierId: uuid.references(suppliers).nullable,
-  minQuantity: integerBetween(1, maxQuantity),
-  targetQuantity: integerBetween(1, maxQuantity),
+  minQuantity: integerBetween(1, maxQuantity).about("Available units below which goods are ordered."),
+  targetQuantity: integerBetween(1, maxQuantity).about("Units that are to be there after the order."),
   isActive: boolean.default(true)
 }, {
   strict: true,

@@ -27,15 +27,15 @@ import { admin, read, routes } from "./Documents.ts"
 /** Who goods are bought from (contract, plugins §5). */
 export const suppliers = table("suppliers", {
   name: text,
-  code: text.unique(),
-  contactName: text.nullable,
+  code: text.unique().about("Short name."),
+  contactName: text.nullable.about("Person to ask for."),
   contactEmail: email.nullable,
   contactPhone: text.nullable,
   address: jsonOf(PostalAddress, 16_384).nullable,
-  paymentTermsDays: integerBetween(0, 3_650).default(30),
+  paymentTermsDays: integerBetween(0, 3_650).default(30).about("Days to pay a bill."),
   /** Of its prices and of orders to it. */
-  currency: text.fewValues,
-  taxId: text.nullable,
+  currency: text.fewValues.about("Currency of its prices."),
+  taxId: text.nullable.about("Number at the tax office."),
   isActive: boolean.default(true),
   metadata: json.default({})
 })
@@ -54,14 +54,14 @@ export const supplierItems = table("supplier_items", {
   variantId: idOf(VariantId).existing("variant").nullable,
   /** Unit of the price. Null: the one in which the thing is bought. */
   uomId: uuid.references(units, "restrict").nullable,
-  supplierSku: text.nullable,
-  unitCost: integerBetween(1, maxCost),
-  minOrderQuantity: integerBetween(1, maxQuantity).default(1),
-  leadTimeDays: integerBetween(0, 3_650).default(1),
-  isPreferred: boolean.default(false),
+  supplierSku: text.nullable.about("Article number of the supplier."),
+  unitCost: integerBetween(1, maxCost).money().about("Cost of one unit."),
+  minOrderQuantity: integerBetween(1, maxQuantity).default(1).about("Least units of an order."),
+  leadTimeDays: integerBetween(0, 3_650).default(1).about("Days between order and delivery."),
+  isPreferred: boolean.default(false).about("Ordered from first."),
   /** First and last day in UTC. */
-  validFrom: date.nullable,
-  validTo: date.nullable
+  validFrom: date.nullable.about("First day of the cost."),
+  validTo: date.nullable.about("Last day of the cost.")
 }, {
   strict: true,
   checks: { days: "valid_from is null or valid_to is null or valid_from <= valid_to" }

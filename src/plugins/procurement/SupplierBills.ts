@@ -24,15 +24,15 @@ import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
 
 /** Bills of suppliers, compared with their orders and the goods that were accepted. */
 export const bills = table("supplier_bills", {
-  billNumber: text,
+  billNumber: text.about("Number on the bill."),
   poId: uuid.references(orders, "restrict"),
   supplierId: uuid.references(suppliers, "restrict"),
   status: oneOf(["matched", "discrepancy", "approved", "rejected"]),
-  billedOn: date.forPeople,
-  taxTotal: integerBetween(0, maxCost).default(0),
-  total: amount,
-  enteredBy: text,
-  decidedBy: text.nullable,
+  billedOn: date.forPeople.about("Day on the bill."),
+  taxTotal: integerBetween(0, maxCost).money().default(0),
+  total: amount.about("Amount on the bill."),
+  enteredBy: text.about("User who entered it."),
+  decidedBy: text.nullable.about("User who approved or rejected it."),
   decidedAt: timestamp.nullable
 }, { unique: [{ columns: ["supplierId", "billNumber"] }] })
 
@@ -41,9 +41,9 @@ export const billItems = childOf(bills, "billId", "supplier_bill_items", {
   billId: uuid.references(bills),
   poItemId: uuid.references(orderItems, "restrict"),
   quantity: integerBetween(1, maxQuantity),
-  unitCost: integerBetween(0, maxCost),
+  unitCost: integerBetween(0, maxCost).money().about("Cost of one unit on the bill."),
   /** `quantity`, `cost` or both; null where it is as ordered and accepted. */
-  discrepancy: text.nullable
+  discrepancy: text.nullable.about("Difference from order and receipt.")
 }, { indexes: [{ columns: ["poItemId"] }], unique: [{ columns: ["billId", "poItemId"] }] })
 
 const documents = document({ head: bills, lines: billItems })

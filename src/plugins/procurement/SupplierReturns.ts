@@ -36,24 +36,24 @@ import { maxQuantity, suppliers } from "./Supplier.ts"
 
 /** Accepted goods that go back to their supplier, and the credit for them in the order's currency. */
 export const supplierReturns = table("supplier_returns", {
-  returnNumber: text.unique(),
+  returnNumber: text.unique().about("Number on the papers."),
   grnId: uuid.references(receipts, "restrict"),
   poId: uuid.references(orders, "restrict"),
   supplierId: uuid.references(suppliers, "restrict"),
   warehouseId: idOf(WarehouseId),
   /** `discrepancy`: the supplier's credit is not the expected one. */
   status: oneOf(["draft", "approved", "shipped", "discrepancy", "credited", "cancelled"]).default("draft"),
-  requestedBy: text,
-  approvedBy: text.nullable,
+  requestedBy: text.about("User who made it."),
+  approvedBy: text.nullable.about("User who approved it."),
   shippedAt: timestamp.nullable,
   /** False: the supplier does not bill the goods. */
-  expectsCredit: boolean.default(true),
-  expectedCredit: amount,
-  creditNumber: text.nullable,
-  creditAmount: amount.nullable,
-  creditedOn: date.nullable.forPeople,
-  enteredBy: text.nullable,
-  decidedBy: text.nullable,
+  expectsCredit: boolean.default(true).about("False: nothing is credited."),
+  expectedCredit: amount.about("Amount that should be credited."),
+  creditNumber: text.nullable.about("Number of the credit note."),
+  creditAmount: amount.nullable.about("Amount of the credit note."),
+  creditedOn: date.nullable.forPeople.about("Day of the credit note."),
+  enteredBy: text.nullable.about("User who entered the credit note."),
+  decidedBy: text.nullable.about("User who accepted another amount."),
   decidedAt: timestamp.nullable,
   notes: longText.nullable
 }, { unique: [{ columns: ["supplierId", "creditNumber"] }] })
@@ -65,9 +65,9 @@ export const supplierReturnItems = childOf(supplierReturns, "returnId", "supplie
   entityId: idOf(EntityId),
   variantId: idOf(VariantId).nullable,
   quantity: integerBetween(1, 2 * maxQuantity),
-  stockQuantity: integerBetween(1, 2_147_483_647),
+  stockQuantity: integerBetween(1, 2_147_483_647).about("Units in the stock unit."),
   reason: text,
-  batchNumber: text.nullable
+  batchNumber: text.nullable.about("Batch of the goods.")
 }, { indexes: [{ columns: ["grnItemId"] }] })
 
 type Return = RowOf<typeof supplierReturns>

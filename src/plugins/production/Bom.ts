@@ -26,17 +26,17 @@ export const boms = table("production_boms", {
   entityId: idOf(EntityId).existing("entity"),
   variantId: idOf(VariantId).existing("variant").nullable,
   name: text,
-  version: integer.default(1),
+  version: integer.default(1).about("Rises with each new version of the recipe."),
   /** The id of the first version. What refers to a version means the active one. */
-  familyId: uuid,
+  familyId: uuid.about("Id that all versions share."),
   /** How much one run makes, in this unit, else in the product's stock unit. */
-  yieldQuantity: quantity.default("1"),
+  yieldQuantity: quantity.default("1").about("Units that the parts make."),
   yieldUomId: unit,
   isActive: boolean.default(true),
   /** The last day for which it makes the product. */
-  validTo: date.nullable,
-  level: integer.default(0),
-  totalCost: amount.default(0)
+  validTo: date.nullable.about("Last day of this version."),
+  level: integer.default(0).about("Levels of assemblies below it."),
+  totalCost: amount.default(0).about("Cost of its parts by today's costs.")
 }, {
   unique: [{ columns: ["familyId"], where: "is_active" }, { columns: ["familyId", "version"] }],
   checks: { makes_some: "yield_quantity > 0" }
@@ -53,7 +53,7 @@ export const items = childOf(boms, "bomId", "production_bom_items", {
   uomId: unit,
   /** Minor units for one of the unit that the quantity is in. */
   unitCost: amount,
-  totalCost: amount.default(0),
+  totalCost: amount.default(0).about("Cost of its parts by today's costs."),
   /** Is kept in stock: production takes it from there first, and makes what is missing of its materials. */
   isSubAssembly: boolean.default(false),
   subBomId: uuid.references(boms, "restrict").nullable,

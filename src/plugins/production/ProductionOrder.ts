@@ -30,24 +30,24 @@ const maxUnits = 2_147_483_647
 
 /** Orders to make a product (contract, plugins §7). Quantities are stock units of the product. */
 export const orders = table("production_orders", {
-  orderNumber: text.unique(),
+  orderNumber: text.unique().about("Number on the papers."),
   bomId: uuid.references(boms, "restrict"),
   entityId: idOf(EntityId).existing("entity"),
   variantId: idOf(VariantId).existing("variant").nullable,
-  quantity: integerBetween(1, maxUnits),
+  quantity: integerBetween(1, maxUnits).about("Planned units."),
   /** What came into stock, and what was made and thrown away. Its materials are part of the cost of the rest. */
-  producedQuantity: integerBetween(0, maxUnits).default(0),
-  scrapQuantity: integerBetween(0, maxUnits).default(0),
+  producedQuantity: integerBetween(0, maxUnits).default(0).about("Units that were made."),
+  scrapQuantity: integerBetween(0, maxUnits).default(0).about("Units that failed."),
   warehouseId: idOf(WarehouseId).existing("warehouse"),
   status: oneOf(["planned", "in_progress", "completed", "cancelled"]).default("planned"),
-  plannedDate: timestamp,
+  plannedDate: timestamp.about("When it should begin."),
   startedAt: timestamp.nullable,
   completedAt: timestamp.nullable,
-  producedBy: text.nullable,
+  producedBy: text.nullable.about("User who finished it."),
   /** What the consumed materials cost, in minor units. */
-  materialCost: amount.default(0),
-  batchNumber: text.nullable,
-  expiryDate: date.nullable,
+  materialCost: amount.default(0).about("Cost of the parts it used."),
+  batchNumber: text.nullable.about("Batch that was made."),
+  expiryDate: date.nullable.about("Last day on which the goods are good."),
   notes: longText.nullable
 })
 export type ProductionOrder = RowOf<typeof orders>
@@ -63,7 +63,7 @@ export const consumption = childOf(orders, "productionOrderId", "production_cons
   uomId: uuid.references("units_of_measure", "restrict").nullable,
   unitCost: amount,
   totalCost: amount.default(0),
-  batchNumber: text.nullable,
+  batchNumber: text.nullable.about("Batch that was made."),
   /** It has left stock. */
   isTaken: boolean.default(false),
   /** The lots that it was taken from. */

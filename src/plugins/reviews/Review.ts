@@ -30,19 +30,19 @@ export const reviews = table("customer_reviews", {
   customerId: idOf(CustomerId).existing("customer").nullable,
   entityId: idOf(EntityId).existing("entity"),
   orderId: idOf(OrderId).nullable,
-  rating: integerBetween(1, 5),
+  rating: integerBetween(1, 5).about("Stars, 1 to 5."),
   title: text.nullable,
   body: longText.nullable,
-  authorName: text.nullable,
+  authorName: text.nullable.about("Name that is shown."),
   status: oneOf(["pending", "approved", "rejected"]).default("pending"),
-  isVerified: boolean.default(false),
-  isPublished: boolean.default(false),
-  helpfulCount: units,
-  response: longText.nullable,
-  responseBy: text.nullable,
+  isVerified: boolean.default(false).about("The author bought the product."),
+  isPublished: boolean.default(false).about("Shoppers see it."),
+  helpfulCount: units.about("Shoppers whom it helped."),
+  response: longText.nullable.about("Answer of the store."),
+  responseBy: text.nullable.about("User who answered."),
   responseAt: timestamp.nullable,
   /** Recognizes an imported review when its file comes again. */
-  importKey: text.unique().nullable
+  importKey: text.unique().nullable.about("Key of the import that brought it.")
 }, {
   unique: [{ columns: ["customerId", "entityId"] }, { columns: ["orderId", "entityId"] }],
   checks: { published: "is_published = (status = 'approved')" },

@@ -54,45 +54,47 @@ export const scheduledOrders = table("scheduled_orders", {
   customerId: idOf(CustomerId).existing("customer"),
   cartId: idOf(CartId),
   /** The language of the cart, for mails. */
-  locale: text.nullable,
-  items: jsonOf(Schema.Array(Item), 1_048_576),
+  locale: text.nullable.about("Language of its mails."),
+  items: jsonOf(Schema.Array(Item), 1_048_576).about("Products and units to order."),
   currency: text,
-  scheduledFor: timestamp,
+  scheduledFor: timestamp.about("When the goods are wanted."),
   /** The beginning of its slot; null without slots. */
-  slotStart: timestamp.nullable,
+  slotStart: timestamp.nullable.about("Begin of the time slot."),
   orderType: oneOf(orderTypes).default("pickup"),
-  pickupLocation: text.nullable,
-  deliveryAddress: jsonOf(PostalAddress, 16_384).nullable,
+  pickupLocation: text.nullable.about("Where the goods are fetched."),
+  deliveryAddress: jsonOf(PostalAddress, 16_384).nullable.about("Where the goods are brought."),
   notes: longText.nullable,
-  paymentMethodId: text,
+  paymentMethodId: text.about("Payment method of the deployment."),
   paymentMethodToken: secret.nullable,
   /** Days until it is ordered again. Without these and months it is ordered once. */
-  everyDays: integerBetween(1, 366).nullable,
+  everyDays: integerBetween(1, 366).nullable.about("Days between repeats."),
   /** Months until it is ordered again. */
-  everyMonths: integerBetween(1, 12).nullable,
+  everyMonths: integerBetween(1, 12).nullable.about("Months between repeats."),
   /** The day on which it comes by months, the last one where a month is shorter. */
-  dayOfMonth: integerBetween(1, 31).nullable,
-  repeatUntil: timestamp.until.nullable,
+  dayOfMonth: integerBetween(1, 31).nullable.about("Day of monthly repeats."),
+  repeatUntil: timestamp.until.nullable.about("End of the repeats."),
   /** By how much the total may rise without its customer; null: by any. */
-  maxPriceIncreasePercent: integerBetween(0, 1_000).nullable,
+  maxPriceIncreasePercent: integerBetween(0, 1_000).nullable.about(
+    "Rise of the total up to which it is ordered without asking."
+  ),
   /** The total that may rise by so much: of the scheduling, of the last order, or as its customer accepted it. */
-  agreedTotal: amount.nullable,
+  agreedTotal: amount.nullable.about("Total that the customer agreed to."),
   /** The total by the last quote: what the checkout has to cost, or what its customer is asked about. */
-  quotedTotal: amount.nullable,
+  quotedTotal: amount.nullable.about("Total that the customer is asked about."),
   status: oneOf(statuses).default("scheduled"),
   /**
    * When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck, ends its
    * review.
    */
-  dueAt: timestamp.nullable,
+  dueAt: timestamp.nullable.about("When it is ordered."),
   /** When its customer gets a mail about a renewal; null: it was sent, or there is none. */
-  noticeAt: timestamp.nullable,
-  attempts: integer.default(0),
+  noticeAt: timestamp.nullable.about("When the customer receives the notice."),
+  attempts: integer.default(0).about("Number of tries."),
   processedAt: timestamp.nullable,
   /** The cart that it is checked out with, a new one for each attempt. */
   checkoutCartId: idOf(CartId).nullable,
   orderId: idOf(OrderId).nullable,
-  failureReason: longText.nullable
+  failureReason: longText.nullable.about("Why it could not be ordered.")
 }, {
   // One row of a cart is to come; one that does not repeat uses its cart up until it is cancelled or expires. Another
   // condition is another index: a numbered migration drops the one of before.
@@ -128,8 +130,8 @@ export type ScheduledOrder = RowOf<typeof scheduledOrders>
 
 /** Slots whose capacity staff has changed, and those that orders are in; the lock of a slot is its row. */
 export const slots = table("scheduled_order_slots", {
-  startsAt: timestamp.unique(),
-  capacity: integerBetween(0, 100_000)
+  startsAt: timestamp.unique().about("Begin of the slot."),
+  capacity: integerBetween(0, 100_000).about("Orders that the slot takes.")
 }, { changeLog: false })
 
 /** Whether an order comes again, by days or by months. */

@@ -14,13 +14,15 @@ import {
 
 /** Units of an organization (contract, plugins §4). */
 export const units = table("units_of_measure", {
-  code: text.unique(),
+  code: text.unique().about("Short name, such as kg."),
   name: text,
-  category: oneOf(["weight", "volume", "length", "count", "area", "time"]),
+  category: oneOf(["weight", "volume", "length", "count", "area", "time"]).about(
+    "Units of one category can be converted."
+  ),
   /** The unit that others of the category are compared with; at most one. */
-  isBaseUnit: boolean.default(false),
+  isBaseUnit: boolean.default(false).about("The unit that others of its category are converted by."),
   /** Digits after the point of a quantity in this unit. */
-  precision: integerBetween(0, 6).default(2)
+  precision: integerBetween(0, 6).default(2).about("Places after the point.")
 }, {
   unique: [{ columns: ["category"], where: "is_base_unit" }],
   checks: { code_length: "length(code) <= 20" }
@@ -37,9 +39,9 @@ export const conversions = table("uom_conversions", {
   /** Null: for all products. */
   entityId: idOf(EntityId).existing("entity").nullable,
   /** What counts. */
-  factorDecimal: decimal(20, 10).default("0"),
+  factorDecimal: decimal(20, 10).default("0").about("Units of the target in one unit of the source."),
   /** The same times 10,000, rounded, as P has it. */
-  factor: amount.default(0)
+  factor: amount.default(0).about("The factor times 10,000, rounded.", {})
 }, {
   unique: [
     { columns: ["fromUnitId", "toUnitId"], where: "entity_id is null" },
@@ -60,6 +62,6 @@ export const entityUnits = table("entity_uom", {
   stockUomId: uuid.references(units, "restrict"),
   saleUomId: uuid.references(units, "restrict"),
   /** What is left of the purchased quantity once it is cleaned and cut. */
-  yieldPercentage: integerBetween(1, 100).default(100)
+  yieldPercentage: integerBetween(1, 100).default(100).about("Part of a purchased unit that can be used, in per cent.")
 })
 export type EntityUnits = RowOf<typeof entityUnits>

@@ -28,14 +28,14 @@ export const lots = table("warehouse_lots", {
   warehouseId: idOf(WarehouseId),
   entityId: idOf(EntityId),
   variantId: idOf(VariantId).nullable,
-  batchNumber: text,
-  expiryDate: date.nullable,
-  quantity: units,
+  batchNumber: text.about("Batch of the goods."),
+  expiryDate: date.nullable.about("Last day on which the goods are good."),
+  quantity: units.about("Units of the lot."),
   /** It does not leave, unless a document names its batch; `withheld` of its units are reserved, so that they are not for sale. */
-  isBlocked: boolean.default(false),
-  withheld: units.default(0),
+  isBlocked: boolean.default(false).about("True: it is not sold."),
+  withheld: units.default(0).about("Units that are kept from sale while it is blocked."),
   /** Why it was last corrected or blocked. */
-  reason: text.nullable.forPeople
+  reason: text.nullable.forPeople.about("Why it is blocked.")
 }, {
   counted: false,
   // Only lots with units left are listed and looked up: those that are empty are many, and expire first.
@@ -58,9 +58,9 @@ export const lotMovements = table("warehouse_lot_movements", {
   warehouseId: idOf(WarehouseId),
   entityId: idOf(EntityId),
   variantId: idOf(VariantId).nullable,
-  batchNumber: text,
-  expiryDate: date.nullable,
-  quantity: someUnits,
+  batchNumber: text.about("Batch of the goods."),
+  expiryDate: date.nullable.about("Last day on which the goods are good."),
+  quantity: someUnits.about("Units of the lot."),
   referenceType: text.nullable,
   referenceId: text.nullable
 }, { counted: false, indexes: [{ columns: ["referenceId"] }, { columns: ["entityId", "batchNumber", "createdAt"] }] })

@@ -44,16 +44,16 @@ import { goodsToCount, type StockLine, stockOf } from "./StockRepo.ts"
 
 /** A count of what is in a warehouse. */
 export const reconciliations = table("stock_reconciliations", {
-  reconciliationNumber: text.unique(),
+  reconciliationNumber: text.unique().about("Number on the papers."),
   warehouseId: idOf(WarehouseId).existing("warehouse"),
   status: oneOf(["draft", "counting", "submitted", "approved", "adjusted", "cancelled"]).default("draft"),
-  countedBy: text,
-  approvedBy: text.nullable,
+  countedBy: text.about("User who counts."),
+  approvedBy: text.nullable.about("User who approved it."),
   countedAt: timestamp.nullable,
   /** A count of a part of the warehouse while it works. */
-  isCycle: boolean.default(false),
+  isCycle: boolean.default(false).about("True: only some goods are counted."),
   /** Those who count do not see what stock says. */
-  isBlind: boolean.default(false)
+  isBlind: boolean.default(false).about("True: the counter does not see the expected units.")
 })
 
 export const reconciliationItems = childOf(reconciliations, "reconciliationId", "reconciliation_items", {

@@ -22,13 +22,13 @@ import { Lots } from "./Lots.ts"
 
 /** Goods that go from one warehouse to another. */
 export const transfers = table("stock_transfers", {
-  transferNumber: text.unique(),
-  type: oneOf(["requisition", "direct", "return"]).default("requisition"),
+  transferNumber: text.unique().about("Number on the papers."),
+  type: oneOf(["requisition", "direct", "return"]).default("requisition").about("Why goods move."),
   status: oneOf(["draft", "pending_approval", "approved", "in_transit", "received", "cancelled"]).default("draft"),
   fromWarehouseId: idOf(WarehouseId).existing("warehouse"),
   toWarehouseId: idOf(WarehouseId).existing("warehouse"),
-  requestedBy: text,
-  approvedBy: text.nullable,
+  requestedBy: text.about("User who asked for it."),
+  approvedBy: text.nullable.about("User who approved it."),
   dispatchedAt: timestamp.nullable,
   receivedAt: timestamp.nullable,
   notes: longText.nullable,
@@ -40,20 +40,20 @@ export const transfers = table("stock_transfers", {
 export const transferItems = childOf(transfers, "transferId", "stock_transfer_items", {
   transferId: uuid.references(transfers),
   ...goodsColumns,
-  quantityRequested: someUnits,
-  quantityDispatched: units.default(0),
-  quantityReceived: units.default(0),
-  batchNumber: text.nullable,
+  quantityRequested: someUnits.about("Units that were asked for."),
+  quantityDispatched: units.default(0).about("Units that left."),
+  quantityReceived: units.default(0).about("Units that came."),
+  batchNumber: text.nullable.about("Batch of the goods."),
   /** At which the units left, and come in. */
-  unitCost: decimal(28, 10).nullable
+  unitCost: decimal(28, 10).nullable.about("Cost of one unit in minor units of the store's currency.")
 }, { checks: { no_surplus: "quantity_received <= quantity_dispatched and quantity_dispatched <= quantity_requested" } })
 
 /** The lots that an item took: they come in with it. */
 export const transferLots = childOf(transfers, "transferId", "stock_transfer_lots", {
   transferId: uuid.references(transfers),
   itemId: uuid.references(transferItems),
-  batchNumber: text,
-  expiryDate: date.nullable,
+  batchNumber: text.about("Batch of the goods."),
+  expiryDate: date.nullable.about("Last day on which the goods are good."),
   quantity: someUnits
 })
 
@@ -61,7 +61,7 @@ export const transferLots = childOf(transfers, "transferId", "stock_transfer_lot
 export const discrepancies = childOf(transfers, "transferId", "stock_transfer_discrepancies", {
   transferId: uuid.references(transfers),
   itemId: uuid.references(transferItems),
-  missing: someUnits
+  missing: someUnits.about("Units that did not come.")
 })
 
 export const transferDocuments = document({

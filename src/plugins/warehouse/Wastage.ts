@@ -34,13 +34,13 @@ import { Lots } from "./Lots.ts"
 
 /** Goods that are lost. */
 export const wastageNotes = table("wastage_notes", {
-  noteNumber: text.unique(),
+  noteNumber: text.unique().about("Number on the papers."),
   warehouseId: idOf(WarehouseId).existing("warehouse"),
-  type: oneOf(["spoilage", "damage", "expiry", "theft", "prep_waste", "other"]),
+  type: oneOf(["spoilage", "damage", "expiry", "theft", "prep_waste", "other"]).about("Why goods were lost."),
   status: oneOf(["draft", "approved", "cancelled"]).default("draft"),
-  recordedBy: text,
-  approvedBy: text.nullable,
-  totalCost: amount,
+  recordedBy: text.about("User who recorded it."),
+  approvedBy: text.nullable.about("User who approved it."),
+  totalCost: amount.about("Cost of the lost goods."),
   notes: longText.nullable
 })
 
@@ -48,10 +48,10 @@ export const wastageItems = childOf(wastageNotes, "noteId", "wastage_note_items"
   noteId: uuid.references(wastageNotes),
   ...goodsColumns,
   quantity: someUnits,
-  unitCost: integerBetween(0, 1_000_000_000),
-  totalCost: amount,
+  unitCost: integerBetween(0, 1_000_000_000).money().about("Cost of one unit."),
+  totalCost: amount.about("Cost of the lost goods."),
   reason: text.nullable,
-  batchNumber: text.nullable
+  batchNumber: text.nullable.about("Batch of the goods.")
 })
 
 const wastageDocuments = document({

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { notFound } from "../../platform/errors/ErrorKinds.ts"
-import { BrandId } from "../../platform/ids/Id.ts"
-import { keyText, StorableObject } from "../../platform/text/Storable.ts"
+import { BrandId, OrganizationId } from "../../platform/ids/Id.ts"
+import { keyText, Metadata, StorableObject } from "../../platform/text/Storable.ts"
 import { Slug } from "../Entity.ts"
 
 export class BrandNotFound extends notFound("Brand", "Brand not found.") {}
@@ -9,10 +9,10 @@ export class BrandNotFound extends notFound("Brand", "Brand not found.") {}
 /** A manufacturer or label of catalog entities (contract §1.1). */
 export const Brand = Schema.Struct({
   id: BrandId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   slug: Schema.String,
   displayName: Schema.String,
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
+  metadata: Metadata
 }).annotate({ identifier: "Brand" })
 export type Brand = typeof Brand.Type
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
 import { CategoryId } from "../../platform/ids/Id.ts"
-import { StorableObject } from "../../platform/text/Storable.ts"
+import { Metadata, StorableObject } from "../../platform/text/Storable.ts"
 import { Slug, SortOrder } from "../Entity.ts"
 
 export class CategoryNotFound extends notFound("Category", "Category not found.") {}
@@ -19,7 +19,7 @@ export const Category = Schema.Struct({
   slug: Schema.String,
   sortOrder: Schema.Int,
   status: Schema.Literals(["active", "archived"]),
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
+  metadata: Metadata
 }).annotate({ identifier: "Category" })
 export type Category = typeof Category.Type
 
@@ -38,7 +38,7 @@ export type CategoryChange = typeof CategoryChange.Type
 const PathStep = Schema.Struct({
   id: CategoryId,
   slug: Schema.String,
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
+  metadata: Metadata
 }).annotate({ identifier: "CategoryPathStep" })
 
 export const PlacedCategory = Schema.Struct({

@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { conflict, notFound } from "../../platform/errors/ErrorKinds.ts"
-import { type EntityId, FieldDefinitionId, Uuid } from "../../platform/ids/Id.ts"
+import { type EntityId, FieldDefinitionId, OrganizationId, Uuid } from "../../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../../platform/money/Money.ts"
 import { AnyJson, FreeText, ofForm, Text } from "../../platform/text/Storable.ts"
 import { isDay, Time } from "../../platform/text/Time.ts"
@@ -28,7 +28,7 @@ export class ValueRefused extends conflict(
 const FieldKind = Schema.Literals(["text", "number", "boolean", "date", "enum", "money", "reference", "json"])
 type FieldKind = typeof FieldKind.Type
 
-const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
+const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)).annotate({ examples: ["material"] })
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
 
@@ -55,7 +55,7 @@ const Flag = Schema.optional(Schema.Boolean)
  */
 export const FieldDefinition = Schema.Struct({
   id: FieldDefinitionId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   entityType: Schema.String,
   name: Schema.String,
   label: Schema.String,

@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import { notFound } from "../../platform/errors/ErrorKinds.ts"
+import { OrganizationId } from "../../platform/ids/Id.ts"
 import { Time } from "../../platform/text/Time.ts"
 import { Attributes, CatalogEntity } from "../Entity.ts"
 
@@ -22,7 +23,7 @@ export type Snapshot = typeof Snapshot.Type
 const origin = {
   number: Schema.Int,
   entityId: Schema.String,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   changedBy: Schema.NullOr(Schema.String),
   changedByType: Schema.NullOr(Schema.String),
   requestId: Schema.NullOr(Schema.String),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EntityId } from "../../platform/ids/Id.ts"
+import { EntityId, OrganizationId } from "../../platform/ids/Id.ts"
 import { maybe } from "../../platform/text/Fields.ts"
 import { Moment, Time, Until } from "../../platform/text/Time.ts"
 
@@ -18,7 +18,7 @@ export const ScheduleBody = Schema.Struct({ publishAt: maybe(Moment), unpublishA
 export type ScheduleBody = typeof ScheduleBody.Type
 
 export const DueChange = Schema.Struct({
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   entityId: EntityId,
   change: Schema.Literals(["publish", "unpublish"]),
   at: Time

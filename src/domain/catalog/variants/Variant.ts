@@ -1,8 +1,8 @@
 import { Result, Schema } from "effect"
 import { Issue } from "../../platform/errors/ApiErrors.ts"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
-import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../platform/ids/Id.ts"
-import { keyText, ShortText } from "../../platform/text/Storable.ts"
+import { EntityId, OptionTypeId, OptionValueId, OrganizationId, VariantId } from "../../platform/ids/Id.ts"
+import { keyText, Metadata, ShortText } from "../../platform/text/Storable.ts"
 import { ShownTaxClassId, taxClassInput } from "../Entity.ts"
 import { variantStockPolicy, variantStockPolicyInput } from "../StockPolicy.ts"
 
@@ -13,7 +13,7 @@ export const OptionValue = Schema.Struct({
   value: Schema.String,
   displayValue: Schema.String,
   sortOrder: Schema.Int,
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
+  metadata: Metadata
 }).annotate({ identifier: "OptionValue" })
 export type OptionValue = typeof OptionValue.Type
 
@@ -42,7 +42,7 @@ export type NewOptionValue = typeof NewOptionValue.Type
 export const Variant = Schema.Struct({
   id: VariantId,
   entityId: EntityId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   sourceStoreId: Schema.NullOr(Schema.String),
   sku: Schema.NullOr(Schema.String),
   barcode: Schema.NullOr(Schema.String),
@@ -51,7 +51,7 @@ export const Variant = Schema.Struct({
   ...variantStockPolicy,
   status: Schema.Literals(["active", "discontinued"]),
   sortOrder: Schema.Int,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  metadata: Metadata,
   optionValueIds: Schema.Array(OptionValueId)
 }).annotate({ identifier: "Variant" })
 export type Variant = typeof Variant.Type

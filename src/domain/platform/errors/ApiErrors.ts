@@ -1,7 +1,14 @@
 import { Schema } from "effect"
 
 /** A rejected field: dotted path, sentence, code (contract §0.1). */
-export const Issue = Schema.Struct({ path: Schema.String, message: Schema.String, code: Schema.String })
+export const Issue = Schema.Struct({
+  path: Schema.String.annotate({
+    description: "The field, with dots between its parts.",
+    examples: ["items.0.quantity"]
+  }),
+  message: Schema.String.annotate({ description: "What is wrong with it, for people." }),
+  code: Schema.String.annotate({ description: "The kind of the mistake, for programs." })
+}).annotate({ identifier: "Issue" })
 export type Issue = typeof Issue.Type
 
 /** Sizes are bytes of JSON. */
@@ -35,8 +42,14 @@ const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   return recorded
 }
 
+/** Members of every error. */
+export const ErrorMessage = Schema.String.annotate({ description: "What went wrong, for people." })
+const errorCode = <const Code extends string>(code: Code) =>
+  Schema.Literal(code).annotate({ description: "What went wrong, for programs." })
+
 const body = <const Code extends string>(code: Code) => ({
-  error: Schema.Struct({ code: Schema.Literal(code), message: Schema.String })
+  error: Schema.Struct({ code: errorCode(code), message: ErrorMessage })
+    .annotate({ description: "Why the request was refused." })
 })
 
 /*
@@ -133,9 +146,12 @@ export class StorageNotSupported
 /** 422; `details.issues` names the fields. */
 export class ValidationFailed extends Schema.Error<ValidationFailed>("ValidationFailed")({
   error: Schema.Struct({
-    code: Schema.Literal("VALIDATION_FAILED"),
-    message: Schema.String,
-    details: Schema.Struct({ issues: Schema.Array(Issue) })
+    code: errorCode("VALIDATION_FAILED"),
+    message: ErrorMessage,
+    details: Schema.Struct({
+      issues: Schema.Array(Issue).annotate({ description: "What is wrong with which fields." })
+    })
+      .annotate({ description: "For forms." })
   })
 }, { httpApiStatus: 422 }) {
   readonly _tag: "ValidationFailed" | `ValidationFailed/${string}` = "ValidationFailed"
@@ -165,9 +181,9 @@ const RefusalDetails = Schema.Struct({
 /** 422: the checkout was rolled back (spec §7, contract §3.6). */
 export class CheckoutFailed extends Schema.Error<CheckoutFailed>("CheckoutFailed")({
   error: Schema.Struct({
-    code: Schema.Literal("CHECKOUT_FAILED"),
-    message: Schema.String,
-    details: Schema.optionalKey(RefusalDetails)
+    code: errorCode("CHECKOUT_FAILED"),
+    message: ErrorMessage,
+    details: Schema.optionalKey(RefusalDetails.annotate({ description: "Why, where a shop front can help." }))
   })
 }, { httpApiStatus: 422 }) {
   readonly _tag = "CheckoutFailed"

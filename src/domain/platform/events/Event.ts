@@ -1,5 +1,6 @@
 import { Equal, Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { Time } from "../text/Time.ts"
 
 /** Names of the core's events (spec §6). */
 export const eventTypes = [
@@ -48,7 +49,7 @@ export const StoreEvent = Schema.Struct({
   id: Uuid,
   sequence: Schema.Int.annotate({ description: "Place among the organization's events: from 1, without gaps." }),
   type: EventName,
-  timestamp: Schema.Date.annotate({ format: "date-time" }),
+  timestamp: Time,
   entityType: Schema.String,
   entityId: Schema.String,
   data: Schema.Record(Schema.String, Schema.Unknown),

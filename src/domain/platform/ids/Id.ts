@@ -1,87 +1,104 @@
 import { Schema, SchemaTransformation } from "effect"
 import { getRandomValues } from "node:crypto"
 import { NIL, v7 } from "uuid"
+import { hinted } from "../hints/Hints.ts"
 
 /** A UUID of any version and case (spec §1 conventions), decoded to lower case: ids are compared as text. */
 export const Uuid = Schema.String.check(Schema.isUUID()).pipe(
   Schema.decodeTo(Schema.String, SchemaTransformation.toLowerCase())
 )
 
-export const EntityId = Uuid.pipe(Schema.brand("EntityId"))
+/** Stores are organizations. */
+export const OrganizationId = Schema.String.annotate({ description: "The store that it belongs to." })
+
+/** An id of a kind of record, which the document says of each field that has one. */
+const recordId = (ref: string, noun: string) => Uuid.pipe(Schema.annotateEncoded(hinted(`Id of ${noun}.`, { ref })))
+
+export const EntityId = recordId("entities", "an entity of the catalog").pipe(Schema.brand("EntityId"))
 export type EntityId = typeof EntityId.Type
-export const VariantId = Uuid.pipe(Schema.brand("VariantId"))
+export const VariantId = recordId("variants", "a variant of an entity").pipe(Schema.brand("VariantId"))
 export type VariantId = typeof VariantId.Type
-export const OptionTypeId = Uuid.pipe(Schema.brand("OptionTypeId"))
+export const OptionTypeId = recordId("optionTypes", "an option, such as the size").pipe(Schema.brand("OptionTypeId"))
 export type OptionTypeId = typeof OptionTypeId.Type
-export const OptionValueId = Uuid.pipe(Schema.brand("OptionValueId"))
+export const OptionValueId = recordId("optionValues", "a value of an option, such as XL").pipe(
+  Schema.brand("OptionValueId")
+)
 export type OptionValueId = typeof OptionValueId.Type
-export const CategoryId = Uuid.pipe(Schema.brand("CategoryId"))
+export const CategoryId = recordId("categories", "a category").pipe(Schema.brand("CategoryId"))
 export type CategoryId = typeof CategoryId.Type
-export const BrandId = Uuid.pipe(Schema.brand("BrandId"))
+export const BrandId = recordId("brands", "a brand").pipe(Schema.brand("BrandId"))
 export type BrandId = typeof BrandId.Type
-export const FieldDefinitionId = Uuid.pipe(Schema.brand("FieldDefinitionId"))
+export const FieldDefinitionId = recordId("fieldDefinitions", "a custom field").pipe(Schema.brand("FieldDefinitionId"))
 export type FieldDefinitionId = typeof FieldDefinitionId.Type
-export const CartId = Uuid.pipe(Schema.brand("CartId"))
+export const CartId = recordId("carts", "a cart").pipe(Schema.brand("CartId"))
 export type CartId = typeof CartId.Type
-export const CartLineId = Uuid.pipe(Schema.brand("CartLineId"))
+export const CartLineId = recordId("cartLines", "a line of a cart").pipe(Schema.brand("CartLineId"))
 export type CartLineId = typeof CartLineId.Type
-export const OrderId = Uuid.pipe(Schema.brand("OrderId"))
+export const OrderId = recordId("orders", "an order").pipe(Schema.brand("OrderId"))
 export type OrderId = typeof OrderId.Type
-export const OrderLineId = Uuid.pipe(Schema.brand("OrderLineId"))
+export const OrderLineId = recordId("orderLines", "a line of an order").pipe(Schema.brand("OrderLineId"))
 export type OrderLineId = typeof OrderLineId.Type
-export const PaymentId = Uuid.pipe(Schema.brand("PaymentId"))
+export const PaymentId = recordId("payments", "a payment").pipe(Schema.brand("PaymentId"))
 export type PaymentId = typeof PaymentId.Type
-export const CollectedPaymentId = Uuid.pipe(Schema.brand("CollectedPaymentId"))
+export const CollectedPaymentId = recordId("collectedPayments", "a payment that was recorded by hand").pipe(
+  Schema.brand("CollectedPaymentId")
+)
 export type CollectedPaymentId = typeof CollectedPaymentId.Type
-export const OrderNoteId = Uuid.pipe(Schema.brand("OrderNoteId"))
+export const OrderNoteId = recordId("orderNotes", "a note at an order").pipe(Schema.brand("OrderNoteId"))
 export type OrderNoteId = typeof OrderNoteId.Type
-export const CustomerId = Uuid.pipe(Schema.brand("CustomerId"))
+export const CustomerId = recordId("customers", "a customer").pipe(Schema.brand("CustomerId"))
 export type CustomerId = typeof CustomerId.Type
-export const CustomerGroupId = Uuid.pipe(Schema.brand("CustomerGroupId"))
+export const CustomerGroupId = recordId("customerGroups", "a group of customers").pipe(Schema.brand("CustomerGroupId"))
 export type CustomerGroupId = typeof CustomerGroupId.Type
-export const AddressId = Uuid.pipe(Schema.brand("AddressId"))
+export const AddressId = recordId("addresses", "an address of a customer").pipe(Schema.brand("AddressId"))
 export type AddressId = typeof AddressId.Type
-export const InteractionId = Uuid.pipe(Schema.brand("InteractionId"))
+export const InteractionId = recordId("interactions", "a contact with a customer").pipe(Schema.brand("InteractionId"))
 export type InteractionId = typeof InteractionId.Type
-export const WarehouseId = Uuid.pipe(Schema.brand("WarehouseId"))
+export const WarehouseId = recordId("warehouses", "a warehouse").pipe(Schema.brand("WarehouseId"))
 export type WarehouseId = typeof WarehouseId.Type
-export const StockLevelId = Uuid.pipe(Schema.brand("StockLevelId"))
+export const StockLevelId = recordId("stockLevels", "a stock level").pipe(Schema.brand("StockLevelId"))
 export type StockLevelId = typeof StockLevelId.Type
-export const FulfillmentId = Uuid.pipe(Schema.brand("FulfillmentId"))
+export const FulfillmentId = recordId("fulfillments", "a fulfillment").pipe(Schema.brand("FulfillmentId"))
 export type FulfillmentId = typeof FulfillmentId.Type
-export const RefundId = Uuid.pipe(Schema.brand("RefundId"))
+export const RefundId = recordId("refunds", "a refund").pipe(Schema.brand("RefundId"))
 export type RefundId = typeof RefundId.Type
-export const ReturnId = Uuid.pipe(Schema.brand("ReturnId"))
+export const ReturnId = recordId("returns", "a return").pipe(Schema.brand("ReturnId"))
 export type ReturnId = typeof ReturnId.Type
-export const CompensationFailureId = Uuid.pipe(Schema.brand("CompensationFailureId"))
+export const CompensationFailureId = recordId("compensationFailures", "a compensation that failed").pipe(
+  Schema.brand("CompensationFailureId")
+)
 export type CompensationFailureId = typeof CompensationFailureId.Type
-export const PromotionId = Uuid.pipe(Schema.brand("PromotionId"))
+export const PromotionId = recordId("promotions", "a promotion").pipe(Schema.brand("PromotionId"))
 export type PromotionId = typeof PromotionId.Type
-export const PriceId = Uuid.pipe(Schema.brand("PriceId"))
+export const PriceId = recordId("prices", "a price").pipe(Schema.brand("PriceId"))
 export type PriceId = typeof PriceId.Type
-export const PriceModifierId = Uuid.pipe(Schema.brand("PriceModifierId"))
+export const PriceModifierId = recordId("priceModifiers", "a price modifier").pipe(Schema.brand("PriceModifierId"))
 export type PriceModifierId = typeof PriceModifierId.Type
-export const TaxClassId = Uuid.pipe(Schema.brand("TaxClassId"))
+export const TaxClassId = recordId("taxClasses", "a tax class").pipe(Schema.brand("TaxClassId"))
 export type TaxClassId = typeof TaxClassId.Type
-export const TaxRateId = Uuid.pipe(Schema.brand("TaxRateId"))
+export const TaxRateId = recordId("taxRates", "a tax rate").pipe(Schema.brand("TaxRateId"))
 export type TaxRateId = typeof TaxRateId.Type
-export const ShippingZoneId = Uuid.pipe(Schema.brand("ShippingZoneId"))
+export const ShippingZoneId = recordId("shippingZones", "a shipping zone").pipe(Schema.brand("ShippingZoneId"))
 export type ShippingZoneId = typeof ShippingZoneId.Type
-export const ShippingRateId = Uuid.pipe(Schema.brand("ShippingRateId"))
+export const ShippingRateId = recordId("shippingRates", "a shipping rate").pipe(Schema.brand("ShippingRateId"))
 export type ShippingRateId = typeof ShippingRateId.Type
-export const MediaAssetId = Uuid.pipe(Schema.brand("MediaAssetId"))
+export const MediaAssetId = recordId("media", "a file of the media library").pipe(Schema.brand("MediaAssetId"))
 export type MediaAssetId = typeof MediaAssetId.Type
-export const WebhookEndpointId = Uuid.pipe(Schema.brand("WebhookEndpointId"))
+export const WebhookEndpointId = recordId("webhookEndpoints", "a webhook endpoint").pipe(
+  Schema.brand("WebhookEndpointId")
+)
 export type WebhookEndpointId = typeof WebhookEndpointId.Type
-export const WebhookDeliveryId = Uuid.pipe(Schema.brand("WebhookDeliveryId"))
+export const WebhookDeliveryId = recordId("webhookDeliveries", "a delivery to a webhook endpoint").pipe(
+  Schema.brand("WebhookDeliveryId")
+)
 export type WebhookDeliveryId = typeof WebhookDeliveryId.Type
-export const OrderMessageId = Uuid.pipe(Schema.brand("OrderMessageId"))
+export const OrderMessageId = recordId("orderMessages", "a message about an order").pipe(Schema.brand("OrderMessageId"))
 export type OrderMessageId = typeof OrderMessageId.Type
-export const JobId = Uuid.pipe(Schema.brand("JobId"))
+export const JobId = recordId("jobs", "a job").pipe(Schema.brand("JobId"))
 export type JobId = typeof JobId.Type
-export const ImportId = Uuid.pipe(Schema.brand("ImportId"))
+export const ImportId = recordId("imports", "an import").pipe(Schema.brand("ImportId"))
 export type ImportId = typeof ImportId.Type
-export const ApiKeyId = Uuid.pipe(Schema.brand("ApiKeyId"))
+export const ApiKeyId = recordId("apiKeys", "an API key").pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
 
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { JobId } from "../ids/Id.ts"
+import { JobId, OrganizationId } from "../ids/Id.ts"
 import { Time } from "../text/Time.ts"
 
 /** Spec §3. */
@@ -9,7 +9,7 @@ export type JobStatus = typeof JobStatus.Type
 /** A background job in responses (spec §2, contract platform §12.1). */
 export const Job = Schema.Struct({
   id: JobId,
-  organizationId: Schema.String,
+  organizationId: OrganizationId,
   queue: Schema.String,
   taskSlug: Schema.String,
   input: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What the task was given." }),

@@ -1,4 +1,5 @@
 import { Data, Result, Schema, SchemaTransformation } from "effect"
+import { money } from "../hints/Hints.ts"
 import { ofForm } from "../text/Storable.ts"
 
 export type Exponent = 0 | 2 | 3
@@ -23,7 +24,10 @@ const exponents: ReadonlyMap<string, Exponent> = new Map([
  * Three letters: any case in requests, else upper case (contract 0.2). Refuses codes that are no current ISO 4217
  * currency with 0, 2 or 3 decimals.
  */
-export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/)).pipe(
+export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/)).annotate({
+  description: "A currency of ISO 4217.",
+  examples: ["EUR"]
+}).pipe(
   Schema.decodeTo(
     Schema.String.check(
       Schema.makeFilter((code: string) => exponents.has(code) || `Unknown currency ${code}`)
@@ -31,6 +35,8 @@ export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/)).pipe(
     SchemaTransformation.toUpperCase()
   )
 )
+/** The same as it is shown. */
+export const Currency = Schema.String.annotate({ description: "A currency of ISO 4217.", examples: ["EUR"] })
 export type CurrencyCode = typeof CurrencyCode.Type
 
 export const isCurrencyCode: (code: string) => code is CurrencyCode = Schema.is(CurrencyCode)
@@ -76,9 +82,8 @@ export const formatAmount = (amount: SignedMinor, currency: CurrencyCode): strin
 export const maxMinor = Number.MAX_SAFE_INTEGER
 
 /** An amount in minor units that may be negative (contract 0.2). */
-export const SignedMinor = Schema.Int.check(Schema.isBetween({ minimum: -maxMinor, maximum: maxMinor })).pipe(
-  Schema.brand("SignedMinor")
-)
+export const SignedMinor = Schema.Int.check(Schema.isBetween({ minimum: -maxMinor, maximum: maxMinor }))
+  .annotate(money).pipe(Schema.brand("SignedMinor"))
 export type SignedMinor = typeof SignedMinor.Type
 
 /** An amount in minor units from 0 to 2^53 - 1 (contract 0.2). */
@@ -198,5 +203,9 @@ export const allocate = (total: number, weights: ReadonlyArray<number>): Readonl
   return parts.map((part, index) => Number(sign * (favoured.has(index) ? part + 1n : part)))
 }
 
+/** An amount without a bound. */
+export const MinorUnits = Schema.Int.annotate(money)
+
 /** Minor units from 0 to 2^53 - 1 (contract §0.2). */
 export const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+  .annotate(money)

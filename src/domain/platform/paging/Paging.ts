@@ -1,5 +1,7 @@
 import { Schema } from "effect"
+import { typedAs } from "../hints/Hints.ts"
 import { isUuid } from "../ids/Id.ts"
+import { unsaid } from "../text/Storable.ts"
 
 /** A row's time, to the microsecond, and its id, in a list of the newest first. */
 export interface Cursor {
@@ -61,15 +63,27 @@ export const pageOrAll = (query: SentPage): PageRequest | undefined =>
 
 export const offsetOf = ({ cursor, limit, page }: PageRequest): number => cursor === undefined ? (page - 1) * limit : 0
 
-const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+/** Any text, and the first of several; clients are asked to send a number. */
+const counted = (description: string, bounds: { readonly maximum?: number; readonly default: number }) =>
+  Schema.optional(
+    Schema.Union([Schema.String, Schema.Array(Schema.String)])
+      .annotate({ description, ...typedAs({ type: "integer", minimum: 1, ...bounds }) })
+  )
+
+/** How many rows a request asks for. */
+export const limitOf = (usual = 20, what = "Rows per page", maximum = 100) =>
+  counted(`${what}, 1 to ${maximum}. Default ${usual}.`, { maximum, default: usual })
 
 export const pageQuery = {
-  page: Schema.optional(textOrTexts.annotate({ description: "Page number, from 1. Default 1." })),
-  limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." })),
+  page: counted("Page number, from 1. Default 1.", { default: 1 }),
+  limit: limitOf(),
   cursor: Schema.optional(
     Schema.String.check(
       Schema.isMaxLength(100),
-      Schema.makeFilter((text) => cursorOf(text) !== undefined || "a cursor that `meta.pagination.nextCursor` gave")
+      Schema.makeFilter(
+        (text) => cursorOf(text) !== undefined || "a cursor that `meta.pagination.nextCursor` gave",
+        unsaid
+      )
     ).annotate({
       description: "`meta.pagination.nextCursor` of the page before: the rows after it, as fast at any depth. " +
         "`page` is not used then. Lists in another order have none."
@@ -78,16 +92,16 @@ export const pageQuery = {
 }
 
 export const Pagination = Schema.Struct({
-  page: Schema.Int,
-  limit: Schema.Int,
-  total: Schema.Int,
-  totalPages: Schema.Int,
+  page: Schema.Int.annotate({ description: "Number of this page, from 1." }),
+  limit: Schema.Int.annotate({ description: "Rows per page." }),
+  total: Schema.Int.annotate({ description: "Rows of all pages." }),
+  totalPages: Schema.Int.annotate({ description: "How many pages there are, at least 1." }),
   nextCursor: Schema.optional(
     Schema.String.annotate({
       description: "For `cursor` of the next request, in lists that show the newest first. Absent on the last page."
     })
   )
-})
+}).annotate({ identifier: "Pagination" })
 
 export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagination.Type => ({
   page: page.page,

@@ -1,12 +1,12 @@
 import { DateTime, Effect, Option, Schema } from "effect"
+import { unsaid } from "./Storable.ts"
 import { LocalTimeZone } from "./Time.ts"
 
 /** IANA name: `Europe/Zurich`. */
 export const TimeZone = Schema.String.check(
   Schema.makeFilter((name: string) =>
     /^[A-Za-z]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)) ||
-    "must be the IANA name of a time zone, such as Europe/Zurich."
-  )
+    "must be the IANA name of a time zone, such as Europe/Zurich.", unsaid)
 )
 
 /** The last day before an end. */

@@ -5,7 +5,10 @@ const isStorable = (text: string): boolean => !text.includes("\0") && text.isWel
 
 export const unstorable = "must be valid Unicode without NUL"
 
-const storable = Schema.makeFilter((text: string) => isStorable(text) || unstorable)
+/** Annotations of a check that JSON Schema cannot say; without them the document loses what is said of its schema. */
+export const unsaid = { toJsonSchema: () => [{}, true] as const }
+
+const storable = Schema.makeFilter((text: string) => isStorable(text) || unstorable, unsaid)
 
 export const FreeText = Schema.String.check(storable)
 
@@ -76,26 +79,30 @@ export const unstorableAt = (value: unknown, levels = 2 * maxDepth): ReadonlyArr
 const storableJson = Schema.makeFilter(
   (value: unknown) =>
     isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep`,
-  undefined,
+  unsaid,
   true
 )
 
 /** Stored in jsonb; replaced, never merged. */
 export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
+  .annotate({ description: "Fields of your own: any JSON object." })
+
+/** The same as it is shown. */
+export const Metadata = Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Fields of your own." })
 
 /** Limits the size of a value as JSON. The field and the text are the sentence of the refusal (`predicate`). */
 export const upToBytes = (bytes: number) =>
   Schema.makeFilter(
     (value: unknown) =>
       new TextEncoder().encode(JSON.stringify(value)).length <= bytes || `must be at most ${bytes} bytes of JSON.`,
-    { maxBytes: bytes, predicate: true }
+    { ...unsaid, maxBytes: bytes, predicate: true }
   )
 
 const maxKeys = 100
 
 const fewKeys = Schema.makeFilter(
   (value: object) => Object.keys(value).length <= maxKeys || `must have at most ${maxKeys} keys.`,
-  { predicate: true }
+  { ...unsaid, predicate: true }
 )
 
 export const objectUpTo = (bytes: number) => StorableObject.check(upToBytes(bytes))

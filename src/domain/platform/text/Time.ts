@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Schema, SchemaGetter } from "effect"
+import { Context, DateTime, Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { issue } from "./Fields.ts"
 
@@ -78,8 +78,17 @@ const sentTime = (of: Edge) =>
     })
   )
 
+/** A time as the wire has it, where it is made of no `Date`. */
+export const TimeText = Schema.String.annotate({
+  format: "date-time",
+  description: "ISO 8601, in UTC with milliseconds.",
+  examples: ["2026-11-25T08:30:00.000Z"]
+})
+
 /** ISO 8601 with milliseconds and Z on the wire. */
-export const Time = Schema.Date.annotate({ format: "date-time" })
+export const Time = Schema.Date.annotate({
+  toCodecJson: () => Schema.link<Date>()(TimeText, SchemaTransformation.dateFromString)
+})
 
 /** A sent time, or the beginning of a sent date. */
 export const Moment = sentTime("beginning")

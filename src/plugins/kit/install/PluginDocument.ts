@@ -15,11 +15,16 @@ export const idleContext = ({ access, deployment, environment }: AppSettings): P
     environment
   })
 
-/** The OpenAPI 3.0 document of the core and of the plugins of a deployment, of which nothing has to run. */
-export const documentWith = (settings: AppSettings, plugins: ReadonlyArray<Plugin>, version: string) => {
+/** The document of the core and of the plugins of a deployment, of which nothing has to run; in OpenAPI 3.0 by default. */
+export const documentWith = (
+  settings: AppSettings,
+  plugins: ReadonlyArray<Plugin>,
+  version: string,
+  of: typeof documentOf = documentOf
+) => {
   const context = idleContext(settings)
   const [first, ...others] = plugins.flatMap(({ describe }) => describe(context)).map(groupOf)
   return first === undefined
-    ? documentOf(Api, version)
-    : documentOf(others.reduce((api, group) => api.add(group), Api.add(first)), version)
+    ? of(Api, version)
+    : of(others.reduce((api, group) => api.add(group), Api.add(first)), version)
 }

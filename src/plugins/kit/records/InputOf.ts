@@ -1,7 +1,16 @@
 import { Schema } from "effect"
-import { Uuid } from "../../../domain/platform/ids/Id.ts"
-import { Time } from "../../../domain/platform/text/Time.ts"
-import type { Columns, ColumnsOf, GivenOf, SecretsOf, Simplify, Table, ValuesOf } from "../tables/Table.ts"
+import {
+  addedTo,
+  addedToOrganization,
+  type Columns,
+  type ColumnsOf,
+  type GivenOf,
+  schemasOf,
+  type SecretsOf,
+  type Simplify,
+  type Table,
+  type ValuesOf
+} from "../tables/Table.ts"
 
 type NameOf<T> = keyof ColumnsOf<T> & string
 
@@ -63,21 +72,18 @@ export function inputOf(
   return inputSchema(table, new Set(required), names.filter((name) => !required.includes(name)))
 }
 
-const added = { id: Uuid, createdAt: Time }
-const addedToOrganization = { ...added, organizationId: Schema.String, updatedAt: Time }
-
 /** The fields of `fieldsOf`. */
 export type FieldsOf<C extends Columns, Kind> = Simplify<
   & { readonly [K in Exclude<keyof C, SecretsOf<C>>]: C[K]["schema"] }
-  & (Kind extends "organization" ? typeof addedToOrganization : typeof added)
+  & ReturnType<Kind extends "organization" ? typeof addedToOrganization : typeof addedTo>
 >
 
 /** The fields of a row as the API shows it, to be a part of another shape: `Schema.Struct({ ...fieldsOf(orders), lines })`. */
 export const fieldsOf = <C extends Columns, Kind extends "organization" | "child">(
-  { columns, kind }: Table<C, Kind>
-): FieldsOf<C, Kind> => {
-  const shown = Object.entries(columns).filter(([, { facts }]) => !facts.isSecret)
-  const own = Object.fromEntries(shown.map(([name, { schema }]) => [name, schema]))
+  { columns, kind, name }: Table<C, Kind>
+): FieldsOf<C, Kind> =>
   // The fields are made of the columns that the type is made of.
-  return Object.assign({ ...(kind === "organization" ? addedToOrganization : added) }, own) as FieldsOf<C, Kind>
-}
+  Object.assign(kind === "organization" ? addedToOrganization(name) : addedTo(name), schemasOf(columns)) as FieldsOf<
+    C,
+    Kind
+  >

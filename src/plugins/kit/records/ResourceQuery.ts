@@ -1,4 +1,5 @@
 import { Schema, SchemaGetter } from "effect"
+import { wholeNumber } from "../../../domain/platform/hints/Hints.ts"
 import { Uuid } from "../../../domain/platform/ids/Id.ts"
 import { FreeText, ShortText, Text } from "../../../domain/platform/text/Storable.ts"
 import { Moment } from "../../../domain/platform/text/Time.ts"
@@ -24,9 +25,6 @@ const Flag = Schema.Literals(["true", "false"]).pipe(
   })
 )
 
-const wholeNumber = ([minimum, maximum]: NonNullable<Facts["bounds"]>) =>
-  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
-
 /** A value of the column, or an entry of its list, as a text of the query. */
 const valueSchema = ({ among, bounds, digits, form, kind }: Facts): Schema.Codec<unknown, string> | undefined => {
   if (among !== undefined) return Schema.Literals(among)
@@ -35,7 +33,7 @@ const valueSchema = ({ among, bounds, digits, form, kind }: Facts): Schema.Codec
       return Flag
     case "int4":
     case "int8":
-      return wholeNumber(bounds ?? [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
+      return wholeNumber(...bounds ?? [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
     case "uuid":
       return Uuid
     case "timestamptz":
@@ -58,7 +56,7 @@ export const listQuery = (table: Table, filters: ReadonlyArray<string>, search: 
     const value = facts.isSecret ? undefined : valueSchema(facts)
     if (value === undefined) throw new Error(`Table "${table.name}" cannot be filtered by "${name}".`)
     const description = facts.isList ? `Only rows whose ${name} has this entry.` : `Only rows of this ${name}.`
-    return [name, Schema.optional(value.annotate({ description }))] as const
+    return [name, Schema.optional(value.pipe(Schema.annotateEncoded({ description })))] as const
   })
   const description = `Only rows with this text in ${search.join(" or ")}, in capitals or not.`
   return {

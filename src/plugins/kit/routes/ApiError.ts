@@ -1,6 +1,7 @@
 import { Data, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiSchema } from "effect/http-api"
+import { ErrorMessage } from "../../../domain/platform/errors/ApiErrors.ts"
 
 /** What a client reads of an error of a plugin. */
 export interface ErrorAnswer {
@@ -70,5 +71,10 @@ export const answerOf = (error: ApiError): Effect.Effect<HttpServerResponse.Http
 
 /** The error as the document shows it. */
 export const errorSchema = ({ code, status }: DocumentedError) =>
-  Schema.Struct({ error: Schema.Struct({ code: Schema.Literal(code), message: Schema.String }) })
+  Schema.Struct({
+    error: Schema.Struct({
+      code: Schema.Literal(code).annotate({ description: "What went wrong, for programs." }),
+      message: ErrorMessage
+    }).annotate({ description: "Why the request was refused." })
+  })
     .pipe(HttpApiSchema.status(status))

@@ -4,6 +4,7 @@ import { Access, type AccessRule, judgedBy, open } from "../../../domain/platfor
 import { type Actor, holds, isAnonymous } from "../../../domain/platform/access/Actor.ts"
 import { Uuid } from "../../../domain/platform/ids/Id.ts"
 import { pageQuery } from "../../../domain/platform/paging/Paging.ts"
+import { NamedByAddress } from "../../../http/docs/OperationNames.ts"
 import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
 import { Errors, parseOptions } from "../../../http/middleware/Errors.ts"
@@ -203,9 +204,8 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
   const rule = ruleOf(route)
   const described = endpoint.annotateMerge(OpenApi.annotations({
     ...(route.summary === undefined ? {} : { summary: route.summary }),
-    ...(route.description === undefined ? {} : { description: route.description }),
-    identifier: nameOf(route).replace(/[^a-zA-Z0-9]+/g, "_")
-  }))
+    ...(route.description === undefined ? {} : { description: route.description })
+  })).annotateMerge(Context.make(NamedByAddress, { isList: route.isList }))
   const strict = route.strict === true ? described.annotateMerge(Context.make(StrictBody, true)) : described
   const repeated = route.repeatable === true ? strict.annotateMerge(Context.make(IdempotentChange, true)) : strict
   const rated = route.rate === undefined

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { about, type Hint } from "../../../domain/platform/hints/Hints.ts"
 
 /** Kinds of columns as PostgreSQL names them. */
 export type ColumnKind = "text" | "int4" | "int8" | "bool" | "uuid" | "timestamptz" | "jsonb" | "numeric" | "date"
@@ -43,6 +44,9 @@ export interface Facts {
   readonly form: string | undefined
   /** Of a decimal: how many digits it has, and how many of them after the point. */
   readonly digits: readonly [precision: number, scale: number] | undefined
+  /** What it holds, for the document. */
+  readonly about: string | undefined
+  readonly hint: Hint | undefined
 }
 
 /** The facts of a column that has nothing special. */
@@ -61,6 +65,8 @@ export const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
   isFew: false,
   form: undefined,
   digits: undefined,
+  about: undefined,
+  hint: undefined,
   ...rest
 })
 
@@ -76,6 +82,13 @@ const literal = (facts: Facts, value: string | number | boolean | object): strin
   }
   return `${quoted(typeof value === "object" ? JSON.stringify(value) : String(value))}::${sqlType(facts)}`
 }
+
+/** A schema as the document describes a column: in its words, and as the id of a row of the table that it refers to. */
+const described = <A, E>(schema: Schema.Codec<A, E>, { about: words, hint, reference }: Facts): Schema.Codec<A, E> =>
+  about(
+    words ?? (reference && `Id of one of the ${reference.table.replaceAll("_", " ")}.`),
+    reference === undefined ? hint : { ref: reference.table }
+  )(schema)
 
 /**
  * A column of a plugin's table: what the database keeps and what the API shows. Every column has a value unless it is
@@ -93,9 +106,9 @@ export class Column<A, E, Given extends boolean = true> {
     if (facts.isSecret && (facts.fallback ?? facts.uniqueness ?? facts.reference) !== undefined) {
       throw new Error("A secret has no default, is not unique and refers to nothing.")
     }
-    this.schema = schema
+    this.schema = described(schema, facts)
     this.facts = facts
-    this.sent = sent
+    this.sent = described(sent, facts)
   }
 
   /** May be null, which is what it is when an insert does not name it. */
@@ -106,6 +119,16 @@ export class Column<A, E, Given extends boolean = true> {
   /** What it is when an insert does not name it. */
   default(value: A & (string | number | boolean | object)): Column<A, E, false> {
     return new Column(this.schema, { ...this.facts, fallback: literal(this.facts, value) }, this.sent)
+  }
+
+  /** Says what it holds, where its name does not: the document shows it wherever the column is shown or sent. */
+  about(about: string, hint?: Hint): Column<A, E, Given> {
+    return new Column(this.schema, { ...this.facts, about, ...(hint && { hint }) }, this.sent)
+  }
+
+  /** An amount in minor units, of the row's `currency` unless it says in which other field the currency is. */
+  money(currency?: string): Column<A, E, Given> {
+    return new Column(this.schema, { ...this.facts, hint: { kind: "money", ...(currency && { currency }) } }, this.sent)
   }
 
   /** Kept and shown for people only: no code reads it. `test/architecture/PluginEffects.test.ts` refuses others without effect. */

@@ -1,8 +1,17 @@
 import { Schema } from "effect"
+import { money } from "../../../domain/platform/hints/Hints.ts"
 import { CustomerId, OrderId, Uuid, WarehouseId } from "../../../domain/platform/ids/Id.ts"
 import { TimeZone } from "../../../domain/platform/text/BusinessDate.ts"
 import { Email } from "../../../domain/platform/text/Email.ts"
-import { FreeText, objectUpTo, ofForm, ShopperObject, Text, upToBytes } from "../../../domain/platform/text/Storable.ts"
+import {
+  FreeText,
+  objectUpTo,
+  ofForm,
+  ShopperObject,
+  Text,
+  unsaid,
+  upToBytes
+} from "../../../domain/platform/text/Storable.ts"
 import { isDay, Moment, Time, Until } from "../../../domain/platform/text/Time.ts"
 import { Column, type CoreRecord, plain, SecretColumn } from "./Column.ts"
 
@@ -37,7 +46,8 @@ export const integerBetween = (minimum: number, maximum: number) =>
 
 /** An amount in minor units of some currency, also below zero; never a fraction. */
 export const amount = new Column(
-  Schema.Int.check(Schema.isBetween({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  Schema.Int.check(Schema.isBetween({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }))
+    .annotate(money),
   plain("int8")
 )
 
@@ -96,7 +106,7 @@ export const decimal = (precision: number, scale: number) => {
 export const date = new Column(
   Schema.String.annotate({ format: "date", examples: ["2026-11-25"] })
     .check(ofForm(/^\d{4}-\d{2}-\d{2}$/, "a day, such as 2026-11-25"))
-    .check(Schema.makeFilter((day: string) => isDay(day) || "is no day of the calendar")),
+    .check(Schema.makeFilter((day: string) => isDay(day) || "is no day of the calendar", unsaid)),
   plain("date")
 )
 

@@ -1,5 +1,6 @@
-import { Schema } from "effect"
-import { Uuid } from "../../../domain/platform/ids/Id.ts"
+import { Schema, String } from "effect"
+import { about } from "../../../domain/platform/hints/Hints.ts"
+import { OrganizationId, Uuid } from "../../../domain/platform/ids/Id.ts"
 import { Time } from "../../../domain/platform/text/Time.ts"
 import type { AnyColumn, Column } from "./Column.ts"
 import type { Listing } from "./Listing.ts"
@@ -127,12 +128,27 @@ export type SecretOf<T> = T extends Table<infer C, infer _> ? SecretsOf<C> & str
 export type ChangeOf<T> = T extends Table<infer C, infer _> ? { readonly [K in keyof C]?: Values<C>[K] | undefined }
   : never
 
-const added = { id: Uuid, createdAt: Time }
+/** The columns that every table gets. */
+export const addedTo = (name: string) => ({
+  id: Uuid.pipe(about(`Id of one of the ${name.replaceAll("_", " ")}.`, { ref: name })),
+  createdAt: Time
+})
 
-const schemasOf = (columns: Columns) =>
+export const addedToOrganization = (name: string) => ({
+  ...addedTo(name),
+  organizationId: OrganizationId,
+  updatedAt: Time
+})
+
+export const schemasOf = (columns: Columns) =>
   Object.fromEntries(
-    Object.entries(columns).filter(([, { facts }]) => !facts.isSecret).map(([name, { schema }]) => [name, schema])
+    Object.entries(columns).filter(([, { facts }]) => !facts.isSecret)
+      .map(([name, { schema }]) => [name, schema])
   )
+
+/** The document has each kind of row once: those of `gift_cards` are `GiftCardsRow`. */
+const rowOf = <const F extends Schema.Struct.Fields>(name: string, fields: F) =>
+  Schema.Struct(fields).annotate({ identifier: `${String.pascalCase(name)}Row` })
 
 const longest = 63
 
@@ -160,7 +176,7 @@ export const table = <const C extends Columns>(
   options: TableOptions<NameOf<C>> = {}
 ): Table<C, "organization"> => {
   check(name, columns)
-  const fields = { ...added, organizationId: Schema.String, ...schemasOf(columns), updatedAt: Time }
+  const fields = { ...addedToOrganization(name), ...schemasOf(columns) }
   return checkBounds(checkPersonal({
     name,
     kind: "organization",
@@ -168,7 +184,7 @@ export const table = <const C extends Columns>(
     parent: undefined,
     options,
     // The fields are made of the columns that the type is made of.
-    Row: Schema.Struct(fields) as Schema.Codec<unknown, unknown> as Schema.Codec<Row<C, "organization">, unknown>
+    Row: rowOf(name, fields) as Schema.Codec<unknown, unknown> as Schema.Codec<Row<C, "organization">, unknown>
   }))
 }
 
@@ -198,7 +214,7 @@ export const childOf = <const C extends Columns, const Key extends keyof C & str
     columns,
     parent: { table: parent, column },
     options,
-    Row: Schema.Struct({ ...added, ...schemasOf(columns) }) as Schema.Codec<unknown, unknown> as Schema.Codec<
+    Row: rowOf(name, { ...addedTo(name), ...schemasOf(columns) }) as Schema.Codec<unknown, unknown> as Schema.Codec<
       Row<C, "child">,
       unknown
     >

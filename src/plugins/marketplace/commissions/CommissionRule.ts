@@ -18,20 +18,20 @@ import { tiers, vendors } from "../vendors/Vendor.ts"
 /** What share of a sale the store keeps (contract, plugins §1.4): basis points, and amounts in minor units. */
 export const commissionRules = table("marketplace_commission_rules", {
   name: text,
-  type: oneOf(["category", "volume_tier", "vendor_tier", "promotional"]),
-  categorySlug: text.nullable,
+  type: oneOf(["category", "volume_tier", "vendor_tier", "promotional"]).about("What the rule depends on."),
+  categorySlug: text.nullable.about("Category it is for; null: every one."),
   vendorId: uuid.references(vendors).nullable,
-  vendorTier: oneOf(tiers).nullable,
-  minVolumeCents: amount.nullable,
-  maxVolumeCents: amount.nullable,
-  rateBps: integerBetween(0, 10_000),
+  vendorTier: oneOf(tiers).nullable.about("Tier it is for; null: every one."),
+  minVolumeCents: amount.nullable.about("Least sales of the month it is for."),
+  maxVolumeCents: amount.nullable.about("Most sales of the month it is for."),
+  rateBps: integerBetween(0, 10_000).about("Share of the marketplace in hundredths of a per cent."),
   /** On top of the share, for each line. */
-  fixedFeeCents: amount.default(0),
-  minFeeCents: amount.nullable,
-  maxFeeCents: amount.nullable,
+  fixedFeeCents: amount.default(0).about("Fee for each line beside the share."),
+  minFeeCents: amount.nullable.about("Least fee of a line."),
+  maxFeeCents: amount.nullable.about("Most fee of a line."),
   validFrom: timestamp.nullable,
   validUntil: timestamp.until.nullable,
-  priority: integer.default(0),
+  priority: integer.default(0).about("The highest of the rules that fit counts."),
   isActive: boolean.default(true)
 }, { indexes: [{ columns: ["isActive", "createdAt"] }], strict: true })
 

@@ -36,18 +36,18 @@ const Evidence = Schema.Struct({
 /** A quarrel between a buyer and a vendor about a sub-order (contract, plugins §1.2). */
 export const disputes = table("marketplace_disputes", {
   subOrderId: uuid.references(subOrders, "restrict"),
-  openedBy: text,
+  openedBy: text.about("`customer`, `vendor` or the user who opened it."),
   reason: oneOf(["item_not_received", "item_not_as_described", "defective", "wrong_item", "other"]),
-  description: longText.nullable,
+  description: longText.nullable.about("Words of the party that opened it."),
   status: oneOf(["vendor_response_pending", "platform_review", "escalated", "resolved"])
     .default("vendor_response_pending"),
-  resolution: oneOf(resolutions).nullable,
-  resolutionNotes: longText.nullable,
-  refundAmountCents: amount.nullable,
+  resolution: oneOf(resolutions).nullable.about("Decision of the marketplace."),
+  resolutionNotes: longText.nullable.about("Reasons of the decision."),
+  refundAmountCents: amount.nullable.about("Amount that the decision gives back."),
   refundId: idOf(RefundId).nullable,
-  evidence: jsonOf(Schema.Array(Evidence), 65_536).default([]),
-  resolvedBy: text.nullable,
-  deadlineAt: timestamp.nullable,
+  evidence: jsonOf(Schema.Array(Evidence), 65_536).default([]).about("Files and notes of both parties."),
+  resolvedBy: text.nullable.about("User who decided."),
+  deadlineAt: timestamp.nullable.about("When the next step is due."),
   openedAt: timestamp.defaultNow.forPeople,
   resolvedAt: timestamp.nullable
 }, {

@@ -11,9 +11,9 @@ const types = ["business_license", "tax_form", "bank_proof", "identity", "other"
 export const vendorDocuments = table("marketplace_vendor_documents", {
   vendorId: uuid.references(vendors),
   type: oneOf(types),
-  fileUrl: longText,
+  fileUrl: longText.about("Address of the file."),
   status: oneOf(["pending", "approved", "rejected"]).default("pending"),
-  reviewerNotes: longText.nullable,
+  reviewerNotes: longText.nullable.about("Remarks of the reviewer."),
   uploadedAt: timestamp.defaultNow.forPeople,
   reviewedAt: timestamp.nullable
 })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { Statement } from "effect/sql"
-import { type Database, rowsOf, statement } from "stoa/plugin"
+import { type Database, MinorUnits, rowsOf, statement } from "stoa/plugin"
 
 /**
  * The parts of a statement that say which entries may be paid out (contract, plugins §1.5), of the accounts that `of`
@@ -24,9 +24,9 @@ export const openEntries = (sql: Database, organization: string, of: Statement.F
 /** What a vendor is owed in a currency, minor units: what may be paid out now, and what waits. */
 export const CurrencyBalance = Schema.Struct({
   currency: Schema.String,
-  balanceCents: Schema.Int,
-  availableCents: Schema.Int,
-  heldCents: Schema.Int
+  balanceCents: MinorUnits,
+  availableCents: MinorUnits,
+  heldCents: MinorUnits
 })
 
 const balances = rowsOf(CurrencyBalance)

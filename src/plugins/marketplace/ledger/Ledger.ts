@@ -16,9 +16,9 @@ export const entryTypes = [
 export const vendorAccounts = table("marketplace_vendor_accounts", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
-  balanceCents: amount.default(0),
+  balanceCents: amount.default(0).about("Sum of all entries."),
   /** Number of the last entry. */
-  entryCount: integer.default(0)
+  entryCount: integer.default(0).about("Number of entries.")
 }, { unique: [{ columns: ["vendorId", "currency"] }], changeLog: false, counted: false })
 
 /** Entries of the ledger (contract, plugins §1.5). They are added and never changed, but for the payout that takes them. */
@@ -27,16 +27,18 @@ export const ledgerEntries = table("marketplace_vendor_balances", {
   currency: text,
   type: oneOf(entryTypes),
   /** Signed, minor units. */
-  amountCents: amount,
-  runningBalanceCents: amount,
+  amountCents: amount.about("Change of the balance; negative: a debit."),
+  runningBalanceCents: amount.about("Balance after the entry."),
   /** Place in the account, from 1. */
-  entryNumber: integer,
-  subOrderId: uuid.nullable,
-  referenceType: oneOf(["sub_order", "refund", "payout", "dispute", "return", "adjustment"]),
-  referenceId: uuid,
-  description: longText.nullable,
+  entryNumber: integer.about("Number of the entry within the account, from 1."),
+  subOrderId: uuid.nullable.about("Id of the sub-order it is about."),
+  referenceType: oneOf(["sub_order", "refund", "payout", "dispute", "return", "adjustment"]).about(
+    "Kind of record that made the entry."
+  ),
+  referenceId: uuid.about("Id of the record that made the entry."),
+  description: longText.nullable.about("Text for the vendor's statement."),
   /** The payout that took it; null: not paid out. */
-  payoutId: uuid.nullable
+  payoutId: uuid.nullable.about("Id of the payout that contains it.")
 }, {
   unique: [{ columns: ["vendorId", "currency", "entryNumber"] }],
   indexes: [
@@ -54,8 +56,8 @@ export const adjustments = table("marketplace_adjustments", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
   /** Signed, minor units. */
-  amountCents: amount,
-  reason: longText
+  amountCents: amount.about("Change of the balance; negative: a debit."),
+  reason: longText.about("Reason that the vendor reads.")
 }, {
   checks: { not_nothing: "amount_cents <> 0" }
 })

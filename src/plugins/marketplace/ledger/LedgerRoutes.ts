@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { CurrencyCode, FreeText, group, listOf } from "stoa/plugin"
+import { CurrencyCode, FreeText, group, listOf, MinorUnits } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
 import { ofVendor } from "../parties/VendorRows.ts"
@@ -12,7 +12,7 @@ import { post } from "./LedgerRepo.ts"
 const most = 100_000_000_000
 
 const NewAdjustment = Schema.Struct({
-  amountCents: Schema.Int.check(
+  amountCents: MinorUnits.check(
     Schema.isBetween({ minimum: -most, maximum: most }),
     Schema.makeFilter((amount: number) => amount !== 0 || "must not be 0")
   ).annotate({ description: "Signed, minor units." }),
@@ -57,7 +57,7 @@ const balanceOf = Effect.fn("Balances.of")(function*(vendorId: string) {
 })
 
 const Balance = Schema.Struct({
-  balanceCents: Schema.Int,
+  balanceCents: MinorUnits,
   ledger: Schema.Array(ledgerEntries.Row),
   balances: Schema.Array(CurrencyBalance)
 })

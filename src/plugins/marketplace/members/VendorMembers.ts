@@ -11,8 +11,8 @@ class PersonNotFound extends notFound("Person", "The store knows no such person.
 /** People who act for a vendor; a person acts for one. `VendorPortal.ts` says what a `role` may do. */
 export const vendorMembers = table("marketplace_vendor_members", {
   vendorId: uuid.references(vendors),
-  userId: text.unique(),
-  role: oneOf(vendorRoles).default("staff")
+  userId: text.unique().about("User who acts for the vendor."),
+  role: oneOf(vendorRoles).default("staff").about("What the user may do for the vendor.")
 })
 
 type Role = RowOf<typeof vendorMembers>["role"]

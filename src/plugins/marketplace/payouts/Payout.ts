@@ -6,6 +6,7 @@ import {
   jsonOf,
   longText,
   machine,
+  MinorUnits,
   oneOf,
   type RowOf,
   table,
@@ -18,7 +19,7 @@ import { vendors } from "../vendors/Vendor.ts"
 
 const Deduction = Schema.Struct({
   type: Schema.String,
-  amount: Schema.Int,
+  amount: MinorUnits,
   reference: Schema.optional(Schema.String)
 })
 
@@ -28,22 +29,22 @@ export const payouts = table("marketplace_vendor_payouts", {
   currency: text,
   amount,
   status: oneOf(["pending", "processing", "completed", "failed"]).default("pending"),
-  payoutMethod: text.nullable,
-  externalReference: longText.nullable,
-  periodStart: timestamp.nullable,
-  periodEnd: timestamp.nullable,
-  grossAmount: amount,
-  deductions: jsonOf(Schema.Array(Deduction), 65_536).default([]),
-  netAmount: amount,
+  payoutMethod: text.nullable.about("How the money is sent."),
+  externalReference: longText.nullable.about("Reference of the transfer at the bank or provider."),
+  periodStart: timestamp.nullable.about("First moment of the sales it pays."),
+  periodEnd: timestamp.nullable.about("Moment before which the sales were made."),
+  grossAmount: amount.about("Sales of the period."),
+  deductions: jsonOf(Schema.Array(Deduction), 65_536).default([]).about("Amounts that are taken off, by kind."),
+  netAmount: amount.about("Amount that is sent."),
   failedAt: timestamp.nullable,
-  failureReason: longText.nullable,
-  retryCount: integer.default(0),
+  failureReason: longText.nullable.about("Words of the provider."),
+  retryCount: integer.default(0).about("Number of repeats."),
   processedAt: timestamp.nullable,
   /** How often the adapter was asked for this try, and when it is asked (again); null: no more. */
-  attempts: integer.default(0),
-  dueAt: timestamp.nullable,
+  attempts: integer.default(0).about("Number of tries in total."),
+  dueAt: timestamp.nullable.about("When it is tried next."),
   /** Until then a process may be asking the adapter, and no other one decides the outcome. */
-  askedUntil: timestamp.nullable,
+  askedUntil: timestamp.nullable.about("Time until which the provider is asked for the outcome."),
   metadata: json.default({})
 }, {
   indexes: [{ columns: ["status", "dueAt"], where: "due_at is not null" }],
@@ -65,11 +66,11 @@ export const payout = machine(payouts, {
 /** For which period of its schedule a vendor was last looked at by `marketplace/run-payouts`: the period's first moment. */
 export const payoutPeriods = table("marketplace_payout_periods", {
   vendorId: uuid.references(vendors).unique(),
-  periodStart: timestamp
+  periodStart: timestamp.about("First moment of the sales it pays.")
 }, { changeLog: false, counted: false })
 
 /** What the taken entries of one type add up to, minor units. */
-export const TypeSum = Schema.Struct({ type: ledgerEntries.columns.type.schema, amount: Schema.Int })
+export const TypeSum = Schema.Struct({ type: ledgerEntries.columns.type.schema, amount: MinorUnits })
 export type TypeSum = typeof TypeSum.Type
 
 /**

@@ -1,5 +1,17 @@
 import { DateTime, Effect, Schema } from "effect"
-import { conflict, FreeText, group, invalid, listOf, newId, notFound, resource, Text, Uuid } from "stoa/plugin"
+import {
+  conflict,
+  FreeText,
+  group,
+  invalid,
+  listOf,
+  MinorUnits,
+  newId,
+  notFound,
+  resource,
+  Text,
+  Uuid
+} from "stoa/plugin"
 import type { Account } from "../ledger/Ledger.ts"
 import { lockAccount, post } from "../ledger/LedgerRepo.ts"
 import { inTransaction, Market } from "../Market.ts"
@@ -153,7 +165,7 @@ export const payoutRoutes = [
     permission,
     input: Schema.NullOr(RunRequest),
     success: Schema.Array(
-      Schema.Struct({ vendorId: Uuid, payoutId: Uuid, netAmount: Schema.Int, currency: Schema.String })
+      Schema.Struct({ vendorId: Uuid, payoutId: Uuid, netAmount: MinorUnits, currency: Schema.String })
     )
   }).handle(({ input }) => runPayouts(input ?? {})),
   g.post("/payouts/:id/retry", { ...admin, summary: "Send a failed payout again" })

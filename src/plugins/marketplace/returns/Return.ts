@@ -35,15 +35,15 @@ export const returns = table("marketplace_return_requests", {
     Schema.Array(Schema.Struct({ ...EntityUnits.fields, reason: Schema.optional(Schema.String) })),
     65_536
   )
-    .nullable,
-  refundAmountCents: amount.nullable,
+    .nullable.about("Units of lines that come back."),
+  refundAmountCents: amount.nullable.about("Amount that goes back."),
   refundId: idOf(RefundId).nullable,
   /** The return of the core that holds its units; null for returns from before there were any. */
-  coreReturnId: uuid.nullable.unique(),
-  vendorNotes: longText.nullable,
-  trackingNumber: text.nullable,
+  coreReturnId: uuid.nullable.unique().about("Id of the return of the order that it follows."),
+  vendorNotes: longText.nullable.about("Remarks of the vendor."),
+  trackingNumber: text.nullable.about("Number of the parcel that comes back."),
   /** When the vendor has to have answered. */
-  deadlineAt: timestamp.nullable,
+  deadlineAt: timestamp.nullable.about("When the vendor has to have decided."),
   requestedAt: timestamp.defaultNow.forPeople,
   resolvedAt: timestamp.nullable
 }, {

@@ -33,11 +33,11 @@ export const reviews = table("marketplace_vendor_reviews", {
   vendorId: uuid.references(vendors),
   customerId: idOf(CustomerId).nullable,
   orderId: idOf(OrderId).nullable,
-  rating: integerBetween(1, 5),
+  rating: integerBetween(1, 5).about("Stars, 1 to 5."),
   title: text.nullable,
   body: longText.nullable,
   status: oneOf(["pending", "published", "hidden", "flagged"]).default("published"),
-  vendorResponse: longText.nullable,
+  vendorResponse: longText.nullable.about("Answer of the vendor."),
   vendorRespondedAt: timestamp.nullable
 }, {
   unique: [

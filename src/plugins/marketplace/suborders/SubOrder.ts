@@ -31,14 +31,14 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
   status: oneOf(["pending", "confirmed", "processing", "shipped", "delivered", "cancelled"]).default("pending"),
-  subtotal: amount,
-  commissionAmount: amount,
-  payoutAmount: amount,
+  subtotal: amount.about("Lines of the vendor."),
+  commissionAmount: amount.about("Share of the marketplace."),
+  payoutAmount: amount.about("Amount that the vendor gets."),
   /** Of `subtotal`, what customers got back. */
-  refundedAmount: amount.default(0),
+  refundedAmount: amount.default(0).about("Amount that was given back."),
   trackingNumber: text.nullable,
   trackingUrl: text.nullable,
-  carrier: text.nullable,
+  carrier: text.nullable.about("Carrier of the parcel."),
   /** Its parcel among the fulfillments of the order; null until something of it was sent by its vendor. */
   fulfillmentId: idOf(FulfillmentId).nullable,
   fulfillmentStatus: oneOf(["unfulfilled", "fulfilled"]).default("unfulfilled"),
@@ -46,15 +46,17 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   shippedAt: timestamp.nullable,
   deliveredAt: timestamp.nullable,
   cancelledAt: timestamp.nullable,
-  cancellationReason: longText.nullable,
-  vendorNotes: longText.nullable,
+  cancellationReason: longText.nullable.about("Why it was cancelled."),
+  vendorNotes: longText.nullable.about("Remarks of the vendor."),
   /** From when its money may be paid out; null until it is delivered. */
-  availableAt: timestamp.nullable,
+  availableAt: timestamp.nullable.about("When the money can be paid out."),
   /** A dispute is open: nothing of it is paid out. */
-  onHold: boolean.default(false),
-  externalOrderId: text.nullable.forPeople,
-  externalOrderUrl: text.nullable.forPeople,
-  externalSyncStatus: oneOf(["pending", "synced", "failed"]).default("pending").forPeople,
+  onHold: boolean.default(false).about("True: a dispute keeps the money back."),
+  externalOrderId: text.nullable.forPeople.about("Id of the order in the shop of the vendor."),
+  externalOrderUrl: text.nullable.forPeople.about("Address of the order in the shop of the vendor."),
+  externalSyncStatus: oneOf(["pending", "synced", "failed"]).default("pending").forPeople.about(
+    "State of the transfer to the shop of the vendor."
+  ),
   metadata: json.default({})
 }, {
   unique: [{ columns: ["orderId", "vendorId"] }],
@@ -74,7 +76,7 @@ export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_o
   quantity: integer,
   /** What was charged for it, after its discounts and without tax, minor units. */
   totalPrice: amount,
-  refundedAmount: amount.default(0),
+  refundedAmount: amount.default(0).about("Amount that was given back."),
   /** What its commission was agreed to be when it was sold (`CommissionTerms`); null: no rule, the vendor's own rate. */
   ruleId: uuid.nullable,
   rateBps: integerBetween(0, 10_000),
@@ -82,7 +84,7 @@ export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_o
   minFeeCents: amount.nullable,
   maxFeeCents: amount.nullable,
   /** Of the whole line, before refunds. */
-  commissionAmount: amount
+  commissionAmount: amount.about("Share of the marketplace.")
 }, { indexes: [{ columns: ["subOrderId"] }], changeLog: false })
 
 const { createdAt: _, subOrderId: __, ...lineFields } = fieldsOf(subOrderLines)

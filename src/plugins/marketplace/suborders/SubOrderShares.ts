@@ -1,13 +1,13 @@
 import { Effect, Schema } from "effect"
-import { allocate, OrderLineId } from "stoa/plugin"
+import { allocate, MinorUnits, OrderLineId } from "stoa/plugin"
 import { commissionOf, type CommissionTerms, shareOf } from "../commissions/CommissionTerms.ts"
 
 /** A line of an order as it is by now; amounts in minor units of the order's currency. */
 export const FulfillableLine = Schema.Struct({
   id: OrderLineId,
-  totalPrice: Schema.Int,
-  discountAmount: Schema.Int,
-  taxAmount: Schema.Int,
+  totalPrice: MinorUnits,
+  discountAmount: MinorUnits,
+  taxAmount: MinorUnits,
   /** Given back by refunds that name it, on its way or arrived. */
   givenBack: Schema.Int
 })
@@ -17,7 +17,7 @@ type FulfillableLine = typeof FulfillableLine.Type
 export const SoldOrder = Schema.Struct({
   /** Prices contain the tax. */
   taxIncluded: Schema.Boolean,
-  shippingTotal: Schema.Int,
+  shippingTotal: MinorUnits,
   /** Null while nothing was taken. */
   captured: Schema.NullOr(Schema.Int),
   /** Given back in all, on its way or arrived; and of it what refunds name as shipping. */

@@ -31,34 +31,44 @@ export const payoutSchedules = ["daily", "weekly", "biweekly", "monthly", "manua
 /** Who sells through the store (contract, plugins §1.1). */
 export const vendors = table("marketplace_vendors", {
   name: text,
-  slug: text.unique(),
+  slug: text.unique().about("Part of the address of the vendor's page."),
   email: email.nullable,
   description: longText.nullable,
-  logoUrl: longText.nullable,
-  bannerUrl: longText.nullable,
-  contactPhone: text.nullable.forPeople,
-  taxId: text.nullable.forPeople,
-  businessAddress: json.nullable,
+  logoUrl: longText.nullable.about("Address of the logo."),
+  bannerUrl: longText.nullable.about("Address of the banner."),
+  contactPhone: text.nullable.forPeople.about("Phone for the marketplace."),
+  taxId: text.nullable.forPeople.about("Number at the tax office."),
+  businessAddress: json.nullable.about("Address of the business."),
   /** When its bank account was given last: the account itself is shown nowhere, and who changed it the audit trail tells. */
   bankAccountChangedAt: timestamp.nullable,
   status: oneOf(["pending", "approved", "suspended", "rejected"]).default("pending"),
-  verificationStatus: oneOf(["unverified", "documents_submitted", "verified", "rejected"]).default("unverified"),
-  rejectionReason: longText.nullable,
-  suspensionReason: longText.nullable,
+  verificationStatus: oneOf(["unverified", "documents_submitted", "verified", "rejected"]).default("unverified").about(
+    "State of the check of its documents."
+  ),
+  rejectionReason: longText.nullable.about("Why it was rejected."),
+  suspensionReason: longText.nullable.about("Why it was suspended."),
   suspendedAt: timestamp.nullable,
-  approvedCategories: jsonOf(Schema.Array(Schema.String), 16_384).nullable,
-  tier: oneOf(tiers).default("standard"),
+  approvedCategories: jsonOf(Schema.Array(Schema.String), 16_384).nullable.about(
+    "Slugs of categories in which it may sell; null: all."
+  ),
+  tier: oneOf(tiers).default("standard").about("Level of the vendor, on which commissions can depend."),
   /** 0 to 100; `marketplace/score-vendors` computes it. */
-  performanceScore: integerBetween(0, 100).default(100),
-  commissionRateBps: integerBetween(0, 10_000).default(1000),
-  payoutSchedule: oneOf(payoutSchedules).default("weekly"),
-  payoutMinimumCents: amount.default(5000),
-  holdbackDays: integerBetween(0, 365).default(7),
+  performanceScore: integerBetween(0, 100).default(100).about(
+    "0 to 100, from its shipments, cancellations and disputes."
+  ),
+  commissionRateBps: integerBetween(0, 10_000).default(1000).about(
+    "Share of the marketplace where no rule fits, in hundredths of a per cent."
+  ),
+  payoutSchedule: oneOf(payoutSchedules).default("weekly").about("How often it is paid."),
+  payoutMinimumCents: amount.default(5000).about("Least balance that is paid out."),
+  holdbackDays: integerBetween(0, 365).default(7).about("Days after delivery before money can be paid out."),
   metadata: json.default({}),
-  storeConnectionProvider: oneOf(["shopify", "woocommerce"]).nullable.forPeople,
-  storeConnectionUrl: longText.nullable,
+  storeConnectionProvider: oneOf(["shopify", "woocommerce"]).nullable.forPeople.about("System of the vendor's shop."),
+  storeConnectionUrl: longText.nullable.about("Address of the vendor's shop."),
   lastSyncAt: timestamp.nullable.forPeople,
-  syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected").forPeople
+  syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected").forPeople.about(
+    "State of the connection to the vendor's shop."
+  )
 })
 
 /** Fields of a vendor that no response shows: the bank account, and keys of the vendor's shop. */

@@ -1,0 +1,108 @@
+import { assert, describe, it } from "vitest"
+import { hintKey } from "../../src/domain/platform/hints/Hints.ts"
+import { isObject, type Json, type JsonObject, list } from "../../src/http/openapi/Json.ts"
+import { objectsOf } from "./Validators.ts"
+import { entriesOf, whole30 } from "./WholeDocument.ts"
+
+interface Property {
+  /** `Order.grandTotal` */
+  readonly place: string
+  readonly name: string
+  readonly schema: JsonObject
+}
+
+const properties: ReadonlyArray<Property> = objectsOf(whole30).flatMap(([path, object]) =>
+  path.endsWith("/example") || !isObject(object["properties"])
+    ? []
+    : entriesOf(object["properties"]).flatMap(([name, schema]) =>
+      isObject(schema) ? [{ place: `${path.replace("#/components/schemas/", "")}.${name}`, name, schema }] : []
+    )
+)
+
+const component = (reference: string): Json | undefined =>
+  Object.fromEntries(entriesOf(isObject(whole30["components"]) ? whole30["components"]["schemas"] : {}))[
+    reference.replace("#/components/schemas/", "")
+  ]
+
+/** Whether a schema, or the component that it refers to, is described. */
+const isDescribed = (schema: Json | undefined): boolean =>
+  isObject(schema) && (
+    typeof schema["description"] === "string" ||
+    typeof schema["$ref"] === "string" && isDescribed(component(schema["$ref"])) ||
+    list(schema["allOf"]).some(isDescribed)
+  )
+
+const kindOf = ({ schema }: Property): Json | undefined =>
+  isObject(schema[hintKey]) ? schema[hintKey]["kind"] : undefined
+
+/** Names that mean an amount wherever a whole number has them, and those that count or weigh other things. */
+const isMoneyName = (name: string): boolean =>
+  /(amount|price|cost|fee|subtotal|discount|balance|spend|cents|tip|freight|duty|(grand|tax|shipping|discount)Total)$/i
+    .test(name)
+const others = ["InventoryAdjustment.amount", "AuthApiKey.refillAmount", "AuthApiKeyWithKey.refillAmount"]
+
+/** Fields without a description whose name says all, or nearly. A field that is added has one: the limit only falls. */
+const limit = 2_540
+
+describe("the fields of the document", () => {
+  it("that are amounts say in which currency they are, in minor units", () => {
+    const amounts = properties.filter((one) => kindOf(one) === "money")
+    assert.isAbove(amounts.length, 300)
+    assert.deepStrictEqual(
+      amounts.filter(({ schema }) => !/minor units/i.test(String(schema["description"]))).map(({ place }) => place),
+      []
+    )
+    const unmarked = properties.filter((one) =>
+      one.schema["type"] === "integer" && isMoneyName(one.name) && kindOf(one) !== "money" &&
+      !others.includes(one.place)
+    )
+    assert.deepStrictEqual(unmarked.map(({ place }) => place), [])
+  })
+
+  it("that are moments have their format and say how they are written", () => {
+    const moments = properties.filter(({ name, schema }) =>
+      schema["type"] === "string" && /(At|Until|timestamp)$/.test(name)
+    )
+    assert.isAbove(moments.length, 300)
+    const wrong = moments.filter(({ schema }) =>
+      !["date-time", "date"].includes(String(schema["format"])) || !isDescribed(schema)
+    )
+    assert.deepStrictEqual(wrong.map(({ place }) => place), [])
+  })
+
+  it("have 64 bits where their bounds need them", () => {
+    const bare = objectsOf(whole30).filter(([, { enum: values, format, maximum, type }]) =>
+      type === "integer" && values === undefined && format !== (Number(maximum) <= 2_147_483_647 ? "int32" : "int64")
+    )
+    assert.deepStrictEqual(
+      bare.filter(([, { minimum }]) => Number(minimum) >= -2_147_483_648).map(([path]) => path),
+      []
+    )
+  })
+
+  it("are described where their name does not say what they are", () => {
+    const left = properties.filter(({ schema }) => !isDescribed(schema))
+    assert.isAtMost(left.length, limit, "describe new fields at their column or schema (`about`)")
+    assert.isAbove(left.length, limit - 50, "lower the limit")
+  })
+
+  it("never are a null by name: generators of other languages stumble over it", () => {
+    assert.deepStrictEqual(objectsOf(whole30).filter(([, schema]) => JSON.stringify(schema["enum"]) === "[null]"), [])
+  })
+})
+
+describe("the parameters of the document", () => {
+  it("have the types that clients write", () => {
+    const found = objectsOf(whole30["paths"] ?? null).filter(([, one]) => one["in"] === "query")
+    const typeOf = ([, { schema }]: readonly [string, JsonObject]) => isObject(schema) ? schema["type"] : undefined
+    const named = (pattern: RegExp) => found.filter(([, { name }]) => pattern.test(String(name)))
+    for (const name of [/^page$/, /^(limit|width|depth)$/]) {
+      assert.deepStrictEqual(named(name).filter((one) => typeOf(one) !== "integer"), [], String(name))
+    }
+    const flags = named(
+      /^(is[A-Z]\w*|includeArchived|descendants|fallback|signed|dryRun|pictures|metadataReplace|unread)$/
+    )
+    assert.isAbove(flags.length, 20)
+    assert.deepStrictEqual(flags.filter((one) => typeOf(one) !== "boolean"), [])
+  })
+})
