@@ -43,6 +43,24 @@ withApp("the document as clients read it", (it) => {
       assert.strictEqual((yield* api("GET", "/api/doc")).at("info.version"), health.text("version"))
     }))
 
+  it.effect("comes in OpenAPI 3.1 too, and in no other version", () =>
+    Effect.gen(function*() {
+      const [usual, in30, in31] = yield* Effect.all([
+        api("GET", "/api/doc"),
+        api("GET", "/api/doc?version=3.0"),
+        api("GET", "/api/doc?version=3.1")
+      ])
+      assert.deepStrictEqual([usual.text("openapi"), in31.text("openapi")], ["3.0.3", "3.1.0"])
+      assert.strictEqual(in30.headers.get("etag"), usual.headers.get("etag"))
+      const etag = in31.headers.get("etag") ?? ""
+      assert.notStrictEqual(etag, usual.headers.get("etag"))
+      const again = yield* api("GET", "/api/doc?version=3.1", { headers: { "if-none-match": etag } })
+      assert.strictEqual(again.status, 304)
+      const unknown = yield* api("GET", "/api/doc?version=4")
+      assert.strictEqual(unknown.status, 422)
+      assert.strictEqual(unknown.text("error.message"), "query.version must be 3.0 or 3.1.")
+    }))
+
   it.effect("is what the explorer shows, credentials included", () =>
     Effect.gen(function*() {
       const document = yield* api("GET", "/api/doc")

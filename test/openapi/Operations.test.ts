@@ -2,7 +2,7 @@ import { assert, describe, expect, it } from "vitest"
 import { hintKey } from "../../src/domain/platform/hints/Hints.ts"
 import { operationNames } from "../../src/http/docs/OperationNames.ts"
 import { isObject, list } from "../../src/http/openapi/Json.ts"
-import { complaints, lintErrors, objectsOf } from "./Validators.ts"
+import { complaints, objectsOf } from "./Validators.ts"
 import { operationsIn, whole30, whole31 } from "./WholeDocument.ts"
 
 const operations = operationsIn(whole30)
@@ -24,7 +24,7 @@ describe("the operations of the document", () => {
     assert.strictEqual(said.get("GET /api/me/profile"), "signed-in")
     assert.strictEqual(said.get("POST /api/catalog/entities"), "catalog:create")
     assert.strictEqual(said.get("POST /api/customers"), "customers:read & customers:create")
-    assert.strictEqual(said.get("POST /api/procurement/suppliers"), "procurement:write")
+    assert.strictEqual(said.get("POST /api/procurement/suppliers"), "procurement:admin")
   })
 
   it("have tags, each in one group", () => {
@@ -48,8 +48,7 @@ describe("the operations of the document", () => {
   it("are valid OpenAPI 3.0 and 3.1 with all plugins", async () => {
     assert.deepStrictEqual(await complaints(whole30), [])
     assert.deepStrictEqual(await complaints(whole31), [])
-    assert.deepStrictEqual(await lintErrors(whole31), [])
-  }, 60_000)
+  }, 240_000)
 })
 
 describe("the name of an operation of a plugin", () => {

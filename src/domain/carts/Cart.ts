@@ -2,6 +2,7 @@ import { Result, Schema, Struct } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { type Actor, holds, servesGuests } from "../platform/access/Actor.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { CartId, CartLineId, CustomerId, OrganizationId } from "../platform/ids/Id.ts"
 import { Amount, Currency, CurrencyCode } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
@@ -19,7 +20,7 @@ export const CartLine = Schema.Struct({
   id: CartLineId,
   cartId: CartId,
   ...ChosenLine.fields,
-  unitPriceSnapshot: Amount,
+  unitPriceSnapshot: Amount.pipe(about("Price of a unit when it was added.")),
   currency: Currency,
   addedAt: Time
 }).annotate({ identifier: "CartLine" })
@@ -31,9 +32,9 @@ const fields = {
   id: CartId,
   organizationId: OrganizationId,
   customerId: Schema.NullOr(CustomerId),
-  status: CartStatus,
+  status: CartStatus.pipe(about("`checking_out` while a checkout has it, `checked_out` once it is an order.")),
   currency: Currency,
-  email: Schema.NullOr(Schema.String),
+  email: Schema.NullOr(Schema.String).pipe(about("Address of the buyer.")),
   metadata: Metadata,
   expiresAt: Time,
   createdAt: Time,
@@ -46,24 +47,34 @@ export const Cart = Schema.Struct({ ...fields, ...ShownChoices.fields, lineItems
 export type Cart = typeof Cart.Type
 
 /** The new secret of a cart; the one before opens it no more. */
-export const ReplacedSecret = Schema.Struct({ id: CartId, secret: Schema.String }).annotate({
+export const ReplacedSecret = Schema.Struct({
+  id: CartId,
+  secret: Schema.String.pipe(about("Opens the cart for a guest, in `x-cart-secret`."))
+}).annotate({
   identifier: "ReplacedSecret"
 })
 
 /** A new cart. Only this response has the secret, which a guest sends in `x-cart-secret`. */
-export const CreatedCart = Schema.Struct({ ...fields, ...ShownChoices.fields, secret: Schema.String })
+export const CreatedCart = Schema.Struct({
+  ...fields,
+  ...ShownChoices.fields,
+  secret: Schema.String.pipe(about("Opens the cart for a guest, in `x-cart-secret`."))
+})
   .annotate({ identifier: "CreatedCart" })
 
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
   customerId: maybe(CustomerId),
-  email: maybe(Email),
+  email: maybe(Email).pipe(about("Address of the buyer.")),
   ...sentChoices
 })
 export type NewCart = typeof NewCart.Type
 
 /** The client's price counts only when the store resolves none. */
-export const NewCartLine = Schema.Struct({ ...SentLine.fields, unitPriceSnapshot: Schema.optional(Amount) })
+export const NewCartLine = Schema.Struct({
+  ...SentLine.fields,
+  unitPriceSnapshot: Schema.optional(Amount).pipe(about("Price of a unit when it was added."))
+})
 export type NewCartLine = typeof NewCartLine.Type
 
 /** Absent fields stay. The metadata identifies the line and never changes. */
@@ -132,8 +143,10 @@ export type CartWrite = typeof CartWrite.Type
 
 export const Reorder = Schema.Struct({
   cartId: CartId,
-  itemsAdded: Schema.Int,
-  itemsFailed: Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))
+  itemsAdded: Schema.Int.pipe(about("Number of lines that were added.")),
+  itemsFailed: Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String })).pipe(
+    about("Lines that could not be added.")
+  )
 }).annotate({ identifier: "Reorder" })
 
 export class CartNotFound extends notFound("Cart", "Cart not found.") {}

@@ -1,4 +1,5 @@
 import { Effect, Equal, Schema, Struct } from "effect"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, VariantId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
@@ -27,7 +28,7 @@ export const ShownItem = Schema.Struct({
     examples: [[{ name: "Size", value: "M" }, { name: "Colour", value: "navy" }]]
   }),
   sku: Schema.NullOr(Schema.String),
-  slug: orNull(Schema.String),
+  slug: orNull(Schema.String).pipe(about("Part of the address of its page.")),
   image: orNull(LineImage)
 })
 
@@ -43,7 +44,7 @@ export const ListPrice = orNull(Amount).annotate({
  */
 export const Line = Schema.Struct({
   entityId: EntityId,
-  entityType: Schema.String,
+  entityType: Schema.String.pipe(about("Type of the entity, such as product.")),
   variantId: Schema.NullOr(VariantId),
   ...ShownItem.fields,
   listPrice: ListPrice,

@@ -1,5 +1,6 @@
 import { Schema, SchemaGetter } from "effect"
 import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, OrganizationId, TaxClassId, Uuid } from "../platform/ids/Id.ts"
 import { AnyJson, keyText, Metadata, StorableObject, Wording } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -38,12 +39,12 @@ export const ShownTaxClassId = Schema.NullOr(TaxClassId).annotate({
 export const CatalogEntity = Schema.Struct({
   id: EntityId,
   organizationId: OrganizationId,
-  sourceStoreId: Schema.NullOr(Schema.String),
+  sourceStoreId: Schema.NullOr(Schema.String).pipe(about("Connected store it comes from.")),
   type: Schema.String,
   slug: Schema.String,
   status: EntityStatus,
-  isVisible: Schema.Boolean,
-  taxClass: Schema.NullOr(Schema.String),
+  isVisible: Schema.Boolean.pipe(about("Shoppers see it when it is active.")),
+  taxClass: Schema.NullOr(Schema.String).pipe(about("Code of its tax class.")),
   taxClassId: ShownTaxClassId,
   ...stockPolicy,
   metadata: Metadata,
@@ -112,7 +113,7 @@ export const TaxClass = keyText(100).annotate({
 
 /** Null: no class. */
 export const taxClassInput = {
-  taxClass: Schema.optional(Schema.NullOr(TaxClass)),
+  taxClass: Schema.optional(Schema.NullOr(TaxClass)).pipe(about("Code of its tax class.")),
   taxClassId: Schema.optional(Schema.NullOr(TaxClass.annotate({
     description: "The same. It wins over taxClass, unless it is the class that the goods have already."
   })))
@@ -170,7 +171,7 @@ export const EntityChange = Schema.Struct({
   slug: Schema.optional(Slug),
   status: Schema.optional(EntityStatus),
   metadata: Schema.optional(StorableObject),
-  isVisible: Schema.optional(Schema.Boolean),
+  isVisible: Schema.optional(Schema.Boolean).pipe(about("Shoppers see it when it is active.")),
   ...taxClassInput,
   ...stockPolicyInput,
   customFields: CustomFields

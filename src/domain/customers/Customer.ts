@@ -8,6 +8,7 @@ import {
 } from "../platform/addresses/PostalAddress.ts"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
 import type { Change } from "../platform/events/Event.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { AddressId, CustomerId, OrganizationId } from "../platform/ids/Id.ts"
 import { Email } from "../platform/text/Email.ts"
 import { maybe, over } from "../platform/text/Fields.ts"
@@ -22,12 +23,12 @@ import { changedExemption, SentTaxExemption, TaxExemption } from "./TaxExemption
 export const Customer = Schema.Struct({
   id: CustomerId,
   organizationId: OrganizationId,
-  userId: Schema.NullOr(Schema.String),
+  userId: Schema.NullOr(Schema.String).pipe(about("User who signs in; null for a walk-in.")),
   email: Schema.NullOr(Schema.String),
   phone: Schema.NullOr(Schema.String),
   firstName: Schema.NullOr(Schema.String),
   lastName: Schema.NullOr(Schema.String),
-  groupIds: Schema.Array(Schema.String),
+  groupIds: Schema.Array(Schema.String).pipe(about("Groups the customer is in.")),
   taxExemption: Schema.NullOr(TaxExemption).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Metadata,
   createdAt: Time,
@@ -56,7 +57,11 @@ export const CustomerChange = Schema.Struct({ ...own, email: maybe(Email), taxEx
 export type CustomerChange = typeof CustomerChange.Type
 
 /** Without `userId` they are a walk-in without a login (contract, platform §8). */
-export const NewCustomer = Schema.Struct({ ...own, email: maybe(Email), userId: maybe(keyText(255)) })
+export const NewCustomer = Schema.Struct({
+  ...own,
+  email: maybe(Email),
+  userId: maybe(keyText(255)).pipe(about("User who signs in; null for a walk-in."))
+})
   .annotate({ identifier: "NewCustomer" })
 export type NewCustomer = typeof NewCustomer.Type
 
@@ -135,7 +140,7 @@ export const Address = Schema.Struct({
   id: AddressId,
   customerId: CustomerId,
   type: AddressType,
-  isDefault: Schema.Boolean,
+  isDefault: Schema.Boolean.pipe(about("Used unless another is chosen.")),
   firstName: Schema.String,
   lastName: Schema.String,
   line1: Schema.String,
@@ -154,7 +159,10 @@ export const Address = Schema.Struct({
 }).annotate({ identifier: "Address" })
 export type Address = typeof Address.Type
 
-const place = { type: AddressType, isDefault: Schema.optional(Schema.Boolean) }
+const place = {
+  type: AddressType,
+  isDefault: Schema.optional(Schema.Boolean).pipe(about("Used unless another is chosen."))
+}
 
 const isNamed = ({ firstName, lastName, name }: Pick<PostalAddress, "firstName" | "lastName" | "name">) =>
   Boolean(name?.trim() || (firstName?.trim() && lastName?.trim())) ||

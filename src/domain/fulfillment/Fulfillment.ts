@@ -1,6 +1,7 @@
 import { Duration, Schema, Struct } from "effect"
 import { ShownItem } from "../carts/Line.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { CustomerId, EntityId, FulfillmentId, newId, OrderId, OrderLineId } from "../platform/ids/Id.ts"
 import { maybe, Units } from "../platform/text/Fields.ts"
 import { keyText, Remark, StorableObject, Text } from "../platform/text/Storable.ts"
@@ -29,10 +30,10 @@ export const FulfillmentLine = Schema.Struct({
 
 /** Fields of digital goods, stored in the row's metadata under these names. */
 export const DigitalGrant = Schema.Struct({
-  downloadUrl: Schema.optionalKey(Schema.String),
+  downloadUrl: Schema.optionalKey(Schema.String).pipe(about("Signed address of the file.")),
   downloadExpiresAt: Schema.optionalKey(TimeText),
-  maxDownloads: Schema.optionalKey(Schema.Int),
-  downloadCount: Schema.optionalKey(Schema.Int),
+  maxDownloads: Schema.optionalKey(Schema.Int).pipe(about("Times it can be fetched.")),
+  downloadCount: Schema.optionalKey(Schema.Int).pipe(about("Times it was fetched.")),
   grantedAt: Schema.optionalKey(TimeText),
   expiresAt: Schema.optionalKey(TimeText),
   isActive: Schema.optionalKey(Schema.Boolean)
@@ -49,9 +50,9 @@ export const Fulfillment = Schema.Struct({
   type: FulfillmentType,
   status: FulfillmentStatus,
   lineItems: Schema.Array(FulfillmentLine),
-  carrier: Schema.optionalKey(Schema.String),
-  trackingNumber: Schema.optionalKey(Schema.String),
-  trackingUrl: Schema.optionalKey(Schema.String),
+  carrier: Schema.optionalKey(Schema.String).pipe(about("Carrier of the parcel.")),
+  trackingNumber: Schema.optionalKey(Schema.String).pipe(about("Number of the parcel.")),
+  trackingUrl: Schema.optionalKey(Schema.String).pipe(about("Page that follows the parcel.")),
   estimatedDelivery: Schema.optionalKey(Time),
   shippedAt: Schema.optionalKey(Time),
   deliveredAt: Schema.optionalKey(Time),
@@ -83,9 +84,9 @@ const TrackingUrl = keyText(2_000).check(
 )
 
 const tracking = {
-  carrier: maybe(Text),
-  trackingNumber: maybe(Text),
-  trackingUrl: maybe(TrackingUrl),
+  carrier: maybe(Text).pipe(about("Carrier of the parcel.")),
+  trackingNumber: maybe(Text).pipe(about("Number of the parcel.")),
+  trackingUrl: maybe(TrackingUrl).pipe(about("Page that follows the parcel.")),
   estimatedDelivery: maybe(Moment)
 }
 
@@ -116,9 +117,9 @@ export type ShipmentChange = typeof ShipmentChange.Type
 export const Tracking = Schema.Struct({
   fulfillmentId: FulfillmentId,
   status: Schema.Literals(["pending", "processing", "shipped", "delivered", "cancelled", "failed"]),
-  carrier: Schema.NullOr(Schema.String),
-  trackingNumber: Schema.NullOr(Schema.String),
-  trackingUrl: Schema.NullOr(Schema.String),
+  carrier: Schema.NullOr(Schema.String).pipe(about("Carrier of the parcel.")),
+  trackingNumber: Schema.NullOr(Schema.String).pipe(about("Number of the parcel.")),
+  trackingUrl: Schema.NullOr(Schema.String).pipe(about("Page that follows the parcel.")),
   estimatedDelivery: Schema.NullOr(Time),
   shippedAt: Schema.NullOr(Time),
   deliveredAt: Schema.NullOr(Time),
@@ -186,7 +187,7 @@ export const digitalFulfillments = (order: Order, now: Date): ReadonlyArray<Fulf
 export const Download = Schema.Struct({
   lineItemId: OrderLineId,
   ...Struct.pick(ShownItem.fields, ["title", "variantTitle"]),
-  downloadUrl: Schema.NullOr(Schema.String),
+  downloadUrl: Schema.NullOr(Schema.String).pipe(about("Signed address of the file.")),
   downloadsRemaining: Schema.Int,
   expiresAt: Schema.NullOr(Time)
 }).annotate({ identifier: "Download" })

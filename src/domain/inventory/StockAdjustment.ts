@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, VariantId, WarehouseId } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, ShortText, Text } from "../platform/text/Storable.ts"
@@ -27,14 +28,14 @@ export const AdjustStock = Schema.Struct({
   variantId: maybe(VariantId),
   warehouseId: maybe(WarehouseId),
   type: Schema.optional(AdjustmentType),
-  quantity: Schema.optional(Schema.Int),
-  adjustment: Schema.optional(Schema.Int),
-  mode: Schema.optional(AdjustmentMode),
-  amount: Schema.optional(Schema.Int),
+  quantity: Schema.optional(Schema.Int).pipe(about("Units, with `type`.")),
+  adjustment: Schema.optional(Schema.Int).pipe(about("Signed change of units.")),
+  mode: Schema.optional(AdjustmentMode).pipe(about("What `amount` does.")),
+  amount: Schema.optional(Schema.Int).pipe(about("Units, with `mode`.")),
   reason: maybe(FreeText.check(Schema.isMaxLength(2000))),
-  performedBy: maybe(ShortText),
-  referenceType: maybe(ShortText),
-  referenceId: maybe(ShortText),
+  performedBy: maybe(ShortText).pipe(about("Name for the movement; default: the caller.")),
+  referenceType: maybe(ShortText).pipe(about("Kind of record that is the reason.")),
+  referenceId: maybe(ShortText).pipe(about("Id of the record that is the reason.")),
   ...levelSettings
 }).annotate({ identifier: "InventoryAdjustment" })
 export type AdjustStock = typeof AdjustStock.Type
@@ -44,9 +45,9 @@ export const ManualStock = Schema.Struct({
   entityId: EntityId,
   variantId: maybe(VariantId),
   warehouseId: maybe(WarehouseId),
-  quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })),
+  quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })).pipe(about("Units, with `type`.")),
   orderId: Text,
-  performedBy: maybe(Text)
+  performedBy: maybe(Text).pipe(about("Name for the movement; default: the caller."))
 }).annotate({ identifier: "InventoryReservation" })
 export type ManualStock = typeof ManualStock.Type
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { PostalAddress } from "../platform/addresses/PostalAddress.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, OrganizationId, StockLevelId, Uuid, VariantId, WarehouseId } from "../platform/ids/Id.ts"
 import { Amount, MinorUnits } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
@@ -17,8 +18,8 @@ const fields = {
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
   warehouseId: WarehouseId,
-  quantityOnHand: Schema.Int,
-  quantityReserved: Schema.Int,
+  quantityOnHand: Schema.Int.pipe(about("Units in the warehouse.")),
+  quantityReserved: Schema.Int.pipe(about("Units that orders and checkouts hold.")),
   quantityIncoming: Schema.Int.annotate({ description: "Ordered from suppliers and not received; never for sale." }),
   quantityInTransit: Schema.Int.annotate({ description: "On the way from another warehouse; never for sale." }),
   available: Schema.Int.annotate({ description: "On hand minus reserved." }),
@@ -26,8 +27,8 @@ const fields = {
   averageCost: Schema.NullOr(Schema.String).annotate({
     description: "The same as a decimal text with up to ten decimals, as receipts averaged it."
   }),
-  reorderThreshold: Schema.NullOr(Schema.Int),
-  reorderQuantity: Schema.NullOr(Schema.Int),
+  reorderThreshold: Schema.NullOr(Schema.Int).pipe(about("Units below which goods are to be ordered.")),
+  reorderQuantity: Schema.NullOr(Schema.Int).pipe(about("Units to order then.")),
   allowNegative: Schema.Boolean.annotate({
     description: "The level is below what is reserved because an adjustment was allowed to take it there."
   }),
@@ -78,8 +79,8 @@ export const AdjustedLevel = Schema.Struct({
 /** Absent keeps the stored value. `allowNegative` applies to this adjustment only. */
 export const levelSettings = {
   unitCost: maybe(Amount),
-  reorderThreshold: maybe(Units),
-  reorderQuantity: maybe(Units),
+  reorderThreshold: maybe(Units).pipe(about("Units below which goods are to be ordered.")),
+  reorderQuantity: maybe(Units).pipe(about("Units to order then.")),
   allowNegative: Schema.optional(Schema.Boolean.annotate({
     description: "This adjustment may end below zero or below what is reserved."
   }))
@@ -93,7 +94,7 @@ export const Warehouse = Schema.Struct({
   code: Schema.String,
   address: Schema.NullOr(StorableObject),
   isActive: Schema.Boolean,
-  priority: Schema.Int,
+  priority: Schema.Int.pipe(about("Lower goes first.")),
   metadata: StorableObject
 }).annotate({ identifier: "Warehouse" })
 
@@ -102,7 +103,7 @@ export const NewWarehouse = Schema.Struct({
   code: Text,
   address: maybe(PostalAddress),
   isActive: Schema.optional(Schema.Boolean),
-  priority: Schema.optional(Priority),
+  priority: Schema.optional(Priority).pipe(about("Lower goes first.")),
   metadata: Schema.optional(StorableObject)
 }).annotate({ identifier: "NewWarehouse" })
 

@@ -1,4 +1,5 @@
 import { Context, Layer, Schema } from "effect"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, MediaAssetId, OrganizationId, VariantId } from "../platform/ids/Id.ts"
 import { Metadata } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -15,18 +16,18 @@ export type MediaRole = typeof MediaRole.Type
 export const MediaAsset = Schema.Struct({
   id: MediaAssetId,
   organizationId: OrganizationId,
-  storageKey: Schema.String,
-  filename: Schema.String,
+  storageKey: Schema.String.pipe(about("Where the file lies.")),
+  filename: Schema.String.pipe(about("Name of the file as it was sent.")),
   contentType: Schema.String,
-  size: Schema.Int,
-  width: Schema.NullOr(Schema.Int),
-  height: Schema.NullOr(Schema.Int),
-  alt: Schema.NullOr(Schema.String),
+  size: Schema.Int.pipe(about("Bytes.")),
+  width: Schema.NullOr(Schema.Int).pipe(about("Pixels; null: no picture.")),
+  height: Schema.NullOr(Schema.Int).pipe(about("Pixels; null: no picture.")),
+  alt: Schema.NullOr(Schema.String).pipe(about("Words in place of the picture.")),
   metadata: Metadata,
   origin: Schema.Literals(["merchant", "generated", "imported"]),
-  confidence: Schema.NullOr(Schema.Finite),
+  confidence: Schema.NullOr(Schema.Finite).pipe(about("How sure its origin is, 0 to 1.")),
   derivedFromAssetId: Schema.NullOr(MediaAssetId),
-  isPublic: Schema.Boolean,
+  isPublic: Schema.Boolean.pipe(about("Everybody may fetch it.")),
   uploadedAt: Time,
   url: Schema.String
 }).annotate({ identifier: "MediaAsset" })
@@ -35,8 +36,8 @@ export type MediaAsset = typeof MediaAsset.Type
 export const MediaAttachment = Schema.Struct({
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
-  role: MediaRole,
-  sortOrder: Schema.Int
+  role: MediaRole.pipe(about("Use of the picture.")),
+  sortOrder: Schema.Int.pipe(about("Lower goes first."))
 }).annotate({ identifier: "MediaAttachment" })
 export type MediaAttachment = typeof MediaAttachment.Type
 
@@ -55,18 +56,19 @@ export const MediaRecord = Schema.Struct({
 export type MediaRecord = typeof MediaRecord.Type
 
 export const MediaChange = Schema.Struct({
-  alt: Schema.optional(Schema.NullOr(Alt)),
+  alt: Schema.optional(Schema.NullOr(Alt)).pipe(about("Words in place of the picture.")),
   metadata: Schema.optional(Metadata),
-  isPublic: Schema.optional(Schema.Boolean)
+  isPublic: Schema.optional(Schema.Boolean).pipe(about("Everybody may fetch it."))
 }).annotate({ identifier: "MediaChange" })
 export type MediaChange = typeof MediaChange.Type
 
 export const NewAttachment = Schema.Struct({
   entityId: EntityId,
   mediaAssetId: MediaAssetId,
-  role: MediaRole,
+  role: MediaRole.pipe(about("Use of the picture.")),
   variantId: Schema.optional(Schema.NullOr(VariantId)),
   sortOrder: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 })))
+    .pipe(about("Lower goes first."))
 }).annotate({ identifier: "NewMediaAttachment" })
 export type NewAttachment = typeof NewAttachment.Type
 

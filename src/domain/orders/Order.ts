@@ -4,6 +4,7 @@ import { NamedCustomer } from "../customers/BuyerProfile.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { type Actor, actsForShop } from "../platform/access/Actor.ts"
 import { forbidden, notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import {
   type CartId,
   CustomerId,
@@ -67,13 +68,15 @@ export const StoredLine = Schema.Struct({
   ...Line.fields,
   unitPrice: Amount,
   totalPrice: Amount,
-  isCustomPrice: Schema.Boolean,
+  isCustomPrice: Schema.Boolean.pipe(about("Staff set the price.")),
   taxAmount: Amount,
   taxes: Schema.Array(LineTax).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   discountAmount: Amount,
-  refundedQuantity: Schema.Int,
-  fulfillmentStatus: LineFulfillment,
-  priceSteps: PriceSteps.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+  refundedQuantity: Schema.Int.pipe(about("Units that were refunded.")),
+  fulfillmentStatus: LineFulfillment.pipe(about("How much of the line was handed over.")),
+  priceSteps: PriceSteps.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))).pipe(
+    about("How the unit price came about.")
+  )
 })
 export type StoredLine = typeof StoredLine.Type
 
@@ -99,45 +102,49 @@ export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
 export const Order = Schema.Struct({
   id: OrderId,
   organizationId: OrganizationId,
-  orderNumber: Schema.String,
+  orderNumber: Schema.String.pipe(about("Number for people.")),
   customerId: Schema.NullOr(CustomerId),
   customer: Schema.NullOr(NamedCustomer).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   email: Schema.NullOr(Schema.String).annotate({
     description: "The e-mail address that was left with the order, else that of the customer's profile.",
     examples: ["ann@example.com"]
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  status: OrderStatus,
+  status: OrderStatus.pipe(about("Where the order stands; `allowedTransitions` says what can follow.")),
   currency: Currency,
-  subtotal: Amount,
+  subtotal: Amount.pipe(about("Sum of the lines before discounts.")),
   taxTotal: Amount,
-  taxIncluded: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  taxIncluded: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))).pipe(
+    about("The prices contain the tax.")
+  ),
   taxExemption: Schema.NullOr(TaxExemption).annotate({ description: "Why it was sold without tax, as it was then." })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   shippingTotal: Amount,
   discountTotal: Amount,
   taxes: Schema.Array(OrderTax).annotate({ description: "The taxes of the lines by name and rate." })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  grandTotal: Amount,
-  amountCaptured: Schema.NullOr(Amount),
-  refundedTotal: Amount,
-  payment: PaymentState,
-  tenders: Schema.Array(Tender).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  grandTotal: Amount.pipe(about("Amount to pay.")),
+  amountCaptured: Schema.NullOr(Amount).pipe(about("Amount that was taken; null before the capture.")),
+  refundedTotal: Amount.pipe(about("Amount that went back.")),
+  payment: PaymentState.pipe(about("State of the payment.")),
+  tenders: Schema.Array(Tender).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))).pipe(
+    about("Payments by method, where there is more than one.")
+  ),
   amountDue: Amount.annotate({
     description: "What the shopper still has to pay: the total without what is captured or set aside for it."
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   allowedTransitions: Schema.Array(OrderStatus).annotate({
     description: "The statuses that `PATCH /api/orders/{id}/status` can set now."
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  paymentIntentId: Schema.NullOr(Schema.String),
-  paymentMethodId: Schema.NullOr(Schema.String),
-  idempotencyKey: Schema.NullOr(Schema.String),
-  shippingAddress: Schema.NullOr(ShippingAddress),
+  paymentIntentId: Schema.NullOr(Schema.String).pipe(about("Id of the payment at the provider.")),
+  paymentMethodId: Schema.NullOr(Schema.String).pipe(about("Payment method of the deployment.")),
+  idempotencyKey: Schema.NullOr(Schema.String).pipe(about("Key that the checkout was sent with.")),
+  shippingAddress: Schema.NullOr(ShippingAddress).pipe(about("Where the goods go.")),
   billingAddress: Schema.NullOr(ShippingAddress).annotate({
     description: "Where the invoice goes; null: to the shipping address."
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Metadata,
   /** Staff still writes it; absent of every other order (docs/orders.md). */
-  isDraft: Schema.optional(Schema.Boolean),
+  isDraft: Schema.optional(Schema.Boolean).pipe(about("Staff still works on it.")),
   /** Absent for orders created here (docs/import-export.md). */
   importedAt: Schema.optional(Time),
   placedAt: Time,
@@ -184,10 +191,10 @@ export interface StoredOrder {
 
 export const OrderHit = Schema.Struct({
   id: OrderId,
-  orderNumber: Schema.String,
-  status: OrderStatus,
+  orderNumber: Schema.String.pipe(about("Number for people.")),
+  status: OrderStatus.pipe(about("Where the order stands; `allowedTransitions` says what can follow.")),
   currency: Currency,
-  grandTotal: Amount,
+  grandTotal: Amount.pipe(about("Amount to pay.")),
   customerId: Schema.NullOr(CustomerId),
   customerName: Schema.NullOr(Schema.String),
   /** Left with the order, else that of the profile. */
@@ -199,7 +206,7 @@ export type OrderHit = typeof OrderHit.Type
 const figures = {
   count: Schema.Int,
   /** Minus refunds, in minor units. */
-  lifetimeSpend: MinorUnits,
+  lifetimeSpend: MinorUnits.pipe(about("Sum of all orders.")),
   /** Per order, rounded. */
   averageBasket: MinorUnits
 }

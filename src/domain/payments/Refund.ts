@@ -1,6 +1,7 @@
 import { Schema, Struct } from "effect"
 import { GivenOutside, StoredRefund } from "../orders/RefundTable.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrderId, OrderLineId, OrganizationId, RefundId } from "../platform/ids/Id.ts"
 import { Amount, Currency, MinorUnits } from "../platform/money/Money.ts"
 import { FreeText } from "../platform/text/Storable.ts"
@@ -9,7 +10,7 @@ export const RefundLine = Schema.Struct({
   lineItemId: OrderLineId,
   quantity: Schema.Int,
   amount: Amount,
-  restocked: Schema.Int
+  restocked: Schema.Int.pipe(about("Units that went back into stock."))
 }).annotate({ identifier: "RefundLine" })
 
 export const RefundTender = Schema.Struct({

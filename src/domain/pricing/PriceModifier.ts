@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, OrganizationId, PriceModifierId, VariantId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { issue, maybe, over, Priority } from "../platform/text/Fields.ts"
@@ -19,7 +20,7 @@ export const PriceModifier = Schema.Struct({
   name: Schema.String,
   type: ModifierType,
   value: Amount,
-  priority: Schema.Int,
+  priority: Schema.Int.pipe(about("Lower goes first.")),
   entityId: Schema.NullOr(EntityId),
   variantId: Schema.NullOr(VariantId),
   currency: Schema.NullOr(Schema.String),
@@ -44,7 +45,7 @@ const optional = {
   entityId: maybe(EntityId),
   variantId: maybe(VariantId),
   currency: maybe(CurrencyCode),
-  priority: Schema.optional(Priority),
+  priority: Schema.optional(Priority).pipe(about("Lower goes first.")),
   conditions: maybe(Conditions),
   metadata: maybe(StorableObject),
   ...sentBounds

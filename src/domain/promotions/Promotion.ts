@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, OrganizationId, PromotionId } from "../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../platform/money/Money.ts"
 import { issue, maybe, over, Priority, Units } from "../platform/text/Fields.ts"
@@ -14,11 +15,11 @@ const Flag = Schema.optional(Schema.Boolean)
 /** Absent conditions admit everything (contract §8). */
 const Conditions = Schema.Struct({
   minimumOrderValue: Schema.optional(Amount),
-  minimumQuantity: Schema.optional(Units),
-  entityTypes: Schema.optional(list),
+  minimumQuantity: Schema.optional(Units).pipe(about("Least units in the cart.")),
+  entityTypes: Schema.optional(list).pipe(about("Types of entities it is for.")),
   categories: Schema.optional(list.annotate({ description: "Slugs of categories." })),
-  customerGroups: Schema.optional(list),
-  firstOrderOnly: Flag
+  customerGroups: Schema.optional(list).pipe(about("Groups of customers it is for.")),
+  firstOrderOnly: Flag.pipe(about("Only for the first order of a customer."))
 })
 
 /**
@@ -30,19 +31,19 @@ export const Promotion = Schema.Struct({
   organizationId: OrganizationId,
   code: Schema.NullOr(Schema.String),
   name: Schema.String,
-  type: PromotionType,
+  type: PromotionType.pipe(about("Kind of discount.")),
   value: Schema.Finite,
   currency: Schema.NullOr(Schema.String),
-  buyQuantity: Schema.NullOr(Schema.Int),
-  getQuantity: Schema.NullOr(Schema.Int),
-  isAutomatic: Schema.Boolean,
+  buyQuantity: Schema.NullOr(Schema.Int).pipe(about("Units to buy for `getQuantity`.")),
+  getQuantity: Schema.NullOr(Schema.Int).pipe(about("Units that are discounted.")),
+  isAutomatic: Schema.Boolean.pipe(about("Applies without a code.")),
   isActive: Schema.Boolean,
-  stackable: Schema.Boolean,
-  priority: Schema.Int,
+  stackable: Schema.Boolean.pipe(about("Applies beside others.")),
+  priority: Schema.Int.pipe(about("Lower goes first.")),
   conditions: Conditions,
-  usageLimitTotal: Schema.NullOr(Schema.Int),
-  usageLimitPerCustomer: Schema.NullOr(Schema.Int),
-  usedCount: Schema.Int,
+  usageLimitTotal: Schema.NullOr(Schema.Int).pipe(about("Uses by all customers; null: no limit.")),
+  usageLimitPerCustomer: Schema.NullOr(Schema.Int).pipe(about("Uses by one customer; null: no limit.")),
+  usedCount: Schema.Int.pipe(about("Uses so far.")),
   validFrom: Schema.NullOr(Time),
   validUntil: Schema.NullOr(Time),
   metadata: Metadata,
@@ -61,26 +62,31 @@ const Code = Text.check(Schema.isPattern(/\S/))
 const optional = {
   code: maybe(Code),
   currency: maybe(CurrencyCode),
-  buyQuantity: maybe(Units),
-  getQuantity: maybe(Units),
-  isAutomatic: Flag,
+  buyQuantity: maybe(Units).pipe(about("Units to buy for `getQuantity`.")),
+  getQuantity: maybe(Units).pipe(about("Units that are discounted.")),
+  isAutomatic: Flag.pipe(about("Applies without a code.")),
   isActive: Flag,
-  stackable: Flag,
-  priority: Schema.optional(Priority),
+  stackable: Flag.pipe(about("Applies beside others.")),
+  priority: Schema.optional(Priority).pipe(about("Lower goes first.")),
   conditions: maybe(Conditions),
-  usageLimitTotal: maybe(Limit),
-  usageLimitPerCustomer: maybe(Limit),
+  usageLimitTotal: maybe(Limit).pipe(about("Uses by all customers; null: no limit.")),
+  usageLimitPerCustomer: maybe(Limit).pipe(about("Uses by one customer; null: no limit.")),
   validFrom: maybe(Moment),
   validUntil: maybe(Until),
   metadata: maybe(StorableObject)
 }
 
-export const NewPromotion = Schema.Struct({ name: Text, type: PromotionType, value: Value, ...optional })
+export const NewPromotion = Schema.Struct({
+  name: Text,
+  type: PromotionType.pipe(about("Kind of discount.")),
+  value: Value,
+  ...optional
+})
 export type NewPromotion = typeof NewPromotion.Type
 
 export const PromotionChange = Schema.Struct({
   name: Schema.optional(Text),
-  type: Schema.optional(PromotionType),
+  type: Schema.optional(PromotionType).pipe(about("Kind of discount.")),
   value: Schema.optional(Value),
   ...optional
 })
@@ -213,7 +219,7 @@ export const PromotionQuote = Schema.Struct({
   applied: Schema.Array(Schema.Struct({
     promotionId: PromotionId,
     code: Schema.NullOr(Schema.String),
-    type: PromotionType,
+    type: PromotionType.pipe(about("Kind of discount.")),
     discountAmount: Amount,
     freeShipping: Schema.Boolean,
     description: Schema.String

@@ -2,6 +2,7 @@ import { Context, Effect, Schema } from "effect"
 import { comparable, stateCode } from "../platform/addresses/CountryFormats.ts"
 import { countryOr, type PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrganizationId, ShippingZoneId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { maybe, Priority } from "../platform/text/Fields.ts"
@@ -19,9 +20,9 @@ export const ShippingZone = Schema.Struct({
   id: ShippingZoneId,
   organizationId: OrganizationId,
   name: Schema.String,
-  countries: Schema.Array(Schema.String),
+  countries: Schema.Array(Schema.String).pipe(about("Countries of the zone, by ISO 3166-1.")),
   states: Schema.NullOr(Schema.Array(Schema.String)),
-  priority: Schema.Int,
+  priority: Schema.Int.pipe(about("Lower goes first.")),
   isActive: Schema.Boolean,
   metadata: Metadata,
   createdAt: Time,
@@ -34,9 +35,9 @@ const States = Schema.Array(Text.check(Schema.isPattern(/\S/))).check(Schema.isM
 
 export const NewShippingZone = Schema.Struct({
   name: Text,
-  countries: Countries,
+  countries: Countries.pipe(about("Countries of the zone, by ISO 3166-1.")),
   states: maybe(States),
-  priority: Schema.optional(Priority),
+  priority: Schema.optional(Priority).pipe(about("Lower goes first.")),
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 })
@@ -44,7 +45,7 @@ export const NewShippingZone = Schema.Struct({
 export const ShippingZoneChange = Schema.Struct({
   ...NewShippingZone.fields,
   name: Schema.optional(Text),
-  countries: Schema.optional(Countries)
+  countries: Schema.optional(Countries).pipe(about("Countries of the zone, by ISO 3166-1."))
 })
 
 export class StatesOfEveryCountry

@@ -1,6 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import type { ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrganizationId, TaxClassId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { maybe } from "../platform/text/Fields.ts"
@@ -23,7 +24,7 @@ export const TaxClass = Schema.Struct({
     examples: ["reduced"]
   }),
   ...shownRate,
-  isDefault: Schema.Boolean,
+  isDefault: Schema.Boolean.pipe(about("For products without a class.")),
   isActive: Schema.Boolean,
   metadata: Metadata,
   createdAt: Time,
@@ -34,7 +35,7 @@ export type TaxClass = typeof TaxClass.Type
 export const NewTaxClass = Schema.Struct({
   name: Name,
   ...sentRate,
-  isDefault: Schema.optional(Schema.Boolean),
+  isDefault: Schema.optional(Schema.Boolean).pipe(about("For products without a class.")),
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxClass" })

@@ -3,6 +3,7 @@ import { stateCode } from "../platform/addresses/CountryFormats.ts"
 import { Country } from "../platform/addresses/PostalAddress.ts"
 import { type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrganizationId, TaxClassId, TaxRateId } from "../platform/ids/Id.ts"
 import { type RecordRules, type RecordService, withSent } from "../platform/resources/RecordService.ts"
 import { issue, maybe, Priority } from "../platform/text/Fields.ts"
@@ -39,8 +40,8 @@ export const TaxRate = Schema.Struct({
   validFrom: Schema.NullOr(Time),
   validUntil: Schema.NullOr(Time).annotate({ description: "The first moment without the rate; null: it has no end." }),
   compound,
-  appliesToShipping: Schema.Boolean,
-  priority: Schema.Int,
+  appliesToShipping: Schema.Boolean.pipe(about("Taxes shipping too.")),
+  priority: Schema.Int.pipe(about("Lower goes first.")),
   isActive: Schema.Boolean,
   metadata: Metadata,
   createdAt: Time,
@@ -69,8 +70,8 @@ export const NewTaxRate = Schema.Struct({
   validFrom: maybe(Moment),
   validUntil: maybe(Until),
   compound: Schema.optional(compound),
-  appliesToShipping: Schema.optional(Schema.Boolean),
-  priority: Schema.optional(Priority),
+  appliesToShipping: Schema.optional(Schema.Boolean).pipe(about("Taxes shipping too.")),
+  priority: Schema.optional(Priority).pipe(about("Lower goes first.")),
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxRate" })

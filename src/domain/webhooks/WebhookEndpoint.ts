@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { about } from "../platform/hints/Hints.ts"
 import { OrganizationId, WebhookEndpointId } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, Metadata, ShortText, StorableObject, Text } from "../platform/text/Storable.ts"
@@ -12,13 +13,13 @@ export type DisabledReason = typeof DisabledReason.Type
 export const WebhookEndpoint = Schema.Struct({
   id: WebhookEndpointId,
   organizationId: OrganizationId,
-  url: Schema.String,
+  url: Schema.String.pipe(about("Address that events are sent to.")),
   description: Schema.NullOr(Schema.String),
   events: Schema.Array(Schema.String),
   isActive: Schema.Boolean,
   failingSince: Schema.NullOr(Time),
   disabledAt: Schema.NullOr(Time),
-  disabledReason: Schema.NullOr(DisabledReason),
+  disabledReason: Schema.NullOr(DisabledReason).pipe(about("Why deliveries stopped.")),
   metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
@@ -42,7 +43,7 @@ const Secret = ShortText.annotate({
 })
 
 export const NewWebhookEndpoint = Schema.Struct({
-  url: Url,
+  url: Url.pipe(about("Address that events are sent to.")),
   events: Events,
   secret: maybe(Secret),
   description: maybe(Description),
@@ -52,7 +53,7 @@ export type NewWebhookEndpoint = typeof NewWebhookEndpoint.Type
 
 /** Absent fields stay. Switching an endpoint on again clears its failures. */
 export const WebhookEndpointChange = Schema.Struct({
-  url: Schema.optional(Url),
+  url: Schema.optional(Url).pipe(about("Address that events are sent to.")),
   events: Schema.optional(Events),
   isActive: Schema.optional(Schema.Boolean),
   description: maybe(Description),

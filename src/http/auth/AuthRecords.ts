@@ -9,6 +9,7 @@ import {
   TooManyRequests,
   Unavailable
 } from "../../domain/platform/errors/ApiErrors.ts"
+import { about } from "../../domain/platform/hints/Hints.ts"
 import { Reference } from "../../domain/platform/text/Storable.ts"
 import { Time } from "../../domain/platform/text/Time.ts"
 import { summary } from "../endpoint/Resource.ts"
@@ -87,7 +88,7 @@ export const AuthUser = Schema.Struct({
 export const AuthSession = Schema.Struct({
   id: Schema.String,
   userId: Schema.String,
-  token: Schema.String,
+  token: Schema.String.pipe(about("Token of the session, for `Authorization: Bearer`.")),
   expiresAt: Time,
   createdAt: Time,
   updatedAt: Time,
@@ -101,7 +102,10 @@ export const Done = Schema.Struct({ status: Schema.Boolean })
 export const Succeeded = Schema.Struct({ success: Schema.Boolean })
 
 /** The token is null until the address is verified. */
-export const SignedUp = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
+export const SignedUp = Schema.Struct({
+  token: Schema.NullOr(Schema.String).pipe(about("Token of the session, for `Authorization: Bearer`.")),
+  user: AuthUser
+})
 
 export const Redirect = Schema.Struct({ url: Schema.String, redirect: Schema.Boolean })
 
@@ -145,22 +149,22 @@ export const AuthInvitation = Schema.Struct({
 /** The key itself is shown once, at creation (contract, platform §4). */
 export const AuthApiKey = Schema.Struct({
   id: Schema.String,
-  configId: Schema.String,
+  configId: Schema.String.pipe(about("Kind of key.")),
   name: Schema.NullOr(Schema.String),
-  start: Schema.NullOr(Schema.String),
-  prefix: Schema.NullOr(Schema.String),
-  referenceId: Schema.String,
-  enabled: Schema.Boolean,
+  start: Schema.NullOr(Schema.String).pipe(about("First characters, to recognise it.")),
+  prefix: Schema.NullOr(Schema.String).pipe(about("Characters that it begins with.")),
+  referenceId: Schema.String.pipe(about("User or organization it belongs to.")),
+  enabled: Schema.Boolean.pipe(about("False: the key opens nothing.")),
   expiresAt: Schema.NullOr(Time),
   permissions: Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.String))),
   metadata: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
-  rateLimitEnabled: Schema.Boolean,
-  rateLimitTimeWindow: Schema.NullOr(Schema.Int),
-  rateLimitMax: Schema.NullOr(Schema.Int),
-  requestCount: Schema.Int,
-  remaining: Schema.NullOr(Schema.Int),
-  refillInterval: Schema.NullOr(Schema.Int),
-  refillAmount: Schema.NullOr(Schema.Int),
+  rateLimitEnabled: Schema.Boolean.pipe(about("Requests are limited.")),
+  rateLimitTimeWindow: Schema.NullOr(Schema.Int).pipe(about("Milliseconds of a window.")),
+  rateLimitMax: Schema.NullOr(Schema.Int).pipe(about("Requests of a window.")),
+  requestCount: Schema.Int.pipe(about("Requests so far in the window.")),
+  remaining: Schema.NullOr(Schema.Int).pipe(about("Requests that are left; null: no limit.")),
+  refillInterval: Schema.NullOr(Schema.Int).pipe(about("Milliseconds between refills.")),
+  refillAmount: Schema.NullOr(Schema.Int).pipe(about("Requests that a refill adds.")),
   lastRefillAt: Schema.NullOr(Time),
   lastRequest: Schema.NullOr(Time),
   createdAt: Time,
@@ -168,7 +172,7 @@ export const AuthApiKey = Schema.Struct({
 }).annotate({ identifier: "AuthApiKey" })
 
 export const VerifyEmail = Schema.Struct({
-  token: Reference,
+  token: Reference.pipe(about("Token of the session, for `Authorization: Bearer`.")),
   newPassword: Schema.optional(Reference),
   callbackURL: Schema.optional(Reference)
 }).annotate({ identifier: "VerifyEmail" })

@@ -179,7 +179,7 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
 /** What `docsRoutes` and `rootPage` answer. */
 export const docsEndpoints = ["/api/doc", "/api/reference", "/"].map((path) => ({ method: "GET", path }))
 
-const { error } = ValidationFailed.issues([issue("query.version", "version must be 3.0 or 3.1.")])
+const { error } = ValidationFailed.issues([issue("query.version", "query.version must be 3.0 or 3.1.")])
 const unknownVersion = HttpServerResponse.jsonUnsafe({ error }, { status: 422 })
 
 /**

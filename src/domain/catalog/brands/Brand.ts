@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { notFound } from "../../platform/errors/ErrorKinds.ts"
+import { about } from "../../platform/hints/Hints.ts"
 import { BrandId, OrganizationId } from "../../platform/ids/Id.ts"
 import { keyText, Metadata, StorableObject } from "../../platform/text/Storable.ts"
 import { Slug } from "../Entity.ts"
@@ -11,7 +12,7 @@ export const Brand = Schema.Struct({
   id: BrandId,
   organizationId: OrganizationId,
   slug: Schema.String,
-  displayName: Schema.String,
+  displayName: Schema.String.pipe(about("Name for shoppers.")),
   metadata: Metadata
 }).annotate({ identifier: "Brand" })
 export type Brand = typeof Brand.Type
@@ -20,7 +21,7 @@ const DisplayName = keyText(500)
 
 export const NewBrand = Schema.Struct({
   slug: Slug,
-  displayName: DisplayName,
+  displayName: DisplayName.pipe(about("Name for shoppers.")),
   metadata: Schema.optional(StorableObject)
 })
 export type NewBrand = typeof NewBrand.Type
@@ -28,6 +29,6 @@ export type NewBrand = typeof NewBrand.Type
 export const BrandChange = Schema.Struct({
   ...NewBrand.fields,
   slug: Schema.optional(Slug),
-  displayName: Schema.optional(DisplayName)
+  displayName: Schema.optional(DisplayName).pipe(about("Name for shoppers."))
 })
 export type BrandChange = typeof BrandChange.Type

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
+import { about } from "../../platform/hints/Hints.ts"
 import { CategoryId } from "../../platform/ids/Id.ts"
 import { Metadata, StorableObject } from "../../platform/text/Storable.ts"
 import { Slug, SortOrder } from "../Entity.ts"
@@ -17,7 +18,7 @@ export const Category = Schema.Struct({
   id: CategoryId,
   parentId: Schema.NullOr(CategoryId),
   slug: Schema.String,
-  sortOrder: Schema.Int,
+  sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   status: Schema.Literals(["active", "archived"]),
   metadata: Metadata
 }).annotate({ identifier: "Category" })
@@ -26,7 +27,7 @@ export type Category = typeof Category.Type
 export const NewCategory = Schema.Struct({
   slug: Slug,
   parentId: Schema.optional(Schema.NullOr(CategoryId)),
-  sortOrder: Schema.optional(SortOrder),
+  sortOrder: Schema.optional(SortOrder).pipe(about("Lower goes first.")),
   metadata: Schema.optional(StorableObject)
 })
 export type NewCategory = typeof NewCategory.Type
@@ -43,7 +44,7 @@ const PathStep = Schema.Struct({
 
 export const PlacedCategory = Schema.Struct({
   ...Category.fields,
-  depth: Schema.Int,
+  depth: Schema.Int.pipe(about("Levels below the category that was asked for.")),
   path: Schema.Array(PathStep),
   childCount: Schema.Int
 }).annotate({ identifier: "PlacedCategory" })

@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import { Issue } from "../../platform/errors/ApiErrors.ts"
 import { invalid, notFound } from "../../platform/errors/ErrorKinds.ts"
+import { about } from "../../platform/hints/Hints.ts"
 import { EntityId, OptionTypeId, OptionValueId, OrganizationId, VariantId } from "../../platform/ids/Id.ts"
 import { keyText, Metadata, ShortText } from "../../platform/text/Storable.ts"
 import { ShownTaxClassId, taxClassInput } from "../Entity.ts"
@@ -11,8 +12,8 @@ export const OptionValue = Schema.Struct({
   id: OptionValueId,
   optionTypeId: OptionTypeId,
   value: Schema.String,
-  displayValue: Schema.String,
-  sortOrder: Schema.Int,
+  displayValue: Schema.String.pipe(about("Value for shoppers.")),
+  sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   metadata: Metadata
 }).annotate({ identifier: "OptionValue" })
 export type OptionValue = typeof OptionValue.Type
@@ -22,8 +23,8 @@ export const OptionType = Schema.Struct({
   id: OptionTypeId,
   entityId: EntityId,
   name: Schema.String,
-  displayName: Schema.String,
-  sortOrder: Schema.Int
+  displayName: Schema.String.pipe(about("Name for shoppers.")),
+  sortOrder: Schema.Int.pipe(about("Lower goes first."))
 }).annotate({ identifier: "OptionType" })
 export type OptionType = typeof OptionType.Type
 
@@ -43,14 +44,14 @@ export const Variant = Schema.Struct({
   id: VariantId,
   entityId: EntityId,
   organizationId: OrganizationId,
-  sourceStoreId: Schema.NullOr(Schema.String),
+  sourceStoreId: Schema.NullOr(Schema.String).pipe(about("Connected store it comes from.")),
   sku: Schema.NullOr(Schema.String),
-  barcode: Schema.NullOr(Schema.String),
-  taxClass: Schema.NullOr(Schema.String),
+  barcode: Schema.NullOr(Schema.String).pipe(about("EAN, UPC or another code.")),
+  taxClass: Schema.NullOr(Schema.String).pipe(about("Code of its tax class; null: that of the entity.")),
   taxClassId: ShownTaxClassId,
   ...variantStockPolicy,
   status: Schema.Literals(["active", "discontinued"]),
-  sortOrder: Schema.Int,
+  sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   metadata: Metadata,
   optionValueIds: Schema.Array(OptionValueId)
 }).annotate({ identifier: "Variant" })
@@ -69,7 +70,7 @@ const Code = Schema.optional(Schema.NullOr(Label))
 export const NewVariant = Schema.Struct({
   options: Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(100)),
   sku: Code,
-  barcode: Code,
+  barcode: Code.pipe(about("EAN, UPC or another code.")),
   ...taxClassInput,
   ...variantStockPolicyInput
 })
