@@ -2,6 +2,7 @@ import { DateTime, Effect } from "effect"
 import { defineTask, type PluginCall, type PluginContext } from "stoa/plugin"
 import { makeClosing } from "./Closings.ts"
 import { voidPaid } from "./Completion.ts"
+import { takeDuePayments } from "./DuePaymentsRepo.ts"
 import { signRecords } from "./Fiscal.ts"
 import { endLogins } from "./Logins.ts"
 import { giveBackPayment, settlePayment } from "./Payments.ts"
@@ -33,8 +34,9 @@ const safely = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
 const each = <T extends { readonly id: string }, E, R>(
   what: string,
   rows: ReadonlyArray<T>,
-  work: (row: T) => Effect.Effect<unknown, E, R>
-) => Effect.forEach(rows, (row) => safely(`${what} ${row.id}`, work(row)), { discard: true })
+  work: (row: T) => Effect.Effect<unknown, E, R>,
+  concurrency = 1
+) => Effect.forEach(rows, (row) => safely(`${what} ${row.id}`, work(row)), { concurrency, discard: true })
 
 const minute = 60_000
 
@@ -57,9 +59,9 @@ export const posTasks = (context: PluginContext, { closeDay, maxHoldHours }: Pos
     everyOrganization: true,
     handler: Effect.fn("Pos.settlePayments")(function*() {
       const call = yield* context.call
-      const before = new Date((yield* DateTime.nowAsDate).getTime() - minute)
-      const due = yield* call.db.table(payments).list({ status: "pending", createdAt: { lt: before } }, { limit: 500 })
-      yield* each("pending payment", due, ({ id }) => settle(call, id))
+      const due = yield* call.db.use(takeDuePayments)(yield* DateTime.nowAsDate, 500)
+      // Several at once: a provider that is away holds each up until its time-out.
+      yield* each("pending payment", due, ({ id }) => settle(call, id), 8)
     })
   }),
   defineTask({

@@ -7,6 +7,7 @@ import { terminalOf } from "./ReaderPayments.ts"
 import { leftOf, payments, PaymentView, transactions } from "./Sales.ts"
 import { loadSale, notOpen } from "./SaleStore.ts"
 import { shifts } from "./Shifts.ts"
+import { Ending, endPayment } from "./StuckPayments.ts"
 import { admin, manage, operate, routes } from "./Terminals.ts"
 
 class TipNotAllowed extends invalid(
@@ -118,6 +119,25 @@ export const paymentRoutes = [
     strict: true,
     success: PaymentView
   }).handle((call) => setTip(call, call.params.id, call.params.paymentId, call.input.amount)),
+  routes.post("/transactions/:id/payments/:paymentId/end", {
+    summary: "End a pending payment that gets no answer",
+    description:
+      "As staff saw it at the terminal. The provider is asked once more, and what it says counts. 404; 409 in its first minute; "
+      + "422 when it has its answer.",
+    permission: operate,
+    headers: overrideHeader,
+    input: Ending,
+    strict: true,
+    repeatable: true,
+    success: Paid,
+    errors: [OverrideRequired, OverrideInvalid]
+  }).handle((call) => {
+    const which = [call.params.id, call.params.paymentId] as const
+    return Effect.flatMap(
+      endPayment(call, which, call.input, call.headers["x-pos-override"]),
+      (payment) => shown(call, payment)
+    )
+  }),
   routes.post("/readers", {
     summary: "Connect a card reader",
     description: "By the code that it shows. 422 for an unknown provider.",

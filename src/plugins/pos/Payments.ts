@@ -6,12 +6,13 @@ import {
   InvalidTransition,
   MinorUnits,
   newId,
+  type NewRowOf,
   notFound,
   OrderId,
   type PluginCall,
   Text
 } from "stoa/plugin"
-import { end, keyOf, PaymentPending, PaymentRefused, type Row } from "./PaymentOutcomes.ts"
+import { end, keyOf, PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { askReader, cancelOnReader, goingBack, startOnReader, terminalOf } from "./ReaderPayments.ts"
 import { leftOf, methods, type Payment, payments, roundedTo, transactions } from "./Sales.ts"
@@ -69,6 +70,8 @@ const cashRounding = ({ terminal }: Sale, left: number, net: number): number => 
 
 const labels = { cash: "Cash", card: "Card", gift_card: "Gift card", store_credit: "Store credit", other: "Other" }
 
+type Begun = NewRowOf<typeof payments> & Pick<Payment, "rounding" | "tip">
+
 /** The payment as it is written before anybody is asked. */
 const begun = Effect.fnUntraced(function*(call: PluginCall, id: string, sale: Sale, sent: NewPayment) {
   const { amount, changeGiven = 0, method, provider, readerId = null, reference = null, tip = 0 } = sent
@@ -87,7 +90,7 @@ const begun = Effect.fnUntraced(function*(call: PluginCall, id: string, sale: Sa
   if (net === 0 && rounding === 0) return yield* new Nothing()
   if (!isStored && net > left + rounding) return yield* new TooMuch(left)
   const isAsked = isStored || provider !== undefined
-  const row: Row = {
+  return {
     id,
     transactionId: sale.transaction.id,
     method,
@@ -107,8 +110,7 @@ const begun = Effect.fnUntraced(function*(call: PluginCall, id: string, sale: Sa
     requestedBy: authorOf(call.actor),
     processedAt: isAsked ? null : yield* DateTime.nowAsDate,
     metadata: sent.metadata ?? {}
-  }
-  return row
+  } satisfies Begun
 })
 
 const isMoved = Schema.is(InvalidTransition)
@@ -118,7 +120,7 @@ class Busy extends conflict("PosPaymentBusy", "The transaction is being changed 
 const writePayment = Effect.fnUntraced(function*<E, R>(
   call: PluginCall,
   transactionId: string,
-  decide: (sale: Sale) => Effect.Effect<Row, E, R>
+  decide: (sale: Sale) => Effect.Effect<Begun, E, R>
 ) {
   const { db } = call
   for (let attempt = 0; attempt < 5; attempt++) {

@@ -148,13 +148,19 @@ export const payments = table("pos_payments", {
   failure: longText.nullable.about("Why it failed."),
   requestedBy: text.about("Operator who took it."),
   processedAt: timestamp.nullable,
+  /** Of the staff who said what became of it, when its provider did not. */
+  endedBy: text.nullable,
+  endReason: longText.nullable.forPeople,
+  /** How often the job asked about it while it was pending, and when it asks next. */
+  retries: integer.default(0),
+  retryAt: timestamp.nullable,
   metadata: json.default({})
 }, {
   indexes: [{ columns: ["transactionId"] }, { columns: ["status"], where: "status = 'pending'" }],
   personal: {
     of: "transactionId",
-    onErase: ["reference", "metadata"],
-    keeps: ["label", "provider", "intentId", "readerId", "failure", "requestedBy"]
+    onErase: ["reference", "endReason", "metadata"],
+    keeps: ["label", "provider", "intentId", "readerId", "failure", "requestedBy", "endedBy"]
   },
   checks: { worth: "amount >= 0 and change_given between 0 and amount and tip >= 0" }
 })
@@ -201,7 +207,7 @@ export const leftOf = ({ total }: Transaction, paid: ReadonlyArray<Payment>): nu
 const { clientDigest: _, ...shown } = fieldsOf(transactions)
 
 export const LineView = Schema.Struct(fieldsOf(lines))
-export const PaymentView = Schema.Struct(Struct.omit(fieldsOf(payments), ["organizationId"]))
+export const PaymentView = Schema.Struct(Struct.omit(fieldsOf(payments), ["organizationId", "retries", "retryAt"]))
 
 /** A transaction with its lines and payments. */
 export const TransactionView = Schema.Struct({
