@@ -26,6 +26,14 @@ const promised: Readonly<Record<string, string>> = {
   plugin_variants: "id organization_id entity_id sku barcode tax_class status sort_order metadata",
   plugin_categories: "id organization_id parent_id slug sort_order status metadata",
   plugin_entity_categories: "organization_id entity_id category_id sort_order",
+  plugin_prices:
+    "id organization_id entity_id variant_id currency amount compare_at_amount customer_group_id min_quantity " +
+    "max_quantity valid_from valid_until metadata created_at updated_at",
+  plugin_price_modifiers:
+    "id organization_id name type value priority entity_id variant_id customer_group_id currency " +
+    "min_quantity max_quantity conditions valid_from valid_until metadata created_at updated_at",
+  plugin_tax_rates: "id organization_id name country state postal_code tax_class_id is_active valid_from valid_until " +
+    "created_at updated_at",
   plugin_warehouses: "id organization_id name code is_active priority metadata",
   plugin_stock_levels: "id organization_id warehouse_id entity_id variant_id quantity_on_hand quantity_reserved " +
     "quantity_incoming quantity_in_transit unit_cost reorder_threshold reorder_quantity last_restocked_at updated_at " +

@@ -89,6 +89,8 @@ const differences: Readonly<Record<string, Difference>> = {
     ]
   },
   plugin_organizations: { of: "organizations", without: ["logo", "metadata"] },
+  plugin_price_modifiers: { of: "price_modifiers" },
+  plugin_prices: { of: "prices" },
   plugin_refund_lines: { of: "refund_lines", without: ["value"] },
   plugin_refunds: {
     of: "refunds",
@@ -110,6 +112,10 @@ const differences: Readonly<Record<string, Difference>> = {
     of: "stock_levels",
     without: ["allow_negative", "in_transit", "incoming", "on_hand", "reserved", "sellable_id"],
     beside: ["quantity_in_transit", "quantity_incoming", "quantity_on_hand", "quantity_reserved"]
+  },
+  plugin_tax_rates: {
+    of: "tax_rates",
+    without: ["applies_to_shipping", "compound", "metadata", "priority", "rate", "rate_bps"]
   },
   plugin_variants: { of: "variants", without: ["combination", "unique_sku"] },
   plugin_warehouses: { of: "warehouses", without: ["address"] },

@@ -69,5 +69,19 @@ export const migrations = {
   "0003_counted": statements(
     ...countedBy({ table: "prices" }),
     ...countedBy({ table: "price_modifiers" })
+  ),
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
+  "0004_plugin_views": statements(
+    `create view plugin_prices as
+      select id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount, customer_group_id,
+        min_quantity, max_quantity, valid_from, valid_until, metadata, created_at, updated_at
+      from prices`,
+    `create view plugin_price_modifiers as
+      select id, organization_id, name, type, value, priority, entity_id, variant_id, customer_group_id, currency,
+        min_quantity, max_quantity, conditions, valid_from, valid_until, metadata, created_at, updated_at
+      from price_modifiers`,
+    ...["prices", "price_modifiers"].map((table) =>
+      `create index ${table}_windows on ${table} (organization_id) where valid_from is not null or valid_until is not null`
+    )
   )
 }

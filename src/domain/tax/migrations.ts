@@ -199,5 +199,12 @@ export const migrations = {
       ...namesClass("tax_rates"),
       ...namesClass("shipping_rates")
     )
+  ),
+  // Read by plugins (docs/plugins.md): columns are never renamed or removed.
+  "0004_plugin_views": statements(
+    `create view plugin_tax_rates as
+      select id, organization_id, name, region_country as country, state, postal_code, tax_class_id, is_active, valid_from,
+        valid_until, created_at, updated_at
+      from tax_rates`
   )
 }

@@ -1,12 +1,26 @@
-import { Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { CurrencyCode, type EntityId, type PluginCall, typedAs, uuid } from "stoa/plugin"
+import { CurrencyCode, type EntityId, type PluginCall, uuid } from "stoa/plugin"
 import { PosExtensions } from "./Extensions.ts"
 import { PosOptions } from "./PosOptions.ts"
-import { changesSince, lastPosition, type Sellable, sellablesAfter } from "./SessionRepo.ts"
+import { changesSince, lastPosition, type Sellable, sellablesAfter, windowsBetween } from "./SessionRepo.ts"
 import { activeTerminal, authorOf, placeOf, routes, type Terminal, tillOrDevice } from "./Terminals.ts"
+
+/** What a cursor says: the last change, and the time, that an answer knew. */
+interface Since {
+  readonly position: number
+  readonly at: Date
+}
+
+const Cursor = Schema.String.check(Schema.isPattern(/^\d{1,15}(\.\d{1,14})?$/, { expected: "a cursor of this route" }))
+
+/** Undefined for one without a time, of an earlier version. */
+const sinceOf = (cursor: string | undefined): Since | undefined => {
+  const [position, at] = cursor?.split(".") ?? []
+  return at === undefined ? undefined : { position: Number(position), at: new Date(Number(at)) }
+}
 
 const compress = promisify(gzip)
 const pageSize = 500
@@ -41,15 +55,23 @@ const pricedGoods = Effect.fnUntraced(function*(
   }
 })
 
+/** Which goods may have another price since an answer, all if undefined, and when the next ones may. */
+const changedGoods = Effect.fnUntraced(function*({ db }: PluginCall, now: Date, since: Since | undefined) {
+  const timed = yield* db.use(windowsBetween)(since?.at ?? now, now)
+  const written = since === undefined ? { isWide: true, entityIds: [] } : yield* db.use(changesSince)(since.position)
+  const only = timed.isWide || written.isWide ? undefined : [...new Set([...written.entityIds, ...timed.entityIds])]
+  return { only, validUntil: timed.next }
+})
+
 /** Everything that a till needs for a day without a connection; with a cursor what has changed since. */
-const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId: string, since: number | undefined) {
+const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId: string, since: Since | undefined) {
   const { actor, db } = call
   const terminal = yield* activeTerminal(db, terminalId)
   const { defaultCurrency = CurrencyCode.make("USD"), discountOverrideThreshold, refundTo } = yield* PosOptions
   // Read before the goods: what changes meanwhile comes again with the next call.
-  const cursor = yield* db.use(lastPosition)()
-  const changed = since === undefined ? undefined : yield* db.use(changesSince)(since)
-  const only = changed === undefined || changed.isWide ? undefined : changed.entityIds
+  const now = yield* DateTime.nowAsDate
+  const cursor = `${yield* db.use(lastPosition)()}.${now.getTime()}`
+  const { only, validUntil } = yield* changedGoods(call, now, since)
   const { all } = yield* PosExtensions
   const added = yield* Effect.forEach(
     all().flatMap(({ session }) => session ?? []),
@@ -57,7 +79,8 @@ const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId
   )
   return {
     ...Object.fromEntries(added),
-    cursor: String(cursor),
+    cursor,
+    validUntil,
     isComplete: only === undefined,
     terminal,
     operatorId: authorOf(actor),
@@ -75,20 +98,17 @@ export const sessionRoute = routes.raw("GET", "/session", {
   description:
     "`data` has the terminal, permissions and rules, and `goods` with price, steps, taxes, SKU and barcode. With the `cursor` of "
     + "an earlier answer it has the goods of entities in `changed` alone; one of these without goods is not sold any more. "
-    + "`isComplete`: it has all goods, and replaces what the terminal knows. 304 for the `ETag` in If-None-Match. 404, 422.",
+    + "`validUntil`: when a price begins or ends next; ask again then. `isComplete`: it has all goods, and replaces what the terminal knows. 304 for the `ETag` in If-None-Match. 404, 422.",
   ...tillOrDevice,
   rate: "strict",
   produces: "application/json",
   query: {
     terminalId: uuid.schema,
-    cursor: Schema.optional(
-      Schema.FiniteFromString.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
-        .pipe(Schema.annotateEncoded(typedAs({ type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER })))
-    )
+    cursor: Schema.optional(Cursor)
   }
 }, (call) =>
   Effect.gen(function*() {
-    const data = yield* sessionOf(call, call.query.terminalId, call.query.cursor)
+    const data = yield* sessionOf(call, call.query.terminalId, sinceOf(call.query.cursor))
     const { cursor: _, ...content } = data
     const etag = `"${hash("sha256", JSON.stringify(content), "base64url")}"`
     const headers = { etag, "cache-control": "private, no-cache", vary: "accept-encoding" }

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EntityId, rowsOf, statement, VariantId } from "stoa/plugin"
+import { EntityId, rowsOf, statement, Time, VariantId } from "stoa/plugin"
 
 /** Something to sell, as a till shows it without a connection. */
 export const Sellable = Schema.Struct({
@@ -15,7 +15,8 @@ export type Sellable = typeof Sellable.Type
 
 const sellables = rowsOf(Sellable)
 const position = rowsOf(Schema.Struct({ position: Schema.Int }))
-const changes = rowsOf(Schema.Struct({ isWide: Schema.Boolean, entityIds: Schema.Array(EntityId) }))
+const Changes = Schema.Struct({ isWide: Schema.Boolean, entityIds: Schema.Array(EntityId) })
+const changes = rowsOf(Changes)
 
 /** What can be sold, by entity and variant; of these entities, where they are named. */
 export const sellablesAfter = statement(
@@ -40,6 +41,31 @@ export const lastPosition = statement("Session.position", function*(sql, organiz
   const [row] = yield* position(sql`select coalesce(max(position), 0)::float8 as position from plugin_events
     where organization_id = ${organizationId}`)
   return row?.position ?? 0
+})
+
+const windows = rowsOf(Schema.Struct({ ...Changes.fields, next: Schema.NullOr(Time) }))
+
+/**
+ * Entities with a price that began or ended between two answers, whether a rule for all prices did, and when the next one
+ * does. In either order: clocks of processes differ.
+ */
+export const windowsBetween = statement("Session.windows", function*(sql, organizationId, since: Date, now: Date) {
+  const [row] = yield* windows(sql`with windows (valid_from, valid_until, entity_id) as (
+      select valid_from, valid_until, entity_id from plugin_prices
+        where organization_id = ${organizationId} and (valid_from is not null or valid_until is not null)
+      union all
+      select valid_from, valid_until, entity_id from plugin_price_modifiers
+        where organization_id = ${organizationId} and (valid_from is not null or valid_until is not null)
+      union all
+      select valid_from, valid_until, null from plugin_tax_rates where organization_id = ${organizationId} and is_active),
+    turns as (
+      select entity_id as id, at, at > least(${since}::timestamptz, ${now}::timestamptz)
+          and at <= greatest(${since}::timestamptz, ${now}::timestamptz) as is_past
+      from windows cross join lateral (values (valid_from), (valid_until)) as turn (at) where at is not null)
+    select min(at) filter (where at > ${now}::timestamptz) as next,
+      coalesce(bool_or(id is null) filter (where is_past), false) as "isWide",
+      coalesce(array_agg(distinct id) filter (where is_past and id is not null), '{}') as "entityIds" from turns`)
+  return row ?? { isWide: true, entityIds: [], next: null }
 })
 
 /** Entities that have changed since, also by changes that have no position yet, and whether something has that concerns all prices. */

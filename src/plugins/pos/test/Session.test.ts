@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
 import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../test/checkout/CheckoutFixtures.ts"
@@ -7,6 +7,7 @@ import { type Answer, api, asAdmin, at, live, testAppLayer } from "../../../../t
 import { aTaxRate, to } from "../../../../test/tax/TaxedShop.ts"
 import { pos } from "../index.ts"
 import { aTill, get } from "./Till.ts"
+import { openTills } from "./TillShop.ts"
 
 const shop = layer(testAppLayer({ plugins: [pos()] }, { logLevel: "none" }), live)
 
@@ -93,3 +94,49 @@ shop("the data of a till without a connection", (it) => {
       assert.isAtMost(gzipSync(JSON.stringify(answer.body)).length, 2_000_000)
     }))
 })
+
+it(
+  "prices that begin and end at a time are news of a till then, and each answer says when the next ones are",
+  async () => {
+    const shop = await openTills()
+    const [kept, entityId] = [await shop.product(), await shop.product({ price: 1_000 })]
+    const { terminalId } = await shop.till()
+    const hour = (n: number) => new Date(Math.ceil(shop.app.clock.now() / 1_000) * 1_000 + n * 3_600_000).toISOString()
+    const [start, end, later] = [hour(1), hour(2), hour(30)]
+    const price = { currency: "USD", validFrom: start, validUntil: end }
+    await shop.core("POST", "/pricing/prices", { entityId, amount: 800, ...price })
+    await shop.core("POST", "/pricing/modifiers", {
+      name: "x",
+      type: "percentage_discount",
+      value: 10,
+      validFrom: later
+    })
+    const read = async (cursor: string) => {
+      const got = await shop.read(`/session?terminalId=${terminalId}&cursor=${cursor}`)
+      const goods = got.list("data.goods").map((one) => [at(one, "entityId"), at(one, "unitPrice")])
+      return {
+        cursor: got.text("data.cursor"),
+        isComplete: got.at("data.isComplete"),
+        until: got.at("data.validUntil"),
+        goods
+      }
+    }
+    const begun = (await read("0")).cursor
+    const before = await read(begun)
+    assert.deepInclude(before, { isComplete: false, until: start, goods: [] })
+    shop.app.clock.advance("61 minutes")
+    const during = await read(before.cursor)
+    assert.deepInclude(during, { isComplete: false, until: end, goods: [[entityId, 800]] })
+    assert.deepInclude(await read(during.cursor), { until: end, goods: [] })
+    shop.app.clock.advance("1 hour")
+    const after = await read(during.cursor)
+    assert.deepInclude(after, { until: later, goods: [[entityId, 1_000]] })
+    // A rule for all prices.
+    shop.app.clock.advance("28 hours")
+    const whole = await read(after.cursor)
+    assert.isTrue(whole.isComplete === true && whole.until === null)
+    assert.includeDeepMembers(whole.goods, [[kept, 900], [entityId, 900]])
+    await shop.close()
+  },
+  60_000
+)
