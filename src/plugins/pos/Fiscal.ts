@@ -74,7 +74,7 @@ export const signRecords = Effect.fn("Fiscal.sign")(function*(db: PluginDatabase
       { order: ["number"], limit: 100 }
     )
     for (const one of waiting) {
-      const answer = yield* Effect.result(fiscal.sign(one))
+      const answer = yield* Effect.result(fiscal.sign(one, `pos:${one.id}`))
       if (answer._tag === "Failure") {
         const error = answer.failure.message.slice(0, 10_000)
         yield* db.table(fiscalRecords).update(one.id, { state: "failed", error })

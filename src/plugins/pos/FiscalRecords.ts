@@ -43,8 +43,13 @@ export type FiscalRecord = RowOf<typeof fiscalRecords>
 /** Signs records where the law asks for it: DSFinV-K, RKSV, NF525. Records come in the order of their numbers. */
 export interface FiscalAdapter {
   readonly id: string
+  /**
+   * `key` is the same at each try for a record. A process may die before it has noted a signature: the adapter then gives the
+   * same signature for the key, and makes no second one.
+   */
   readonly sign: (
-    record: FiscalRecord
+    record: FiscalRecord,
+    key: string
   ) => Effect.Effect<
     { readonly signature: string; readonly qr?: string },
     { readonly message: string },

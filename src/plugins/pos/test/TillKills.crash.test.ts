@@ -1,6 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { randomInt } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { onDatabase } from "../../../../test/support/Audit.ts"
 import { eventually } from "../../../../test/support/Eventually.ts"
@@ -29,10 +32,14 @@ const hasItem = (path: string) =>
     (sale) => sale.list("data.items").length > 0
   )
 
-interface Till {
-  readonly terminalId: string
-  readonly shiftId: string
-}
+/** A till with an open shift. */
+const aTill = Effect.gen(function*() {
+  const terminal = yield* prepared("/api/pos/terminals", { name: "T", code: "T1", warehouseId: yield* aWarehouse() })
+  const terminalId = terminal.text("data.id")
+  const shift = yield* prepared("/api/pos/shifts/open", { terminalId, openingFloat: 0 })
+  return { terminalId, shiftId: shift.text("data.id") }
+})
+type Till = Effect.Success<typeof aTill>
 
 /** A sale of a thing for 10.00 by gift card and cash, as a device sends it; voided every fifth time. */
 const sell = Effect.fnUntraced(function*(n: number, till: Till, entityId: string, code: string) {
@@ -87,14 +94,7 @@ it.live(
       const place = yield* placeOf({ databaseUrl: url, ...emulatedService(emulator), program })
       yield* Effect.gen(function*() {
         const entityId = yield* aProduct({ price: 1_000, stock: 1_000 })
-        const terminal = yield* prepared("/api/pos/terminals", {
-          name: "T",
-          code: "T1",
-          warehouseId: yield* aWarehouse()
-        })
-        const terminalId = terminal.text("data.id")
-        const shift = yield* prepared("/api/pos/shifts/open", { terminalId, openingFloat: 0 })
-        const till = { terminalId, shiftId: shift.text("data.id") }
+        const till = yield* aTill
         const card = yield* prepared("/api/gift-cards", { amount: 100_000, currency: "USD" })
         const crowd = yield* Effect.forkChild(
           Effect.forEach(
@@ -132,4 +132,38 @@ it.live(
       }).pipe(Effect.provide(talkingTo(place.service(), url)))
     }),
   240_000
+)
+
+it.live(
+  "records are signed once by processes that die between a signature and its note",
+  () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const { environment, ...emulated } = emulatedService(yield* startEmulator)
+      const directory = mkdtempSync(join(tmpdir(), "signatures-"))
+      const signing = { ...environment, STOA_TEST_SIGNATURES: directory }
+      const place = yield* placeOf({ databaseUrl: url, ...emulated, environment: signing, program })
+      yield* Effect.gen(function*() {
+        const entityId = yield* aProduct({ price: 1_000, stock: 10 })
+        const till = yield* aTill
+        const card = yield* prepared("/api/gift-cards", { amount: 1_000, currency: "USD" })
+        yield* Effect.forEach([0, 1], (n) => sell(n, till, entityId, card.text("data.code")))
+        for (let record = 1; record <= 2; record++) {
+          const { ended } = place.service()
+          yield* Effect.promise(() => ended)
+          assert.lengthOf(readdirSync(directory), record)
+          yield* place.replace
+        }
+      }).pipe(Effect.provide(talkingTo(place.service(), url)))
+      const signatures = onDatabase(url, (sql) =>
+        sql<{ signature: string }>`select signature from pos_fiscal_records where state = 'signed'`)
+      yield* eventually(
+        "both signatures",
+        Effect.map(signatures, (rows) =>
+          rows.length === 2)
+      )
+      const made = readdirSync(directory).map((file) => readFileSync(join(directory, file), "utf8"))
+      assert.sameMembers((yield* signatures).map(({ signature }) => signature), made)
+    }),
+  300_000
 )
