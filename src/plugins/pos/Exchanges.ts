@@ -17,7 +17,17 @@ import {
 } from "stoa/plugin"
 import { newLine } from "./Lines.ts"
 import { PosOptions } from "./PosOptions.ts"
-import { givenBack, issueCard, Payout, refundOf, requireCards, ReturnedItem, taxesBack, worthOf } from "./Returns.ts"
+import {
+  givenBack,
+  issueCard,
+  Payout,
+  refundOf,
+  requireCards,
+  ReturnedItem,
+  rowsOfItems,
+  taxesBack,
+  worthOf
+} from "./Returns.ts"
 import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, priced } from "./SaleStore.ts"
 import { authorOf, findTerminal, manage } from "./Terminals.ts"
@@ -92,17 +102,10 @@ export const startExchange = Effect.fn("Exchanges.start")(function*(
         )
     )
     const { lines: shown, totals } = yield* priced(call, { ...yield* loadSale(db, id), lines: fresh })
-    const returned = sent.returnItems.map((
-      { reason, restock = reason !== "defective", restockingFee = 0, ...item },
-      at
-    ) => ({
-      ...item,
+    const returned = rowsOfItems(sent.returnItems, amounts).map((row) => ({
+      ...row,
       transactionId: id,
-      originalOrderId,
-      reason,
-      restock,
-      restockingFee,
-      refundAmount: amounts[at] ?? 0
+      originalOrderId
     }))
     yield* db.transaction(Effect.gen(function*() {
       yield* db.table(lines).insertMany(shown.map(({ createdAt: _, ...line }) => line))
@@ -214,7 +217,7 @@ export const returnExchanged = Effect.fnUntraced(function*(
     const method = payout ?? "cash"
     const exchange = yield* db.table(payments).first({ transactionId, method: "exchange" })
     const reference = exchange?.metadata["reference"]
-    if (method === "gift_card") Object.assign(given, yield* issueCard(call, original, rest))
+    if (method === "gift_card") Object.assign(given, yield* issueCard(call, { ...original, orderId }, rest))
     yield* db.table(payments).insert({
       transactionId,
       method,

@@ -33,6 +33,10 @@ export const PosSettings = Schema.Struct({
     default: "any",
     description: "`original`: other ways to give money back need an override"
   }),
+  unlinkedReturns: option(Schema.Boolean, {
+    default: false,
+    description: "Goods come back without an order, for pos:admin or with an override"
+  }),
   blindClose: option(Schema.Boolean, {
     default: false,
     description: "Those without pos:manage do not see what the drawer should hold"

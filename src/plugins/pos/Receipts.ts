@@ -6,13 +6,15 @@ import {
   mailTemplate,
   MinorUnits,
   moneyText,
+  type Order,
   OrderId,
   type PluginCall,
+  type PluginDatabase,
   Time
 } from "stoa/plugin"
 import { PrintQueue } from "../notifications/index.ts"
 import { fiscalRecords, FiscalView } from "./FiscalRecords.ts"
-import { netOf, TaxPart, transactions } from "./Sales.ts"
+import { netOf, returnItems, TaxPart, transactions } from "./Sales.ts"
 import { loadSale } from "./SaleStore.ts"
 import { operate, routes } from "./Terminals.ts"
 
@@ -61,6 +63,24 @@ type Receipt = typeof Receipt.Type
 
 const refused = InvalidTransition.of("A receipt is for a completed or voided transaction.")
 
+/** What came back with a return, as a receipt names it. */
+const returned = (db: PluginDatabase, transactionId: string, order: Order | undefined) =>
+  Effect.map(
+    db.table(returnItems).list({ transactionId }, { order: ["createdAt", "id"] }),
+    (items) =>
+      items.map(({ originalLineItemId, quantity, title, unitPrice }) => {
+        const line = order?.lineItems.find(({ id }) => id === originalLineItemId)
+        const price = unitPrice ?? line?.unitPrice ?? 0
+        return {
+          notes: null,
+          quantity,
+          title: title ?? line?.title ?? "-",
+          totalPrice: price * quantity,
+          unitPrice: price
+        }
+      })
+  )
+
 /** 404; 422 for a transaction that is open or held. `counted`: the next one is a reprint. */
 const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: string, counted: boolean) {
   const { asStore, db, services } = call
@@ -71,7 +91,7 @@ const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: strin
   const fiscal = yield* db.table(fiscalRecords).first({ transactionId: id })
   const operator = yield* asStore(services.users.known({ userId: transaction.operatorId }))
   if (counted) yield* db.table(transactions).update(id, { reprints: reprints + 1 })
-  const sold = type === "return" || order === undefined ? lines : order.lineItems
+  const sold = type === "return" ? yield* returned(db, id, order) : order?.lineItems ?? lines
   const paid = payments.filter((one) => one.status === "collected" || one.status === "refunded")
   const receipt: Receipt = {
     ...transaction,

@@ -5,10 +5,11 @@ import { begunExchange, type GivenRest, NewExchange, payoutOf, startExchange } f
 import { approvalFor, freely, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts"
 import { addPayment, NewPayment } from "./Payments.ts"
-import { NewReturn, requireWay, returnGoods } from "./Returns.ts"
+import { requireWay } from "./Returns.ts"
 import { PaymentView, returnItems, sale, TransactionView } from "./Sales.ts"
 import { loadSale, shownSale } from "./SaleStore.ts"
 import { manage, operate, routes } from "./Terminals.ts"
+import { NewReturn, takeBack } from "./UnlinkedReturns.ts"
 
 const giftCard = Schema.optional(
   Schema.Struct({
@@ -79,15 +80,16 @@ const errors = [OverrideRequired, OverrideInvalid, PaymentPending, PaymentRefuse
 
 export const returnRoutes = [
   routes.post("/returns", {
-    summary: "Take goods of an order back",
+    summary: "Take goods back",
     description:
+      "Of an order, or with the option `unlinkedReturns` without one: that takes pos:admin or an override. " +
       "404 without order, shift or terminal; 409 when nothing is left to give back; 422 for more units than are left.",
     ...shared,
     input: NewReturn,
     repeatable: true,
     success: Returned,
     errors
-  }).handle((call) => returnGoods(call, call.input, call.headers["x-pos-override"])),
+  }).handle((call) => takeBack(call, call.input, call.headers["x-pos-override"])),
   routes.post("/returns/:id/payments", {
     summary: "Add a payment to an exchange",
     description: "The same as for a transaction. 404; 409 when nothing is left to pay; 422 when it is completed.",

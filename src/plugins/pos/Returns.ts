@@ -4,20 +4,20 @@ import {
   type CurrentActor,
   invalid,
   MinorUnits,
+  type NewRowOf,
   type Order,
-  OrderId,
+  type OrderId,
   OrderLineId,
   type PluginCall,
   RefundId,
-  Text,
-  uuid
+  Text
 } from "stoa/plugin"
 import { GiftCards } from "../gift-cards/index.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { type Approval, approvalFor, freely } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { payments, returnItems, roundedTo, sale, type Transaction, transactions } from "./Sales.ts"
-import { count, lockOpen, openShift } from "./Shifts.ts"
+import { count, lockOpen, openShift, type Shift } from "./Shifts.ts"
 import { activeTerminal, authorOf, dayOf, manage, type Terminal } from "./Terminals.ts"
 import { receiptNumbers } from "./TransactionRoutes.ts"
 
@@ -26,7 +26,7 @@ class OtherAmount extends invalid(
   "payment.amount",
   (due: number) => `payment.amount must be ${due}, which the return comes to, or be left out.`
 ) {}
-class FeeTooHigh extends invalid(
+export class FeeTooHigh extends invalid(
   "PosFee",
   (at: number, _worth: number) => `items.${at}.restockingFee`,
   (at: number, worth: number) => `items.${at}.restockingFee must be at most ${worth}, which the line is worth.`
@@ -48,7 +48,7 @@ export const ReturnedItem = Schema.Struct({
     Schema.Boolean.annotate({ description: "Units go back into stock. Default: unless they are defective." })
   )
 })
-type ReturnedItem = typeof ReturnedItem.Type
+export type ReturnedItem = typeof ReturnedItem.Type
 
 export const Payout = Schema.Struct({
   method: Schema.Literals(["cash", "original", "gift_card", "other"]).annotate({
@@ -60,13 +60,27 @@ export const Payout = Schema.Struct({
   reference: Schema.optional(Text)
 })
 
-export const NewReturn = Schema.Struct({
-  shiftId: uuid.schema,
-  terminalId: uuid.schema,
-  originalOrderId: OrderId,
-  items: Schema.Array(ReturnedItem).check(Schema.isBetweenLength(1, 500)),
-  payment: Payout
-})
+/** A return of goods of an order. */
+export interface LinkedReturn {
+  readonly shiftId: string
+  readonly terminalId: string
+  readonly originalOrderId: OrderId
+  readonly items: ReadonlyArray<ReturnedItem>
+  readonly payment: typeof Payout.Type
+}
+
+/** What a row says of each returned item; `amounts` are worth, less fees. */
+export const rowsOfItems = <Item extends Omit<ReturnedItem, "originalLineItemId">>(
+  items: ReadonlyArray<Item>,
+  amounts: ReadonlyArray<number>
+) =>
+  items.map(({ reason, restock = reason !== "defective", restockingFee = 0, ...item }, at) => ({
+    ...item,
+    reason,
+    restock,
+    restockingFee,
+    refundAmount: amounts[at] ?? 0
+  }))
 
 const feesOf = (items: ReadonlyArray<ReturnedItem>): number =>
   items.reduce((sum, { restockingFee = 0 }) => sum + restockingFee, 0)
@@ -95,23 +109,30 @@ export const worthOf = (
     return restockingFee > worth ? new FeeTooHigh(at, worth) : Effect.succeed(worth - restockingFee)
   })
 
-/** The share of returned units in the taxes of their lines: below zero. */
-export const taxesBack = ({ lineItems }: Order, items: ReadonlyArray<ReturnedItem>): Transaction["taxes"] => {
-  const byRate = new Map<number, { net: number; tax: number }>()
-  for (const { originalLineItemId, quantity: units } of items) {
-    const line = lineItems.find(({ id }) => id === originalLineItemId)
-    for (const { amount, base, rate } of line?.taxes ?? []) {
-      const rateBps = Math.round(Number(rate ?? 0) * 100)
-      const part = byRate.get(rateBps) ?? { net: 0, tax: 0 }
-      const { quantity = 1, refundedQuantity = 0 } = line ?? {}
-      // On the running total: units that come back one by one add up to the whole.
-      const upTo = (whole: number, count: number) => Math.round(whole * count / quantity)
-      const share = (whole: number) => upTo(whole, refundedQuantity + units) - upTo(whole, refundedQuantity)
-      byRate.set(rateBps, { net: part.net - share(base), tax: part.tax - share(amount) })
-    }
-  }
-  return [...byRate].map(([rateBps, part]) => ({ rateBps, ...part }))
+interface RatePart {
+  readonly rate: string | null
+  readonly net: number
+  readonly tax: number
 }
+
+/** Adds up parts of the same rate. */
+export const taxesByRate = (parts: ReadonlyArray<RatePart>): Transaction["taxes"] =>
+  [...Map.groupBy(parts, ({ rate }) => Math.round(Number(rate ?? 0) * 100))].map(([rateBps, same]) => ({
+    rateBps,
+    net: same.reduce((sum, { net }) => sum + net, 0),
+    tax: same.reduce((sum, { tax }) => sum + tax, 0)
+  }))
+
+/** The share of returned units in the taxes of their lines: below zero. */
+export const taxesBack = ({ lineItems }: Order, items: ReadonlyArray<ReturnedItem>): Transaction["taxes"] =>
+  taxesByRate(items.flatMap(({ originalLineItemId, quantity: units }) => {
+    const { quantity = 1, refundedQuantity = 0, taxes = [] } = lineItems.find(({ id }) => id === originalLineItemId) ??
+      {}
+    // On the running total: units that come back one by one add up to the whole.
+    const upTo = (whole: number, count: number) => Math.round(whole * count / quantity)
+    const share = (whole: number) => upTo(whole, refundedQuantity) - upTo(whole, refundedQuantity + units)
+    return taxes.map(({ amount, base, rate }) => ({ rate, net: share(base), tax: share(amount) }))
+  }))
 
 /** Writes a completed return with its number. Within a transaction in which its shift is locked. */
 export const writeReturn = Effect.fnUntraced(function*(
@@ -137,6 +158,15 @@ export const writeReturn = Effect.fnUntraced(function*(
   yield* addFiscalRecord(db, done)
   return done
 })
+
+/** The active till of an open shift of the caller. 404, 403, 409, 422. */
+export const terminalOfShift = Effect.fnUntraced(function*(call: PluginCall, terminalId: string, shiftId: string) {
+  const terminal = yield* activeTerminal(call.db, terminalId)
+  return (yield* openShift(call, shiftId)).terminalId === terminalId ? terminal : yield* new ShiftElsewhere()
+})
+
+export const requireAmount = ({ amount }: typeof Payout.Type, total: number) =>
+  amount === undefined || amount === total ? Effect.void : new OtherAmount(total)
 
 /** What is handed over of a refund: cash is rounded to the smallest coin. */
 export const givenBack = ({ cashRounding }: Terminal, method: string, total: number) => {
@@ -164,37 +194,30 @@ export const requireCards = Effect.fnUntraced(function*(method: (typeof Payout.T
 
 /** A new gift card with the money of a return, in its transaction. */
 export const issueCard = Effect.fnUntraced(
-  function*({ asStore }: PluginCall, { currency, customerId, id }: Order, amount: number) {
+  function*(
+    { asStore }: PluginCall,
+    { currency, customerId, orderId }: Pick<Transaction, "currency" | "customerId" | "orderId">,
+    amount: number
+  ) {
     const cards = Option.getOrUndefined(yield* Effect.serviceOption(GiftCards))
     if (cards === undefined) return yield* new NoCards()
     const [made] = yield* asStore(
-      cards.write([{ amount, currency, purchaserId: customerId, sourceOrderId: OrderId.make(id) }])
+      cards.write([{ amount, currency, purchaserId: customerId, sourceOrderId: orderId }])
     )
     return made === undefined ? {} : { giftCard: { id: made.card.id, code: made.code, displayCode: made.displayCode } }
   }
 )
 
-/** The items of a return, and the money that it gave. */
-const writeRows = Effect.fnUntraced(function*(
-  { actor, db }: PluginCall,
-  { id: transactionId, total }: Transaction,
-  { amounts, items, originalOrderId, payout, terminal }: Pick<typeof NewReturn.Type, "items" | "originalOrderId"> & {
-    readonly terminal: Terminal
-    readonly amounts: ReadonlyArray<number>
-    readonly payout: typeof Payout.Type
-  }
+/** Pays a return out, in its transaction: its items, the money that it gave, and what its shift counts. */
+export const payOut = Effect.fnUntraced(function*(
+  call: PluginCall,
+  [transaction, shift]: readonly [Transaction, Shift],
+  rows: ReadonlyArray<Omit<NewRowOf<typeof returnItems>, "transactionId">>,
+  { payout, terminal }: { readonly payout: typeof Payout.Type; readonly terminal: Terminal }
 ) {
-  const returned = yield* db.table(returnItems).insertMany(
-    items.map(({ reason, restock = reason !== "defective", restockingFee = 0, ...item }, at) => ({
-      ...item,
-      transactionId,
-      originalOrderId,
-      reason,
-      restock,
-      restockingFee,
-      refundAmount: amounts[at] ?? 0
-    }))
-  )
+  const { actor, db } = call
+  const { id: transactionId, total } = transaction
+  const returned = yield* db.table(returnItems).insertMany(rows.map((row) => ({ ...row, transactionId })))
   const payment = yield* db.table(payments).insert({
     transactionId,
     method: payout.method,
@@ -205,13 +228,16 @@ const writeRows = Effect.fnUntraced(function*(
     requestedBy: authorOf(actor),
     processedAt: yield* DateTime.nowAsDate
   })
-  return { returnItems: returned, payment }
+  yield* count(db, shift, "refunds", total)
+  const card = payout.method === "gift_card" && total > 0 ? yield* issueCard(call, transaction, total) : {}
+  return { transaction, returnItems: returned, payment, refundTotal: total, ...card }
 })
 
 /** What a request of the same key made whose answer was lost; its gift card is in the list of cards. */
-const madeBefore = Effect.fnUntraced(function*({ asStore, db, organizationId, services }: PluginCall, id: string) {
-  const transaction = yield* db.table(transactions).find(id)
-  if (transaction === undefined) return undefined
+export const madeBefore = Effect.fnUntraced(function*({ actor, asStore, db, organizationId, services }: PluginCall) {
+  const { executionId: id } = actor
+  const transaction = id === undefined ? undefined : yield* db.table(transactions).find(id)
+  if (id === undefined || transaction === undefined) return undefined
   const [payment] = yield* db.table(payments).list({ transactionId: id })
   if (payment === undefined) return undefined
   const returned = yield* db.table(returnItems).list({ transactionId: id }, { order: ["createdAt", "id"] })
@@ -227,17 +253,15 @@ const madeBefore = Effect.fnUntraced(function*({ asStore, db, organizationId, se
  */
 export const returnGoods = Effect.fn("Returns.make")(function*(
   call: PluginCall,
-  { items, originalOrderId, payment: payout, shiftId, terminalId }: typeof NewReturn.Type,
+  { items, originalOrderId, payment: payout, shiftId, terminalId }: LinkedReturn,
   token: string | undefined
 ) {
   const { asStore, db, services } = call
-  const { executionId } = call.actor
-  const before = executionId === undefined ? undefined : yield* madeBefore(call, executionId)
+  const before = yield* madeBefore(call)
   if (before !== undefined) return before
   const allowed = yield* approvalFor(call, { action: "return", permission: manage, token })
   const way = yield* requireWay(call, payout.method, allowed, token)
-  const terminal = yield* activeTerminal(db, terminalId)
-  if ((yield* openShift(call, shiftId)).terminalId !== terminalId) return yield* new ShiftElsewhere()
+  const terminal = yield* terminalOfShift(call, terminalId, shiftId)
   const order = yield* asStore(services.orders.get(originalOrderId))
   const refund = refundOf(items)
   const isOutside = payout.method !== "original"
@@ -252,11 +276,11 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
       services.refunds.request(originalOrderId, { ...refund, ...(isOutside ? { givenOutside } : {}) })
     )
     const { amount: total, lines } = written.decided
-    if (payout.amount !== undefined && payout.amount !== total) return yield* new OtherAmount(total)
+    yield* requireAmount(payout, total)
     const amounts = yield* worthOf(items, lines)
     const shift = yield* lockOpen(call, shiftId)
     const transaction = yield* writeReturn(call, terminal, {
-      ...(executionId === undefined ? {} : { id: executionId }),
+      ...(call.actor.executionId === undefined ? {} : { id: call.actor.executionId }),
       shiftId,
       currency: order.currency,
       orderId: originalOrderId,
@@ -266,10 +290,8 @@ export const returnGoods = Effect.fn("Returns.make")(function*(
       refundId: written.refundId,
       overrideBy: allowed.by
     })
-    const rows = yield* writeRows(call, transaction, { amounts, items, originalOrderId, payout, terminal })
-    yield* count(db, shift, "refunds", total)
-    const card = payout.method === "gift_card" && total > 0 ? yield* issueCard(call, order, total) : {}
-    return { transaction, ...rows, refundTotal: total, ...card, ...written }
+    const rows = rowsOfItems(items, amounts).map((row) => ({ ...row, originalOrderId }))
+    return { ...yield* payOut(call, [transaction, shift], rows, { payout, terminal }), ...written }
   }))
   const { decided: _, refundId, settled, ...answer } = made
   if (!settled && !isOutside) {

@@ -171,6 +171,11 @@ export const returnItems = childOf(transactions, "transactionId", "pos_return_it
   /** Null for goods that come back without an order. */
   originalOrderId: idOf(OrderId).nullable,
   originalLineItemId: uuid.nullable,
+  /** Of goods without an order. */
+  entityId: uuid.nullable,
+  variantId: uuid.nullable,
+  title: text.nullable,
+  unitPrice: amount.nullable,
   quantity: integerBetween(1, 9_999),
   reason: oneOf(["defective", "wrong_item", "changed_mind", "other"]),
   restock: boolean.default(true),

@@ -67,7 +67,8 @@ const changedGoods = Effect.fnUntraced(function*({ db }: PluginCall, now: Date, 
 const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId: string, since: Since | undefined) {
   const { actor, db } = call
   const terminal = yield* activeTerminal(db, terminalId)
-  const { defaultCurrency = CurrencyCode.make("USD"), discountOverrideThreshold, refundTo } = yield* PosOptions
+  const { defaultCurrency = CurrencyCode.make("USD"), discountOverrideThreshold, refundTo, unlinkedReturns } =
+    yield* PosOptions
   // Read before the goods: what changes meanwhile comes again with the next call.
   const now = yield* DateTime.nowAsDate
   const cursor = `${yield* db.use(lastPosition)()}.${now.getTime()}`
@@ -86,7 +87,7 @@ const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId
     operatorId: authorOf(actor),
     permissions: actor.permissions.filter((permission) => permission === "*:*" || permission.startsWith("pos:")),
     currency: defaultCurrency,
-    rules: { discountOverrideThreshold, refundTo },
+    rules: { discountOverrideThreshold, refundTo, unlinkedReturns },
     changed: only ?? [],
     goods: only?.length === 0 ? [] : yield* pricedGoods(call, terminal, defaultCurrency, only)
   }

@@ -14,7 +14,7 @@ import { SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 import { SoldOrderRepo } from "../../domain/checkout/SoldOrderRepo.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
 import type { PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
-import type { Order } from "../../domain/orders/Order.ts"
+import { type Order, orderTaxes } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
@@ -183,7 +183,8 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
        */
       quoteSold: Effect.fn("SoldOrders.quoteSold")(function*(sold: SoldTerms, furtherTaxed?: number) {
         yield* requireAnyOf(yield* CurrentActor, ["orders:create"])
-        return quoteOf((yield* pricedOf(sold, furtherTaxed)).priced)
+        const { priced } = yield* pricedOf(sold, furtherTaxed)
+        return { ...quoteOf(priced), taxes: orderTaxes(priced.lines) }
       }),
       /** Prices and taxes of single units where they are handed over; goods that cannot be sold are left out. */
       priceList: Effect.fn("SoldOrders.priceList")(function*(request: PriceListRequest) {
