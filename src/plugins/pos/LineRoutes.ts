@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
 import {
+  type CurrentActor,
   CustomerId,
   EntityId,
   FreeText,
@@ -8,6 +9,7 @@ import {
   type NotFound,
   notFound,
   type PluginCall,
+  type RouteError,
   Text,
   VariantId
 } from "stoa/plugin"
@@ -16,7 +18,8 @@ import { isEqualLine, newLine, together } from "./Lines.ts"
 import { type Action, approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { lines, LineView, type SaleLine, TransactionView } from "./Sales.ts"
-import { changeSale, priced, type Sale, viewOf } from "./SaleStore.ts"
+import { changeSale, priced, type Sale, type SaleChange, viewOf } from "./SaleStore.ts"
+import { changeOf } from "./Sharing.ts"
 import { admin, manage, operate, routes } from "./Terminals.ts"
 
 class LineNotFound extends notFound("PosLine", "The transaction has no such line.") {}
@@ -123,6 +126,11 @@ interface Changing {
   readonly token: string | undefined
 }
 
+const changingOf = ({ headers, params }: {
+  readonly headers: { readonly "x-pos-override"?: string | undefined }
+  readonly params: { readonly id: string }
+}): Changing => ({ transactionId: params.id, token: headers["x-pos-override"] })
+
 /** The approvals that other plugins ask for a change of a line, or for its removal. */
 const extensionApprovals = (move: LineMove) =>
   Effect.flatMap(
@@ -141,6 +149,7 @@ const writeLine = Effect.fnUntraced(function*(
   const after = yield* changeSale(call, transactionId, (sale) =>
     Effect.gen(function*() {
       const { base, before } = yield* lineOf(sale)
+      const shared = yield* changeOf(call, [sale.transaction], token)
       const line = yield* applied(call, sale, base, change)
       const allowed = yield* approval(call, token, transactionId, before, line)
       const others = before === undefined
@@ -154,7 +163,7 @@ const writeLine = Effect.fnUntraced(function*(
       const marked = { ...merged, overrideBy: allowed?.by ?? merged.overrideBy }
       return {
         lines: known ? sale.lines.map((one) => one.id === merged.id ? marked : one) : [...sale.lines, marked],
-        also: Effect.forEach([allowed, ...others], (one) => one?.spend ?? Effect.void)
+        also: Effect.forEach([shared, allowed, ...others], (one) => one?.spend ?? Effect.void)
       }
     }))
   return yield* shownLine(after, written)
@@ -180,10 +189,11 @@ const remove = Effect.fnUntraced(function*(
   yield* changeSale(call, transactionId, (sale) =>
     Effect.gen(function*() {
       const { before } = yield* lineIn(itemId)(sale)
+      const shared = yield* changeOf(call, [sale.transaction], token)
       const allowed = yield* extensionApprovals({ sale, before, after: null, reason, token })
       return {
         lines: sale.lines.map((line) => line.id === itemId ? { ...line, removedAt } : line),
-        also: Effect.forEach(allowed, (one) => one?.spend ?? Effect.void)
+        also: Effect.forEach([shared, ...allowed], (one) => one?.spend ?? Effect.void)
       }
     }))
   return { removed: true as const }
@@ -205,6 +215,21 @@ const withoutCode = Effect.fnUntraced(function*({ transaction }: Sale, code: str
   return codes.length === transaction.codes.length ? yield* new CodeNotFound() : { transaction: { codes } }
 })
 
+/** Changes the terms of a sale. */
+const writeTerms = (
+  call: PluginCall,
+  { token, transactionId }: Changing,
+  decide: (sale: Sale) => Effect.Effect<SaleChange, RouteError, CurrentActor>
+) =>
+  Effect.map(
+    changeSale(call, transactionId, (sale) =>
+      Effect.gen(function*() {
+        const { spend } = yield* changeOf(call, [sale.transaction], token)
+        return { ...yield* decide(sale), also: spend }
+      })),
+    viewOf
+  )
+
 const errors = [OverrideRequired, OverrideInvalid]
 const shared = { permission: operate, strict: true, headers: overrideHeader, errors } as const
 
@@ -217,7 +242,7 @@ export const lineRoutes = [
     success: Changed
   }).handle((call) => {
     const { entityId: _, variantId: __, ...change } = call.input
-    const changing = { transactionId: call.params.id, token: call.headers["x-pos-override"] }
+    const changing = changingOf(call)
     return writeLine(call, changing, change, ({ lines }) =>
       Effect.map(
         newLine(call.actor, changing.transactionId, {
@@ -235,69 +260,38 @@ export const lineRoutes = [
     ...shared,
     input: LineChange,
     success: Changed
-  }).handle((call) =>
-    writeLine(
-      call,
-      { transactionId: call.params.id, token: call.headers["x-pos-override"] },
-      call.input,
-      lineIn(call.params.itemId)
-    )
-  ),
+  }).handle((call) => writeLine(call, changingOf(call), call.input, lineIn(call.params.itemId))),
   routes.delete("/transactions/:id/items/:itemId", {
     summary: "Remove an item",
     description: "404 without transaction or item; 422 when the transaction is not open.",
-    permission: operate,
-    headers: overrideHeader,
-    errors,
+    ...Struct.omit(shared, ["strict"]),
     query: {
       reason: Schema.optional(Text.annotate({ description: "Why it is removed: for what a kitchen has begun." }))
     },
     success: Schema.Struct({ removed: Schema.Literal(true) })
-  }).handle((call) =>
-    remove(
-      call,
-      { transactionId: call.params.id, token: call.headers["x-pos-override"] },
-      call.params.itemId,
-      call.query.reason
-    )
-  ),
+  }).handle((call) => remove(call, changingOf(call), call.params.itemId, call.query.reason)),
   routes.post("/transactions/:id/codes", {
     summary: "Add a promotion code",
     description: "422 for a code that does not apply, or a transaction that is not open.",
-    permission: operate,
+    ...shared,
     input: Schema.Struct({ code: Text }),
-    strict: true,
     success: TransactionView
-  }).handle((call) =>
-    Effect.map(
-      changeSale(call, call.params.id, (sale) => withCode(call, sale, call.input.code)),
-      viewOf
-    )
-  ),
+  }).handle((call) => writeTerms(call, changingOf(call), (sale) => withCode(call, sale, call.input.code))),
   routes.delete("/transactions/:id/codes/:code", {
     summary: "Take a promotion code off",
     description: "404 without transaction or code; 422 when it is not open.",
-    permission: operate,
+    ...Struct.omit(shared, ["strict"]),
     params: { code: Text },
     success: TransactionView
-  }).handle((call) =>
-    Effect.map(
-      changeSale(call, call.params.id, (sale) => withoutCode(sale, call.params.code)),
-      viewOf
-    )
-  ),
+  }).handle((call) => writeTerms(call, changingOf(call), (sale) => withoutCode(sale, call.params.code))),
   routes.post("/transactions/:id/customer", {
     summary: "Name the customer",
     description:
       "Prices and promotions of the customer apply. 404 without the transaction; 422 for an unknown customer.",
-    permission: operate,
+    ...shared,
     input: Schema.Struct({ customerId: CustomerId }),
-    strict: true,
     success: TransactionView
   }).handle((call) =>
-    Effect.map(
-      changeSale(call, call.params.id, () => Effect.succeed({ transaction: { customerId: call.input.customerId } })),
-      viewOf
-    )
+    writeTerms(call, changingOf(call), () => Effect.succeed({ transaction: { customerId: call.input.customerId } }))
   )
 ]

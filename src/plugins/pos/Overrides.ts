@@ -34,7 +34,8 @@ export const actions = [
   "exchange",
   "refund",
   "no-sale",
-  "payment"
+  "payment",
+  "sale"
 ] as const
 export type Action = typeof actions[number]
 

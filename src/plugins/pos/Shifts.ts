@@ -92,16 +92,17 @@ class NotYourShift
 export const ownShift = (actor: Actor, shift: Shift) =>
   shift.operatorId === authorOf(actor) || holds(actor, manage) ? Effect.succeed(shift) : new NotYourShift()
 
+/** 409 for a closed shift. */
+export const stillOpen = (shift: Shift) => shift.status === "open" ? Effect.succeed(shift) : new ShiftClosed()
+
 /** The locked shift, which is open: 404, 403 for another operator's, 409 for a closed one. */
 export const lockOpen = Effect.fnUntraced(function*({ actor, db }: PluginCall, id: string) {
-  const shift = yield* ownShift(actor, yield* db.table(shifts).lock(id))
-  return shift.status === "open" ? shift : yield* new ShiftClosed()
+  return yield* stillOpen(yield* ownShift(actor, yield* db.table(shifts).lock(id)))
 })
 
 /** The open shift of the path: as `lockOpen`, without the lock. */
 export const openShift = Effect.fnUntraced(function*({ actor, db }: PluginCall, id: string) {
-  const shift = yield* ownShift(actor, yield* db.table(shifts).get(id))
-  return shift.status === "open" ? shift : yield* new ShiftClosed()
+  return yield* stillOpen(yield* ownShift(actor, yield* db.table(shifts).get(id)))
 })
 
 /** `openingFloat` in minor units. */

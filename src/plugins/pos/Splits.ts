@@ -2,8 +2,10 @@ import { DateTime, Effect, Schema } from "effect"
 import { allocate, conflict, CurrencyCode, invalid, newId, type PluginCall, uuid } from "stoa/plugin"
 import { type MovedUnits, PosExtensions } from "./Extensions.ts"
 import { isEqualLine, together } from "./Lines.ts"
+import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { isTaken, lines, sale, transactions, TransactionView } from "./Sales.ts"
 import { changeSale, openSale, type Sale, shownSale } from "./SaleStore.ts"
+import { changeOf } from "./Sharing.ts"
 import { count, shifts } from "./Shifts.ts"
 import { operate, routes } from "./Terminals.ts"
 import { startTransaction } from "./TransactionRoutes.ts"
@@ -50,10 +52,12 @@ const requireUnpaid = ({ payments }: Sale) => payments.some(isTaken) ? new Alrea
 const splitInto = Effect.fnUntraced(function*(
   call: PluginCall,
   id: string,
-  parts: ReadonlyArray<typeof Part.Type>
+  parts: ReadonlyArray<typeof Part.Type>,
+  token: string | undefined
 ) {
   const { db } = call
   const before = yield* openSale(db, id)
+  const { spend } = yield* changeOf(call, [before.transaction], token)
   yield* requireUnpaid(before)
   const left = new Map(before.lines.map((line) => [line.id, line.quantity]))
   const moved = new Map<string, Array<number>>()
@@ -69,6 +73,7 @@ const splitInto = Effect.fnUntraced(function*(
   const { currency, customerId, orderType, shiftId, terminalId } = before.transaction
   const made = yield* db.transaction(Effect.gen(function*() {
     const { version } = before.transaction
+    yield* spend
     // The shift before its sales, as everywhere.
     yield* db.table(shifts).lock(shiftId)
     yield* db.table(transactions).update(id, { version: version + 1 }, { version, status: "open" })
@@ -119,69 +124,79 @@ const sharesOf = ({ discountAmount, quantity }: Sale["lines"][number], moved: Re
     : [...allocate(discountAmount, [...moved, moved.reduce((rest, units) => rest - units, quantity)])]
 
 /** Moves the lines of another open transaction here, and voids it. */
-const merge = Effect.fn("Sales.merge")(function*(call: PluginCall, id: string, from: string) {
-  const { db } = call
-  const [target, source] = [yield* openSale(db, id), yield* openSale(db, from)]
-  yield* requireUnpaid(source)
-  const both = [target.transaction, source.transaction]
-  const [into, { currency, shiftId }] = [target.transaction, source.transaction]
-  const areSales = both.every(({ type }) => type === "sale")
-  if (id === from || !areSales || into.currency !== currency) return yield* new OtherTerms()
-  yield* db.transaction(Effect.gen(function*() {
-    const ids = [...new Set(both.map((one) => one.shiftId))].toSorted()
-    const locked = yield* Effect.forEach(ids, (one) => db.table(shifts).lock(one))
-    for (const one of [target, source].toSorted((a, b) => a.transaction.id < b.transaction.id ? -1 : 1)) {
-      const { id: which, version } = one.transaction
-      yield* db.table(transactions).update(which, { version: version + 1 }, { version, status: "open" })
-    }
-    const removedAt = yield* DateTime.nowAsDate
-    const first = Math.max(0, ...target.lines.map(({ position }) => position)) + 1
-    yield* db.table(lines).updateMany({ transactionId: from, removedAt: null }, { removedAt })
-    const equal = new Map<string, Sale["lines"][number]>()
-    const units: Array<MovedUnits> = []
-    const others = source.lines.filter((line) => {
-      const same = target.lines.find((one) => isEqualLine(equal.get(one.id) ?? one, line))
-      if (same === undefined) return true
-      const both = together(equal.get(same.id) ?? same, line)
-      if (both.quantity > 9_999) return true
-      equal.set(same.id, both)
-      units.push({ from: line.id, to: same.id, quantity: line.quantity })
-      return false
-    })
-    if (others.length > 0) {
-      yield* db.table(lines).insertMany(others.map(({ createdAt: _, ...line }, at) => {
-        const to = newId()
-        units.push({ from: line.id, to, quantity: line.quantity })
-        return { ...line, id: to, transactionId: id, position: first + at }
-      }))
-    }
-    if (equal.size > 0) {
-      yield* db.table(lines).updateEach(
-        [...equal.values()].map(({ discountAmount, id: itemId, quantity }) => ({
-          id: itemId,
-          quantity,
-          discountAmount
+const merge = Effect.fn("Sales.merge")(
+  function*(call: PluginCall, id: string, from: string, token: string | undefined) {
+    const { db } = call
+    const [target, source] = [yield* openSale(db, id), yield* openSale(db, from)]
+    yield* requireUnpaid(source)
+    const both = [target.transaction, source.transaction]
+    const [into, { currency, shiftId }] = [target.transaction, source.transaction]
+    const areSales = both.every(({ type }) => type === "sale")
+    if (id === from || !areSales || into.currency !== currency) return yield* new OtherTerms()
+    const { spend } = yield* changeOf(call, both, token)
+    yield* db.transaction(Effect.gen(function*() {
+      yield* spend
+      const ids = [...new Set(both.map((one) => one.shiftId))].toSorted()
+      const locked = yield* Effect.forEach(ids, (one) => db.table(shifts).lock(one))
+      for (const one of [target, source].toSorted((a, b) => a.transaction.id < b.transaction.id ? -1 : 1)) {
+        const { id: which, version } = one.transaction
+        yield* db.table(transactions).update(which, { version: version + 1 }, { version, status: "open" })
+      }
+      const removedAt = yield* DateTime.nowAsDate
+      const first = Math.max(0, ...target.lines.map(({ position }) => position)) + 1
+      yield* db.table(lines).updateMany({ transactionId: from, removedAt: null }, { removedAt })
+      const equal = new Map<string, Sale["lines"][number]>()
+      const units: Array<MovedUnits> = []
+      const others = source.lines.filter((line) => {
+        const same = target.lines.find((one) => isEqualLine(equal.get(one.id) ?? one, line))
+        if (same === undefined) return true
+        const both = together(equal.get(same.id) ?? same, line)
+        if (both.quantity > 9_999) return true
+        equal.set(same.id, both)
+        units.push({ from: line.id, to: same.id, quantity: line.quantity })
+        return false
+      })
+      if (others.length > 0) {
+        yield* db.table(lines).insertMany(others.map(({ createdAt: _, ...line }, at) => {
+          const to = newId()
+          units.push({ from: line.id, to, quantity: line.quantity })
+          return { ...line, id: to, transactionId: id, position: first + at }
         }))
-      )
-    }
-    yield* informExtensions(units)
-    const voidReason = `Merged into ${into.receiptNumber}.`
-    const nothing = { subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 }
-    yield* db.use(sale).move("void", from, { ...nothing, voidReason, mergedIntoId: id })
-    const shift = locked.find((one) => one.id === shiftId)
-    if (shift?.status === "open") yield* count(db, shift, "voids", 0)
-  }))
-  const { transaction } = yield* changeSale(call, id, () => Effect.succeed({}))
-  return yield* shownSale(db, transaction)
-})
+      }
+      if (equal.size > 0) {
+        yield* db.table(lines).updateEach(
+          [...equal.values()].map(({ discountAmount, id: itemId, quantity }) => ({
+            id: itemId,
+            quantity,
+            discountAmount
+          }))
+        )
+      }
+      yield* informExtensions(units)
+      const voidReason = `Merged into ${into.receiptNumber}.`
+      const nothing = { subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 }
+      yield* db.use(sale).move("void", from, { ...nothing, voidReason, mergedIntoId: id })
+      const shift = locked.find((one) => one.id === shiftId)
+      if (shift?.status === "open") yield* count(db, shift, "voids", 0)
+    }))
+    const { transaction } = yield* changeSale(call, id, () => Effect.succeed({}))
+    return yield* shownSale(db, transaction)
+  }
+)
+
+const shared = {
+  permission: operate,
+  headers: overrideHeader,
+  strict: true,
+  errors: [OverrideRequired, OverrideInvalid]
+} as const
 
 export const splitRoutes = [
   routes.post("/transactions/:id/split", {
     summary: "Split a transaction",
     description: "Into new ones of the same shift, or into amounts. 404; 409 once there are payments; 422.",
-    permission: operate,
+    ...shared,
     input: Split,
-    strict: true,
     success: SplitAnswer
   }).handle((call) =>
     Effect.gen(function*() {
@@ -192,16 +207,18 @@ export const splitRoutes = [
         const amounts = allocate(transaction.total, Array.from({ length: ways }, () => 1))
         return { transactions: [yield* shownSale(call.db, transaction)], amounts }
       }
-      return { transactions: yield* splitInto(call, call.params.id, parts ?? []), amounts: [] }
+      return {
+        transactions: yield* splitInto(call, call.params.id, parts ?? [], call.headers["x-pos-override"]),
+        amounts: []
+      }
     })
   ),
   routes.post("/transactions/:id/merge", {
     summary: "Merge another transaction into this one",
     description:
       "The other one is voided. 404; 409 when it has payments or another currency; 422 unless both are open.",
-    permission: operate,
+    ...shared,
     input: Schema.Struct({ from: uuid.schema }),
-    strict: true,
     success: TransactionView
-  }).handle((call) => merge(call, call.params.id, call.input.from))
+  }).handle((call) => merge(call, call.params.id, call.input.from, call.headers["x-pos-override"]))
 ]

@@ -11,10 +11,12 @@ import {
   uuid,
   type View
 } from "stoa/plugin"
+import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { lines, payments, sale, type Transaction, transactions, TransactionView } from "./Sales.ts"
 import { loadSale, shownSale, viewOf } from "./SaleStore.ts"
-import { lockOpen, openShift, shifts } from "./Shifts.ts"
+import { changeOf } from "./Sharing.ts"
+import { lockOpen, openShift, shifts, stillOpen } from "./Shifts.ts"
 import { activeTerminal, authorOf, dayOf, operate, routes } from "./Terminals.ts"
 
 interface Numbered {
@@ -55,7 +57,10 @@ export const startTransaction = Effect.fn("Transactions.start")(function*(
   if (known !== undefined) return known
   const started = db.transaction(Effect.gen(function*() {
     // Before the counter of the numbers, as returns and offline sales lock them.
-    const shift = yield* lockOpen(call, shiftId)
+    // Who may split a sale was asked before.
+    const shift = more.parentId === undefined
+      ? yield* lockOpen(call, shiftId)
+      : yield* stillOpen(yield* db.table(shifts).lock(shiftId))
     const terminal = yield* activeTerminal(db, terminalId)
     if (shift.terminalId !== terminalId) return yield* new OtherShift()
     const { defaultCurrency } = yield* PosOptions
@@ -84,9 +89,15 @@ export const startTransaction = Effect.fn("Transactions.start")(function*(
 
 const isConflict = Schema.is(Conflict)
 
-const hold = Effect.fn("Transactions.hold")(function*({ db }: PluginCall, id: string, holdLabel: string) {
-  return yield* shownSale(db, yield* db.use(sale).move("hold", id, { holdLabel }))
-})
+const hold = Effect.fn("Transactions.hold")(
+  function*(call: PluginCall, id: string, holdLabel: string, token: string | undefined) {
+    const { db } = call
+    const { transaction } = yield* loadSale(db, id)
+    const { spend } = yield* changeOf(call, [transaction], token)
+    const held = yield* db.transaction(Effect.andThen(spend, db.use(sale).move("hold", id, { holdLabel })))
+    return yield* shownSale(db, held)
+  }
+)
 
 /** Brings a held sale to an open shift of any till, with its number. 404, 403, 409, 422. */
 const recall = Effect.fn("Transactions.recall")(function*(call: PluginCall, id: string, shiftId: string | undefined) {
@@ -163,10 +174,12 @@ export const transactionRoutes = [
     summary: "Hold a transaction",
     description: "404 without it; 422 when it is not open.",
     permission: operate,
+    headers: overrideHeader,
     input: Schema.Struct({ label: Text }),
     strict: true,
-    success: TransactionView
-  }).handle((call) => hold(call, call.params.id, call.input.label)),
+    success: TransactionView,
+    errors: [OverrideRequired, OverrideInvalid]
+  }).handle((call) => hold(call, call.params.id, call.input.label, call.headers["x-pos-override"])),
   routes.post("/transactions/:id/recall", {
     summary: "Recall a held transaction",
     description:
