@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { holding, refused } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { api, asAdmin, live, testAppLayer } from "../../../../test/support/TestApp.ts"
 import { pos } from "../index.ts"
-import { aSale, aTill, aToken } from "./Till.ts"
+import { aSale, aTill, aToken, tillOf } from "./Till.ts"
 
 const shop = layer(testAppLayer({ plugins: [pos()] }, { logLevel: "none" }), live)
 
@@ -41,7 +41,7 @@ shop("discounts", (it) => {
 
   it.effect("that a supervisor allows set no price", () =>
     Effect.gen(function*() {
-      const { itemId, path } = yield* aSale(yield* aTill())
+      const { itemId, path } = yield* aSale(yield* tillOf(cashier))
       const change = (token: string) =>
         api("PATCH", `/api/pos${path}/items/${itemId}`, {
           as: cashier,
