@@ -1,11 +1,24 @@
 import { DateTime, Effect } from "effect"
-import { conflict, type EventCall, notFound, type PluginCall } from "stoa/plugin"
+import { conflict, type EventCall, holds, invalid, notFound, type PluginCall } from "stoa/plugin"
 import { Pos } from "../pos/index.ts"
 import { requireCompleted } from "./Checklists.ts"
+import { manage } from "./RestaurantOptions.ts"
 import { assignments, floor, tables } from "./Tables.ts"
 
 class TableNotFound extends notFound("DiningTable", "Table not found.") {}
 class OtherZone extends conflict("OtherZone", "Guests can only move to another table of the same zone.") {}
+
+class TooManyGuests extends invalid(
+  "TooManyGuests",
+  "guests",
+  (capacity: number) => `guests must be at most ${capacity}, the capacity of the table; pos:manage may seat more.`
+) {}
+
+const requireSeats = (
+  { actor }: PluginCall,
+  { capacity }: { readonly capacity: number },
+  guests: number | null | undefined
+) => (guests ?? 0) <= capacity || holds(actor, manage) ? Effect.void : new TooManyGuests(capacity)
 
 /** Prices the open sales of a bill again. Completing them does so too, so a sale that cannot be priced now holds up no guests. */
 const repriceBill = Effect.fnUntraced(function*(transactionId: string, isSeated = false) {
@@ -17,13 +30,16 @@ const repriceBill = Effect.fnUntraced(function*(transactionId: string, isSeated 
 
 /** Gives a table to an open sale, or changes the guests of the sale that has it. 404; 422 for another's, and an ended sale. */
 export const assign = Effect.fn("Floor.assign")(function*(
-  { db }: PluginCall,
+  call: PluginCall,
   tableId: string,
   { guests, transactionId }: { readonly transactionId: string; readonly guests?: number | null | undefined }
 ) {
+  const { db } = call
   const { lockOpen, sale } = yield* Pos
   const seated = yield* db.transaction(Effect.gen(function*() {
-    yield* Effect.catchTag(db.table(tables).lock(tableId), "NotFound/Row", () => new TableNotFound())
+    const found = db.table(tables).lock(tableId)
+    const table = yield* Effect.catchTag(found, "NotFound/Row", () => new TableNotFound())
+    yield* requireSeats(call, table, guests)
     const current = yield* db.table(assignments).first({ tableId, leftAt: null })
     if (current?.transactionId === transactionId) return yield* db.table(assignments).update(current.id, { guests })
     // Locked until the guests sit: its end then finds them, and frees the table.
@@ -59,7 +75,8 @@ export const empty = Effect.fn("Floor.empty")(function*({ db }: PluginCall, tabl
 
 /** Guests change tables and keep the time since when they sit. 404; 409 for another zone; 422 unless the other one is available. */
 export const transfer = Effect.fn("Floor.transfer")(
-  function*({ db }: PluginCall, from: string, to: string) {
+  function*(call: PluginCall, from: string, to: string) {
+    const { db } = call
     const both = yield* db.table(tables).list({ id: { in: [from, to] } }, { order: ["id"], lock: true })
     const zones = new Set(both.map(({ zone }) => zone))
     if (from === to || zones.size > 1) return yield* new OtherZone()
@@ -69,6 +86,7 @@ export const transfer = Effect.fn("Floor.transfer")(
     const seated = yield* db.table(assignments).updateMany({ tableId: from, leftAt: null }, {
       leftAt: yield* DateTime.nowAsDate
     })
+    yield* Effect.forEach(seated, ({ guests }) => requireSeats(call, taken, guests))
     yield* db.table(assignments).insertMany(
       seated.map(({ guests, seatedAt, transactionId }) => ({ tableId: to, transactionId, guests, seatedAt }))
     )

@@ -61,7 +61,7 @@ export const floorRoutes = [
     summary: "Seat the guests of a transaction",
     description:
       "A transaction may have several tables. Repeated for the same one, it changes `guests`. Prices that depend on guests " +
-      "follow. 404; 422 INVALID_TRANSITION when the table is not available, or the transaction has ended.",
+      "follow. 404; 422 for more guests than it has seats, without pos:manage, and INVALID_TRANSITION when the table is not available, or the transaction has ended.",
     permission: operate,
     input: inputOf(assignments, { required: ["transactionId"], optional: ["guests"] }),
     strict: true,

@@ -12,7 +12,11 @@ afterAll(() => shop.close())
 /** A station, and a sale of units of what it cooks. */
 const cooking = async (quantity = 1, body: object = {}) => {
   const food = shop.group()
-  const [at, station, entityId] = [await shop.till({}, 10_000, cashier), await shop.station([food]), await shop.dish(food)]
+  const [at, station, entityId] = [
+    await shop.till({}, 10_000, cashier),
+    await shop.station([food]),
+    await shop.dish(food)
+  ]
   const sale = await shop.order(at, [{ entityId, quantity }], body)
   const [itemId = ""] = sale.items
   const itemPath = `/pos${sale.path}/items/${itemId}`

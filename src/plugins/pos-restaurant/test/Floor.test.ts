@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import { cashier, code, outsider } from "../../pos/test/TillShop.ts"
+import { cashier, code, manager, outsider } from "../../pos/test/TillShop.ts"
 import { openRestaurant, type RestaurantShop } from "./RestaurantShop.ts"
 
 /** contract-plugins §3, contract-tills-channels B (28). */
@@ -137,6 +137,19 @@ describe("tables of a restaurant", () => {
     }
     assert.strictEqual(done.at("data.to.assignment.transactionId"), id)
     assert.strictEqual(code(await to(free.tableId)), "422 INVALID_TRANSITION")
+  })
+
+  it("seat no more guests than they have seats, unless a manager says so", async () => {
+    const [zone, { id }] = [randomUUID(), await shop.sale(till)]
+    const [large, small] = [await shop.table({ zone, capacity: 6 }), await shop.table({ zone, capacity: 2 })]
+    const seat = (path: string, guests: number, as = cashier) =>
+      shop.ask("POST", `/pos/restaurant${path}/assign`, { transactionId: id, guests }, as)
+    assert.strictEqual(code(await seat(small.path, 3)), "422 VALIDATION_FAILED")
+    assert.strictEqual((await seat(large.path, 6)).status, 201)
+    assert.strictEqual(code(await seat(large.path, 7)), "422 VALIDATION_FAILED")
+    await shop.refused("422 VALIDATION_FAILED", "POST", `${large.path}/transfer`, { toTableId: small.tableId }, cashier)
+    assert.deepStrictEqual([await shop.stateOf(large.path), await shop.stateOf(small.path)], ["occupied", "available"])
+    assert.strictEqual((await seat(large.path, 7, manager)).status, 201)
   })
 
   it("are transferred one way when two are at once", async () => {
