@@ -14,7 +14,7 @@ import {
   VariantId
 } from "stoa/plugin"
 import { type LineMove, PosExtensions } from "./Extensions.ts"
-import { isEqualLine, newLine, together } from "./Lines.ts"
+import { addedBefore, isEqualLine, newLine, noteOf, together } from "./Lines.ts"
 import { type Action, approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { lines, LineView, type SaleLine, TransactionView } from "./Sales.ts"
@@ -161,8 +161,9 @@ const writeLine = Effect.fnUntraced(function*(
       written = merged.id
       const known = sale.lines.some(({ id }) => id === merged.id)
       const marked = { ...merged, overrideBy: allowed?.by ?? merged.overrideBy }
+      const lines = known ? sale.lines.map((one) => one.id === merged.id ? marked : one) : [...sale.lines, marked]
       return {
-        lines: known ? sale.lines.map((one) => one.id === merged.id ? marked : one) : [...sale.lines, marked],
+        lines: same === undefined || call.actor.executionId === undefined ? lines : [...lines, noteOf(same, line)],
         also: Effect.forEach([shared, allowed, ...others], (one) => one?.spend ?? Effect.void)
       }
     }))
@@ -239,21 +240,26 @@ export const lineRoutes = [
     description: "An equal line takes the quantity. 404 without transaction or goods; 422 when it is not open.",
     ...shared,
     input: NewLine,
+    repeatable: true,
     success: Changed
-  }).handle((call) => {
-    const { entityId: _, variantId: __, ...change } = call.input
-    const changing = changingOf(call)
-    return writeLine(call, changing, change, ({ lines }) =>
-      Effect.map(
-        newLine(call.actor, changing.transactionId, {
-          ...Struct.pick(call.input, ["entityId"]),
-          variantId: call.input.variantId ?? null,
-          quantity: call.input.quantity ?? 1,
-          position: Math.max(0, ...lines.map(({ position }) => position)) + 1
-        }),
-        (base) => ({ base })
-      ))
-  }),
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const { entityId, quantity = 1, variantId = null, ...change } = call.input
+      const changing = changingOf(call)
+      const before = yield* addedBefore(call, changing.transactionId)
+      return before ?? (yield* writeLine(call, changing, change, ({ lines }) =>
+        Effect.map(
+          newLine(call.actor, changing.transactionId, {
+            id: call.actor.executionId,
+            entityId,
+            variantId,
+            quantity,
+            position: Math.max(0, ...lines.map(({ position }) => position)) + 1
+          }),
+          (base) => ({ base })
+        )))
+    })
+  ),
   routes.patch("/transactions/:id/items/:itemId", {
     summary: "Change an item",
     description: "404 without transaction or item; 422 when the transaction is not open.",

@@ -37,6 +37,29 @@ describe("lines of a sale at a till", () => {
     assert.deepInclude(plain.started.at("data"), { orderType: "counter", currency: "USD" })
   })
 
+  it("are added once by a request whose process died, and its repeat answers the line", async () => {
+    const [{ path }, entityId] = [await shop.start(till), await shop.product()]
+    const items = async () =>
+      (await shop.read(path)).list("data.items").map((one) => Reflect.get(Object(one), "quantity"))
+    const units: Array<number> = []
+    for (const [key, quantity] of [["first", 2], ["second", 3]] as const) {
+      const add = () => shop.underKey(`${key}-${path}`, "POST", `${path}/items`, { entityId, quantity })
+      const made = await add()
+      await shop.app.db.query(
+        `update idempotency_keys set status = 'running', response_status = null, encrypted_response = null,
+          locked_until = now() - interval '1 second' where status = 'done'`
+      )
+      const again = await add()
+      assert.deepStrictEqual([again.status, ...picked(again, "id", "quantity", "transaction")], [
+        201,
+        ...picked(made, "id", "quantity", "transaction")
+      ])
+      units.push(made.number("data.quantity"))
+    }
+    assert.deepStrictEqual(units, [2, 5])
+    assert.deepStrictEqual(await items(), [5])
+  })
+
   it("need a shift of this terminal that is open, and of the caller", async () => {
     const [other, closed] = [await shop.till(), await shop.till()]
     await shop.done("POST", `/shifts/${closed.shiftId}/close`, { closingCount: 10_000 })
