@@ -11,7 +11,9 @@ import { CartId, CartLineId, CustomerId } from "../domain/platform/ids/Id.ts"
 import { StoreSettings } from "../domain/platform/settings/StoreSettings.ts"
 import { call, deadline, orUnavailable, unlessPast } from "./EntityCall.ts"
 
-class TooMany extends invalid("TooMany", "quantity", "The cart cannot hold so many of this item.", "too_many") {}
+class TooMany
+  extends invalid("TooMany", "quantity", "quantity is more than the cart can hold of this item.", "too_many")
+{}
 class CartFull extends invalid(
   "CartFull",
   "",

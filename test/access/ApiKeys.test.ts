@@ -58,10 +58,10 @@ withApp("API keys", (it) => {
     () =>
       Effect.gen(function*() {
         const cases = [
-          [["--name", "A", "--role", "king"], "role: must be one of owner, admin, staff, customer"],
+          [["--name", "A", "--role", "king"], "role must be one of owner, admin, staff, customer."],
           [["--name", "A", "--role", "staff", "--org", "org_none"], "There is no organization \"org_none\"."],
           [["--name", "A", "--role", "staff", "--expires", "soon"], "--expires must be a span such as 12h, 90d or 8w"],
-          [["--name", " ", "--role", "staff"], "name: must have 1 to 64 letters"]
+          [["--name", " ", "--role", "staff"], "name must have 1 to 64 characters."]
         ] as const
         for (const [args, line] of cases) {
           const { code, output } = yield* command("create", ...args)

@@ -14,7 +14,7 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter] } }), live)("payme
   it.effect("that is declined leaves nothing behind, and the cart can be paid in another way", () =>
     Effect.gen(function*() {
       const { entityId, ...cart } = yield* aFilledCart(2)
-      checkoutFailed(yield* checkOut(cart, { paymentMethodId: "test_decline" }), /^Payment authorization failed: ./)
+      checkoutFailed(yield* checkOut(cart, { paymentMethodId: "test_decline" }), /^The payment was refused\. ./)
       yield* assertNothingLeft(cart.id, entityId)
       for (const paymentMethodId of ["test_capture_fail", "test_decline", "test_capture_fail"]) {
         checkoutFailed(yield* checkOut(cart, { paymentMethodId }))
@@ -51,7 +51,7 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter] } }), live)("payme
     it.effect("that declines is neither captured nor cancelled", () =>
       Effect.gen(function*() {
         const cart = yield* aFilledCart()
-        checkoutFailed(yield* checkOut(cart, by("declined_1")), /^Payment authorization failed: .*Refused\./)
+        checkoutFailed(yield* checkOut(cart, by("declined_1")), /^The payment was refused\. .*Refused\./)
         assert.deepStrictEqual(provider.operationsFor("declined_1"), ["authorize"])
         yield* assertNothingLeft(cart.id, cart.entityId)
       }))

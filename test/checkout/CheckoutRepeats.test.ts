@@ -257,7 +257,7 @@ withDeaths("a checkout beside others", (it) => {
     Effect.gen(function*() {
       for (const token of ["voided_1", "partly_1"]) {
         const cart = yield* aFilledCart()
-        checkoutFailed(yield* checkOut(cart, by(token)), /^Payment capture failed/)
+        checkoutFailed(yield* checkOut(cart, by(token)), /^The payment could not be captured/)
         yield* assertTakenBack(cart.id, cart.entityId)
         const payment = provider.paymentOf(token)
         assert.deepStrictEqual([payment?.status, payment?.refunded], ["canceled", payment?.captured], token)

@@ -66,7 +66,10 @@ layer(stripeStore(), live)("the failure matrix of a checkout", (it) => {
         Effect.gen(function*() {
           const { entityId, ...cart } = yield* aFilledCart()
           const { code, id } = yield* aCode(1)
-          checkoutFailed(yield* checkOut(cart, { ...unpaid, promotionCodes: [code] }), /Payment capture failed/)
+          checkoutFailed(
+            yield* checkOut(cart, { ...unpaid, promotionCodes: [code] }),
+            /The payment could not be captured/
+          )
           yield* assertTakenBack(cart.id, entityId)
           assert.deepStrictEqual(yield* openFor([cart]), [])
           const promotion = yield* api("PATCH", `/api/promotions/${id}`, { as: asAdmin, body: {} })
@@ -83,7 +86,7 @@ layer(stripeStore(), live)("the failure matrix of a checkout", (it) => {
           const cartId = (yield* api("POST", "/api/carts", { as, body: { currency: "USD" } })).text("data.id")
           yield* api("POST", `/api/carts/${cartId}/items`, { as, body: { entityId, quantity: 2 } })
           const failed = yield* api("POST", "/api/checkout", { as, body: { cartId, currency: "USD", ...unpaid } })
-          checkoutFailed(failed, /Payment capture failed/)
+          checkoutFailed(failed, /The payment could not be captured/)
           assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 5, reserved: 3 })
           assert.deepStrictEqual(yield* openFor([{ id: cartId }]), [])
         }))

@@ -102,7 +102,7 @@ layer(repeatingStore, { excludeTestServices: true, timeout: "60 seconds" })("a r
       const payload = yield* takeOver(shopper)
       yield* endOfEngine(payload ?? assert.fail("nothing to take over"))
       yield* leaseRunsOut(shopper)
-      const message = "Payment authorization failed: Refused."
+      const message = "The payment was refused. Refused."
       assert.deepStrictEqual(yield* ask(shopper, `${shopper.name}-again`), { _tag: "refused", message })
     }))
 

@@ -58,7 +58,7 @@ withApp("input that is meant to break the service", (it) => {
       for (const [method, path, body] of requests) {
         const answer = yield* api(method, path, { as: asAdmin, ...(body === undefined ? {} : { body }) })
         refused(answer, 422, "VALIDATION_FAILED")
-        assert.deepStrictEqual(answer.at("error.details.issues.0.message"), "is no day of the calendar")
+        assert.match(answer.text("error.details.issues.0.message"), /^\w+ must be a day of the calendar\.$/)
         assert.isUndefined(answer.at("error.details.issues.1"))
       }
     }))

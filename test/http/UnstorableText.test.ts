@@ -54,7 +54,7 @@ withApp("text that cannot be stored", (it) => {
       }
       const body = `{"metadata":{"deep":[{"a":"\\ud800"}]}}`
       const refused = yield* api("PATCH", `/api/media/${id}`, { as: asAdmin, body })
-      assert.strictEqual(refused.at("error.message"), "metadata.deep.0.a: must be valid Unicode without NUL")
+      assert.strictEqual(refused.at("error.message"), "metadata.deep.0.a must be valid Unicode without NUL.")
     }))
 
   it.effect("is refused in addresses too", () =>

@@ -65,8 +65,8 @@ withApp("imports of the catalog", (it) => {
         yield* store.send(wrong),
         withReasons(
           [2, 0, 0, 4],
-          "2: slug Missing key",
-          "3: colour Expected no excess property",
+          "2: slug slug is required.",
+          "3: colour colour is not a known field. Leave it out.",
           "4:  The line is not JSON.",
           "5: taxClass 'no-such' is no tax class of this store. Create it first, or name another one."
         )
@@ -109,9 +109,9 @@ withApp("imports of the catalog", (it) => {
         yield* store.send(wrong, ofCategories),
         withReasons(
           [0, 0, 0, 5],
-          ...[1, 2, 3].map((line) => `${line}: parent A category cannot lie below itself.`),
-          "4: parent There is no category 'nowhere', here or before it in the file.",
-          "5: colour Expected no excess property"
+          ...[1, 2, 3].map((line) => `${line}: parent parent must not be the category or one below it.`),
+          "4: parent parent names no category, here or before it in the file: 'nowhere'.",
+          "5: colour colour is not a known field. Leave it out."
         )
       )
       assert.strictEqual(yield* store.exported("categories"), before)

@@ -81,26 +81,29 @@ withApp("imports of custom fields", (it) => {
       yield* store.send(lamps)
       const before = yield* store.exported()
       const wrong: ReadonlyArray<readonly [record: object, reason: string]> = [
-        [withFields("lamp-b", { colour: "red" }), "colour No such custom field."],
-        [withFields("lamp-b", { watts: "7" }), "watts must be a number"],
-        [withFields("lamp-b", { socket: "B22" }, { status: "draft" }), "socket must be one of E14, E27"],
+        [withFields("lamp-b", { colour: "red" }), "colour customFields.colour is not a custom field of this type."],
+        [withFields("lamp-b", { watts: "7" }), "watts customFields.watts must be a number."],
+        [
+          withFields("lamp-b", { socket: "B22" }, { status: "draft" }),
+          "socket customFields.socket must be one of E14, E27."
+        ],
         [
           withFields("lamp-b", { related: "nowhere" }),
-          "related No such catalog entity with the slug 'nowhere', here or before it in the file."
+          "related customFields.related must be the slug of a catalog entity, here or before it in the file: 'nowhere' is none."
         ],
-        [withFields("lamp-b", { related: 7 }), "related must be the slug of a catalog entity"],
+        [withFields("lamp-b", { related: 7 }), "related customFields.related must be the slug of a catalog entity."],
         [
           withFields("lamp-a", { ean: "4000000000001" }),
-          "ean Another entity has this value already, which must be unique."
+          "ean customFields.ean must be unique, and another entity has this value."
         ],
-        [{ slug: "bulb-a", type: "bulb" }, "fits is required"],
+        [{ slug: "bulb-a", type: "bulb" }, "fits customFields.fits is required."],
         ...["bulb-a", "bulb-z"].map((fits) =>
           [
             withFields("bulb-a", { fits }, { type: "bulb" }),
-            `fits No such catalog entity of type lamp with the slug '${fits}', here or before it in the file.`
+            `fits customFields.fits must be the slug of a catalog entity of type lamp, here or before it in the file: '${fits}' is none.`
           ] as const
         ),
-        [withFields("cable", { any: 1 }, { type: "cable" }), "any No such custom field."]
+        [withFields("cable", { any: 1 }, { type: "cable" }), "any customFields.any is not a custom field of this type."]
       ]
       assert.deepStrictEqual(
         yield* store.send(jsonl(...wrong.map(([record]) => record))),

@@ -75,19 +75,19 @@ describe("a file", () => {
     assert.deepStrictEqual(await readTable(windows, "windows-1252"), expected)
     assert.strictEqual(
       await readTable(windows),
-      "file: The file is not UTF-8, near byte 31. Save it as UTF-8, or send encoding=windows-1252 if it is Windows-1252."
+      "The file is not UTF-8, near byte 31. Save it as UTF-8, or send encoding=windows-1252 if it is Windows-1252."
     )
-    assert.strictEqual(await readTable(little.subarray(0, -1)), "file: The file is not UTF-16, near byte 61.")
+    assert.strictEqual(await readTable(little.subarray(0, -1)), "The file is not UTF-16, near byte 61.")
   })
 
   it("that cannot be read is refused with what was found", async () => {
     assert.strictEqual(
       await readTable(Buffer.from("sku;type\na;product\n", "utf16le")),
-      "file: The column \"slug\" is missing. The file was read as UTF-16 with semicolons between its cells."
+      "The column \"slug\" is missing. The file was read as UTF-16 with semicolons between its cells."
     )
     assert.strictEqual(
       await readTable(Buffer.from("sep=|\nslug|kind\n")),
-      "file: There is no column \"kind\" in files of this kind. The file was read as UTF-8 with the sign | between its cells."
+      "There is no column \"kind\" in files of this kind. The file was read as UTF-8 with the sign | between its cells."
     )
     assert.include(await readTable(Buffer.from("PK\x03\x04…")), "Save the sheet as CSV")
     assert.include(await readTable(Buffer.from([0x1f, 0x8b, 8, 0])), "compressed")

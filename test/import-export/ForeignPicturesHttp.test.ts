@@ -100,18 +100,19 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         const pictures = names.map((name) => [`${host.url}/${name}`] as const)
         yield* imported(shopifyFile("bag", ...pictures, ["not an address"]), shopify)
         yield* atRest
-        const recorded = (name: string, why: string) => `The picture ${host.url}/${name} of 'bag' ${why}.`
+        const recorded = (name: string, why: string) =>
+          `The picture ${host.url}/${name} of 'bag' was not fetched. ${why}`
         assert.deepStrictEqual(
           yield* failures,
           [
-            "The picture not an address of 'bag' must be a URL.",
-            recorded("announced.png", "is larger than 20000 bytes"),
-            recorded("endless.jpg", "is larger than 20000 bytes"),
-            recorded("gone.png", "is answered with 404"),
-            recorded("inside", "must begin with https:// or http://"),
-            recorded("large.png", "is larger than 20000 bytes"),
-            recorded("page.jpg", "is not a picture"),
-            recorded("round", "leads on more than 5 times")
+            "The picture not an address of 'bag' was not fetched. Its address must be a URL.",
+            recorded("announced.png", "It is larger than 20000 bytes."),
+            recorded("endless.jpg", "It is larger than 20000 bytes."),
+            recorded("gone.png", "Its host answered with 404."),
+            recorded("inside", "Its address must begin with https:// or http://."),
+            recorded("large.png", "It is larger than 20000 bytes."),
+            recorded("page.jpg", "It is not a picture."),
+            recorded("round", "Its host redirects more than 5 times.")
           ].toSorted()
         )
         const bag = yield* api("GET", "/api/catalog/entities/bag?include=media", { as })

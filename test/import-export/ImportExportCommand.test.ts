@@ -38,7 +38,7 @@ it.live(
       yield* Effect.promise(() => writeFile(file, "slug,type\nbad,\n"))
       const refused = yield* stoa(["import", file], { DATABASE_URL: to.url })
       assert.strictEqual(refused.code, 1)
-      assert.include(refused.output, "line 2 (bad): type: is required for a new record")
+      assert.include(refused.output, "line 2 (bad): type is required for a new record.")
       const nowhere = yield* stoa(["import", file, "--org", "missing"], { DATABASE_URL: to.url })
       assert.deepStrictEqual([nowhere.code, nowhere.output.includes("no organization \"missing\"")], [1, true])
     }).pipe(Effect.scoped),
@@ -57,7 +57,7 @@ it.live(
       const done = yield* stoa(["import", file, "--kind", "orders"], database)
       assert.strictEqual(done.code, 1, done.output)
       assert.include(done.output, "4 of 4 records: 3 created, 0 updated, 0 unchanged, 1 refused")
-      assert.include(done.output, "line 4 (#1003): grandTotal: is 1, and what the order is made of comes to 2520")
+      assert.include(done.output, "line 4 (#1003): grandTotal must be 2520, which the order comes to, and is 1.")
       const written = yield* stoa(["export", "--kind", "orders", "--out", out], database)
       assert.strictEqual(written.code, 0, written.output)
       const again = yield* stoa(["import", out, "--kind", "orders"], database)

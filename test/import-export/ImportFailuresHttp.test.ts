@@ -57,25 +57,25 @@ withSmallApp("a file that cannot be imported", (it) => {
         yield* upload("slug\nx\n", { headers: { "idempotency-key": "short" } })
       ]
       assert.deepStrictEqual(sent.map(codeOf), [
-        [422, "VALIDATION_FAILED", "format: is missing: csv, jsonl, shopify, woocommerce, square or magento"],
-        [422, "VALIDATION_FAILED", "kind: must be catalog: files of shopify describe products"],
+        [422, "VALIDATION_FAILED", "format is required: csv, jsonl, shopify, woocommerce, square or magento."],
+        [422, "VALIDATION_FAILED", "kind must be catalog: files of shopify describe products."],
         [422, "VALIDATION_FAILED", sent[2]?.at("error.message")],
-        [422, "VALIDATION_FAILED", "file: The file is empty: its first line names the columns."],
-        [422, "VALIDATION_FAILED", `file: There is no column "colour" in files of this kind. ${readAs}`],
-        [422, "VALIDATION_FAILED", `file: The column "slug" is there twice. ${readAs}`],
-        [422, "VALIDATION_FAILED", `file: The column "slug" is missing. ${readAs}`],
+        [422, "VALIDATION_FAILED", "The file is empty: its first line names the columns."],
+        [422, "VALIDATION_FAILED", `There is no column "colour" in files of this kind. ${readAs}`],
+        [422, "VALIDATION_FAILED", `The column "slug" is there twice. ${readAs}`],
+        [422, "VALIDATION_FAILED", `The column "slug" is missing. ${readAs}`],
         [422, "VALIDATION_FAILED", sent[7]?.at("error.message")],
         [
           422,
           "VALIDATION_FAILED",
-          `file: This is not a product export of Shopify: it has no columns "Handle" and "Title". ${readAs}`
+          `This is not a product export of Shopify: it has no columns "Handle" and "Title". ${readAs}`
         ],
         [
           422,
           "VALIDATION_FAILED",
-          `file: This is not a product export of WooCommerce: it has no columns "Type" and "Name". ${readAs}`
+          `This is not a product export of WooCommerce: it has no columns "Type" and "Name". ${readAs}`
         ],
-        [422, "VALIDATION_FAILED", "Idempotency-Key: must have 8 to 255 characters"]
+        [422, "VALIDATION_FAILED", "Idempotency-Key must have 8 to 255 characters."]
       ])
       assert.include(sent[7]?.text("error.message"), "\"status\", \"placedAt\", \"currency\", \"grandTotal\"")
       const utf16 = yield* sendBytes(new Uint8Array([0xff, 0xfe, 0x73, 0x00]))
@@ -136,7 +136,7 @@ withSmallApp("a file that cannot be imported", (it) => {
       assert.deepStrictEqual(codeOf(other), [
         422,
         "VALIDATION_FAILED",
-        "Idempotency-Key: was used with another request"
+        "Idempotency-Key must be a new one: this one was used with another request."
       ])
       assert.deepStrictEqual(counts(yield* ended(one.text("data.id"))), [1, 0, 0, 0])
     }))

@@ -46,15 +46,15 @@ withApp("a file in a form", (it) => {
     Effect.gen(function*() {
       const file: Part = ["file", fileOf("slug,type\nx,product\n"), "x.csv"]
       const refusals = [
-        [[["kind", "brands"]], "file: Send the file in a field called file."],
-        [[["other", fileOf("a"), "a.csv"]], "file: Send the file in a field called file."],
+        [[["kind", "brands"]], "Send the file in a field called file."],
+        [[["other", fileOf("a"), "a.csv"]], "Send the file in a field called file."],
         [[file, ["dryRun", "true"]], "dryRun must stand before the file."],
         [[file, file], "file must stand before the file."],
         [[["dryrun", "true"], file], "dryrun"],
         [[["kind", "goods"], file], "kind"],
         [
           [["file", fileOf("a", "application/pdf"), "a.pdf"]],
-          "format: is missing: csv, jsonl, shopify, woocommerce, square or magento"
+          "format is required: csv, jsonl, shopify, woocommerce, square or magento."
         ]
       ] as const
       for (const [parts, message] of refusals) {

@@ -89,12 +89,12 @@ withShelf()("media in files of the catalog", (it) => {
       )
       assert.deepStrictEqual(counts(done), [0, 0, 0, 6])
       assert.deepStrictEqual(yield* reasons(done.text("data.id")), [
-        `1: media.0.id There is no medium '${unowned}'.`,
-        `2: media.1.id There is no medium '${foreign}'.`,
-        "3: media.1.id This medium is shown there already.",
-        "4: media.0.role Expected \"primary\" | \"gallery\" | \"thumbnail\" | \"video\" | \"document\"",
-        "5: media.0 There is no variant with the SKU 'NO'. (the product was written)",
-        `6: media.0.id There is no medium '${unowned}'.`
+        `1: media.0.id media.0.id names no medium: '${unowned}'.`,
+        `2: media.1.id media.1.id names no medium: '${foreign}'.`,
+        "3: media.1.id media.1.id must not name a medium twice in one place.",
+        "4: media.0.role media.0.role must be \"primary\", \"gallery\", \"thumbnail\", \"video\" or \"document\".",
+        "5: media.0 media.0 was not attached. There is no variant with the SKU 'NO'. The product was written.",
+        `6: media.0.id media.0.id names no medium: '${unowned}'.`
       ])
       const keeper = { ...as, permissions: ["catalog:create", "catalog:update"] }
       const without = yield* imported(jsonl({ slug: "shirt", media: [{ id: own }] }, { slug: "cap", type: "hat" }), {

@@ -37,43 +37,46 @@ const sent = Effect.fnUntraced(function*(who: typeof as, ...orders: ReadonlyArra
 
 /** Changes that make an order invalid, and the reason in the report. */
 const wrong: ReadonlyArray<readonly [changes: object, reason: string]> = [
-  [{ grandTotal: 2521 }, "grandTotal is 2521, and what the order is made of comes to 2520"],
-  [{ subtotal: 1 }, "subtotal is 1, and what the order is made of comes to 2500"],
-  [{ discountTotal: 2501 }, "discountTotal is 2501, and what the order is made of comes to 2500"],
+  [{ grandTotal: 2521 }, "grandTotal grandTotal must be 2520, which the order comes to, and is 2521."],
+  [{ subtotal: 1 }, "subtotal subtotal must be 2500, which the order comes to, and is 1."],
+  [{ discountTotal: 2501 }, "discountTotal discountTotal must be 2500, which the order comes to, and is 2501."],
   [
     { lineItems: [{ ...line, totalPrice: 1999 }, card] },
-    "lineItems.0.totalPrice is 1999, and what the order is made of comes to 2000"
+    "lineItems.0.totalPrice lineItems.0.totalPrice must be 2000, which the order comes to, and is 1999."
   ],
   [
     { lineItems: [{ ...line, discountAmount: 300, taxAmount: 100 }, { ...card, taxAmount: 19 }] },
-    "taxTotal is 120, and what the order is made of comes to 119"
+    "taxTotal taxTotal must be 119, which the order comes to, and is 120."
   ],
   [{ taxIncluded: true, taxTotal: 9000, grandTotal: 2400 }, " The included tax exceeds the order."],
   [
     { lineItems: [{ title: "x", quantity: 2_147_483_647, unitPrice: Number.MAX_SAFE_INTEGER }] },
     " The line total is outside the range of amounts."
   ],
-  [{ grandTotal: 25.2 }, "grandTotal Expected an integer"],
-  [{ grandTotal: -1 }, "grandTotal Expected a value between 0 and 9007199254740991"],
-  [{ amountCaptured: 2521 }, "amountCaptured is more than the grand total"],
-  [{ refundedTotal: 2521 }, "refundedTotal is more than was captured"],
-  [{ amountCaptured: null, refundedTotal: 1 }, "refundedTotal is more than was captured"],
+  [{ grandTotal: 25.2 }, "grandTotal grandTotal must be a whole number."],
+  [{ grandTotal: -1 }, "grandTotal grandTotal must be between 0 and 9007199254740991."],
+  [{ amountCaptured: 2521 }, "amountCaptured amountCaptured must not be more than grandTotal."],
+  [{ refundedTotal: 2521 }, "refundedTotal refundedTotal must not be more than amountCaptured."],
+  [{ amountCaptured: null, refundedTotal: 1 }, "refundedTotal refundedTotal must not be more than amountCaptured."],
   [
     { lineItems: [{ ...line, refundedQuantity: 3 }, card] },
-    "lineItems.0.refundedQuantity is more than the quantity"
+    "lineItems.0.refundedQuantity lineItems.0.refundedQuantity must not be more than quantity."
   ],
   [{ status: "shipped" }, "status "],
-  [{ currency: "XXX" }, "currency Unknown currency XXX"],
+  [{ currency: "XXX" }, "currency currency must be the code of a current currency, such as EUR."],
   [{ placedAt: "yesterday" }, "placedAt "],
-  [{ placedAt: "2999-01-01" }, "placedAt lies in the future"],
+  [{ placedAt: "2999-01-01" }, "placedAt placedAt must not lie in the future."],
   [{ lineItems: [] }, "lineItems "],
   [{ lineItems: [{ ...line, quantity: 0 }] }, "lineItems.0.quantity "],
-  [{ colour: "red" }, "colour Expected no excess property"],
+  [{ colour: "red" }, "colour colour is not a known field. Leave it out."],
   [{ metadata: { a: "\0" } }, " It holds text that cannot be stored"],
-  [{ orderNumber: "a/b" }, "orderNumber must have 1 to 64 characters"],
-  [{ orderNumber: "01890a5d-ac96-774b-bcce-b302099a8057" }, "orderNumber must have 1 to 64 characters"],
-  [{ orderNumber: "ORD-2021-9999999999999999999" }, "orderNumber is beyond 999999999 orders in a year"],
-  [{ orderNumber: "ORD-2999-000001" }, "orderNumber is one of a year that has not come yet"]
+  [{ orderNumber: "a/b" }, "orderNumber orderNumber must have 1 to 64 characters"],
+  [{ orderNumber: "01890a5d-ac96-774b-bcce-b302099a8057" }, "orderNumber orderNumber must have 1 to 64 characters"],
+  [
+    { orderNumber: "ORD-2021-9999999999999999999" },
+    "orderNumber orderNumber must not be above 999999999 orders in a year."
+  ],
+  [{ orderNumber: "ORD-2999-000001" }, "orderNumber orderNumber must not be of a year to come."]
 ]
 
 withApp("imports of orders", (it) => {
@@ -90,8 +93,8 @@ withApp("imports of orders", (it) => {
         yield* send(7, 10, 6),
         withReasons(
           [1, 0, 0, 2],
-          "1: orderNumber is one that this store has given out itself, or is about to",
-          "3: orderNumber belongs to another order, and an order is never overwritten"
+          "1: orderNumber orderNumber must not be one that this store gives to orders.",
+          "3: orderNumber orderNumber belongs to another order, and orders are not overwritten."
         )
       )
       assert.deepStrictEqual([yield* next, yield* next], [number(7), number(11)])
@@ -384,7 +387,7 @@ withApp("imports of orders", (it) => {
       )
       assert.deepStrictEqual([created, refused], [1, 3])
       assert.include(String(first), "4: grandTotal")
-      assert.include(String(second), "5: orderNumber belongs to another order")
+      assert.include(String(second), "5: orderNumber orderNumber belongs to another order")
       assert.include(String(third), "6: lineItems")
     }))
 

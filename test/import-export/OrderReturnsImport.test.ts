@@ -36,16 +36,28 @@ const received = [{ quantity: 1, disposition: "restock" }]
 
 /** Returns of the old order, whose first line has two units, and the reason of their refusal. */
 const wrong: ReadonlyArray<readonly [returns: ReadonlyArray<object>, reason: string]> = [
-  [[{ ...asked, lines: [{ ...line, line: 3 }] }], "0.lines.0.quantity is more than was sold and is not returned"],
+  [
+    [{ ...asked, lines: [{ ...line, line: 3 }] }],
+    "0.lines.0.quantity returns.0.lines.0.quantity must not be more than was sold and is not returned."
+  ],
   [
     [asked, { ...asked, lines: [{ ...line, quantity: 2 }] }],
-    "1.lines.0.quantity is more than was sold and is not returned"
+    "1.lines.0.quantity returns.1.lines.0.quantity must not be more than was sold and is not returned."
   ],
-  [[{ ...asked, lines: [line, line] }], "0.lines names a line twice"],
-  [[{ ...asked, lines: [{ ...line, received }] }], "0.lines.0.received is more than was asked for and came back"],
-  [[{ ...asked, receivedAt: "2021-03-06" }], "0.receivedAt does not fit a return that is requested"],
-  [[{ ...asked, status: "refunded" }], "0.receivedAt does not fit a return that is refunded"],
-  [[{ ...asked, requestedAt: "2999-01-01" }], "0.requestedAt lies in the future"]
+  [[{ ...asked, lines: [line, line] }], "0.lines returns.0.lines must not name a line twice."],
+  [
+    [{ ...asked, lines: [{ ...line, received }] }],
+    "0.lines.0.received returns.0.lines.0.received must not be more than was asked for and came back."
+  ],
+  [
+    [{ ...asked, receivedAt: "2021-03-06" }],
+    "0.receivedAt returns.0.receivedAt must fit a return that is requested: given for goods that came back, else null."
+  ],
+  [
+    [{ ...asked, status: "refunded" }],
+    "0.receivedAt returns.0.receivedAt must fit a return that is refunded: given for goods that came back, else null."
+  ],
+  [[{ ...asked, requestedAt: "2999-01-01" }], "0.requestedAt returns.0.requestedAt must not lie in the future."]
 ]
 
 withApp("returns in files of orders", (it) => {

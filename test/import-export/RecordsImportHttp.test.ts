@@ -58,10 +58,10 @@ withApp("imports of records", (it) => {
         withReasons(
           [0, 0, 0, 8],
           "2:  There is no entity with the slug 'nothing'.",
-          "3: currency Unknown currency XXX",
+          "3: currency currency must be the code of a current currency, such as EUR.",
           "4:  The SKU 'S' belongs to 'shirt'.",
-          "5: amount Expected a value between 0 and 9007199254740991",
-          "6: maxQuantity must not be below minQuantity",
+          "5: amount amount must be between 0 and 9007199254740991.",
+          "6: maxQuantity maxQuantity must not be below minQuantity.",
           "7:  There is no customer group called 'Missing'.",
           "8:  A slug or a SKU is needed.",
           "9:  8 cells for 7 columns."
@@ -88,7 +88,7 @@ withApp("imports of records", (it) => {
         yield* store.send("sku,onHand\nS,2\n", "kind=stock"),
         withReasons(
           [0, 0, 0, 1],
-          "2: onHand would leave 2 on hand with 3 reserved"
+          "2: onHand onHand must leave the 3 units that are reserved, and would leave 2."
         )
       )
       assert.deepStrictEqual(yield* store.send("sku,onHand\nS,3\n", "kind=stock"), [0, 1, 0, 0])

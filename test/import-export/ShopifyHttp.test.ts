@@ -115,7 +115,7 @@ withApp("product exports of Shopify", (it) => {
         withReasons(
           [1, 0, 0, 3],
           "2:  The row names no product: \"Handle\" is empty.",
-          "3: prices.0.amount Expected a price such as 12.50",
+          "3: prices.0.amount prices.0.amount must be a price such as 12.50.",
           "4:  The product has more than 2500 lines."
         )
       )

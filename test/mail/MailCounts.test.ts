@@ -120,7 +120,7 @@ layer(shop, live)("messages of templates", (it) => {
         "two suppressed messages",
         Effect.map(log("suppressed"), (got) => got.at("meta.pagination.total") === 2 || undefined)
       )
-      assert.strictEqual((yield* log("suppressed")).at("data.0.error"), "The receiver got too many messages.")
+      assert.strictEqual((yield* log("suppressed")).at("data.0.error"), "The receiver has received too many messages.")
       yield* eventually(
         "the others",
         Effect.map(log("sent"), (got) => got.at("meta.pagination.total") === toReceiver || undefined)

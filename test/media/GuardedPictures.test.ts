@@ -53,7 +53,7 @@ describe("the way out to hosts of pictures", () => {
       assert.deepStrictEqual(ends.filter((end) => typeof end === "number" || !end.startsWith("PictureRefused")), [])
       // A name that anybody could have, and what it stands for at the moment is this machine.
       const turned = yield* fetched(`http://shop.example:${host.port}/a.png`, strict)
-      assert.match(String(turned), /^PictureRefused: must not lead to an internal address/)
+      assert.match(String(turned), /^PictureRefused: Its address must not lead to an internal address/)
       assert.strictEqual(host.connections(), 0)
     }).pipe(Effect.scoped))
 
@@ -72,8 +72,8 @@ describe("the way out to hosts of pictures", () => {
         fetched(`http://shop.example:${host.port}/${path}`, policy, resolver)
       const { asked, resolver } = names()
       assert.deepStrictEqual([yield* from("a", resolver), asked], [500, ["shop.example", "cdn.example", "cdn.example"]])
-      assert.strictEqual(yield* from("port"), `PictureRefused: must not use port ${inside.port}`)
-      assert.strictEqual(yield* from("user"), "PictureRefused: must not hold a user name or a password")
+      assert.strictEqual(yield* from("port"), `PictureRefused: Its address must not use port ${inside.port}.`)
+      assert.strictEqual(yield* from("user"), "PictureRefused: Its address must not hold a user name or a password.")
       assert.strictEqual(yield* from("unknown"), "PictureDelayed: was not found")
       assert.strictEqual(inside.connections(), 0)
       yield* eventually("all connections to be closed", Effect.sync(() => host.open() === 0))
@@ -90,13 +90,13 @@ describe("the way out to hosts of pictures", () => {
       for (const [end, answers] of Object.entries(statuses)) {
         for (const status of answers) {
           host.put("/x", { status })
-          assert.strictEqual(yield* fetched(`${host.url}/x`), `Picture${end}: is answered with ${status}`)
+          assert.strictEqual(yield* fetched(`${host.url}/x`), `Picture${end}: Its host answered with ${status}.`)
         }
       }
       host.put("/torn", "torn")
-      assert.strictEqual(yield* fetched(`${host.url}/torn`), "PictureDelayed: broke off in the middle")
+      assert.strictEqual(yield* fetched(`${host.url}/torn`), "PictureDelayed: Its host broke off in the middle.")
       host.put("/large", { announced: 10_001 })
-      assert.strictEqual(yield* fetched(`${host.url}/large`), "PictureRefused: is larger than 10000 bytes")
+      assert.strictEqual(yield* fetched(`${host.url}/large`), "PictureRefused: It is larger than 10000 bytes.")
     }).pipe(Effect.scoped))
 
   it.live("an interrupted fetch closes its connection", () =>

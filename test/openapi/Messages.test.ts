@@ -2,7 +2,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import { documentWith } from "../../src/plugins/kit/install/PluginDocument.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { everyPlugin } from "./EveryPlugin.ts"
-import { messagesOf, sources, sourceText } from "./Messages.ts"
+import { flawOf, messagesOf, sources, sourceText } from "./Messages.ts"
 
 /*
  * `messages.txt` shows every message of a refusal and every summary of an operation, so that one person can read them all.
@@ -39,5 +39,40 @@ describe("messages to clients", () => {
       section("[operations]", operations.map(({ operation, summary }) => `${operation}  ${summary}`))
     ]
     await expect(page.join("").trimStart()).toMatchFileSnapshot("messages.txt")
+  })
+
+  it("are plain sentences that name their field", () => {
+    const flaws = messages.flatMap((message) => {
+      const flaw = flawOf(message)
+      return flaw === undefined ? [] : [`${message.module}: ${message.text} ${flaw}`]
+    })
+    assert.deepStrictEqual(flaws, [])
+  })
+
+  it("are refused as half sentences, with patterns, words of validators or names of tables", () => {
+    const half = [
+      `invalid("A", "name", "must be short")`,
+      `invalid("A", "name", "short names only.")`,
+      `invalid("A", "name", "No such thing.")`,
+      `issue("name", "has the form ^[a-z]+$.")`,
+      `conflict("A", "taken.")`,
+      `notFound("A", "order_lines has no such row.")`,
+      `Schema.makeFilter((text) => text !== "" || "must not be empty")`
+    ]
+    const whole = [
+      `invalid("A", "name", "must be short.")`,
+      `invalid("A", "name", "name must be short.")`,
+      `notFound("A", "The name was not found.")`,
+      `Schema.makeFilter((text) => text !== "" || "must not be empty.")`
+    ]
+    const flawed = (source: string) =>
+      messagesOf([["domain/a/A.ts", source]]).filter((message) => flawOf(message) !== undefined).length
+    assert.deepStrictEqual(half.map(flawed), half.map(() => 1))
+    assert.deepStrictEqual(whole.map(flawed), whole.map(() => 0))
+  })
+
+  it("say the form of every text that a pattern checks", () => {
+    const bare = sources().filter((file) => /isPattern\(\/(?:[^/\\]|\\.)*\/[a-z]*\)/.test(sourceText(file)))
+    assert.deepStrictEqual(bare, [])
   })
 })

@@ -10,7 +10,8 @@ const folders = "{domain,entities,http,workflows,plugins,layers/{access,auth,job
 export const sources = (): ReadonlyArray<string> =>
   globSync(`${folders}/**/*.ts`, { cwd: root })
     .filter((file) =>
-      !/\/test\/|\/testing\/|\/install\/|Command\.ts$|(Mails?|Templates?|Tables|migrations)\.ts$/.test(file)
+      !/\/test\/|\/testing\/|\/install\/|Command\.ts$|(Mails?|OrderPapers|RowBounds|TableChangesRepo|Templates?|Tables|migrations)\.ts$/
+        .test(file)
     )
     .toSorted()
 
@@ -132,8 +133,11 @@ const unseen =
 /** Properties whose texts describe and do not refuse. */
 const described = /^(description|summary|title|label|public|personal|cover|tag)$/
 
+const withoutSubject = /^(?:must|cannot|is) \S/
+
+/** A sentence, or one without its subject. A text that begins with a status describes an operation. */
 const reads = (text: string): boolean =>
-  /^(must|cannot|is) \S/.test(text) || (/ .*[a-z})'"][.?]$/s.test(text) && !/^\s|\n/.test(text))
+  !/^\d{3} |^\s|\n/.test(text) && (withoutSubject.test(text) || / .*[a-z})'"][.?]$/.test(text))
 
 const isUnseen = (node: ts.Node): boolean =>
   (ts.isCallExpression(node) || ts.isNewExpression(node)) && unseen.test(calledName(node)) ||
@@ -168,6 +172,49 @@ const moduleOf = (file: string): string => {
   return folder === "entities" ? folder : first === "platform" ? `platform ${second}` : first.replace(/\.ts$/, "")
 }
 
-/** All messages of sources. */
+/** All messages of sources; other texts of `*Api.ts` describe operations. */
 export const messagesOf = (files: ReadonlyArray<readonly [file: string, text: string]>): ReadonlyArray<Message> =>
-  files.flatMap(([file, text]) => messagesIn(text).map((found) => ({ module: moduleOf(file), ...found })))
+  files.flatMap(([file, text]) =>
+    messagesIn(text)
+      .filter(({ code }) => code !== "text" || !file.endsWith("Api.ts"))
+      .map((found) => ({ module: moduleOf(file), ...found }))
+  )
+
+/** Tables with an underscore, which no message names. */
+const tables = new Set(
+  globSync("**/*.ts", { cwd: root }).filter((file) => !file.includes("/test/")).flatMap((file) =>
+    Array.from(
+      sourceText(file).matchAll(
+        /create table(?: if not exists)? (\w+_\w+)|\b(?:table|childOf)\((?:\w+, "\w+", )?"(\w+_\w+)"/g
+      ),
+      (
+        { 1: core, 2: plugin }
+      ) => core ?? plugin ?? ""
+    )
+  )
+)
+
+/** A sentence that begins with its field. */
+const ofField = /^[\w.{}]+(?: (?:or|and|\+) [\w.]+)?,? (?:must|cannot|can|is|are|has|names?|leaves|belongs|of|was) /
+
+/** Why a text is no plain sentence; undefined for one that is. */
+export const flawOf = ({ code, paths, text }: Pick<Message, "code" | "paths" | "text">): string | undefined => {
+  // A prefix of the library for authentication, which its clients know.
+  const said = code === "VALIDATION_ERROR" ? text.replace(/^\[[^\]]*\] /, "") : text
+  const fields = paths.map((path) => path.split(".").at(-1) ?? "").filter((field) => field !== "")
+  if (!/[.?]$|\{(?:message|hint|reason)\}$/.test(said)) return "It does not end with a period."
+  const isPredicate = withoutSubject.test(said)
+  if (
+    !isPredicate && !/^[A-Z{"'“]/.test(said) && !ofField.test(said) &&
+    !paths.some((path) => path !== "" && said.startsWith(path))
+  ) {
+    return "It begins with no capital letter and no field."
+  }
+  if (!isPredicate && fields.length > 0 && !fields.some((field) => said.includes(field))) {
+    return "It does not name its field."
+  }
+  if (/[\\^]|\[[^\]]*\]|\(\?|[*+]\$|Missing key|\bExpected\b/.test(said)) {
+    return "It has a pattern, or words of a validator."
+  }
+  return (said.match(/\w+_\w+/g) ?? []).some((word) => tables.has(word)) ? "It names a table." : undefined
+}

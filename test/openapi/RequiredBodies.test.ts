@@ -46,7 +46,7 @@ layer(testAppLayer({ plugins: [marketplace()] }), { timeout: "60 seconds" })("th
       const optional = operations.filter(({ required }) => !required).map(({ method, path }) => `${method} ${path}`)
       for (const { method, path, required } of operations) {
         const answer = yield* api(method, addressOf(path), { as: asAdmin })
-        const refused = answer.status === 422 && /^Expected an? /.test(String(answer.at("error.message")))
+        const refused = answer.status === 422 && /^The request must be an? /.test(String(answer.at("error.message")))
         if (refused !== required) wrong.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
       }
       assert.deepStrictEqual(wrong, [])

@@ -193,7 +193,10 @@ withSharedApp("orders that staff creates", (it) => {
         refused(other, 422, "VALIDATION_FAILED")
         assert.strictEqual(other.at("error.details.issues.0.code"), "key_reused")
         const short = yield* write({ ...body, idempotencyKey: "short" })
-        assert.strictEqual(short.at("error.message"), "idempotencyKey: Expected 8 to 255 visible ASCII characters")
+        assert.strictEqual(
+          short.at("error.message"),
+          "idempotencyKey must be a text of 8 to 255 visible ASCII characters."
+        )
         const another = yield* write({ ...body, idempotencyKey: newId() })
         assert.notStrictEqual(another.text("data.id"), first.text("data.id"))
       }))

@@ -74,13 +74,13 @@ layer(stripeStore({ timeoutMs: 2_000 }), live)(
     it.effect("refuses a checkout in the bank's words alone, and leaves no order, stock or payment", () =>
       Effect.gen(function*() {
         const refusals = [
-          ["pm_declined", /Payment authorization failed: Your card was declined\./, assertNothingLeft],
+          ["pm_declined", /The payment was refused\. Your card was declined\./, assertNothingLeft],
           [
             "pm_missing",
-            /Payment authorization failed: The payment provider refused the request\.$/,
+            /The payment was refused\. The payment provider refused the request\.$/,
             assertNothingLeft
           ],
-          ["pm_unpaid", /Payment capture failed: Your card was declined\./, assertTakenBack]
+          ["pm_unpaid", /The payment could not be captured\. Your card was declined\./, assertTakenBack]
         ] as const
         for (const [instrument, message, assertUndone] of refusals) {
           const { cart, entityId, made } = yield* buying(instrument)
@@ -240,7 +240,7 @@ layer(stripeStore({ timeoutMs: 2_000 }), live)(
         // Three tries, each made twice by the library, and those of the durable process behind them.
         stripe.fault("create", "hear", 8)
         const { cart, entityId, made } = yield* buying("pm_card")
-        checkoutFailed(made, /Payment authorization failed/)
+        checkoutFailed(made, /The payment was refused/)
         yield* assertNothingLeft(cart.id, entityId)
         yield* eventually(
           "the payment to be void",

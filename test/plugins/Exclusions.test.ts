@@ -63,7 +63,7 @@ layer(testAppLayer({ plugins: [courts] }), live)("ranges", (it) => {
       const refused = all.find(({ status }) => status === 409)
       assert.strictEqual(
         refused?.at("error.message"),
-        "The range from startsAt to endsAt overlaps that of another record."
+        "The range from startsAt to endsAt overlaps that of another record. Choose another one."
       )
     }))
 

@@ -35,10 +35,10 @@ const failsCleanly = Effect.fnUntraced(function*(cart: GuestCart, product: strin
 })
 
 const cases: ReadonlyArray<readonly [string, EmulatorMode, "authorize" | "capture", RegExp]> = [
-  ["an authorization that was heard and not answered", "hears", "authorize", /^Payment authorization failed/],
-  ["an authorization that was never heard", "deaf", "authorize", /^Payment authorization failed/],
-  ["an authorization that is answered too late", { late: 4_000 }, "authorize", /^Payment authorization failed/],
-  ["a capture that was heard and not answered", "hears", "capture", /^Payment capture failed/]
+  ["an authorization that was heard and not answered", "hears", "authorize", /^The payment was refused/],
+  ["an authorization that was never heard", "deaf", "authorize", /^The payment was refused/],
+  ["an authorization that is answered too late", { late: 4_000 }, "authorize", /^The payment was refused/],
+  ["a capture that was heard and not answered", "hears", "capture", /^The payment could not be captured/]
 ]
 
 describe("a payment whose outcome is unknown", () => {
@@ -74,7 +74,7 @@ describe("a payment whose outcome is unknown", () => {
       yield* Effect.gen(function*() {
         const product = yield* aProduct()
         emulator.behave("hears")
-        yield* failsCleanly(yield* aCartWith(product), product, /^Payment authorization failed/)
+        yield* failsCleanly(yield* aCartWith(product), product, /^The payment was refused/)
       }).pipe(Effect.provide(talkingTo(service, databaseUrl)))
       service.kill("SIGKILL")
       yield* restart(service, options)

@@ -58,7 +58,9 @@ const TimeDimension = strict({
 /** PostgreSQL reads other names as fixed offsets: CET has no summer there. */
 const Zone = TimeZone.check(
   Schema.isMaxLength(64),
-  Schema.makeFilter((name: string) => name.includes("/") || name === "UTC" || "must be a name such as Europe/Zurich")
+  Schema.makeFilter((name: string) =>
+    name.includes("/") || name === "UTC" || "must be the IANA name of a time zone, such as Europe/Zurich."
+  )
 )
 
 /** The body of `POST /api/analytics/query`; names have the form `Model.member`. */

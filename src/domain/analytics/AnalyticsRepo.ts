@@ -9,7 +9,7 @@ import type { QueryPlan } from "./QueryPlan.ts"
 class SumTooLarge extends invalid(
   "SumTooLarge",
   "measures",
-  (member: string) => `${member} exceeds 2^53 - 1. Ask for smaller groups.`,
+  (member: string) => `measures has a result that is too large for a number: ${member}. Ask for smaller groups.`,
   "too_large"
 ) {}
 
@@ -128,7 +128,8 @@ export const modelCheckLayer = Layer.effect(
       const [text, parameters] = statementOf(sql, wholePlan(model), reach).compile()
       return Effect.mapError(
         sql.unsafe(`explain ${text}`, parameters).unprepared,
-        (error) => new InvalidModel({ message: `analytics model "${model.name}": ${wordsOf(error)}.` })
+        (error) =>
+          new InvalidModel({ message: `The analytics model "${model.name}" cannot be read: ${wordsOf(error)}.` })
       )
     }, { discard: true })
     return ModelCheck.of(true)

@@ -83,7 +83,7 @@ export const CartLineChange = Schema.Struct({
   notes: maybe(LineNotes)
 }).check(
   Schema.makeFilter(({ notes, quantity }) =>
-    quantity !== undefined || notes !== undefined || { path: ["quantity"], issue: "is needed, or notes" }
+    quantity !== undefined || notes !== undefined || { path: ["quantity"], issue: "quantity or notes is required." }
   )
 )
 export type CartLineChange = typeof CartLineChange.Type

@@ -36,12 +36,18 @@ import type { OfferRow } from "./CartStatements.ts"
 import { type ChosenLine, chosenLine, isBoundedMetadata, isSameLine } from "./Line.ts"
 
 class VariantNotFound extends notFound("Variant", "Variant not found.") {}
-class VariantRequired
-  extends invalid("VariantRequired", "variantId", "This item has variants: name one of them.", "variant_required")
-{}
-class NoPrice
-  extends invalid("NoPrice", "unitPriceSnapshot", "This item has no price in the cart's currency.", "no_price")
-{}
+class VariantRequired extends invalid(
+  "VariantRequired",
+  "variantId",
+  "variantId is required, because this item has variants.",
+  "variant_required"
+) {}
+class NoPrice extends invalid(
+  "NoPrice",
+  "unitPriceSnapshot",
+  "unitPriceSnapshot is required, because this item has no price in the cart's currency.",
+  "no_price"
+) {}
 class LargeMetadata
   extends invalid("LargeMetadata", "metadata", "metadata of a line must be JSON of at most 4096 bytes and 100 keys.")
 {}

@@ -77,7 +77,7 @@ export const isBoundedMetadata = Schema.is(BoundedMetadata)
 
 const LineMetadata = BoundedMetadata.check(
   Schema.makeFilter(
-    (metadata: object) => !Object.hasOwn(metadata, reserved) || `must not have the key ${reserved}`,
+    (metadata: object) => !Object.hasOwn(metadata, reserved) || `must not have the key ${reserved}.`,
     unsaid
   )
 ).annotate({

@@ -19,7 +19,7 @@ import {
 } from "./Entity.ts"
 import { entityJson } from "./EntityStatements.ts"
 
-class TitleMissing extends invalid("Title", "title", "is required the first time a locale is written", "required") {}
+class TitleMissing extends invalid("Title", "title", "is required the first time a locale is written.", "required") {}
 
 class DraftNotFound
   extends notFound("Draft", (locale: string) => `No draft of locale '${locale}' waits for approval.`)

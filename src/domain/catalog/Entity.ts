@@ -10,7 +10,7 @@ export class EntityNotFound extends notFound("CatalogEntity", "Catalog entity no
 
 const isAddress = Schema.makeFilter(
   (slug: string) =>
-    !/^\.{1,2}$|\p{Cc}/u.test(slug) || "must be part of an address: neither . nor .., and without tabs or line ends"
+    !/^\.{1,2}$|\p{Cc}/u.test(slug) || "must be part of an address: neither . nor .., and without tabs or line ends."
 )
 
 /** Without blanks at its ends, and composed (NFC): two that look the same are the same. */

@@ -117,7 +117,7 @@ const fieldValidation = (repo: EntityFieldRepo["Service"]) => {
       const type = types.get(id)
       if (type !== undefined && (entityType === undefined || entityType === type)) return []
       const what = entityType === undefined ? "catalog entity" : `catalog entity of type ${entityType}`
-      return [{ path: `customFields.${name}`, message: `No such ${what}.`, code: "not_found" }]
+      return [{ path: `customFields.${name}`, message: `customFields.${name} names no ${what}.`, code: "not_found" }]
     })
   })
 

@@ -16,7 +16,7 @@ export const stockPolicy = {
   })
 }
 
-const ofEntity = "null: as its entity."
+const ofEntity = "Null: as its entity."
 
 /** The same of a variant, which may leave each to its entity. */
 export const variantStockPolicy = {

@@ -34,12 +34,14 @@ class OrderFull extends invalid(
   (most: number) => `An order can have at most ${most} lines. Remove one, or create another order.`,
   "too_many_lines"
 ) {}
-class LastLine extends invalid("LastLine", "lineId", "is the last line: cancel the order instead", "last_line") {}
+class LastLine
+  extends invalid("LastLine", "lineId", "is the last line of the order. Cancel the order instead.", "last_line")
+{}
 class InsufficientStock extends invalid(
   "InsufficientStock",
   "quantity",
   (item: string, available: number, requested: number) =>
-    `Insufficient stock for ${item}. Available: ${available}, requested: ${requested}.`,
+    `quantity must be at most ${available}, which is left of ${item}, and is ${requested}.`,
   "insufficient_stock"
 ) {}
 class OrderBusy extends conflict("OrderBusy", "The order is being changed by other requests. Try again.") {}

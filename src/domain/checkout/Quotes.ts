@@ -13,12 +13,14 @@ import { CheckoutExtensions } from "./CheckoutExtension.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type Agreement, appliedIn, type Basket, type PricedCart, type PricingRequest, totalsOf } from "./PricedCart.ts"
 
-class LinesOrCart extends invalid("LinesOrCart", "lineItems", "send either lineItems or a cartId", "required") {}
-class EmptyCart extends invalid("EmptyCart", "cartId", "The cart is empty.", "empty") {}
+class LinesOrCart
+  extends invalid("LinesOrCart", "lineItems", "lineItems or a cartId is required, and not both.", "required")
+{}
+class EmptyCart extends invalid("EmptyCart", "cartId", "cartId names an empty cart.", "empty") {}
 class PriceRequired extends invalid(
   "PriceRequired",
   (line: string) => `${line}.unitPrice`.replace(/^\./, ""),
-  "is needed with isCustomPrice",
+  "is required with isCustomPrice.",
   "required"
 ) {}
 class MoneyForbidden extends forbidden(
@@ -30,7 +32,7 @@ class LineVariantNotFound extends notFound("Variant", (id: string) => `Variant $
 class LineVariantRequired extends invalid(
   "VariantRequired",
   "variantId",
-  (title: string | null) => `${title} has variants: name one of them.`,
+  (title: string | null) => `variantId is required, because ${title} has variants.`,
   "variant_required"
 ) {}
 

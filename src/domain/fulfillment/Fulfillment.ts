@@ -80,7 +80,7 @@ const isWebAddress = (text: string): boolean =>
 
 /** An http(s) address, which a browser opens as a page without side effects. */
 const TrackingUrl = keyText(2_000).check(
-  Schema.makeFilter((text: string) => isWebAddress(text) || "must be an address that begins with http or https")
+  Schema.makeFilter((text: string) => isWebAddress(text) || "must be an address that begins with http or https.")
 )
 
 const tracking = {

@@ -83,14 +83,20 @@ const issueOf = (
   path: string
 ): Issue | undefined => {
   const lineItem = `${path}.orderLineItemId`
-  if (line === undefined) return { path: lineItem, message: "is not a line of this order", code: "unknown_line" }
-  if (again) return { path: lineItem, message: "is named twice", code: "duplicate" }
+  if (line === undefined) return { path: lineItem, message: "is not a line of this order.", code: "unknown_line" }
+  if (again) return { path: lineItem, message: "must not be named twice.", code: "duplicate" }
   const open = openUnits(line)
-  if (quantity > open) return { path: `${path}.quantity`, message: `only ${open} remaining`, code: "over_quantity" }
+  if (quantity > open) {
+    return {
+      path: `${path}.quantity`,
+      message: `must be at most ${open}, the units that are left.`,
+      code: "over_quantity"
+    }
+  }
   const there = open - line.backordered
   return quantity <= there ? undefined : {
     path: `${path}.quantity`,
-    message: `must be at most ${there}: ${line.backordered} more units wait for stock`,
+    message: `must be at most ${there}: ${line.backordered} more units wait for stock.`,
     code: "backordered"
   }
 }

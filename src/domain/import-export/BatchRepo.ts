@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../platform/access/Actor.ts"
-import type { Issue } from "../platform/errors/ApiErrors.ts"
+import { type Issue, wholeIssue } from "../platform/errors/ApiErrors.ts"
 import type { ImportId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -39,7 +39,9 @@ const LockedImport = Schema.Struct({ ...Import.fields, now: Time })
 const reported = (results: ReadonlyArray<RowResult>, issuesOf: (result: ImportResult) => ReadonlyArray<Issue>) =>
   results.flatMap(({ key, line, result, row }) => {
     const issues = issuesOf(result)
-    return issues.length > 0 ? [{ row, line, key: key?.slice(0, 500) ?? null, issues }] : []
+    return issues.length > 0
+      ? [{ row, line, key: key?.slice(0, 500) ?? null, issues: issues.map((one) => wholeIssue(one, "The record")) }]
+      : []
   })
 
 /** Records that a rehearsal creates or changes. */

@@ -91,7 +91,7 @@ export const customerImport = Effect.gen(function*() {
     const stored = before === undefined ? [] : state.addresses.get(before.id) ?? []
     const added = newAddresses(profile.id, record, stored)
     if (stored.length + added.length > maxAddresses) {
-      return refused("addresses", `A customer has ${maxAddresses} addresses at most.`, "too_many")
+      return refused("addresses", `addresses must have at most ${maxAddresses} entries.`, "too_many")
     }
     const exempting = ownExemption(profile, record, before, state)
     if (exempting !== undefined) return refused(exempting, exemptsOneself, "forbidden")
@@ -182,7 +182,7 @@ const newGroup = (
 
 const malformed = ({ country }: Address): Issue => ({
   path: "addresses",
-  message: `An address does not have the form of its country (${country}). It is kept as given.`,
+  message: `addresses has one that is not in the form of its country (${country}). It is kept as given.`,
   code: "format"
 })
 

@@ -112,7 +112,7 @@ export const ChangedRow = Schema.Struct({
 export type ChangedRow = typeof ChangedRow.Type
 
 export const reasonOf = ({ issues }: Pick<RefusedRow, "issues">): string =>
-  issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
+  issues.map(({ message }) => message).join(" ")
 
 /**
  * `currency` and `warehouse` apply to prices and stock that name none; files of other shops default to the store's

@@ -7,6 +7,7 @@ import { Movement } from "../inventory/StockTables.ts"
 import { WarehouseRepo } from "../inventory/WarehouseRepo.ts"
 import { CurrentActor } from "../platform/access/Actor.ts"
 import { RowTable } from "../platform/batching/RowBatch.ts"
+import { withPath } from "../platform/errors/ApiErrors.ts"
 import { Hooks } from "../platform/hooks/Hooks.ts"
 import { newId, Uuid } from "../platform/ids/Id.ts"
 import { Table } from "../platform/records/Table.ts"
@@ -104,7 +105,7 @@ export const stockImport = Effect.gen(function*() {
       state.now
     )
     if (Result.isFailure(changed)) {
-      return Result.fail(changed.failure.error.details.issues.map((issue) => ({ ...issue, path: "onHand" })))
+      return Result.fail(changed.failure.error.details.issues.map((issue) => withPath(issue, "onHand")))
     }
     const after = changed.success
     if (after === before) return Result.succeed("stored")

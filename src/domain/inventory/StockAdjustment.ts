@@ -82,20 +82,27 @@ export type Adjustment =
   | { readonly type: typeof AdjustmentType.Type; readonly quantity: number }
   | { readonly mode: typeof AdjustmentMode.Type; readonly amount: number }
 
-export class AdjustmentAmbiguous
-  extends invalid("AdjustmentForm", "", "give one of type with quantity, adjustment, or mode with amount")
+export class AdjustmentAmbiguous extends invalid(
+  "AdjustmentForm",
+  "",
+  "The request must have one of type with quantity, adjustment, or mode with amount."
+) {}
+export class AdjustmentIncomplete
+  extends invalid("AdjustmentPart", (part: string) => part, "is required.", "required")
 {}
-export class AdjustmentIncomplete extends invalid("AdjustmentPart", (part: string) => part, "is missing", "required") {}
 export class QuantityRefused extends invalid(
   "AdjustmentQuantity",
   (path: string, _range: string) => path,
-  (_path: string, range: string) => `must be a whole number ${range}`
+  (_path: string, range: string) => `must be a whole number ${range}.`
 ) {}
-export class LevelExceeded extends invalid("LevelSize", (path: string) => path, "exceeds what a level can hold") {}
+export class LevelExceeded
+  extends invalid("LevelSize", (path: string) => path, `must not take the level beyond ${maxUnits} units.`, "too_large")
+{}
 export class BelowReserved extends invalid(
   "BelowReserved",
   (path: string, _left: number, _reserved: number) => path,
-  (_path: string, left: number, reserved: number) => `would leave ${left} on hand with ${reserved} reserved`,
+  (_path: string, left: number, reserved: number) =>
+    `must leave the ${reserved} units that are reserved, and would leave ${left}.`,
   "insufficient_stock"
 ) {}
 

@@ -1,9 +1,9 @@
 import { BigDecimal, Result, Schema } from "effect"
-import type { Issue } from "../platform/errors/ApiErrors.ts"
+import { type Issue, withPath } from "../platform/errors/ApiErrors.ts"
 import { EntityId, newId, Uuid, VariantId, WarehouseId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { maybe } from "../platform/text/Fields.ts"
-import { issuesOf } from "../platform/text/Issues.ts"
+import { everyIssue, issuesOf } from "../platform/text/Issues.ts"
 import { FreeText, Text } from "../platform/text/Storable.ts"
 import { adjustStock } from "./StockAdjustment.ts"
 import { maxUnits, type StockLevel } from "./StockLevel.ts"
@@ -14,7 +14,9 @@ export type PostingReference = typeof PostingReference.Type
 
 const signedUnits = Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: -maxUnits, maximum: maxUnits })))
 
-const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}(\.\d{1,10})?$/, { expected: "a decimal number" }))
+const Decimal = Schema.String.check(
+  Schema.isPattern(/^\d{1,15}(\.\d{1,10})?$/, { expected: "a decimal number, such as 12.5" })
+)
 
 const movementTypes = ["receipt", "sale", "return", "adjustment", "transfer", "fulfillment"] as const
 
@@ -71,7 +73,7 @@ export interface StockPosting {
   readonly lines: ReadonlyArray<CompleteLine>
 }
 
-const decode = Schema.decodeUnknownResult(Sent, { errors: "all" })
+const decode = Schema.decodeUnknownResult(Sent, everyIssue)
 
 export const postingOf = (sent: typeof Sent.Type): Result.Result<StockPosting, ReadonlyArray<Issue>> =>
   Result.mapBoth(decode(sent), {
@@ -114,16 +116,22 @@ const issue = (path: string, message: string, code = "invalid"): Issue => ({ pat
 
 const faultsOf = ({ average, delta, inTransit, incoming, unitCost }: CompleteLine) => [
   ...delta === 0 && incoming === 0 && inTransit === 0
-    ? [issue("delta", "is missing: a line gives at least one of delta, incoming and inTransit", "required")]
+    ? [issue("delta", "delta, incoming or inTransit is required.", "required")]
     : [],
-  ...unitCost !== null && delta <= 0 ? [issue("unitCost", "is for units that come in, with delta above 0")] : [],
-  ...average && unitCost === null ? [issue("unitCost", "is missing: average needs it", "required")] : []
+  ...unitCost !== null && delta <= 0 ? [issue("unitCost", "must be null for units that do not come in.")] : [],
+  ...average && unitCost === null ? [issue("unitCost", "is required with average.", "required")] : []
 ]
 
 const underway = (path: string, before: number, change: number): Result.Result<number, ReadonlyArray<Issue>> => {
   const after = before + change
-  if (after < 0) return Result.fail([issue(path, `would leave ${after}: it is ${before}`, "insufficient_stock")])
-  return after > maxUnits ? Result.fail([issue(path, "exceeds what a level can hold")]) : Result.succeed(after)
+  if (after < 0) {
+    return Result.fail([
+      issue(path, `must not go below 0: it is ${before} and would be ${after}.`, "insufficient_stock")
+    ])
+  }
+  return after > maxUnits
+    ? Result.fail([issue(path, `must not take the level beyond ${maxUnits} units.`, "too_large")])
+    : Result.succeed(after)
 }
 
 const onHandAfter = (
@@ -133,7 +141,7 @@ const onHandAfter = (
   if (delta === 0) return Result.succeed(onHand)
   return Result.mapBoth(adjustStock({ onHand, reserved, allowNegative }, { adjustment: delta }), {
     onSuccess: ({ after }) => after,
-    onFailure: ({ error }) => error.details.issues.map((found) => ({ ...found, path: "delta" }))
+    onFailure: ({ error }) => error.details.issues.map((found) => withPath(found, "delta"))
   })
 }
 
@@ -169,7 +177,7 @@ class IssuedGoods {
     const same = this.#issued.filter(({ sellable }) => sellable === sellableOf(line))
     const source = same.length > 0 ? same : this.#issued
     if (source.length === 0) {
-      return Result.fail([issue("unitCost", "issued needs a line before it that takes goods out")])
+      return Result.fail([issue("unitCost", "must only be issued after a line that takes goods out.")])
     }
     const known = source.flatMap(({ cost, units }) => cost === null ? [] : [valueOf(units, cost)])
     if (known.length === 0) return Result.succeed(null)
@@ -245,7 +253,7 @@ export const decidePosting = (
     }
     const result = postLine(level, line, issued)
     if (Result.isFailure(result)) {
-      issues.push(...result.failure.map((found) => ({ ...found, path: `lines.${index}.${found.path}` })))
+      issues.push(...result.failure.map((found) => withPath(found, `lines.${index}.${found.path}`)))
       return []
     }
     const { after, movement } = result.success

@@ -32,7 +32,7 @@ export interface PrintedDocument {
 
 const maxRows = 2_000
 class TooManyRows
-  extends invalid("TooManyRows", "rows", (count: number) => `are ${count}: a document has at most ${maxRows}`)
+  extends invalid("TooManyRows", "rows", (count: number) => `must have at most ${maxRows} entries, and has ${count}.`)
 {}
 
 const short = (text: string, length: number): string => oneLine(text.slice(0, 2 * length)).slice(0, length)

@@ -11,7 +11,9 @@ import { type ExternalPicture, ExternalPictureRepo } from "./MediaFileRepo.ts"
 import { MediaStorage, TemporaryFiles } from "./MediaFiles.ts"
 import { MediaRepo } from "./MediaRepo.ts"
 
-class NoPictureStorage extends invalid("NoPictureStorage", "pictures", "cannot be fetched where no files are kept") {}
+class NoPictureStorage
+  extends invalid("NoPictureStorage", "pictures", "cannot be fetched: this deployment keeps no files.")
+{}
 
 /** Never retried; `message` follows the picture's address. */
 export class PictureRefused extends Data.TaggedError("PictureRefused")<{ readonly message: string }> {}
@@ -110,11 +112,11 @@ export const pictureArrivals =
     Effect.flatMap(hosts.fetch(url, limit), (bytes) => temporary.receive(bytes, limit)).pipe(
       Effect.timeoutOrElse({
         duration: timeLimit,
-        orElse: () => Effect.fail(new PictureDelayed({ message: `did not come within ${timeLimit}` }))
+        orElse: () => Effect.fail(new PictureDelayed({ message: `It did not come within ${timeLimit}.` }))
       }),
       Effect.catchTags({
-        FileTooLarge: () => Effect.fail(new PictureRefused({ message: `is larger than ${limit} bytes` })),
-        StorageFailed: ({ message }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${message}` }))
+        FileTooLarge: () => Effect.fail(new PictureRefused({ message: `It is larger than ${limit} bytes.` })),
+        StorageFailed: ({ message }) => Effect.fail(new PictureDelayed({ message: `It could not be kept: ${message}` }))
       })
     )
 
@@ -132,18 +134,18 @@ const makeFetch = Effect.gen(function*() {
     function*({ alt, url }: ExternalPicture) {
       const file = yield* received(url)
       if (file.contentType?.startsWith("image/") !== true) {
-        return yield* new PictureRefused({ message: "is not a picture" })
+        return yield* new PictureRefused({ message: "It is not a picture." })
       }
       return yield* uploads.put({ file, filename: nameOf(url), declared: "", alt, isPublic: false, origin: "imported" })
     },
     Effect.catchIf(
       Schema.is(ValidationFailed),
       ({ error }) =>
-        Effect.fail(new PictureRefused({ message: error.details.issues.map(({ message }) => message).join("; ") }))
+        Effect.fail(new PictureRefused({ message: error.details.issues.map(({ message }) => message).join(" ") }))
     ),
     Effect.catchTag(
       "Unavailable",
-      ({ error }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${error.message}` }))
+      ({ error }) => Effect.fail(new PictureDelayed({ message: `It could not be kept: ${error.message}` }))
     )
   )
 
@@ -157,12 +159,12 @@ const makeFetch = Effect.gen(function*() {
         yield* media.attach({ entityId, mediaAssetId: made.id, role, sortOrder: position })
         return made.id
       }))
-    return end ?? (yield* new PictureDelayed({ message: "took too long" }))
+    return end ?? (yield* new PictureDelayed({ message: "It took too long." }))
   }, Effect.scoped)
 
   const noted = (picture: ExternalPicture, isLastTry: boolean, { _tag, message }: PictureRefused | PictureDelayed) =>
     Effect.gen(function*() {
-      const reason = `The picture ${picture.url} of '${picture.slug}' ${message}.`
+      const reason = `The picture ${picture.url} of '${picture.slug}' was not fetched. ${message}`
       if (_tag === "PictureDelayed" && !isLastTry) {
         yield* countFetch("delayed")
         return yield* new PictureDelayed({ message: reason })
@@ -170,7 +172,7 @@ const makeFetch = Effect.gen(function*() {
       yield* countFetch("refused")
       yield* repo.refuse(picture.id, reason)
       // Addresses can contain credentials, so the log omits them; the job's record has the full address.
-      yield* Effect.logWarning(`picture ${picture.position + 1} of '${picture.slug}' was not fetched: it ${message}`)
+      yield* Effect.logWarning(`picture ${picture.position + 1} of '${picture.slug}' was not fetched: ${message}`)
       return yield* new PictureRefused({ message: reason })
     })
 

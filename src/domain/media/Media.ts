@@ -35,7 +35,7 @@ class AttachedEntityNotFound extends notFound("AttachedEntity", "Catalog entity 
 class AttachedVariantNotFound extends notFound("AttachedVariant", "The entity has no such variant.") {}
 class AttachmentNotFound extends notFound("Attachment", "The medium is not attached there.") {}
 class MediaAttached extends conflict("MediaAttached", "This medium is attached there already.") {}
-export class FileRequired extends invalid("FileRequired", "file", "file is required", "required") {}
+export class FileRequired extends invalid("FileRequired", "file", "file is required.", "required") {}
 class ImageRequired extends invalid("ImageRequired", "file", "file must be a picture.", "type") {}
 class PrivateRequired
   extends invalid("PrivateRequired", "isPublic", "isPublic must be false: only callers with media:write publish files.")
@@ -44,13 +44,13 @@ class NoImage extends invalid("NoImage", "file", (message: string) => message, "
 class TypeNotAllowed extends invalid(
   "TypeNotAllowed",
   "file",
-  (allowed: ReadonlyArray<string>) => `is of a type that is not allowed; allowed are ${allowed.join(", ")}`,
+  (allowed: ReadonlyArray<string>) => `must be of one of these types: ${allowed.join(", ")}.`,
   "type"
 ) {}
 class TypeMismatch extends invalid(
   "TypeMismatch",
   "file",
-  (declared: string, found: string) => `is declared as ${declared} and is ${found}`,
+  (declared: string, found: string) => `must be what its content type says: it is ${found}, sent as ${declared}.`,
   "type_mismatch"
 ) {}
 

@@ -45,12 +45,12 @@ export class PaymentUnconfirmed extends conflict("PaymentUnconfirmed", "The shop
 export class CaptureTooLarge extends invalid(
   "CaptureTooLarge",
   "amount",
-  (total: number) => `is more than the ${total} that were authorized`
+  (total: number) => `must be at most ${total}, which was authorized.`
 ) {}
 export class CaptureTooSmall extends invalid(
   "CaptureTooSmall",
   "amount",
-  (captured: number) => `is less than the ${captured} that an earlier attempt has captured of the first payments`
+  (captured: number) => `must be at least ${captured}, which an earlier attempt has captured.`
 ) {}
 export class OtherCaptureRunning
   extends conflict("OtherCaptureRunning", "The order is being captured with another amount.")

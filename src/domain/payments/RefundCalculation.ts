@@ -119,13 +119,15 @@ export class NothingToRefund
 {}
 export class RefundPartRefused extends invalid(
   "RefundPart",
-  (path: string, _problem: string) => path,
-  (_path: string, problem: string) => problem
+  (path: string, _problem: string, _code: string) => path,
+  (_path, problem) => problem,
+  (_path, _problem, code) => code
 ) {}
 
 export type RefundRefused = RefundBeforeCapture | NothingToRefund | RefundPartRefused
 
-const refuse = (path: string, problem: string) => Result.fail(new RefundPartRefused(path, problem))
+const refuse = (path: string, problem: string, code = "invalid") =>
+  Result.fail(new RefundPartRefused(path, problem, code))
 
 const calculateLines = (
   order: RefundableOrder,
@@ -137,11 +139,17 @@ const calculateLines = (
     const decided: Array<CalculatedLine> = []
     for (const [index, asked] of lines.entries()) {
       const line = known.get(asked.lineItemId)
-      if (line === undefined) return yield* refuse(`lines.${index}.lineItemId`, "is no line of this order")
+      if (line === undefined) {
+        return yield* refuse(`lines.${index}.lineItemId`, "is not a line of this order.", "not_found")
+      }
       known.delete(line.id)
       const left = refundableUnits(line)
       if (asked.quantity > left) {
-        return yield* refuse(`lines.${index}.quantity`, `is more than the ${left} units that can be refunded`)
+        return yield* refuse(
+          `lines.${index}.quantity`,
+          `must be at most ${left}, the units that can be refunded.`,
+          "too_large"
+        )
       }
       const value = nextValue(line, shares.lines.get(line.id) ?? 0, asked.quantity)
       decided.push({
@@ -165,7 +173,7 @@ const calculateShipping = (
   const left = Math.max(0, shares.shipping - order.refundedShipping)
   if (typeof shipping === "boolean") return Result.succeed(shipping ? left : 0)
   return shipping > left
-    ? refuse("shipping", `is more than the ${left} that are left of the shipping`)
+    ? refuse("shipping", `must be at most ${left}, which is left of the shipping.`, "too_large")
     : Result.succeed(shipping)
 }
 
@@ -200,14 +208,24 @@ export const calculateRefund = (
     const value = lines.reduce((sum, line) => sum + line.value, shippingValue)
     const worth = { amount: value, shippingAmount: shippingValue, shippingValue, lines }
     const { fee = 0 } = request
-    if (fee > value) return yield* refuse("fee", `is more than the ${value} that the named parts are worth`)
-    if (fee > 0 && request.amount !== undefined) return yield* refuse("fee", "and amount exclude each other")
+    if (fee > value) {
+      return yield* refuse("fee", `must be at most ${value}, which the named parts are worth.`, "too_large")
+    }
+    if (fee > 0 && request.amount !== undefined) {
+      return yield* refuse("fee", "must be left out where amount is given.")
+    }
     const amount = request.amount ?? (ofParts ? value - fee : cap)
     if (ofParts && amount > value) {
-      return yield* refuse("amount", `is more than the ${value} that the named parts are worth`)
+      return yield* refuse("amount", `must be at most ${value}, which the named parts are worth.`, "too_large")
     }
-    if (amount > cap) return yield* refuse("amount", `${amount} is more than the ${cap} that can be given back`)
-    if (amount === 0 && lines.length === 0) return yield* refuse("shipping", "nothing is left of the shipping")
-    if (!ofParts) return { amount, shippingAmount: 0, shippingValue: 0, lines: [] }
+    if (amount > cap) {
+      return yield* refuse("amount", `must be at most ${cap}, which can be given back, and is ${amount}.`, "too_large")
+    }
+    if (amount === 0 && lines.length === 0) {
+      return yield* refuse("shipping", "must be left out: nothing is left of the shipping.")
+    }
+    if (!ofParts) {
+      return { amount, shippingAmount: 0, shippingValue: 0, lines: [] }
+    }
     return amount === value ? worth : agreed(worth, amount)
   })

@@ -47,7 +47,7 @@ export const boundsOver = (sent: SentBounds, before?: Bounds): Bounds => ({
 
 export const boundsIssues = ({ maxQuantity, minQuantity, ...bounds }: Bounds): ReadonlyArray<Issue> => [
   ...(minQuantity !== null && maxQuantity !== null && maxQuantity < minQuantity
-    ? [issue("maxQuantity", "must not be below minQuantity")]
+    ? [issue("maxQuantity", "must not be below minQuantity.")]
     : []),
   ...windowIssues(bounds, "validFrom", "validUntil")
 ]

@@ -37,7 +37,7 @@ const isMinimum = Schema.is(Amount)
 const Conditions = StorableObject.check(
   Schema.makeFilter((conditions) =>
     conditions["minSubtotal"] === undefined || isMinimum(conditions["minSubtotal"]) ||
-    { path: ["minSubtotal"], issue: "must be an amount in minor units" }
+    { path: ["minSubtotal"], issue: "must be an amount in minor units." }
   )
 )
 
@@ -71,9 +71,13 @@ export interface PriceModifierFilter {
 
 const valueIssues = ({ currency, type, value }: PriceModifier): ReadonlyArray<Issue> => {
   const largest = largestPercentage(type)
-  if (largest !== undefined) return value > largest ? [issue("value", `must be a percentage from 0 to ${largest}`)] : []
+  if (largest !== undefined) {
+    return value > largest
+      ? [issue("value", `must be a percentage from 0 to ${largest}.`, "too_large")]
+      : []
+  }
   // Without a currency the same number would be subtracted from pounds and yen.
-  return currency === null ? [issue("currency", `is required for a modifier of type ${type}`)] : []
+  return currency === null ? [issue("currency", `is required for a modifier of type ${type}.`, "required")] : []
 }
 
 const issuesOf = (modifier: PriceModifier): ReadonlyArray<Issue> => [

@@ -19,8 +19,10 @@ export interface PriceTarget {
 
 export const TargetRow = Schema.Struct({ entityFound: Schema.Boolean, variantFound: Schema.Boolean })
 
-class UnknownEntity extends invalid("UnknownEntity", "entityId", "is not an entity of this store") {}
-export class UnknownVariant extends invalid("UnknownVariant", "variantId", "is not a variant of this entity") {}
+class UnknownEntity extends invalid("UnknownEntity", "entityId", "is not an entity of this store.", "not_found") {}
+export class UnknownVariant
+  extends invalid("UnknownVariant", "variantId", "is not a variant of this entity.", "not_found")
+{}
 
 export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, variantId }: PriceTarget) =>
   sql`select

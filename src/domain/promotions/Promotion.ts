@@ -57,7 +57,7 @@ const Value = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: Number
 const Limit = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
 
 /** Kept in upper case without surrounding spaces. */
-const Code = Text.check(Schema.isPattern(/\S/))
+const Code = Text.check(Schema.isPattern(/\S/, { expected: "a text that is not blank" }))
 
 const optional = {
   code: maybe(Code),
@@ -100,22 +100,22 @@ export class PromotionNotFound extends notFound("Promotion", "Promotion not foun
 
 const valueIssues = ({ type, value }: Promotion): ReadonlyArray<Issue> =>
   isPercentage(type)
-    ? value > 100 ? [issue("value", "must be a percentage from 0 to 100")] : []
+    ? value > 100 ? [issue("value", "must be a percentage from 0 to 100.", "too_large")] : []
     : Number.isSafeInteger(value)
     ? []
-    : [issue("value", "must be an integer")]
+    : [issue("value", "must be a whole number.", "type")]
 
 const groupIssues = ({ buyQuantity, getQuantity, type }: Promotion): ReadonlyArray<Issue> =>
   type !== "buy_x_get_y" ? [] : [
-    ...(buyQuantity === null ? [issue("buyQuantity", "is required for buy_x_get_y")] : []),
-    ...(getQuantity === null ? [issue("getQuantity", "is required for buy_x_get_y")] : [])
+    ...(buyQuantity === null ? [issue("buyQuantity", "is required for buy_x_get_y.", "required")] : []),
+    ...(getQuantity === null ? [issue("getQuantity", "is required for buy_x_get_y.", "required")] : [])
   ]
 
 const issuesOf = (promotion: Promotion): ReadonlyArray<Issue> => [
   ...valueIssues(promotion),
   ...groupIssues(promotion),
   ...(promotion.usageLimitTotal !== null && promotion.usageLimitTotal < promotion.usedCount
-    ? [issue("usageLimitTotal", `must not be below the ${promotion.usedCount} uses so far`)]
+    ? [issue("usageLimitTotal", `must not be below the ${promotion.usedCount} uses so far.`, "too_small")]
     : []),
   ...windowIssues(promotion, "validFrom", "validUntil")
 ]

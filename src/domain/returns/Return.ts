@@ -96,7 +96,7 @@ export const Approval = Schema.Struct({
     keyText(10_000).annotate({ description: "How to send the goods back, for the buyer.", examples: ["Use the box."] })
   ),
   labelUrl: Schema.optional(
-    Reference.check(ofForm(/^https?:\/\/\S+$/, "an http or https URL")).annotate({
+    Reference.check(ofForm(/^https?:\/\/\S+$/, "an address that begins with http or https")).annotate({
       description: "Where the buyer finds the label of the parcel."
     })
   )
@@ -208,8 +208,9 @@ class NotSold extends invalid(
 ) {}
 class LineRefused extends invalid(
   "ReturnLine",
-  (path: string, _: string) => path,
-  (path: string, problem: string) => `${path} ${problem}.`
+  (path: string, _problem: string, _code: string) => path,
+  (path, problem) => `${path} ${problem}.`,
+  (_path, _problem, code) => code
 ) {}
 class WindowOver extends invalid(
   "ReturnWindow",
@@ -219,7 +220,7 @@ class WindowOver extends invalid(
 ) {}
 export type ReturnRefused = NotSold | LineRefused | WindowOver
 
-const refuse = (path: string, problem: string) => Result.fail(new LineRefused(path, problem))
+const refuse = (path: string, problem: string, code: string) => Result.fail(new LineRefused(path, problem, code))
 
 /** Refuses shoppers who ask more than `days` after the last delivery, or after the order if nothing was sent. */
 export const withinWindow = ({ deliveredAt, placedAt }: SoldOrder, days: number, now: Date) =>
@@ -242,18 +243,23 @@ export const requestedLines = (
     for (const [index, { lineItemId, quantity, reason = null }] of lines.entries()) {
       const line = known.get(lineItemId)
       if (line === undefined) {
-        return yield* refuse(`lines.${index}.lineItemId`, "must name a line of this order, each line once")
+        return yield* refuse(`lines.${index}.lineItemId`, "must name a line of this order, each line once", "not_found")
       }
       known.delete(lineItemId)
       if (isStoredValue(line.entityType)) {
         return yield* refuse(
           `lines.${index}.lineItemId`,
-          "names stored value, such as a gift card, which cannot be returned"
+          "names stored value, such as a gift card, which cannot be returned",
+          "invalid"
         )
       }
       const left = Math.max(0, line.returnable)
       if (quantity > left) {
-        return yield* refuse(`lines.${index}.quantity`, `must be at most ${left}, the units that can still be returned`)
+        return yield* refuse(
+          `lines.${index}.quantity`,
+          `must be at most ${left}, the units that can still be returned`,
+          "too_large"
+        )
       }
       const { sku, title, variantTitle } = line
       asked.push({ lineItemId, title, variantTitle, sku, quantity, reason, receivedQuantity: 0, received: [] })
@@ -275,22 +281,28 @@ export const receivedLines = (
     for (const [index, { disposition, lineItemId, quantity, warehouseId }] of lines.entries()) {
       const [most, line] = [left.get(lineItemId), known.get(lineItemId)]
       if (most === undefined || line === undefined) {
-        return yield* refuse(`lines.${index}.lineItemId`, "must name a line of this return")
+        return yield* refuse(`lines.${index}.lineItemId`, "must name a line of this return", "not_found")
       }
       if (quantity > most) {
-        return yield* refuse(`lines.${index}.quantity`, `must be at most ${most}, the units that were asked for`)
+        return yield* refuse(
+          `lines.${index}.quantity`,
+          `must be at most ${most}, the units that were asked for`,
+          "too_large"
+        )
       }
       if (line.unsent > 0) {
         return yield* refuse(
           `lines.${index}.lineItemId`,
-          `has ${line.unsent} units that are not handed over. Record their fulfillment or refund them first`
+          `has ${line.unsent} units that are not handed over. Record their fulfillment or refund them first`,
+          "invalid"
         )
       }
       const restockable = shelf.get(lineItemId) ?? line.restockable
       if (disposition === "restock" && quantity > restockable) {
         return yield* refuse(
           `lines.${index}.quantity`,
-          `must be at most ${restockable} to restock. The other units were restocked when they were refunded`
+          `must be at most ${restockable} to restock. The other units were restocked when they were refunded`,
+          "too_large"
         )
       }
       if (disposition === "restock") shelf.set(lineItemId, restockable - quantity)

@@ -90,14 +90,16 @@ class InvalidParameter extends invalid(
   (_path: string, message: string) => message
 ) {}
 
-const badName = (path: string) => new InvalidParameter(path, "an attribute's name has letters, digits, _ and - only")
+const badName = (path: string) => new InvalidParameter(path, "must name an attribute by letters, digits, _ and - only.")
 
 export const facetsOf = (
   text: string | undefined,
   usual: ReadonlyArray<string>
 ): Effect.Effect<ReadonlyArray<string>, InvalidParameter> => {
   const named = [...new Set((text ?? "").split(",").map((name) => name.trim()).filter((name) => name !== ""))]
-  if (named.length > mostFacets) return Effect.fail(new InvalidParameter("facets", `at most ${mostFacets} names`))
+  if (named.length > mostFacets) {
+    return Effect.fail(new InvalidParameter("facets", `must have at most ${mostFacets} names.`))
+  }
   const isBad = named.some((name) => !attributeName.test(facetAttribute(name) ?? "type"))
   return isBad ? Effect.fail(badName("facets")) : Effect.succeed(named.length === 0 ? usual : named)
 }
@@ -118,7 +120,7 @@ export const attributesOf = (
     if (!parameter.startsWith(attributePrefix)) continue
     const name = parameter.slice(attributePrefix.length)
     if (!attributeName.test(name)) return Effect.fail(badName(parameter))
-    if (value.includes("\0")) return Effect.fail(new InvalidParameter(parameter, "must be valid Unicode without NUL"))
+    if (value.includes("\0")) return Effect.fail(new InvalidParameter(parameter, "must be valid Unicode without NUL."))
     if (++values > mostValues) {
       return Effect.fail(new InvalidParameter(parameter, `at most ${mostValues} values in all`))
     }
@@ -140,7 +142,7 @@ export const rangesOf = ({ name, values }: AttributeFilter): Effect.Effect<Numbe
   return ranges.length === values.length
     ? Effect.succeed({ name, ranges })
     : Effect.fail(
-      new InvalidParameter(`${attributePrefix}${name}`, "must be a number, or a range such as 4..5, 4.. or ..5")
+      new InvalidParameter(`${attributePrefix}${name}`, "must be a number, or a range such as 4..5, 4.. or ..5.")
     )
 }
 
@@ -153,7 +155,7 @@ export const sortOf = (
   const [, name = "", direction] = /^([A-Za-z0-9_-]+):(asc|desc)$/.exec(text) ?? []
   return isNumber(name)
     ? Effect.succeed({ name, ascending: direction === "asc" })
-    : Effect.fail(new InvalidParameter("sort", "must be a number that a search can sort by, with :asc or :desc"))
+    : Effect.fail(new InvalidParameter("sort", "must be a number that a search can sort by, with :asc or :desc."))
 }
 
 /** Without words or filters nothing is found (contract §9). */

@@ -78,7 +78,7 @@ export class RateTaxClassUnknown extends invalid(
 ) {}
 
 const bandIssue = (least: number | null, most: number | null, name: string): ReadonlyArray<Issue> =>
-  least !== null && most !== null && most < least ? [issue(`max${name}`, `must not be below min${name}`)] : []
+  least !== null && most !== null && most < least ? [issue(`max${name}`, `must not be below min${name}.`)] : []
 
 type Rules = RecordRules<
   ShippingRate,

@@ -31,7 +31,9 @@ export const ShippingZone = Schema.Struct({
 export type ShippingZone = typeof ShippingZone.Type
 
 const Countries = Schema.Array(countryOr("*")).check(Schema.isMinLength(1), Schema.isMaxLength(300))
-const States = Schema.Array(Text.check(Schema.isPattern(/\S/))).check(Schema.isMaxLength(300))
+const States = Schema.Array(Text.check(Schema.isPattern(/\S/, { expected: "a text that is not blank" }))).check(
+  Schema.isMaxLength(300)
+)
 
 export const NewShippingZone = Schema.Struct({
   name: Text,
@@ -49,7 +51,7 @@ export const ShippingZoneChange = Schema.Struct({
 })
 
 export class StatesOfEveryCountry
-  extends invalid("StatesOfEveryCountry", "states", "need countries by name and not *")
+  extends invalid("StatesOfEveryCountry", "states", "must be empty where countries is *.")
 {}
 export class ZoneNameTaken extends conflict("ZoneName", "A shipping zone with this name already exists.") {}
 export class ZoneHasRates extends conflict("ZoneHasRates", "There are rates in this zone. Delete them first.") {}

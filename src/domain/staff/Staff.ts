@@ -13,9 +13,9 @@ import { type MemberState, StaffRepo } from "./StaffRepo.ts"
 
 export class MemberNotFound extends notFound("Member", "Member not found.") {}
 export class UnknownPerson extends notFound("UnknownPerson", "The organization knows no such person. Invite them.") {}
-export class AlreadyMember extends invalid("AlreadyMember", "userId", "is a member already", "already_member") {}
+export class AlreadyMember extends invalid("AlreadyMember", "userId", "is a member already.", "already_member") {}
 export class LastOwner
-  extends invalid("LastOwner", "role", "The last owner stays: name another owner first.", "last_owner")
+  extends invalid("LastOwner", "role", "role of the last owner must stay: name another owner first.", "last_owner")
 {}
 export class InviterWithoutUser
   extends forbidden("InviterWithoutUser", "Only a signed-in user can invite: an invitation says whose it is.")

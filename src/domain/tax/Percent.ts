@@ -23,10 +23,10 @@ const textOf = (units: bigint): string => {
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, "")
 }
 
-const limit = Schema.makeFilter((rate: string) => unitsOf(rate) <= whole || "must be at most 100")
+const limit = Schema.makeFilter((rate: string) => unitsOf(rate) <= whole || "must be at most 100.")
 
 /** Kept without zeros at the end. */
-const Rate = Schema.String.check(ofForm(decimal, "per cent as decimal text of up to five places")).pipe(
+const Rate = Schema.String.check(ofForm(decimal, "per cent, such as 8.25, with at most five decimals")).pipe(
   Schema.decodeTo(Schema.String.check(limit), {
     decode: SchemaGetter.transform((text) => decimal.test(text) ? textOf(unitsOf(text)) : text),
     encode: SchemaGetter.transform((text) => text)
@@ -40,7 +40,7 @@ const bpsUnits = (rateBps: number): bigint | undefined => {
 
 const RateBps = Schema.Finite.check(
   Schema.isBetween({ minimum: 0, maximum: 10_000 }),
-  Schema.makeFilter((rateBps: number) => bpsUnits(rateBps) !== undefined || "must have at most three decimals", unsaid)
+  Schema.makeFilter((rateBps: number) => bpsUnits(rateBps) !== undefined || "must have at most three decimals.", unsaid)
 ).annotate({ description: "The same rate in hundredths of a per cent: 997.5 is 9.975 %.", examples: [997.5] })
 
 export const shownRate = {

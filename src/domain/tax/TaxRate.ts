@@ -52,7 +52,7 @@ export type TaxRate = typeof TaxRate.Type
 const PostalCode = Text.check(
   Schema.makeFilter(
     (text: string) =>
-      isPostalForm(text) || "must be a postal code, a prefix that ends in *, or a range like 10000..19999",
+      isPostalForm(text) || "must be a postal code, a prefix that ends in *, or a range like 10000..19999.",
     unsaid
   )
 ).annotate({
@@ -95,7 +95,7 @@ export class TaxRateClassUnknown extends invalid(
 const placeIssues = ({ country, postalCode, state }: TaxRate): ReadonlyArray<Issue> =>
   country !== null || (state === null && postalCode === null)
     ? []
-    : [issue("country", "is required with a state or a postal code")]
+    : [issue("country", "is required with a state or a postal code.", "required")]
 
 const changed = Effect.fnUntraced(function*(
   before: Omit<TaxRate, "rate"> & { readonly rate?: string },

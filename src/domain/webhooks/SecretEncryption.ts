@@ -71,13 +71,13 @@ export const newSecret = (): string => prefix + randomBytes(32).toString("base64
 
 export const secretRefusal = (secret: string): string | undefined => {
   if (!secret.startsWith(prefix)) {
-    return secret.length >= 16 && secret.length <= 128 ? undefined : "must have 16 to 128 characters"
+    return secret.length >= 16 && secret.length <= 128 ? undefined : "must have 16 to 128 characters."
   }
   const text = secret.slice(prefix.length)
   const bytes = Buffer.from(text, "base64")
   return canonical.test(text) && bytes.toString("base64") === text && bytes.length >= 24 && bytes.length <= 64
     ? undefined
-    : "must be whsec_ and the base64 of 24 to 64 bytes"
+    : "must be whsec_ and the base64 of 24 to 64 bytes."
 }
 
 export const signingKey = (secret: string): Uint8Array =>

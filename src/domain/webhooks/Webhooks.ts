@@ -59,7 +59,7 @@ const checks = Effect.gen(function*() {
     const issues = sent.flatMap((name, index) =>
       name === anyEvent || names.has(name)
         ? []
-        : [{ path: `events.${index}`, message: `there is no event '${name}'`, code: "unknown_event" }]
+        : [{ path: `events.${index}`, message: `events.${index} names no event: '${name}'.`, code: "unknown_event" }]
     )
     return issues.length === 0 ? Effect.void : Effect.fail(ValidationFailed.issues(issues))
   }

@@ -1,6 +1,7 @@
 import { Context, Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { wholeIssue } from "../../domain/platform/errors/ApiErrors.ts"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
 
 export class TakesForm extends Context.Service<TakesForm, true>()("stoa/http/auth/TakesForm") {}
@@ -13,7 +14,11 @@ export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused"
   message: Schema.String
 }) {}
 
-const malformed = new BodyRefused({ status: 400, code: "BAD_REQUEST", message: "Invalid JSON in request body" })
+const malformed = new BodyRefused({
+  status: 400,
+  code: "BAD_REQUEST",
+  message: "The body of the request must be JSON."
+})
 
 const json = "application/json"
 const form = "application/x-www-form-urlencoded"
@@ -38,8 +43,8 @@ const read = (text: string, kind: string, takesForm: boolean): Effect.Effect<unk
   if (text === "") return Effect.succeed({})
   if (kind === form && takesForm) return Effect.succeed(ofForm(text))
   if (kind === json) return Effect.mapError(ofJson(text), () => malformed)
-  const allowed = takesForm ? `${form}, ${json}` : json
-  const message = `Content-Type is not allowed. Allowed types: ${allowed}`
+  const allowed = takesForm ? `${form} or ${json}` : json
+  const message = `The content type is not supported; send ${allowed}.`
   return Effect.fail(new BodyRefused({ status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message }))
 }
 
@@ -50,12 +55,20 @@ const valueAt = (body: unknown, path: string): unknown =>
 
 /** Password lengths have special codes, for clients of better-auth. */
 const misfit = (body: unknown, error: Schema.SchemaError): BodyRefused => {
-  const { message, path } = issuesOf(error)[0] ?? { message: "Invalid input", path: "" }
+  const { message, path } = wholeIssue(issuesOf(error)[0] ?? { path: "", message: "is not valid.", code: "invalid" })
   const value = isNewPassword(path) ? valueAt(body, path) : undefined
   if (typeof value === "string") {
     return value.length < 8
-      ? new BodyRefused({ status: 400, code: "PASSWORD_TOO_SHORT", message: "Password too short" })
-      : new BodyRefused({ status: 400, code: "PASSWORD_TOO_LONG", message: "Password too long" })
+      ? new BodyRefused({
+        status: 400,
+        code: "PASSWORD_TOO_SHORT",
+        message: "The password must have at least 8 characters."
+      })
+      : new BodyRefused({
+        status: 400,
+        code: "PASSWORD_TOO_LONG",
+        message: "The password must have at most 128 characters."
+      })
   }
   const field = path === "" ? "body" : `body.${path}`
   return new BodyRefused({ status: 400, code: "VALIDATION_ERROR", message: `[${field}] ${message}` })
@@ -77,7 +90,7 @@ export const sentBody = (request: HttpServerRequest.HttpServerRequest): Effect.E
 
 /** The body as declared; better-auth and rate limits read nothing else. None for an endpoint without a body. */
 export const declaredBody = (endpoint: DeclaredBody) => {
-  const decode = Option.map(schemaOf(endpoint), (schema) => Schema.decodeUnknownEffect(schema))
+  const decode = Option.map(schemaOf(endpoint), (schema) => Schema.decodeUnknownEffect(schema, { reportInput: true }))
   const takesForm = Context.getOrUndefined(endpoint.annotations, TakesForm) === true
   return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
     if (Option.isNone(decode) || bodyless.has(request.method)) return Option.none<unknown>()

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiError } from "effect/http-api"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
-import { Conflict, StillRunning, ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { Conflict, StillRunning, ValidationFailed, wholeIssue } from "../../domain/platform/errors/ApiErrors.ts"
 import { issuesOf } from "../../domain/platform/text/Issues.ts"
 import { Actors } from "../access/Actors.ts"
 import { actorOf, sendCookie } from "../middleware/AccessLayer.ts"
@@ -24,8 +24,10 @@ const inBothForms = (error: Conflict | StillRunning | ValidationFailed) =>
   )
 
 const unreadableQuery = (error: HttpApiError.HttpApiSchemaError) => {
-  const [issue] = issuesOf(error.cause)
-  const problem = { code: "VALIDATION_ERROR", message: `[query.${issue?.path ?? ""}] ${issue?.message ?? ""}` }
+  const { message, path } = wholeIssue(
+    issuesOf(error.cause)[0] ?? { path: "", message: "is not valid.", code: "invalid" }
+  )
+  const problem = { code: "VALIDATION_ERROR", message: `[query.${path}] ${message}` }
   return Effect.succeed(HttpServerResponse.jsonUnsafe({ ...problem, error: problem }, { status: 400 }))
 }
 

@@ -50,7 +50,7 @@ export const unusableAddress = (query: URLSearchParams, body: unknown, isTrusted
     const sent: unknown = typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined
     const addresses = [...query.getAll(name), ...typeof sent === "string" ? [sent] : []]
     const isUntrusted = addresses.some((address) => address !== "" && !isTrustedAddress(address, isTrusted))
-    if (isUntrusted) return { code, message: `Invalid ${name}` }
+    if (isUntrusted) return { code, message: `${name} must be a path, or an address of a trusted origin.` }
   }
   return undefined
 }
@@ -179,8 +179,8 @@ export const foreignTest = Effect.map(
 
 const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpServerRequest) =>
   origin === "null" || (origin ?? referer) === undefined
-    ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" })
-    : refusal(403, { code: "INVALID_ORIGIN", message: "Invalid origin" })
+    ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "The Origin header is required." })
+    : refusal(403, { code: "INVALID_ORIGIN", message: "The Origin header must name a trusted origin." })
 
 export interface Guarded {
   readonly request: HttpServerRequest.HttpServerRequest

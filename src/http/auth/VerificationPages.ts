@@ -42,7 +42,7 @@ export const pageOf = (of: PageOf, state: LinkState | PasswordRefused) => {
     case "Waiting":
       return page(200, `Confirm your address for ${of.storeName}`, form(of, state.needsPassword))
     case "PasswordRefused": {
-      const problem = `<p role="alert">${escaped(state.message)}. Choose another one.</p>`
+      const problem = `<p role="alert">${escaped(state.message)}</p>`
       return page(400, `Confirm your address for ${of.storeName}`, problem + form(of, true))
     }
     case "Verified":

@@ -18,8 +18,10 @@ export const eventStream = (events: Stream.Stream<SequencedEvent>) => {
   return HttpServerResponse.stream(body, { headers, contentType: headers["content-type"] })
 }
 
-class InvalidCursor extends invalid("InvalidCursor", "Last-Event-ID", "must be a sequence") {}
-class UnknownEvent extends invalid("UnknownEvent", "type", "is no event") {}
+class InvalidCursor
+  extends invalid("InvalidCursor", "Last-Event-ID", "must be the sequence of an event, a whole number.", "format")
+{}
+class UnknownEvent extends invalid("UnknownEvent", "type", "must be the name of an event.", "unknown_event") {}
 
 const cursorOf = Schema.decodeOption(EventCursor)
 

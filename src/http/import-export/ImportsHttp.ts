@@ -16,9 +16,12 @@ import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
 import { isForm, mediaType, receiveForm, type SentFile } from "./ImportForm.ts"
 import { ExportsGroup, ImportsGroup, type SentQuery } from "./ImportsApi.ts"
 
-class FormatMissing
-  extends invalid("FormatMissing", "format", "is missing: csv, jsonl, shopify, woocommerce, square or magento")
-{}
+class FormatMissing extends invalid(
+  "FormatMissing",
+  "format",
+  "is required: csv, jsonl, shopify, woocommerce, square or magento.",
+  "required"
+) {}
 
 const byType: ReadonlyMap<string, ImportFormat> = new Map([
   ["text/csv", "csv"],
@@ -35,9 +38,9 @@ type Headers = Readonly<Record<string, string | undefined>>
 class KindNotCatalog extends invalid(
   "KindNotCatalog",
   "kind",
-  (format: ImportFormat) => `must be catalog: files of ${format} describe products`
+  (format: ImportFormat) => `must be catalog: files of ${format} describe products.`
 ) {}
-class KeyLength extends invalid("KeyLength", "Idempotency-Key", "must have 8 to 255 characters") {}
+class KeyLength extends invalid("KeyLength", "Idempotency-Key", "must have 8 to 255 characters.", "format") {}
 
 const optionsOf = Effect.fnUntraced(function*({ type, ...query }: SentQuery & { readonly type: string }) {
   const format = query.format ?? byType.get(type) ?? formatOfName(query.fileName ?? "") ?? spreadsheets.get(type)

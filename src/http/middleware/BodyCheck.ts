@@ -17,8 +17,8 @@ const maximumOf = (all: Alternatives, keyword: "maxItems" | "maxProperties"): nu
 
 const tooLong = (path: ReadonlyArray<string>, maximum: number, what: string): Issue => ({
   path: path.join("."),
-  message: `Expected at most ${maximum} ${what}`,
-  code: "invalid"
+  message: `must have at most ${maximum} ${what}.`,
+  code: "too_many"
 })
 
 /** Looks for what is longer than a JSON Schema allows, and at nothing else. */
@@ -75,7 +75,7 @@ class LengthCheck {
     if (objects.length === 0) return undefined
     const keys = Object.keys(value)
     const maximum = maximumOf(objects, "maxProperties")
-    if (keys.length > maximum) return tooLong(path, maximum, "properties")
+    if (keys.length > maximum) return tooLong(path, maximum, "keys")
     for (const key of keys) {
       const inner: unknown = Reflect.get(value, key)
       if (!isContainer(inner)) continue
@@ -123,7 +123,7 @@ const holdsMoreThan = (maximum: number, value: unknown): boolean => {
 /** Escapes without which no text of a JSON body is unstorable: NUL, and halves of surrogate pairs. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/
 
-export class UnstorableField extends invalid("UnstorableField", (path: string) => path, () => unstorable) {}
+export class UnstorableField extends invalid("UnstorableField", (path: string) => path, () => unstorable, "format") {}
 
 /** What is wrong with a JSON value before its schema looks at it, at a cost that no value can drive up. */
 export type ValueCheck = (value: unknown, maybeUnstorable: boolean) => ValidationFailed | undefined
@@ -131,7 +131,7 @@ export type ValueCheck = (value: unknown, maybeUnstorable: boolean) => Validatio
 export const valueCheckOf = (schema: Schema.Constraint): ValueCheck => {
   const tooLong = lengthCheckOf(schema)
   // Bodies are decoded without services.
-  const decode = Schema.decodeUnknownResult(schema as Schema.Codec<unknown, unknown>)
+  const decode = Schema.decodeUnknownResult(schema as Schema.Codec<unknown, unknown>, { reportInput: true })
   return (value, maybeUnstorable) => {
     const issue = tooLong?.(value)
     if (issue !== undefined) return ValidationFailed.issues([issue])

@@ -15,7 +15,7 @@ import {
   UnsupportedMediaType,
   ValidationFailed
 } from "../../domain/platform/errors/ApiErrors.ts"
-import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { everyIssue, issuesOf } from "../../domain/platform/text/Issues.ts"
 import { fieldHandling } from "./FieldHandling.ts"
 
 /**
@@ -39,6 +39,7 @@ export class Errors extends HttpApiMiddleware.Service<Errors>()("stoa/http/Error
   ]
 }) {}
 
+/** What the library says of a body that is no JSON. */
 const malformedJson = "Expected a valid JSON body"
 
 /** An answer that its schema cannot encode is a defect of ours (500); all else is the client's error. */
@@ -49,7 +50,7 @@ const recorded = (
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
   const issues = issuesOf(error.cause)
   return error.kind === "Payload" && issues[0]?.message === malformedJson
-    ? Effect.fail(BadRequest.of("Malformed JSON in request body."))
+    ? Effect.fail(BadRequest.of("The body of the request must be JSON."))
     : Effect.fail(ValidationFailed.issues(issues))
 }
 
@@ -75,6 +76,6 @@ export const errorsLayer = Layer.succeed(
  * An annotation of groups. Every refused field of a request is reported; answers are encoded by compiled code, which `errors` would
  * rule out, and without checks, since records passed them when they came in.
  */
-export const parseOptions = Context.make(HttpApi.ParseOptions, { errors: "all" }).pipe(
+export const parseOptions = Context.make(HttpApi.ParseOptions, everyIssue).pipe(
   Context.add(HttpApi.SuccessParseOptions, { disableChecks: true })
 )

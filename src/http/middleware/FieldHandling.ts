@@ -2,7 +2,7 @@ import { Context, Effect, Result, Schema } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
-import { issuesOf, unknownKey } from "../../domain/platform/text/Issues.ts"
+import { everyIssue, issuesOf, unknownKey } from "../../domain/platform/text/Issues.ts"
 import { readJson } from "../../domain/platform/text/Storable.ts"
 import { checkedBody, jsonPayloadOf } from "./BodyCheck.ts"
 import { everyField, FieldWalk, lookFor, queryLookFor, type UnknownField } from "./UnknownFields.ts"
@@ -119,7 +119,7 @@ const searchOf = (url: string): string => {
 
 /** The other issues of a refused body. */
 const bodyIssues = (schema: Schema.Constraint, body: unknown) => {
-  const read = Schema.decodeUnknownResult(schema as Schema.Codec<unknown, unknown>, { errors: "all" })(body)
+  const read = Schema.decodeUnknownResult(schema as Schema.Codec<unknown, unknown>, everyIssue)(body)
   return Result.isFailure(read) ? issuesOf(read.failure) : []
 }
 

@@ -86,9 +86,14 @@ const isRefusal = (cause: Cause.Cause<unknown>): boolean => {
 }
 
 export class MalformedKey
-  extends invalid("MalformedKey", "Idempotency-Key", "must be 8 to 255 visible ASCII characters")
+  extends invalid("MalformedKey", "Idempotency-Key", "must be 8 to 255 visible ASCII characters.", "format")
 {}
-export class KeyReused extends invalid("KeyReused", "Idempotency-Key", "was used with another request", "key_reused") {}
+export class KeyReused extends invalid(
+  "KeyReused",
+  "Idempotency-Key",
+  "must be a new one: this one was used with another request.",
+  "key_reused"
+) {}
 export class InDoubt extends conflict("InDoubt", (carriedOut: boolean) =>
   carriedOut
     ? "The request with this Idempotency-Key was carried out, but its answer is lost. Read what it changed."

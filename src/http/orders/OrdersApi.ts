@@ -97,9 +97,10 @@ export const OrderRecordsGroup = guarded(
   "orderRecords",
   HttpApiEndpoint.get("lookup", "/api/orders/lookup", {
     query: {
-      q: keyText(255).check(Schema.isPattern(/^\s*\S.+\S\s*$/)).annotate({
-        description: "An order's number or the digits of its end; the beginning of an e-mail address or of a name."
-      })
+      q: keyText(255).check(Schema.isPattern(/^\s*\S.+\S\s*$/, { expected: "a text of at least 3 characters" }))
+        .annotate({
+          description: "An order's number or the digits of its end; the beginning of an e-mail address or of a name."
+        })
     },
     success: Page(OrderHit)
   })

@@ -23,7 +23,7 @@ export class OtherOrganization extends forbidden(
   "OtherOrganization",
   "This key acts in another organization than the one in x-organization-id."
 ) {}
-export class SocketRequired extends invalid("SocketRequired", "", "a stream needs a WebSocket") {}
+export class SocketRequired extends invalid("SocketRequired", "", "A stream needs a WebSocket.") {}
 
 const maxStreams = 64
 

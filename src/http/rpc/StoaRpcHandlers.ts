@@ -52,7 +52,7 @@ export class EnqueueableTasks extends Context.Service<EnqueueableTasks, { readon
   "stoa/http/rpc/EnqueueableTasks"
 ) {}
 
-export class UnknownTask extends invalid("UnknownTask", "task", "is no task of this deployment's own", "not_found") {}
+export class UnknownTask extends invalid("UnknownTask", "task", "is not a task of this deployment.", "not_found") {}
 
 export const rpcHandlers = StoaRpcs.toLayer({
   "catalog.list": ({ cursor, include, limit, page, sort, ...filters }) =>

@@ -122,7 +122,7 @@ export const oneTimeCodes = ({ endSessions, repo, scope }: OneTimeCodeParts) => 
       ? undefined
       : await periodOf(await symmetricDecrypt({ key: context.secretConfig, data: factor.secret }), asked.value.code)
     if (period === undefined || !(await scope.run(repo.spendCode(userId, period)))) {
-      throw new APIError("UNAUTHORIZED", { code: "INVALID_CODE", message: "Invalid code" })
+      throw new APIError("UNAUTHORIZED", { code: "INVALID_CODE", message: "The code is not valid." })
     }
     if (factor?.verified !== true) await scope.run(endSessions(userId))
   }

@@ -20,15 +20,15 @@ const commonPasswords = Effect.promise(() =>
 
 const tooCommon: RefusedPassword = {
   code: "PASSWORD_TOO_COMMON",
-  message: "Password too common"
+  message: "The password is too common. Choose another one."
 }
 
 /** Undefined for an accepted one: 8 to 128 characters, not common. */
 export const refusedPassword = Effect.fnUntraced(function*(password: string) {
   const refused: RefusedPassword | undefined = password.length < 8
-    ? { code: "PASSWORD_TOO_SHORT", message: "Password too short" }
+    ? { code: "PASSWORD_TOO_SHORT", message: "The password must have at least 8 characters." }
     : password.length > 128
-    ? { code: "PASSWORD_TOO_LONG", message: "Password too long" }
+    ? { code: "PASSWORD_TOO_LONG", message: "The password must have at most 128 characters." }
     : (yield* commonPasswords).has(password.toLowerCase())
     ? tooCommon
     : undefined

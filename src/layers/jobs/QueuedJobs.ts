@@ -19,18 +19,18 @@ class InvalidJob extends invalid("Job", (path: string, _: string) => path, (_: s
 const wrongName = (path: string, text: string) =>
   text.length >= 1 && text.length <= maxNameLength && text.isWellFormed() && !text.includes("\0")
     ? undefined
-    : new InvalidJob(path, `must be 1 to ${maxNameLength} characters`)
+    : new InvalidJob(path, `must have 1 to ${maxNameLength} characters.`)
 
 const wrongNumber = (path: string, value: number, [least, most]: readonly [number, number]) =>
   Number.isInteger(value) && value >= least && value <= most
     ? undefined
-    : new InvalidJob(path, `must be a whole number from ${least} to ${most}`)
+    : new InvalidJob(path, `must be a whole number from ${least} to ${most}.`)
 
 const keyOf = (task: Task | undefined, { input, options }: NewJob): string | null | InvalidJob => {
   try {
     return options.concurrencyKey ?? task?.concurrency?.key(input) ?? null
   } catch (error) {
-    return new InvalidJob("input", `the task cannot make its key of it: ${String(error)}`)
+    return new InvalidJob("input", `input must give the key of the task: ${String(error)}.`)
   }
 }
 
@@ -43,7 +43,7 @@ const prepared = (task: Task | undefined, job: NewJob): EngineJob | InvalidJob =
   const organizationId = options.organizationId.trim()
   const unnamed = wrongName("organizationId", organizationId) ?? wrongName("task", job.task)
   if (unnamed !== undefined) return unnamed
-  if (!isStorableObject(input)) return new InvalidJob("input", "must be a JSON object")
+  if (!isStorableObject(input)) return new InvalidJob("input", "must be a JSON object.")
   const key = keyOf(task, job)
   if (key instanceof InvalidJob) return key
   const made: EngineJob = {

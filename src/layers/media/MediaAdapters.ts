@@ -31,17 +31,17 @@ const redirectOf = ({ headers: { location }, statusCode = 0 }: IncomingMessage, 
 
 const bytesOf = (response: IncomingMessage, limit: number) => {
   const status = response.statusCode ?? 0
-  const message = `is answered with ${status}`
+  const message = `Its host answered with ${status}.`
   if (status !== 200) {
     return Effect.fail(isTransient(status) ? new PictureDelayed({ message }) : new PictureRefused({ message }))
   }
   if (Number(response.headers["content-length"] ?? 0) > limit) {
-    return Effect.fail(new PictureRefused({ message: `is larger than ${limit} bytes` }))
+    return Effect.fail(new PictureRefused({ message: `It is larger than ${limit} bytes.` }))
   }
   return Effect.succeed(
     Stream.fromAsyncIterable<Uint8Array, PictureDelayed>(
       response,
-      () => new PictureDelayed({ message: "broke off in the middle" })
+      () => new PictureDelayed({ message: "Its host broke off in the middle." })
     )
   )
 }
@@ -61,7 +61,7 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
           return { response: yield* responseTo(request), url: target.url }
         },
         Effect.catchTags({
-          TargetRefused: ({ message }) => Effect.fail(new PictureRefused({ message })),
+          TargetRefused: ({ message }) => Effect.fail(new PictureRefused({ message: `Its address ${message}` })),
           Unresolved: ({ message }) => Effect.fail(new PictureDelayed({ message })),
           NoAnswer: ({ message }) => Effect.fail(new PictureDelayed({ message }))
         })
@@ -75,7 +75,7 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
           if (onward === undefined) return yield* bytesOf(answer.response, limit)
           next = onward
         }
-        return yield* new PictureRefused({ message: `leads on more than ${maxRedirects} times` })
+        return yield* new PictureRefused({ message: `Its host redirects more than ${maxRedirects} times.` })
       })
 
       return PictureHosts.of({ fetch })
@@ -104,7 +104,7 @@ const loaded = async () => {
   return sharp
 }
 
-const unreadable = () => new ImageRefused({ message: "is an image that cannot be read" })
+const unreadable = () => new ImageRefused({ message: "must be an image that can be read." })
 
 const failureOf = (cause: unknown): ImageRefused | StorageFailed =>
   cause instanceof LibraryMissing || (typeof cause === "object" && cause !== null && "syscall" in cause)
@@ -112,7 +112,7 @@ const failureOf = (cause: unknown): ImageRefused | StorageFailed =>
     : cause instanceof ImageRefused
     ? cause
     : cause instanceof Error && /pixel limit/.test(cause.message)
-    ? new ImageRefused({ message: "has more pixels than are allowed" })
+    ? new ImageRefused({ message: "must not have more pixels than are allowed." })
     : unreadable()
 
 /** Images by sharp; refuses damaged ones. */
@@ -128,7 +128,7 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
       if (format !== formats[contentType]) throw unreadable()
       // The head has the unpacked size of all frames: a bomb is refused before unpacking.
       if (width * height > maxPixels || width * height * pages > 4 * maxPixels) {
-        throw new ImageRefused({ message: `has more pixels than are allowed (${maxPixels})` })
+        throw new ImageRefused({ message: `must have at most ${maxPixels} pixels.` })
       }
       return { width, height }
     })

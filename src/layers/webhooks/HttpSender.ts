@@ -84,7 +84,7 @@ export const httpSender = (policy: TargetPolicy): Layer.Layer<WebhookSender, nev
           return { statusCode, error, responseSnippet: snippet, isRefused: false }
         },
         Effect.catchTags({
-          TargetRefused: ({ message }) => Effect.succeed(unanswered(`The URL ${message}.`, true)),
+          TargetRefused: ({ message }) => Effect.succeed(unanswered(`The URL ${message}`, true)),
           Unresolved: ({ message }) => Effect.succeed(unanswered(message)),
           NoAnswer: ({ message }) => Effect.succeed(unanswered(message))
         }),

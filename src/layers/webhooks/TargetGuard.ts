@@ -122,13 +122,13 @@ const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "").replac
 const addressRefusal = (address: string, policy: TargetPolicy): string | undefined => {
   const what = specialPurpose(address)
   if (what === undefined) return undefined
-  return policy.allowPrivate && what !== "unreadable" ? undefined : `must not lead to an internal address (${what})`
+  return policy.allowPrivate && what !== "unreadable" ? undefined : `must not lead to an internal address (${what}).`
 }
 
 const hostRefusal = (host: string, policy: TargetPolicy): string | undefined => {
-  if (host === "") return "must name a host"
+  if (host === "") return "must name a host."
   if (isIP(host) !== 0) return addressRefusal(host, policy)
-  return isPrivateName(host) && !policy.allowPrivate ? "must not name an internal host" : undefined
+  return isPrivateName(host) && !policy.allowPrivate ? "must not name an internal host." : undefined
 }
 
 /**
@@ -136,14 +136,14 @@ const hostRefusal = (host: string, policy: TargetPolicy): string | undefined => 
  * normalized IPv4 spellings (`0x7f.1`).
  */
 export const targetOf = (text: string, policy: TargetPolicy): Target | string => {
-  if (!URL.canParse(text)) return "must be a URL"
+  if (!URL.canParse(text)) return "must be a URL."
   const url = new URL(text)
   if (url.protocol !== "https:" && !(url.protocol === "http:" && policy.allowHttp)) {
-    return policy.allowHttp ? "must begin with https:// or http://" : "must begin with https://"
+    return policy.allowHttp ? "must begin with https:// or http://." : "must begin with https://."
   }
-  if (url.username !== "" || url.password !== "") return "must not hold a user name or a password"
+  if (url.username !== "" || url.password !== "") return "must not hold a user name or a password."
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port)
-  if (port === 0 || policy.ports?.includes(port) === false) return `must not use port ${port}`
+  if (port === 0 || policy.ports?.includes(port) === false) return `must not use port ${port}.`
   const host = hostOf(url)
   return hostRefusal(host, policy) ?? { url, host, port }
 }

@@ -7,7 +7,7 @@ const from = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBet
 const CodeFormat = Schema.String.check(
   Schema.isMaxLength(30),
   Schema.makeFilter((format: string) =>
-    /^X+(-X+)*$/.test(format) && format.replaceAll("-", "").length >= 16 || "must be 16 or more X in groups"
+    /^X+(-X+)*$/.test(format) && format.replaceAll("-", "").length >= 16 || "must be 16 or more X in groups."
   )
 )
 

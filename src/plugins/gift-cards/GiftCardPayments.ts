@@ -43,15 +43,15 @@ const intentOf = ({ amount, captured, id, status }: Hold, currency: string): Pay
 
 /** What is wrong with a card, in words for its shopper; undefined: nothing. */
 const flawOf = (card: Card | undefined, currency: string, at: Date): string | undefined => {
-  if (card === undefined) return "is unknown"
+  if (card === undefined) return "The code is unknown."
   const status = statusOf(card, at)
-  if (status === "disabled" || status === "expired") return `is ${status}`
-  if (card.currency !== currency) return `is in ${card.currency} and not in ${currency}`
-  return card.balance - card.held > 0 ? undefined : "has no balance left"
+  if (status === "disabled" || status === "expired") return `It is ${status}.`
+  if (card.currency !== currency) return `It is in ${card.currency} and not in ${currency}.`
+  return card.balance - card.held > 0 ? undefined : "It has no balance left."
 }
 
 const refused = (lastFour: string, flaw: string) =>
-  declined("PAYMENT_INTENT_CREATE_FAILED", `Gift card ending in ${lastFour} ${flaw}.`)
+  declined("PAYMENT_INTENT_CREATE_FAILED", `The gift card ending in ${lastFour} cannot pay. ${flaw}`)
 
 const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
   const [{ holdHours }, giftCards] = [yield* GiftCardOptions, yield* GiftCards]
@@ -64,7 +64,7 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
   const offer = Effect.fn("GiftCards.offer")(function*(request: PaymentRequest) {
     const { card, lastFour } = yield* cardOf(request)
     const flaw = flawOf(card, request.currency, yield* DateTime.nowAsDate)
-    if (card === undefined || flaw !== undefined) return yield* refused(lastFour, flaw ?? "is unknown")
+    if (card === undefined || flaw !== undefined) return yield* refused(lastFour, flaw ?? "The code is unknown.")
     return {
       amount: Math.min(request.amount, card.balance - card.held),
       label: `Gift card ending in ${lastFour}`,
@@ -78,7 +78,7 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
     if (card === undefined) {
       // The code may have been replaced since a process that died set the money aside.
       const hold = yield* db.table(money.holds).first({ reference })
-      return hold === undefined ? yield* refused(lastFour, "is unknown") : intentOf(hold, currency)
+      return hold === undefined ? yield* refused(lastFour, "The code is unknown.") : intentOf(hold, currency)
     }
     const at = yield* DateTime.nowAsDate
     const expiresAt = new Date(at.getTime() + holdHours * 3_600_000)
@@ -86,7 +86,7 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
       { accountId: card.id, amount, reference, orderId, expiresAt },
       payingIn(currency, at)
     )
-      .pipe(Effect.catch(() => Effect.fail(refused(lastFour, flawOf(card, currency, at) ?? "has not enough left"))))
+      .pipe(Effect.catch(() => Effect.fail(refused(lastFour, flawOf(card, currency, at) ?? "It has not enough left."))))
     return intentOf(hold, currency)
   })
   return { offer, authorize }

@@ -64,7 +64,7 @@ const Issue = Schema.Struct({
 const Imported = Schema.Struct({
   code: Schema.String.check(
     Schema.makeFilter((code) =>
-      /^[A-Z0-9]{8,30}$/.test(plainCode(code)) || "must have 8 to 30 letters and digits, beside hyphens and spaces"
+      /^[A-Z0-9]{8,30}$/.test(plainCode(code)) || "must have 8 to 30 letters and digits, beside hyphens and spaces."
     )
   ),
   ...Struct.pick(Issue.fields, ["currency", "expiresAt", "singlePurpose", "metadata"]),
@@ -138,7 +138,7 @@ export const giftCardRoutes = [
     description: "409 for a disabled card; 422 where the balance would leave 0 … `initialAmount`.",
     permission,
     input: Schema.Struct({
-      delta: MinorUnits.check(Schema.makeFilter((delta) => delta !== 0 || "must not be 0")),
+      delta: MinorUnits.check(Schema.makeFilter((delta) => delta !== 0 || "must not be 0.")),
       note: Note
     }),
     strict: true,

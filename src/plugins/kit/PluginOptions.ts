@@ -1,5 +1,6 @@
 import { Effect, Predicate, Result, Schema } from "effect"
-import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { wholeIssue } from "../../domain/platform/errors/ApiErrors.ts"
+import { everyIssue, issuesOf } from "../../domain/platform/text/Issues.ts"
 import { definePlugin, type ManifestUsing, type OptionRow, type Plugin, type ServiceTag } from "./Plugin.ts"
 
 interface About<A> {
@@ -65,14 +66,12 @@ export const pluginWith = <A, E, Services = never, Tag extends ServiceTag = neve
   options: Options<A, E>,
   manifest: (options: A) => WithoutId<Services, Tag>
 ) => {
-  const decode = Schema.decodeUnknownResult(options, { errors: "all", onExcessProperty: "error" })
+  const decode = Schema.decodeUnknownResult(options, { ...everyIssue, onExcessProperty: "error" })
   const rows = describeOptions(options.fields)
   return (...[given]: {} extends E ? [given?: E] : [given: E]): Plugin => {
     const read = decode(given ?? {})
     if (Result.isSuccess(read)) return { ...definePlugin({ ...manifest(read.success), id }), options: rows }
-    const flaws = issuesOf(read.failure).map(({ message, path }) =>
-      `Plugin "${id}": option "${path}" is not allowed. ${message}.`
-    )
+    const flaws = issuesOf(read.failure).map((issue) => `Plugin "${id}": ${wholeIssue(issue).message}`)
     return { ...definePlugin({ id, version: "0.0.0" }), options: rows, flaws }
   }
 }

@@ -115,7 +115,7 @@ export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event,
     for (const { isAdmitted, recipient, template } of reached) {
       const message = yield* messageOf(db, template, recipient, data, { customerId: customer.id, eventId: event.id })
       queued.push(
-        isAdmitted ? message : { ...message, error: "The receiver got too many messages.", isSuppressed: true }
+        isAdmitted ? message : { ...message, error: "The receiver has received too many messages.", isSuppressed: true }
       )
     }
     if (queued.length > 0 && (yield* db.use(queueMessages)(queued)).length > 0) yield* jobs.enqueue(sendTask, {})

@@ -1,6 +1,8 @@
 import { DateTime, Schema } from "effect"
 
-const Clock = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
+const Clock = Schema.String.check(
+  Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/, { expected: "a time of day, such as 22:00" })
+)
 
 /** Hours of the store's time zone in which nothing is sent that receivers can decline: `{ from: "21:00", until: "08:00" }`. */
 export const QuietHours = Schema.Struct({ from: Clock, until: Clock })

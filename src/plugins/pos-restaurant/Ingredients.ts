@@ -74,7 +74,7 @@ export const shortagesOf: Usable<
 export class IngredientsMissing extends invalid(
   "KitchenShort",
   "items",
-  (names: string) => `The kitchen has too little of ${names}.`
+  (names: string) => `items need more than the kitchen has of ${names}.`
 ) {}
 
 /** Refuses to cook lines for which ingredients are missing, where the option `shortage` is `block`. */

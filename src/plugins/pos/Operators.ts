@@ -83,7 +83,7 @@ const isWeak = (pin: string): boolean => {
   return steps.size === 1 && (only === 0 || only === 1 || only === -1)
 }
 
-const Pin = Schema.String.check(Schema.isPattern(/^\d{4,8}$/, { expected: "4 to 8 digits" })).annotate({
+const Pin = Schema.String.check(Schema.isPattern(/^\d{4,8}$/, { expected: "a PIN of 4 to 8 digits" })).annotate({
   examples: ["7294"]
 })
 const Operator = Text.annotate({ description: "The id of a user who belongs to the staff." })

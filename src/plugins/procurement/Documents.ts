@@ -20,7 +20,7 @@ export const itemIssues = () => {
     /** Says what a field of an item must be; gives no line in its place. */
     refuse: (n: number, name: string, rule: string, code = "invalid") => {
       const path = `items.${n}.${name}`
-      issues.push({ path, message: `${path} ${rule}`, code })
+      issues.push({ path, message: rule, code })
       return []
     },
     orElse: <A>(value: A) => issues.length > 0 ? Effect.fail(ValidationFailed.issues(issues)) : Effect.succeed(value)

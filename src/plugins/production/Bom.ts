@@ -67,7 +67,7 @@ export type BomItem = RowOf<typeof items>
 /** A quantity in a request, from 0: a number or a decimal text of at most six digits after the point. */
 export const Quantity = Schema.Union([Schema.Finite, Schema.String]).check(
   Schema.makeFilter((value) =>
-    /^\d{1,9}(\.\d{1,6})?$/.test(String(value)) || "must be a decimal of at most 9 digits before and 6 after the point"
+    /^\d{1,9}(\.\d{1,6})?$/.test(String(value)) || "must be a decimal of at most 9 digits before and 6 after the point."
   )
 )
 

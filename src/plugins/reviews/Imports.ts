@@ -10,7 +10,7 @@ type Tools = Pick<PluginCall, "db" | "jobs" | "services">
 class NoProductColumn extends invalid(
   "NoProductColumn",
   "file",
-  "One of the columns product_handle, product_sku and product_id is required."
+  "file must have one of the columns product_handle, product_sku and product_id."
 ) {}
 
 /** Rows that are written together. */

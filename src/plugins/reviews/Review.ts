@@ -53,7 +53,7 @@ export const reviews = table("customer_reviews", {
     rows: 50,
     where: "status = 'pending'",
     except: "reviews:admin",
-    refusal: "50 reviews of yours wait to be read. Write the next one when some of them are published."
+    refusal: "At most 50 of your reviews can wait to be read. Write the next one when some of them are published."
   }]
 })
 export type Review = RowOf<typeof reviews>

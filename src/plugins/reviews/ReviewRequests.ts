@@ -23,10 +23,16 @@ export const ReviewSettings = Schema.Struct({
     default: 60,
     description: "Days for which the link in the mail to a guest can be used"
   }),
-  reviewPage: option(Schema.String.check(Schema.isMaxLength(1_000), Schema.isPattern(/^https?:\/\//)), {
-    description:
-      "Page of the shop where reviews are written. The mail links to it with `?order=<number>`, and for guests with `&token=<token>`. Without it no mail is sent"
-  })
+  reviewPage: option(
+    Schema.String.check(
+      Schema.isMaxLength(1_000),
+      Schema.isPattern(/^https?:\/\//, { expected: "an address that begins with http or https" })
+    ),
+    {
+      description:
+        "Page of the shop where reviews are written. The mail links to it with `?order=<number>`, and for guests with `&token=<token>`. Without it no mail is sent"
+    }
+  )
 })
 export type ReviewSettings = typeof ReviewSettings.Type
 

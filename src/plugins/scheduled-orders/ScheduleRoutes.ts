@@ -28,7 +28,7 @@ const state = "422 INVALID_TRANSITION from another state."
 
 /** A day whose moments the database has in every time zone. */
 const Day = date.schema.check(
-  Schema.makeFilter((day: string) => ("1970-01-01" < day && day < "9999-12-31") || "is too far away")
+  Schema.makeFilter((day: string) => ("1970-01-01" < day && day < "9999-12-31") || "must be between 1970 and 9999.")
 )
 
 /** Customers who have signed in and hold the scope, and staff. */

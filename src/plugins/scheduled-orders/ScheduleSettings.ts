@@ -9,7 +9,9 @@ const endOf = ({ to }: { readonly to: string }) => to === "00:00" ? "24:00" : to
 
 /** Hours of a day of the week, 0 is Sunday. */
 const OpeningHours = Schema.Struct({ dayOfWeek: whole(0, 6), from: timeOfDay.schema, to: timeOfDay.schema }).check(
-  Schema.makeFilter((hours) => hours.from < endOf(hours) || "end before they begin: hours over midnight are two")
+  Schema.makeFilter((hours) =>
+    hours.from < endOf(hours) || "must begin before they end: write hours over midnight as two."
+  )
 )
 
 /** Slots of hours that overlap would be counted twice. */
@@ -19,7 +21,7 @@ const Week = Schema.Array(OpeningHours).check(
       week.slice(n + 1).some((other) =>
         one.dayOfWeek === other.dayOfWeek && one.from < endOf(other) && other.from < endOf(one)
       )
-    ) || "overlap"
+    ) || "must not have hours that overlap."
   )
 )
 

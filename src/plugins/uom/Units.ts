@@ -81,15 +81,14 @@ export interface StockQuantity {
   readonly unitCost: string | undefined
 }
 
-const fault = (path: string, message: string) =>
-  Effect.fail(ValidationFailed.issues([{ path, message: `${path} ${message}`, code: "unit" }]))
+const fault = (path: string, message: string) => Effect.fail(ValidationFailed.issues([{ path, message, code: "unit" }]))
 
 const stockQuantity = (known: KnownUnits, { entityId, quantity, unitCost, uomId }: UnitLine, path: string) => {
   const stockUnit = known.of(entityId)?.stockUomId
   const unit = uomId ?? stockUnit
   if (unit !== undefined && !known.has(unit)) return fault(`${path}.uomId`, "must be a unit.")
   if (unit !== undefined && stockUnit === undefined) {
-    return fault(`${path}.uomId`, "can only be given for an entity with a stock unit.")
+    return fault(`${path}.uomId`, "must be left out for an entity without a stock unit.")
   }
   const perUnit = unit === undefined || stockUnit === undefined
     ? Rational.of(1)

@@ -103,7 +103,7 @@ export const goodsIn = Effect.fn("Documents.goodsIn")(function*(
   const found = yield* db.use(stockOf)(warehouseId, lines)
   const unknown = (n: number, name: string, message: string) => ({
     path: `items.${n}.${name}`,
-    message: `items.${n}.${name} ${message}`,
+    message,
     code: "not_found"
   })
   const issues = found.flatMap(({ isEntity, isVariant }, n) => [

@@ -95,8 +95,8 @@ export type TakenLot = typeof TakenLot.Type
 class BatchShort extends invalid(
   "BatchShort",
   (line: number, _batch: string, _missing: number) => `lines.${line}.batchNumber`,
-  (_line: number, batch: string, missing: number) =>
-    `The warehouse has ${missing} units too few of the batch ${batch}.`,
+  (line: number, batch: string, missing: number) =>
+    `lines.${line}.batchNumber names a batch of which the warehouse has ${missing} units too few: ${batch}.`,
   "insufficient_stock"
 ) {}
 

@@ -187,9 +187,11 @@ export const approve = Effect.fn("Reconciliations.approve")(function*({ db, serv
   return yield* db.table(reconciliations).update(id, { status: "adjusted" })
 }, (work, { db }) => db.transaction(work))
 
-class NothingDue
-  extends invalid("NothingDue", "notCountedForDays", "There is nothing to count: choose items or fewer days.")
-{}
+class NothingDue extends invalid(
+  "NothingDue",
+  "notCountedForDays",
+  "notCountedForDays leaves nothing to count: choose items or fewer days."
+) {}
 
 const Opening = Schema.Struct({
   ...inputOf(reconciliations, { required: ["warehouseId"], optional: ["isBlind"] }).fields,

@@ -41,13 +41,13 @@ const authorizeOne = Effect.fnUntraced(function*({ adapter, request }: Asked) {
   const intent = yield* askProvider(adapter.authorize(request))
   if (intent.status !== "canceled") return intent
   // An earlier run of this checkout failed, voided it and died before it reported the failure.
-  return yield* new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message: "it was cancelled." })
+  return yield* new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message: "The payment was cancelled." })
 })
 
 /** The answer to a shopper has the secret of one payment only. */
 const asksTwice = new PaymentDeclined({
   code: "PAYMENT_INTENT_CREATE_FAILED",
-  message: "two payments of one order have to be confirmed."
+  message: "Two payments of one order would have to be confirmed. Pay with one of them."
 })
 
 const asksShopper = ({ status }: PaymentIntent): boolean => status === "requires_action"
@@ -68,7 +68,7 @@ export const authorize = Effect.fn("Checkout.authorize")(function*(payments: Rea
 })
 
 export const authorizationFailed = ({ error: { message } }: AuthorizationFailed) =>
-  CheckoutFailed.of(`Payment authorization failed: ${message}`)
+  CheckoutFailed.of(`The payment was refused. ${message}`)
 
 /** An order is known by its last payment, which pays what the others leave. */
 export const mainIntent = (intents: ReadonlyArray<PaymentIntent>) => {
@@ -95,11 +95,11 @@ export const isCaptured = (intent: PaymentIntent, { amount }: PaymentRequest): b
 
 const captureOne = Effect.fnUntraced(function*({ adapter, request }: Asked, intentId: string) {
   const intent = yield* askProvider(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
-    Effect.mapError((error) => CheckoutFailed.of(`Payment capture failed: ${error.message}`))
+    Effect.mapError((error) => CheckoutFailed.of(`The payment could not be captured. ${error.message}`))
   )
   if (isCaptured(intent, request)) return intent.amountCaptured
   yield* Effect.logError(`payment ${intentId} was not captured in full`, intent)
-  return yield* CheckoutFailed.of("Payment capture failed: the amount was not taken in full.")
+  return yield* CheckoutFailed.of("The payment could not be captured in full. Try again, or pay another way.")
 })
 
 /** A partial capture, or one of a voided payment, is a failure; the caller then voids all payments. */

@@ -162,10 +162,12 @@ export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workfl
         actor: { ...actor, cartSecret: null }
       })
       if (outcome === "not-captured") {
-        return yield* CheckoutFailed.of("Payment capture failed, so the order is cancelled. Place it again.")
+        return yield* CheckoutFailed.of(
+          "The payment could not be captured, and the order was cancelled. Place it again."
+        )
       }
       if (outcome?._tag === "Declined") {
-        return yield* CheckoutFailed.of(`Payment authorization failed: ${outcome.message}`)
+        return yield* CheckoutFailed.of(`The payment was refused. ${outcome.message}`)
       }
       return yield* after(orderId, outcome?._tag === "Busy" || outcome?._tag === "Ended")
     })

@@ -89,7 +89,7 @@ const authorization = Effect.fnUntraced(function*(request: PaymentRequest, provi
     adapter.authorize(request).pipe(
       Effect.map(({ id, status }) =>
         status === "canceled"
-          ? { _tag: "Refused" as const, message: "it was cancelled." }
+          ? { _tag: "Refused" as const, message: "The payment was cancelled." }
           : { _tag: "Authorized" as const, intentId: id, asksShopper: status === "requires_action" }
       ),
       Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))

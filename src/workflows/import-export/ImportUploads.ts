@@ -15,8 +15,13 @@ import { type Arrival, textOf } from "./FileText.ts"
 import { importTask } from "./ImportRuns.ts"
 
 class ImportDiscarded extends conflict("ImportDiscarded", "The import was discarded while its file arrived.") {}
-class KeyReused extends invalid("ImportKeyReused", "Idempotency-Key", "was used with another request", "key_reused") {}
-class NoPictures extends invalid("NoPictures", "pictures", "can only be fetched for files of other shops") {}
+class KeyReused extends invalid(
+  "ImportKeyReused",
+  "Idempotency-Key",
+  "must be a new one: this one was used with another request.",
+  "key_reused"
+) {}
+class NoPictures extends invalid("NoPictures", "pictures", "pictures can only be fetched for files of other shops.") {}
 
 /** Records and bytes that are staged at once: both bound what is in memory. */
 const packRows = 500

@@ -25,10 +25,10 @@ import { ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { conflict, invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
 import { OrderId } from "../../domain/platform/ids/Id.ts"
-import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { everyIssue, issuesOf } from "../../domain/platform/text/Issues.ts"
 import { type PriceListRequest, soldPricing, type SoldTerms, totalOf } from "./SoldPrices.ts"
 
-class NotPaid extends invalid("NotPaid", "tenders", (total: number) => `must come to the order's total of ${total}`) {}
+class NotPaid extends invalid("NotPaid", "tenders", (total: number) => `must come to the order's total of ${total}.`) {}
 class StoredValueByItself extends invalid(
   "StoredValueByItself",
   "tenders",
@@ -44,7 +44,7 @@ const orderIdOf = (organizationId: string, { id, type }: PostingReference): Orde
 
 const withoutRecord = ({ executionId: _, ...actor }: Actor): Actor => actor
 
-const decode = Schema.decodeUnknownEffect(Schema.toType(SoldGoods), { errors: "all" })
+const decode = Schema.decodeUnknownEffect(Schema.toType(SoldGoods), everyIssue)
 
 const checked = (sold: SoldGoods) => Effect.mapError(decode(sold), (error) => ValidationFailed.issues(issuesOf(error)))
 

@@ -12,7 +12,7 @@ import { invalid } from "../../domain/platform/errors/ErrorKinds.ts"
 class UnknownMethod extends invalid(
   "UnknownMethod",
   (index: number, _: string) => `tenders.${index}.method`,
-  (_: number, method: string) => `"${method}" is no payment method of this deployment`
+  (_: number, method: string) => `"${method}" is no payment method of this deployment.`
 ) {}
 class NotCollected extends invalid(
   "NotCollected",

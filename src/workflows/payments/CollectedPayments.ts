@@ -12,7 +12,7 @@ import { CurrentActor, requireAnyOf, systemActor } from "../../domain/platform/a
 import { ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../../domain/platform/errors/ErrorKinds.ts"
 import { type CollectedPaymentId, newId } from "../../domain/platform/ids/Id.ts"
-import { issuesOf } from "../../domain/platform/text/Issues.ts"
+import { everyIssue, issuesOf } from "../../domain/platform/text/Issues.ts"
 import { captureKey, isCaptured } from "../checkout/CheckoutPayment.ts"
 import { adapterOf, askProvider } from "./ProviderCalls.ts"
 import { VoidPayment } from "./VoidPayment.ts"
@@ -31,7 +31,7 @@ class PaymentClaimed
 {}
 class CollectedNotFound extends notFound("CollectedPayment", "No payment was collected under this key.") {}
 
-const decode = Schema.decodeUnknownEffect(Schema.toType(CollectRequest), { errors: "all" })
+const decode = Schema.decodeUnknownEffect(Schema.toType(CollectRequest), everyIssue)
 
 const declined = (message: string) => new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message })
 

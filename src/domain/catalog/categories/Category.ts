@@ -6,8 +6,10 @@ import { Metadata, StorableObject } from "../../platform/text/Storable.ts"
 import { Slug, SortOrder } from "../Entity.ts"
 
 export class CategoryNotFound extends notFound("Category", "Category not found.") {}
-export class UnknownParent extends invalid("Parent", "parentId", "No such category.", "not_found") {}
-export class CategoryCycle extends invalid("Cycle", "parentId", "A category cannot lie below itself.", "cycle") {}
+export class UnknownParent extends invalid("Parent", "parentId", "parentId names no category.", "not_found") {}
+export class CategoryCycle
+  extends invalid("Cycle", "parentId", "parentId must not be the category or one below it.", "cycle")
+{}
 export class TwoSiblings extends invalid("Siblings", "after", "Name one sibling: before or after.") {}
 export class UnknownSibling
   extends invalid("Sibling", (path: string) => path, "No such category below this parent.", "not_found")

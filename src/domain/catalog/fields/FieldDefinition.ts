@@ -22,13 +22,15 @@ export class DefaultNeeded extends conflict(
 
 export class ValueRefused extends conflict(
   "FieldValue",
-  (entityId: EntityId, reason: string) => `Entity ${entityId} has a value that ${reason}.`
+  (entityId: EntityId, reason: string) => `Entity ${entityId} has a value that ${reason}`
 ) {}
 
 const FieldKind = Schema.Literals(["text", "number", "boolean", "date", "enum", "money", "reference", "json"])
 type FieldKind = typeof FieldKind.Type
 
-const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)).annotate({ examples: ["material"] })
+const FieldName = Schema.String.check(
+  ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "a name of up to 64 letters, digits, _ and -, a letter first")
+).annotate({ examples: ["material"] })
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
 
@@ -126,48 +128,48 @@ const decoded = <A>(schema: Schema.Codec<A, unknown>, value: unknown, message: s
 }
 
 const within = ({ rules: { maximum, minimum } }: Rule, number: number): string | undefined => {
-  if (minimum !== undefined && number < minimum) return `must be at least ${minimum}`
-  return maximum !== undefined && number > maximum ? `must be at most ${maximum}` : undefined
+  if (minimum !== undefined && number < minimum) return `must be at least ${minimum}.`
+  return maximum !== undefined && number > maximum ? `must be at most ${maximum}.` : undefined
 }
 
 const text = (rule: Rule, value: unknown): Checked => {
-  if (!Schema.is(FreeText)(value)) return refusal("must be a text of valid Unicode without NUL")
+  if (!Schema.is(FreeText)(value)) return refusal("must be a string of valid Unicode without NUL.")
   const { maxLength = maxTextLength, minLength = 0 } = rule.rules
   const limit = Math.min(maxLength, rule.isUnique ? maxKeyLength : maxLength)
   const length = Array.from(value).length
-  if (length < minLength) return refusal(`must have at least ${minLength} characters`)
-  return length > limit ? refusal(`must have at most ${limit} characters`) : Result.succeed(value)
+  if (length < minLength) return refusal(`must have at least ${minLength} characters.`)
+  return length > limit ? refusal(`must have at most ${limit} characters.`) : Result.succeed(value)
 }
 
 const number = (rule: Rule, value: unknown): Checked => {
-  if (typeof value !== "number" || !Number.isFinite(value)) return refusal("must be a number")
-  if (rule.rules.isInteger === true && !Number.isInteger(value)) return refusal("must be a whole number")
+  if (typeof value !== "number" || !Number.isFinite(value)) return refusal("must be a number.")
+  if (rule.rules.isInteger === true && !Number.isInteger(value)) return refusal("must be a whole number.")
   const out = within(rule, value)
   return out === undefined ? Result.succeed(value) : refusal(out)
 }
 
 const money = (rule: Rule, value: unknown): Checked => {
   const made = Schema.decodeUnknownResult(Money)(value)
-  if (Result.isFailure(made)) return refusal("must be { amount, currency }: whole minor units from 0, a currency code")
+  if (Result.isFailure(made)) return refusal("must be an object of amount, in minor units from 0, and currency.")
   const out = within(rule, made.success.amount)
-  return out === undefined ? Result.succeed(made.success) : refusal(`amount ${out}`)
+  return out === undefined ? Result.succeed(made.success) : refusal(out)
 }
 
 const checks: Readonly<Record<FieldKind, (rule: Rule, value: unknown) => Checked>> = {
   text,
   number,
   money,
-  boolean: (_, value) => typeof value === "boolean" ? Result.succeed(value) : refusal("must be true or false"),
+  boolean: (_, value) => typeof value === "boolean" ? Result.succeed(value) : refusal("must be true or false."),
   date: (_, value) =>
     typeof value === "string" && day.test(value) && isDay(value)
       ? Result.succeed(value)
-      : refusal("must be a date, YYYY-MM-DD"),
+      : refusal("must be a day, such as 2026-11-25."),
   enum: ({ rules: { values = [] } }, value) =>
     typeof value === "string" && values.includes(value)
       ? Result.succeed(value)
-      : refusal(`must be one of ${values.join(", ")}`),
-  reference: (_, value) => decoded(Uuid, value, "must be the id of a catalog entity"),
-  json: (_, value) => decoded(AnyJson, value, "must be JSON of valid Unicode without NUL, at most 100 levels deep")
+      : refusal(`must be one of ${values.join(", ")}.`),
+  reference: (_, value) => decoded(Uuid, value, "must be the id of a catalog entity."),
+  json: (_, value) => decoded(AnyJson, value, "must be JSON of valid Unicode without NUL, at most 100 levels deep.")
 }
 
 export const checkValue = (rule: Rule, value: unknown): Checked => checks[rule.kind](rule, value)
@@ -186,20 +188,26 @@ export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
   const { defaultValue, isFilterable, isPublic, isUnique, kind, rules } = shape
   const issues: Array<Issue> = []
   if (kind === "enum" && rules.values === undefined) {
-    issues.push(issue("rules.values", "names what an enum may be", "required"))
+    issues.push(issue("rules.values", "is required for the kind enum.", "required"))
   }
   if (rules.values !== undefined && new Set(rules.values).size < rules.values.length) {
-    issues.push(issue("rules.values", "names a value twice"))
+    issues.push(issue("rules.values", "must not have a value twice.", "duplicate"))
   }
   const [low, high] = kind === "text" ? [rules.minLength, rules.maxLength] : [rules.minimum, rules.maximum]
-  if (low !== undefined && high !== undefined && low > high) issues.push(issue("rules", "the least is above the most"))
-  if (isUnique && !uniqueKinds.has(kind)) issues.push(issue("isUnique", "is for text, number, date and reference"))
-  if (isFilterable && !filterableKinds.has(kind)) {
-    issues.push(issue("isFilterable", "is for text, number, boolean, date and enum"))
+  if (low !== undefined && high !== undefined && low > high) {
+    issues.push(issue("rules", "must not have a minimum above its maximum."))
   }
-  if (isFilterable && !isPublic) issues.push(issue("isFilterable", "is for public fields"))
+  if (isUnique && !uniqueKinds.has(kind)) {
+    issues.push(issue("isUnique", "must be false, except for the kinds text, number, date and reference."))
+  }
+  if (isFilterable && !filterableKinds.has(kind)) {
+    issues.push(issue("isFilterable", "must be false, except for the kinds text, number, boolean, date and enum."))
+  }
+  if (isFilterable && !isPublic) issues.push(issue("isFilterable", "must be false for a field that is not public."))
   if (defaultValue === null) return issues
-  if (isUnique || kind === "reference") issues.push(issue("defaultValue", "cannot be the same in every entity"))
+  if (isUnique || kind === "reference") {
+    issues.push(issue("defaultValue", "must be null for a unique field or a reference."))
+  }
   const checked = checkValue(shape, defaultValue)
   return Result.isFailure(checked) ? [...issues, issue("defaultValue", checked.failure)] : issues
 }
@@ -226,7 +234,7 @@ export const assigned = (
   const issues: Array<Issue> = []
   const names = new Set(definitions.map(({ name }) => name))
   for (const name of Object.keys(sent)) {
-    if (!names.has(name)) issues.push(issue(`customFields.${name}`, "No such custom field.", "not_found"))
+    if (!names.has(name)) issues.push(issue(`customFields.${name}`, "is not a custom field of this type.", "not_found"))
   }
   for (const definition of definitions) {
     const { defaultValue, isRequired, name } = definition
@@ -235,7 +243,7 @@ export const assigned = (
     const kept = before === undefined ? defaultValue : valueOf(before, name)
     const value = isSent ? valueOf(sent, name) ?? null : kept
     if (value === null) {
-      if (isRequired) issues.push(issue(path, "is required", "required"))
+      if (isRequired) issues.push(issue(path, "is required.", "required"))
       continue
     }
     const checked = isSent ? checkValue(definition, value) : Result.succeed(value)

@@ -73,7 +73,7 @@ const statuses: Readonly<Record<DueChange["change"], EntityChange>> = {
   unpublish: { status: "archived" }
 }
 
-const past = (path: string): Issue => ({ path, message: "must lie in the future", code: "past" })
+const past = (path: string): Issue => ({ path, message: "must lie in the future.", code: "past" })
 
 const scheduleIssues = ({ publishAt, unpublishAt }: Moments, now: Date): ReadonlyArray<Issue> => [
   ...publishAt !== null && publishAt <= now ? [past("publishAt")] : [],

@@ -98,8 +98,9 @@ export class OptionTypeNotFound extends notFound("OptionType", "Option type not 
 
 export class InvalidCombination extends invalid(
   "Combination",
-  (path: string, _message: string) => path,
-  (_path: string, message: string) => message
+  (path: string, _message: string, _code: string) => path,
+  (_path, message) => message,
+  (_path, _message, code) => code
 ) {}
 
 export type Combination = ReadonlyArray<string>
@@ -112,13 +113,14 @@ export type Axis = typeof Axis.Type
 
 type Checked<A> = Result.Result<A, InvalidCombination>
 
-const refused = (path: string, message: string) => Result.fail(new InvalidCombination(path, message))
+const refused = (path: string, message: string, code: string) =>
+  Result.fail(new InvalidCombination(path, message, code))
 
 const maximumCombinations = 1000
 
 const maximumProduct = 20_000
 
-const tooMany = refused("", `This would make more than ${maximumCombinations} combinations in one call.`)
+const tooMany = refused("", `This would make more than ${maximumCombinations} combinations in one call.`, "too_many")
 
 export const combinationKey = (combination: Combination): string => [...combination].toSorted().join(",")
 
@@ -146,7 +148,7 @@ const matrix = (
   patterns: Extract<Generate, { readonly mode: "matrix" }>["matrix"]
 ): Checked<ReadonlyArray<Combination>> => {
   if (productSize(axes) > maximumProduct) {
-    return refused("matrix", `The full product has more than ${maximumProduct} combinations.`)
+    return refused("matrix", `matrix must not make more than ${maximumProduct} combinations.`, "too_many")
   }
   const [include, exclude] = [lowerCased(patterns.include), lowerCased(patterns.exclude)]
   const result: Array<Combination> = []
@@ -170,9 +172,11 @@ const manual = (
   for (const [index, combination] of lowerCased(combinations).entries()) {
     const path = `combinations.${index}`
     const unknown = combination.find((id) => !axisOf.has(id))
-    if (unknown !== undefined) return refused(path, `${unknown} is not an option value of this entity.`)
+    if (unknown !== undefined) {
+      return refused(path, `${path} must name option values of this entity, and ${unknown} is none.`, "not_found")
+    }
     const used = new Set(combination.map((id) => axisOf.get(id)))
-    if (used.size < combination.length) return refused(path, "names two values of one option.")
+    if (used.size < combination.length) return refused(path, "must not name two values of one option.", "duplicate")
     result.set(combinationKey(combination), combination)
   }
   return Result.succeed([...result.values()])
@@ -195,8 +199,10 @@ export const combinationNamed = (
   for (const [name, value] of Object.entries(options)) {
     const axis = axes.find((one) => one.name === name)
     const found = axis?.values.find((one) => one.value === value)
-    if (axis === undefined) return refused(`options.${name}`, "is not an option of this entity.")
-    if (found === undefined) return refused(`options.${name}`, `has no value '${value}'.`)
+    if (axis === undefined) return refused(`options.${name}`, "is not an option of this entity.", "not_found")
+    if (found === undefined) {
+      return refused(`options.${name}`, `must be a value of this option, and '${value}' is none.`, "not_found")
+    }
     combination.push(found.id)
   }
   return Result.succeed(combination)

@@ -96,10 +96,10 @@ const parentOf = (
   if (parent === null) return Result.succeed(null)
   const found = state.bySlug.get(parent)
   if (parent === slug || (found !== undefined && before !== undefined && isBelow(state, found, before.id))) {
-    return refused("parent", "A category cannot lie below itself.", "cycle")
+    return refused("parent", "parent must not be the category or one below it.", "cycle")
   }
   return found === undefined
-    ? refused("parent", `There is no category '${parent}', here or before it in the file.`, "not_found")
+    ? refused("parent", `parent names no category, here or before it in the file: '${parent}'.`, "not_found")
     : Result.succeed(found.id)
 }
 

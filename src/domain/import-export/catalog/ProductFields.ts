@@ -22,12 +22,12 @@ const referenced = (
   slug: unknown,
   find: (slug: string) => Referable | undefined
 ): Result.Result<string, Issue> => {
-  if (typeof slug !== "string") return Result.fail(issue(name, "must be the slug of a catalog entity", "invalid"))
+  if (typeof slug !== "string") return Result.fail(issue(name, "must be the slug of a catalog entity.", "type"))
   const found = find(slug)
   if (found !== undefined && (entityType === undefined || entityType === found.type)) return Result.succeed(found.id)
   const what = entityType === undefined ? "catalog entity" : `catalog entity of type ${entityType}`
   return Result.fail(
-    issue(name, `No such ${what} with the slug '${slug}', here or before it in the file.`, "not_found")
+    issue(name, `must be the slug of a ${what}, here or before it in the file: '${slug}' is none.`, "not_found")
   )
 }
 
@@ -68,7 +68,7 @@ export const planFields = (
       const owner = isUnique && Object.hasOwn(after, name) ? owners.get(uniqueKey(id, after[name])) : undefined
       return owner === undefined || owner === entity.id
         ? []
-        : [issue(name, "Another entity has this value already, which must be unique.", "conflict")]
+        : [issue(name, "must be unique, and another entity has this value.", "conflict")]
     })
   ]
   if (wrong.length > 0) return Result.fail(wrong)

@@ -122,7 +122,7 @@ const planTexts = (entityId: EntityId, stored: ReadonlyArray<StoredTexts>, sent:
   for (const [index, { locale = "en", ...texts }] of sent.entries()) {
     const old = byLocale.get(locale)
     if (old === undefined && texts.title === undefined) {
-      return refused(`attributes.${index}.title`, "is required the first time a locale is written")
+      return refused(`attributes.${index}.title`, "is required the first time a locale is written.", "required")
     }
     const none = { subtitle: null, description: null, richDescription: null, seoTitle: null, seoDescription: null }
     const after = withSent<StoredTexts>(old ?? { id: newId(), entityId, locale, title: "", ...none }, texts)
@@ -150,7 +150,9 @@ const planProduct = (
   draft: RowBatch
 ) =>
   Result.gen(function*() {
-    if (stored === undefined && record.type === undefined) return yield* refused("type", "is required for a new record")
+    if (stored === undefined && record.type === undefined) {
+      return yield* refused("type", "is required for a new record.", "required")
+    }
     const old = stored?.entity
     if (record.expected !== undefined && record.expected !== (old?.id ?? null)) {
       return yield* refused(

@@ -17,7 +17,11 @@ export const mediaIssues = (
 ): ReadonlyArray<Issue> => {
   if (media === undefined || media.length + stored.length === 0) return []
   if (!mayAttach) {
-    return [{ path: "media", message: "It takes the right media:write to attach media.", code: "forbidden" }]
+    return [{
+      path: "media",
+      message: "media can only be attached with the permission media:write.",
+      code: "forbidden"
+    }]
   }
   const places = new Set<string>()
   return media.flatMap(({ id, options, sku }, index) => {
@@ -25,8 +29,8 @@ export const mediaIssues = (
     const isTwice = places.has(place)
     places.add(place)
     const path = `media.${index}.id`
-    if (!assets.has(id)) return [{ path, message: `There is no medium '${id}'.`, code: "not_found" }]
-    return isTwice ? [{ path, message: "This medium is shown there already.", code: "conflict" }] : []
+    if (!assets.has(id)) return [{ path, message: `${path} names no medium: '${id}'.`, code: "not_found" }]
+    return isTwice ? [{ path, message: "must not name a medium twice in one place.", code: "conflict" }] : []
   })
 }
 
@@ -62,7 +66,11 @@ export const planMedia = (
     const { id: mediaAssetId, role = "gallery", sortOrder = index } = one
     const target = targetOf(one, entity, findVariant, state)
     if (typeof target === "string") {
-      draft.issues.push({ path: `media.${index}`, message: `${target} (the product was written)`, code: "not_found" })
+      draft.issues.push({
+        path: `media.${index}`,
+        message: `media.${index} was not attached. ${target} The product was written.`,
+        code: "not_found"
+      })
     } else {
       const medium = { entityId, ...target, mediaAssetId, role, sortOrder }
       after.set(placeOf(medium), medium)

@@ -223,7 +223,9 @@ export const planVariants = (
     }
     const isNamed = chosen !== undefined || variants.withSku(sent.sku).length === 0
     const before = named(variants, sent.sku, isNamed ? combination : undefined)
-    if (before !== undefined && seen.has(before.id)) return refused(path, "names a variant of this record again.")
+    if (before !== undefined && seen.has(before.id)) {
+      return refused(path, "must not name a variant of this record again.", "duplicate")
+    }
     const base = before ?? blankVariant(entity.id, variants.nextSortOrder, combination, state.source)
     const taxed = planTaxClass(`${path}.taxClass`, taxClass, base, state)
     if (Result.isFailure(taxed)) return Result.fail(taxed.failure)

@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { Sellables } from "../../catalog/Sellables.ts"
 import { ExternalPictures, ShownPicture } from "../../media/ExternalPictures.ts"
-import type { Issue } from "../../platform/errors/ApiErrors.ts"
+import { type Issue, wholeIssue } from "../../platform/errors/ApiErrors.ts"
 import { CurrencyCode, parseAmount } from "../../platform/money/Money.ts"
 import { maybe } from "../../platform/text/Fields.ts"
 import { strictly } from "../../platform/text/Issues.ts"
@@ -111,7 +111,11 @@ const together = (
   if (product._tag === "refused") return product
   const issues = parts.flatMap(({ part, result }) =>
     result?._tag === "refused"
-      ? result.issues.map((issue) => ({ ...issue, path: part, message: `${issue.message} (the product was written)` }))
+      ? result.issues.map((issue) => ({
+        ...issue,
+        path: part,
+        message: `${wholeIssue(issue).message} The product was written.`
+      }))
       : []
   )
   if (issues.length > 0) return { _tag: "refused", issues }

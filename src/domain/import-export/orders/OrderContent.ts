@@ -37,7 +37,7 @@ const wrong = (path: string, message: string, code = "does_not_add_up"): Issue =
 const off = (path: string, given: number | null | undefined, computed: number): ReadonlyArray<Issue> =>
   given === undefined || given === null || given === computed
     ? []
-    : [wrong(path, `is ${given}, and what the order is made of comes to ${computed}`)]
+    : [wrong(path, `must be ${computed}, which the order comes to, and is ${given}.`)]
 
 const totalsOf = ({ currency, lineItems, ...record }: OrderRecord) => {
   const isGiven = (field: "discountAmount" | "taxAmount") => lineItems.some((line) => typeof line[field] === "number")
@@ -75,11 +75,13 @@ const sumIssues = (record: OrderRecord, totals: Totals): ReadonlyArray<Issue> =>
 
 /** Neither money that was never captured nor units that were never sold can be refunded. */
 const refundIssues = ({ amountCaptured, grandTotal, lineItems, refundedTotal }: OrderRecord): ReadonlyArray<Issue> => [
-  ...((amountCaptured ?? 0) > grandTotal ? [wrong("amountCaptured", "is more than the grand total")] : []),
-  ...((refundedTotal ?? 0) > (amountCaptured ?? 0) ? [wrong("refundedTotal", "is more than was captured")] : []),
+  ...((amountCaptured ?? 0) > grandTotal ? [wrong("amountCaptured", "must not be more than grandTotal.")] : []),
+  ...((refundedTotal ?? 0) > (amountCaptured ?? 0)
+    ? [wrong("refundedTotal", "must not be more than amountCaptured.")]
+    : []),
   ...lineItems.flatMap(({ quantity, refundedQuantity }, index) =>
     (refundedQuantity ?? 0) > quantity
-      ? [wrong(`lineItems.${index}.refundedQuantity`, "is more than the quantity")]
+      ? [wrong(`lineItems.${index}.refundedQuantity`, "must not be more than quantity.")]
       : []
   )
 ]
@@ -96,7 +98,7 @@ const timeIssues = ({ cancelledAt, fulfilledAt, placedAt, returns }: OrderRecord
     ])
   ].flatMap(([path, at]) =>
     at !== undefined && at !== null && at.getTime() > now.getTime() + oneDay
-      ? [wrong(path, "lies in the future", "invalid")]
+      ? [wrong(path, "must not lie in the future.", "future")]
       : []
   )
 

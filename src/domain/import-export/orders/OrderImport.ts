@@ -81,7 +81,7 @@ export const orderImport = Effect.gen(function*() {
     if (stored !== undefined) {
       return !stored.isDraft && sameOrder(content.success, stored.record)
         ? Result.succeed("stored")
-        : refused("orderNumber", "belongs to another order, and an order is never overwritten", "taken")
+        : refused("orderNumber", "orderNumber belongs to another order, and orders are not overwritten.", "taken")
     }
     const own = ownNumberOf(record.orderNumber, state.year)
     const problem = numberProblem(own, state.counters, state.year)
@@ -209,9 +209,9 @@ const numberProblem = (
   now: number
 ): string | undefined => {
   if (own === undefined) return undefined
-  if (own.year > now) return "is one of a year that has not come yet"
-  if (own.sequence > largestSequence) return `is beyond ${largestSequence} orders in a year`
+  if (own.year > now) return "must not be of a year to come."
+  if (own.sequence > largestSequence) return `must not be above ${largestSequence} orders in a year.`
   const { given, skipped } = counters.get(own.year) ?? { given: 0, skipped: [] }
   const isFree = own.sequence > given || skipped.some(([first, last]) => own.sequence >= first && own.sequence <= last)
-  return isFree ? undefined : "is one that this store has given out itself, or is about to"
+  return isFree ? undefined : "must not be one that this store gives to orders."
 }

@@ -20,7 +20,7 @@ const maxLines = 2000
 const OrderNumber = FreeText.check(
   Schema.makeFilter((text: string) =>
     isOrderNumber(text) ||
-    "must have 1 to 64 characters (letters without accents, digits, space . _ # -), begin with one of them or #, and be no UUID"
+    "must have 1 to 64 characters (letters without accents, digits, spaces and . _ # -), begin with a letter, a digit or #, and not be a UUID."
   )
 )
 

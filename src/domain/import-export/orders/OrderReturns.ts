@@ -87,8 +87,15 @@ export const returnIssues = (
     const isTimed = isBack === (one.receivedAt !== null)
     const places = new Set(one.lines.map(({ line }) => line))
     return [
-      ...(isTimed ? [] : [wrong(`${path}.receivedAt`, `does not fit a return that is ${one.status}`)]),
-      ...(places.size === one.lines.length ? [] : [wrong(`${path}.lines`, "names a line twice")]),
+      ...(isTimed
+        ? []
+        : [
+          wrong(
+            `${path}.receivedAt`,
+            `${path}.receivedAt must fit a return that is ${one.status}: given for goods that came back, else null.`
+          )
+        ]),
+      ...(places.size === one.lines.length ? [] : [wrong(`${path}.lines`, "must not name a line twice.")]),
       ...one.lines.flatMap(({ line, quantity, received }, at) => {
         const back = unitsOf(received)
         const isFree = one.status === "rejected" || one.status === "cancelled"
@@ -96,10 +103,12 @@ export const returnIssues = (
         left[line - 1] = (left[line - 1] ?? 0) - claimed
         const isSold = quantity <= (items[line - 1]?.quantity ?? 0) && (left[line - 1] ?? 0) >= 0
         return [
-          ...(isSold ? [] : [wrong(`${path}.lines.${at}.quantity`, "is more than was sold and is not returned")]),
+          ...(isSold
+            ? []
+            : [wrong(`${path}.lines.${at}.quantity`, "must not be more than was sold and is not returned.")]),
           ...(back <= (isBack ? quantity : 0)
             ? []
-            : [wrong(`${path}.lines.${at}.received`, "is more than was asked for and came back")])
+            : [wrong(`${path}.lines.${at}.received`, "must not be more than was asked for and came back.")])
         ]
       })
     ]

@@ -87,7 +87,7 @@ export const mayGrant = (actor: Holder & { readonly role: string }, roles: Roles
 export class UnknownRole extends invalid(
   "UnknownRole",
   "role",
-  (roles: Roles) => `must be one of ${Object.keys(roles).join(", ")}`,
+  (roles: Roles) => `must be one of ${Object.keys(roles).join(", ")}.`,
   "unknown_role"
 ) {}
 

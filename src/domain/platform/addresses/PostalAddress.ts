@@ -5,7 +5,7 @@ import { countryCode, formatOf, postalCodeOf, stateCode } from "./CountryFormats
 
 export const Phone = FreeText.check(
   Schema.isMaxLength(40),
-  ofForm(/^[\d+()\-. /x]*$/, "digits, spaces and + ( ) - . / x")
+  ofForm(/^[\d+()\-. /x]*$/, "a telephone number of digits, spaces and + ( ) - . / x")
 )
 
 /** A country, or one of the other words. */
@@ -17,7 +17,7 @@ export const countryOr = (...words: ReadonlyArray<string>) =>
           (code: string) =>
             words.includes(code) || countryCode(code) === code ||
             "must be a code of ISO 3166-1, such as AT, AUT or UK.",
-          { predicate: true }
+          { code: "unknown_value" }
         )
       ),
       {

@@ -20,23 +20,23 @@ export class ApiKeyNotFound extends notFound("ApiKey", "API key not found.") {}
 export class KeysDisabled
   extends forbidden("KeysDisabled", "Stored keys open nothing: auth.apiKeys.enabled switches them on.")
 {}
-export class NamelessKey extends invalid("NamelessKey", "name", "must have 1 to 64 letters") {}
+export class NamelessKey extends invalid("NamelessKey", "name", "must have 1 to 64 characters.") {}
 export class RoleOrScope
-  extends invalid("RoleOrScope", (field: "role" | "scope") => field, () => "a key has either a role or a scope")
+  extends invalid("RoleOrScope", (field: "role" | "scope") => field, () => "role or scope is required, and not both.")
 {}
 export class UnknownScope extends invalid(
   "UnknownScope",
   "scope",
-  (scopes: KeyScopes) => `must be one of ${Object.keys(scopes).join(", ")}`,
+  (scopes: KeyScopes) => `must be one of ${Object.keys(scopes).join(", ")}.`,
   "unknown_scope"
 ) {}
-export class ExpiredKey extends invalid("ExpiredKey", "expiresAt", "must lie ahead") {}
+export class ExpiredKey extends invalid("ExpiredKey", "expiresAt", "must lie in the future.", "past") {}
 export class UnknownOwner extends invalid("UnknownOwner", "owner", "owner must be a member of this organization.") {}
-export class NoKeyMetadata extends invalid("NoKeyMetadata", "metadata", "its scope allows none") {}
+export class NoKeyMetadata extends invalid("NoKeyMetadata", "metadata", "must be empty for a key of this scope.") {}
 export class NotGranted extends invalid(
   "NotGranted",
   "permissions",
-  (permission: string) => `'${permission}' is not within its role or scope`,
+  (permission: string) => `permissions must be within the role or scope of the key: '${permission}' is not.`,
   "not_granted"
 ) {}
 

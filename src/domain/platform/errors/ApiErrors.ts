@@ -26,16 +26,30 @@ const cut = (text: string, maximum: number): string => {
   return `${kept.toWellFormed()}…`
 }
 
-const lineOf = ({ message, path }: Issue): string =>
-  path === "" || message.startsWith(`${path} `) ? message : `${path}: ${message}`
+const withoutSubject = /^(?:must|cannot|is) /
+
+/** Gives a message without a subject its field: `must be a number.` becomes `limit must be a number.` */
+export const wholeIssue = (issue: Issue, subject = "The request"): Issue =>
+  withoutSubject.test(issue.message)
+    ? { ...issue, message: `${issue.path === "" ? subject : issue.path} ${issue.message}` }
+    : issue
+
+/** The same issue of another field. */
+export const withPath = (issue: Issue, path: string): Issue => ({
+  ...issue,
+  path,
+  message: issue.path !== "" && issue.message.startsWith(`${issue.path} `)
+    ? `${path}${issue.message.slice(issue.path.length)}`
+    : issue.message
+})
 
 /** Keeps issues up to 4 kB, at least one: an error must cost less than its request. */
 const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   const recorded: Array<Issue> = []
   let bytes = 0
-  for (const { code, message, path } of issues.slice(0, maxIssues)) {
+  for (const { code, message, path } of issues.slice(0, maxIssues).map((one) => wholeIssue(one))) {
     const issue = { path: cut(path, maxPath), message: cut(message, maxMessage), code }
-    bytes += bytesOf(issue) + bytesOf(lineOf(issue))
+    bytes += bytesOf(issue) + bytesOf(issue.message)
     if (bytes > maxReportedIssues && recorded.length > 0) break
     recorded.push(issue)
   }
@@ -158,7 +172,11 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
   static issues = (issues: ReadonlyArray<Issue>) => {
     const recorded = tellable(issues)
     return new ValidationFailed({
-      error: { code: "VALIDATION_FAILED", message: recorded.map(lineOf).join("; "), details: { issues: recorded } }
+      error: {
+        code: "VALIDATION_FAILED",
+        message: recorded.map(({ message }) => message).join(" "),
+        details: { issues: recorded }
+      }
     })
   }
   static of = (path: string, message: string, code = "invalid") => ValidationFailed.issues([{ path, message, code }])

@@ -49,16 +49,22 @@ export const forbidden = <const Tag extends string, Details extends ReadonlyArra
     }
   }
 
-/** 422 of one field by its dotted path; empty: the request as such. */
+/** 422 of one field by its dotted path; empty: the request as such. A sentence that begins with `must`, `cannot` or `is` gets it as subject. */
 export const invalid = <const Tag extends string, Details extends ReadonlyArray<unknown> = []>(
   tag: Tag,
   path: Sentence<Details>,
   sentence: Sentence<Details>,
-  code = "invalid"
+  code: Sentence<Details> = "invalid"
 ) =>
   class extends ValidationFailed {
     override readonly _tag = `ValidationFailed/${tag}` as const
     constructor(...details: Details) {
-      super(ValidationFailed.issues([{ path: text(path, details), message: text(sentence, details), code }]))
+      super(
+        ValidationFailed.issues([{
+          path: text(path, details),
+          message: text(sentence, details),
+          code: text(code, details)
+        }])
+      )
     }
   }

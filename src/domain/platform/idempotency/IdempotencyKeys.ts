@@ -6,7 +6,7 @@ import { ofForm } from "../text/Storable.ts"
 export const idempotencyKeyForm = /^[\x21-\x7e]{8,255}$/
 
 export const IdempotencyKey = Schema.String.check(
-  ofForm(idempotencyKeyForm, "8 to 255 visible ASCII characters")
+  ofForm(idempotencyKeyForm, "a text of 8 to 255 visible ASCII characters")
 ).annotate({ description: "Counts as the header Idempotency-Key, which wins." })
 
 export type Claim =

@@ -53,7 +53,7 @@ export class JobNotFailed extends conflict(
 export class EngineDrivesJobs
   extends conflict("EngineDrivesJobs", "The jobs of this deployment are run by an engine of their own.")
 {}
-export class RunnerNeedsAdmin extends forbidden("JobRunner", "Job runner requires admin access") {}
+export class RunnerNeedsAdmin extends forbidden("JobRunner", "Job runner requires admin access.") {}
 
 export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/platform/jobs/FailedJobs", {
   make: Effect.map(JobRecordRepo, (repo) => ({

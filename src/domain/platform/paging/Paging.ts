@@ -81,7 +81,7 @@ export const pageQuery = {
     Schema.String.check(
       Schema.isMaxLength(100),
       Schema.makeFilter(
-        (text) => cursorOf(text) !== undefined || "a cursor that `meta.pagination.nextCursor` gave",
+        (text) => cursorOf(text) !== undefined || "must be a cursor that meta.pagination.nextCursor gave.",
         unsaid
       )
     ).annotate({

@@ -6,7 +6,7 @@ import { LocalTimeZone } from "./Time.ts"
 export const TimeZone = Schema.String.check(
   Schema.makeFilter((name: string) =>
     /^[A-Za-z]/.test(name) && Option.isSome(DateTime.zoneMakeNamed(name)) ||
-    "must be the IANA name of a time zone, such as Europe/Zurich.", unsaid)
+    "must be the IANA name of a time zone, such as Europe/Zurich.", { ...unsaid, code: "unknown_value" })
 )
 
 /** The last day before an end. */
@@ -20,7 +20,9 @@ export const today: Effect.Effect<string> = Effect.flatMap(
 )
 
 /** Local time: `04:00` counts the hours after midnight as the evening before. */
-export const DayStart = Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/))
+export const DayStart = Schema.String.check(
+  Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/, { expected: "a time of day, such as 04:00" })
+)
 
 const day = 86_400_000
 

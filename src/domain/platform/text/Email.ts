@@ -54,7 +54,7 @@ const schemaOf = (normalized: (sent: string) => string | undefined) =>
   FreeText.check(Schema.isMaxLength(320)).annotate({ format: "idn-email", examples: ["ann@example.com"] }).pipe(
     Schema.decodeTo(
       Schema.String.check(
-        Schema.makeFilter((text: string) => normalized(text) === text || wanted, { predicate: true })
+        Schema.makeFilter((text: string) => normalized(text) === text || wanted, { code: "format" })
       ),
       {
         decode: SchemaGetter.transform((sent) => normalized(sent) ?? sent),

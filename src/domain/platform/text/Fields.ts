@@ -13,4 +13,5 @@ export const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema
 /** The sent value, or the previous one. Null is a value. */
 export const over = <A>(sent: A | undefined, before: A): A => sent === undefined ? before : sent
 
-export const issue = (path: string, message: string): Issue => ({ path, message, code: "invalid" })
+/** `message` begins with `must`, `cannot` or `is`, and gets its field as its subject. */
+export const issue = (path: string, message: string, code = "invalid"): Issue => ({ path, message, code })

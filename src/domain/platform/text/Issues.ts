@@ -1,62 +1,9 @@
-import { Effect, Schema, type SchemaAST, SchemaIssue } from "effect"
+import { Effect, Schema, type SchemaIssue } from "effect"
 import type { Issue } from "../errors/ApiErrors.ts"
+import { checkFlaw, either, type Flaw, leafFlaw, typeFlaw } from "./CheckTexts.ts"
 import { nearestWord } from "./NearestWord.ts"
 
 const maxIssues = 50
-
-/** In words of clients: schema identifiers are internal names. */
-const wanted = (ast: SchemaAST.AST): string => {
-  const { expected } = ast.annotations ?? {}
-  if (typeof expected === "string") return expected
-  switch (ast._tag) {
-    case "Objects":
-      return "an object"
-    case "Arrays":
-      return "an array"
-    case "String":
-      return "a string"
-    case "Number":
-      return "a number"
-    case "Boolean":
-      return "a boolean"
-    case "Null":
-      return "null"
-    case "Undefined":
-      return "no value"
-    case "Literal":
-      return typeof ast.literal === "bigint" ? String(ast.literal) : JSON.stringify(ast.literal)
-    case "Union":
-      return [...new Set(ast.types.map(wanted))].join(" | ")
-    case "Suspend":
-      return wanted(ast.thunk())
-    default:
-      return "a valid value"
-  }
-}
-
-const annotated = (annotations: Readonly<Record<string, unknown>> | undefined, key: string): string | undefined => {
-  const text = annotations?.[key]
-  return typeof text === "string" ? text : undefined
-}
-
-const checkText = (check: SchemaAST.Check<unknown>): string =>
-  annotated(check.annotations, "expected") ??
-    (check._tag === "FilterGroup" ? check.checks.map(checkText).join(" & ") : "a valid value")
-
-const filterText = (issue: SchemaIssue.Filter): string | undefined => {
-  const own = SchemaIssue.defaultCheckHook(issue)
-  if (own !== undefined || issue.issue._tag !== "InvalidValue") return own
-  return `Expected ${annotated(issue.issue.annotations, "expected") ?? checkText(issue.filter)}`
-}
-
-/** The text of a check that says `predicate` begins with the name of its field. */
-const sentence = (issue: SchemaIssue.Filter, path: ReadonlyArray<PropertyKey>): string | undefined =>
-  issue.filter.annotations?.["predicate"] === true
-    ? `${path.length === 0 ? "The value" : path.map(String).join(".")} ${filterText(issue) ?? "is not valid."}`
-    : filterText(issue)
-
-const typeText = ({ ast }: SchemaIssue.InvalidType | SchemaIssue.AnyOf): string =>
-  annotated(ast.annotations, "message") ?? `Expected ${wanted(ast)}`
 
 /** Fields are of a body, parameters of a query, names of a comma list in a parameter. */
 export type UnknownKind = "field" | "parameter" | "name"
@@ -69,41 +16,63 @@ export const unknownKey = (path: ReadonlyArray<string>, known: ReadonlyArray<str
   return { path: name, message: `${name} is not a known ${kind}. ${hint}`, code: "unknown_key" }
 }
 
-const collect = (
-  issue: SchemaIssue.Issue,
-  path: ReadonlyArray<PropertyKey>,
-  found: Array<Issue>,
-  instead?: string
-): void => {
-  if (found.length >= maxIssues) return
-  const add = (message: string) => void found.push({ path: path.map(String).join("."), message, code: "invalid" })
+type Path = ReadonlyArray<PropertyKey>
+
+const pathText = (path: Path): string => path.map(String).join(".")
+
+const unexpected = ({ ast }: SchemaIssue.UnexpectedKey, path: Path): Issue =>
+  unknownKey(
+    path.map(String),
+    ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : [],
+    "field"
+  )
+
+/** The issues of the member that fits best; a value that none fits has one issue. */
+const closest = (members: ReadonlyArray<ReadonlyArray<Issue>>, path: string): ReadonlyArray<Issue> => {
+  const [best = []] = members.toSorted((one, other) => one.length - other.length)
+  const wanted = members.map(([issue]) =>
+    issue?.path === path ? /^must be (.*)\.$/.exec(issue.message)?.[1] : undefined
+  )
+  if (members.length < 2 || best[0] === undefined || wanted.includes(undefined)) return best
+  return [{ ...best[0], message: `must be ${either([...new Set(wanted.flatMap((text) => text ?? []))])}.` }]
+}
+
+const collect = (issue: SchemaIssue.Issue, path: Path, instead?: Flaw): ReadonlyArray<Issue> => {
+  const at = ({ code, message }: Flaw): ReadonlyArray<Issue> => [{ path: pathText(path), message, code }]
   switch (issue._tag) {
-    case "Filter":
-      return collect(issue.issue, path, found, instead ?? sentence(issue, path))
+    case "Filter": {
+      const flaw = issue.issue._tag === "InvalidValue" ? checkFlaw(issue, issue.input ?? issue.issue.input) : undefined
+      return collect(issue.issue, path, instead ?? flaw)
+    }
     case "Encoding":
-      return collect(issue.issue, path, found, instead)
+      return collect(issue.issue, path, instead)
     case "Pointer":
-      return collect(issue.issue, [...path, ...issue.path], found, instead)
+      return collect(issue.issue, [...path, ...issue.path], instead)
     case "Composite":
-      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
+      return issue.issues.flatMap((inner) => collect(inner, path, instead))
     case "AnyOf":
-      if (issue.issues.length === 0) return add(instead ?? typeText(issue))
-      return issue.issues.forEach((inner) => collect(inner, path, found, instead))
-    case "InvalidType":
-      return add(instead ?? typeText(issue))
+      return issue.issues.length === 0
+        ? at(instead ?? typeFlaw(issue))
+        : closest(issue.issues.map((inner) => collect(inner, path, instead)), pathText(path))
+    case "UnexpectedKey":
+      return [unexpected(issue, path)]
     default:
-      return add(instead ?? SchemaIssue.defaultLeafHook(issue))
+      return at(instead ?? leafFlaw(issue))
   }
 }
 
-/** Issues field by field (contract §0.1). */
-export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> => {
-  const found: Array<Issue> = []
-  collect(issue, [], found)
-  return found
-}
+/** Issues field by field (contract §0.1); a message without its subject begins with `must`, `cannot` or `is`. */
+export const issuesOf = ({ issue }: Pick<Schema.SchemaError, "issue">): ReadonlyArray<Issue> =>
+  collect(issue, [])
+    .slice(0, 2 * maxIssues)
+    // A value of another type breaks other checks, too.
+    .filter(({ path }, index, all) => !all.slice(0, index).some((one) => one.code === "type" && one.path === path))
+    .slice(0, maxIssues)
+
+/** Options of decoders that report all issues with the values that they are about. */
+export const everyIssue = { errors: "all", reportInput: true } as const
 
 export const strictly = <T, E>(schema: Schema.Codec<T, E>) => {
-  const decode = Schema.decodeUnknownEffect(schema, { errors: "all", onExcessProperty: "error" })
+  const decode = Schema.decodeUnknownEffect(schema, { ...everyIssue, onExcessProperty: "error" })
   return (value: unknown): Effect.Effect<T, ReadonlyArray<Issue>> => Effect.mapError(decode(value), issuesOf)
 }

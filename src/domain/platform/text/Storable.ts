@@ -3,12 +3,12 @@ import { Schema } from "effect"
 /** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
-export const unstorable = "must be valid Unicode without NUL"
+export const unstorable = "must be valid Unicode without NUL."
 
 /** Annotations of a check that JSON Schema cannot say; without them the document loses what is said of its schema. */
 export const unsaid = { toJsonSchema: () => [{}, true] as const }
 
-const storable = Schema.makeFilter((text: string) => isStorable(text) || unstorable, unsaid)
+const storable = Schema.makeFilter((text: string) => isStorable(text) || unstorable, { ...unsaid, code: "format" })
 
 export const FreeText = Schema.String.check(storable)
 
@@ -30,13 +30,14 @@ export const Wording = FreeText.check(Schema.isMaxLength(maxWordingLength))
 
 export const Reference = FreeText.check(Schema.isMaxLength(maxAddressLength))
 
-export const ofForm = (form: RegExp, expected?: string) =>
+/** `expected` says the form in words: "a price, such as 12.50". */
+export const ofForm = (form: RegExp, expected: string) =>
   Schema.isPattern(form, {
-    ...(expected === undefined ? {} : { expected }),
+    expected,
     toJsonSchema: () => ({ pattern: form.source })
   })
 
-export const PictureUrl = Reference.check(ofForm(/^https?:\/\/\S+$/, "an http or https URL"))
+export const PictureUrl = Reference.check(ofForm(/^https?:\/\/\S+$/, "an address that begins with http or https"))
 
 /** A text to look up or index: never empty, never too long for an index entry. */
 export const keyText = (maximum: number) => FreeText.check(Schema.isBetweenLength(1, maximum))
@@ -78,7 +79,7 @@ export const unstorableAt = (value: unknown, levels = 2 * maxDepth): ReadonlyArr
 
 const storableJson = Schema.makeFilter(
   (value: unknown) =>
-    isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep`,
+    isStorableJson(value) || `must be JSON of valid Unicode without NUL, at most ${maxDepth} levels deep.`,
   unsaid,
   true
 )
@@ -95,14 +96,14 @@ export const upToBytes = (bytes: number) =>
   Schema.makeFilter(
     (value: unknown) =>
       new TextEncoder().encode(JSON.stringify(value)).length <= bytes || `must be at most ${bytes} bytes of JSON.`,
-    { ...unsaid, maxBytes: bytes, predicate: true }
+    { ...unsaid, maxBytes: bytes, code: "too_long" }
   )
 
 const maxKeys = 100
 
 const fewKeys = Schema.makeFilter(
   (value: object) => Object.keys(value).length <= maxKeys || `must have at most ${maxKeys} keys.`,
-  { ...unsaid, predicate: true }
+  { ...unsaid, code: "too_many" }
 )
 
 export const objectUpTo = (bytes: number) => StorableObject.check(upToBytes(bytes))

@@ -59,8 +59,8 @@ export const readTime = (text: string, timeZone: DateTime.TimeZone, of: Edge): D
 
 const sentText = (of: Edge) =>
   Schema.String.check(
-    Schema.makeFilter((text: string) => !iso.test(text) || isDay(text) || "is no day of the calendar"),
-    Schema.makeFilter((text: string) => !iso.test(text) || !isDay(text) || isTime(text) || "is no time of a day"),
+    Schema.makeFilter((text: string) => !iso.test(text) || isDay(text) || "must be a day of the calendar."),
+    Schema.makeFilter((text: string) => !iso.test(text) || !isDay(text) || isTime(text) || "must be a time of a day."),
     Schema.isPattern(iso, {
       expected: "a date or a time in ISO 8601, such as 2026-11-25 or 2026-11-25T09:30:00+01:00"
     })

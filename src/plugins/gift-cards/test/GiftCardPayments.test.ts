@@ -58,13 +58,13 @@ describe("a gift card in a checkout", () => {
     await shop.buy(1_000, [empty.code])
     for (
       const [code, why] of [
-        ["ABCD-EFGH-JKMN-7K2M", "is unknown"],
-        [disabled.code, "is disabled"],
-        [expired.code, "is expired"],
-        [empty.code, "has no balance left"],
-        [foreign.code, "is in EUR and not in USD"]
+        ["ABCD-EFGH-JKMN-7K2M", "The code is unknown."],
+        [disabled.code, "It is disabled."],
+        [expired.code, "It is expired."],
+        [empty.code, "It has no balance left."],
+        [foreign.code, "It is in EUR and not in USD."]
       ] as const
-    ) failed(await shop.buy(1_000, [code]), new RegExp(`ending in ${code.slice(-4)} ${why}`))
+    ) failed(await shop.buy(1_000, [code]), new RegExp(`ending in ${code.slice(-4)} cannot pay. ${why}`))
   })
 
   it("is spent once, unit by unit, by eight checkouts at the same time", async () => {

@@ -41,7 +41,7 @@ export const guardedTransport = Effect.fnUntraced(function*(policy: TargetPolicy
       return { status: response.statusCode ?? 0, headers: response.headers, body: bodyOf(response) }
     },
     Effect.catchTags({
-      TargetRefused: ({ message }) => Effect.fail(new OutboundRefused({ message: `The URL ${message}.` })),
+      TargetRefused: ({ message }) => Effect.fail(new OutboundRefused({ message: `The URL ${message}` })),
       Unresolved: ({ message }) => Effect.fail(new OutboundFailed({ reason: "unresolved", message })),
       NoAnswer: ({ message }) => Effect.fail(new OutboundFailed({ reason: "noAnswer", message }))
     })

@@ -106,7 +106,7 @@ export const decimal = (precision: number, scale: number) => {
 export const date = new Column(
   Schema.String.annotate({ format: "date", examples: ["2026-11-25"] })
     .check(ofForm(/^\d{4}-\d{2}-\d{2}$/, "a day, such as 2026-11-25"))
-    .check(Schema.makeFilter((day: string) => isDay(day) || "is no day of the calendar", unsaid)),
+    .check(Schema.makeFilter((day: string) => isDay(day) || "must be a day of the calendar.", unsaid)),
   plain("date")
 )
 

@@ -71,7 +71,10 @@ export const dispute = machine(disputes, {
   }
 })
 
-const Url = FreeText.check(Schema.isPattern(/^https?:\/\/\S+$/), Schema.isMaxLength(2_000))
+const Url = FreeText.check(
+  Schema.isPattern(/^https?:\/\/\S+$/, { expected: "an address that begins with http or https" }),
+  Schema.isMaxLength(2_000)
+)
 
 /** What opens a dispute. `openedBy` is not read: it is the caller. */
 export const NewDispute = Schema.Struct({

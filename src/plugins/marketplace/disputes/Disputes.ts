@@ -9,9 +9,11 @@ import { Answer, Decision, dispute, type DisputeRow, disputes, NewDispute, refun
 
 class ReadsOnly extends forbidden("ReadsOnly", "Your role for this vendor may only read.") {}
 class PartiesOnly extends forbidden("PartiesOnly", "Only the parties and operators may answer.") {}
-class TooManyAnswers
-  extends invalid("TooManyAnswers", "note", (most: number) => `A dispute takes at most ${most} answers.`)
-{}
+class TooManyAnswers extends invalid(
+  "TooManyAnswers",
+  "note",
+  (most: number) => `note cannot be added: a dispute takes at most ${most} answers.`
+) {}
 
 const maxEvidence = 100
 

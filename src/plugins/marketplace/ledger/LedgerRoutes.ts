@@ -14,7 +14,7 @@ const most = 100_000_000_000
 const NewAdjustment = Schema.Struct({
   amountCents: MinorUnits.check(
     Schema.isBetween({ minimum: -most, maximum: most }),
-    Schema.makeFilter((amount: number) => amount !== 0 || "must not be 0")
+    Schema.makeFilter((amount: number) => amount !== 0 || "must not be 0.")
   ).annotate({ description: "Signed, minor units." }),
   currency: CurrencyCode,
   reason: FreeText.check(Schema.isBetweenLength(1, 2_000))

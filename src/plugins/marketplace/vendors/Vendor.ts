@@ -120,12 +120,13 @@ export const announceApproval = (db: PluginDatabase, row: VendorRow) =>
 export const WebAddress = FreeText.check(
   Schema.isMaxLength(2048),
   Schema.makeFilter((text: string) =>
-    (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) || "must be a web address"
+    (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) ||
+    "must be an address that begins with http or https."
   )
 )
 
 const Slug = Text.check(
-  Schema.isPattern(/^[a-z0-9]+(-[a-z0-9]+)*$/, { message: "has lower case letters, digits and single hyphens" })
+  Schema.isPattern(/^[a-z0-9]+(-[a-z0-9]+)*$/, { expected: "a text of lower case letters, digits and single hyphens" })
 )
 const Reason = FreeText.check(Schema.isBetweenLength(1, 10_000))
 

@@ -66,7 +66,7 @@ describe("lots", () => {
     assert.instanceOf(refused, ValidationFailed)
     assert.deepInclude(refused.error.details.issues[0], {
       path: "lines.1.batchNumber",
-      message: "The warehouse has 1 units too few of the batch B."
+      message: "lines.1.batchNumber names a batch of which the warehouse has 1 units too few: B."
     })
     assert.deepStrictEqual((await yard.lotsIn(warehouseId)).length, 2)
   })
