@@ -239,10 +239,15 @@ withSharedApp("checkout over HTTP", (it) => {
         const entityId = yield* aProduct({ slug: "scarce", stock: 2 })
         const cart = yield* aGuestCart()
         const line = yield* addTo(cart, entityId, 3)
-        checkoutFailed(
-          yield* checkOut(cart),
-          /^Insufficient stock for Title of scarce\. Available: 2, requested: 3\.$/
-        )
+        const short = yield* checkOut(cart)
+        checkoutFailed(short, /^Insufficient stock for Title of scarce\. Available: 2, requested: 3\.$/)
+        assert.deepStrictEqual(short.at("error.details"), {
+          reason: "insufficient_stock",
+          retryable: false,
+          field: null,
+          lines: [{ entityId, variantId: null, available: 2 }],
+          decline: null
+        })
         yield* assertNothingLeft(cart.id, entityId)
         const path = `/api/carts/${cart.id}/items/${line.text("data.id")}`
         yield* api("PATCH", path, { body: { quantity: 2 }, headers: cart.headers })

@@ -14,7 +14,10 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter] } }), live)("payme
   it.effect("that is declined leaves nothing behind, and the cart can be paid in another way", () =>
     Effect.gen(function*() {
       const { entityId, ...cart } = yield* aFilledCart(2)
-      checkoutFailed(yield* checkOut(cart, { paymentMethodId: "test_decline" }), /^The payment was refused\. ./)
+      const declined = yield* checkOut(cart, { paymentMethodId: "test_decline" })
+      checkoutFailed(declined, /^The payment was refused\. ./)
+      assert.strictEqual(declined.at("error.details.reason"), "payment_declined")
+      assert.include(declined.text("error.message"), declined.text("error.details.decline"))
       yield* assertNothingLeft(cart.id, entityId)
       for (const paymentMethodId of ["test_capture_fail", "test_decline", "test_capture_fail"]) {
         checkoutFailed(yield* checkOut(cart, { paymentMethodId }))

@@ -52,7 +52,7 @@ describe("messages to clients", () => {
   it("are refused as half sentences, with patterns, words of validators or names of tables", () => {
     const half = [
       `invalid("A", "name", "must be short")`,
-      `invalid("A", "name", "short names only.")`,
+      `invalid("A", "name", "too short.")`,
       `invalid("A", "name", "No such thing.")`,
       `issue("name", "has the form ^[a-z]+$.")`,
       `conflict("A", "taken.")`,

@@ -44,7 +44,11 @@ interface Captured {
   readonly parts: ReadonlyArray<CapturedPart>
 }
 
-const limitReached = () => CheckoutFailed.of("A promotion code has reached its usage limit.")
+const limitReached = () =>
+  CheckoutFailed.of("A promotion code has reached its usage limit.", {
+    reason: "promotion_rejected",
+    field: "promotionCodes"
+  })
 
 export const usageRefusal = refusedBy({
   promotions_usage_limit: limitReached,

@@ -34,7 +34,9 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
       if (typeof found !== "string") return Effect.succeed(found)
       return unserved === "configured"
         ? Effect.succeed(byConfiguration(shipment))
-        : Effect.fail(CheckoutFailed.of(refusals[found](to)))
+        : Effect.fail(
+          CheckoutFailed.of(refusals[found](to), { reason: "shipping_unavailable", field: "shippingAddress" })
+        )
     }
 
     const ofZones = Effect.fnUntraced(function*(shipment: Shipment, to: Destination) {
@@ -55,7 +57,10 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
       )
       if (rates === undefined) {
         return adapterFallback === "refuse"
-          ? yield* CheckoutFailed.of("Shipping could not be priced. Try again later.")
+          ? yield* CheckoutFailed.of("Shipping could not be priced. Try again later.", {
+            reason: "shipping_unavailable",
+            retryable: true
+          })
           : yield* ofZones(shipment, to)
       }
       const options = rates.map((rate) => shipment.freeByPromotion ? { ...rate, amount: 0 } : rate)
@@ -96,7 +101,12 @@ export const choiceOf = (
     const { amount: total, id: rateId, name: method, taxClassId = null } = option
     return Effect.succeed({ total, method, rateId, taxClassId })
   }
-  return chosen === null ? Effect.succeed(nothingToShip) : Effect.fail(CheckoutFailed.of(refusals["no choice"](chosen)))
+  return chosen === null ?
+    Effect.succeed(nothingToShip) :
+    Effect.fail(CheckoutFailed.of(refusals["no choice"](chosen), {
+      reason: "shipping_unavailable",
+      field: "shippingRateId"
+    }))
 }
 
 const refusals = {

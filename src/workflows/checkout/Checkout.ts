@@ -58,7 +58,9 @@ const storedOrder = Effect.fnUntraced(function*(run: CheckoutRun) {
   return { order: stored.order, isReplaced, payments, priced, rejectedCodes: priced?.rejectedCodes ?? [], undoPayment }
 })
 
-const captureFailed = CheckoutFailed.of("The payment could not be captured. Try again, or pay another way.")
+const captureFailed = CheckoutFailed.of("The payment could not be captured. Try again, or pay another way.", {
+  reason: "payment_declined"
+})
 
 const isConcluded = (order: Order) =>
   Effect.map(StoreSettings, ({ capture }) =>

@@ -22,12 +22,20 @@ const maxRetries = 5
 
 const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | CartNotFound => {
   if (!cart.admitted) return new CartNotFound()
-  if (cart.lines.length === 0) return CheckoutFailed.of("The cart is empty.")
+  if (cart.lines.length === 0) return CheckoutFailed.of("The cart is empty.", { reason: "cart_empty", field: "cartId" })
   if (cart.currency !== currency) {
-    return CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
+    return CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`, {
+      reason: "currency_mismatch",
+      field: "currency"
+    })
   }
-  if (cart.status === "active" && cart.expired) return CheckoutFailed.of("The cart has expired.")
-  return CheckoutFailed.of(`The cart is not available for checkout: it is ${cart.status.replace("_", " ")}.`)
+  if (cart.status === "active" && cart.expired) {
+    return CheckoutFailed.of("The cart has expired.", { reason: "cart_closed", field: "cartId" })
+  }
+  return CheckoutFailed.of(`The cart is not available for checkout: it is ${cart.status.replace("_", " ")}.`, {
+    reason: "cart_closed",
+    field: "cartId"
+  })
 }
 
 /**
@@ -99,18 +107,35 @@ const agreed = Effect.fnUntraced(function*({ request }: CheckoutRun, cart: Claim
   return yield* PriceChanged.of(yield* (yield* TotalledCarts).of(request.cartId, asked, cards))
 })
 
-export const reservationExpired = CheckoutFailed.of("The reservation of the items has run out. Try again.")
+export const reservationExpired = CheckoutFailed.of("The reservation of the items has run out. Try again.", {
+  reason: "reservation_expired",
+  retryable: true
+})
 
-const stockError = (
-  error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }
-) =>
+interface StockRefusal {
+  readonly _tag: string
+  readonly sellableId?: string
+  readonly title?: string
+  readonly available?: number
+  readonly requested?: number
+}
+
+const stockError = (error: StockRefusal, lines: PricedCart["lines"] = []) =>
   error._tag === "StockShort"
     ? CheckoutFailed.of(
-      `Insufficient stock for ${error.title}. Available: ${error.available}, requested: ${error.requested}.`
+      `Insufficient stock for ${error.title}. Available: ${error.available}, requested: ${error.requested}.`,
+      {
+        reason: "insufficient_stock",
+        lines: lines.filter((line) => (line.variantId ?? line.entityId) === error.sellableId).map((line) => ({
+          entityId: line.entityId,
+          variantId: line.variantId ?? null,
+          available: error.available ?? null
+        }))
+      }
     )
     : error._tag === "HoldGone"
     ? reservationExpired
-    : CheckoutFailed.of("The items could not be reserved in time. Try again.")
+    : CheckoutFailed.of("The items could not be reserved in time. Try again.", { reason: "busy", retryable: true })
 
 /**
  * Reserves the stock of the counted lines of a priced cart and stores the priced cart with the reservation; one stored earlier for the same
@@ -129,7 +154,7 @@ export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: 
     warehouseId: pricedCart.warehouseId,
     ttlSeconds: (yield* StoreSettings).holdSeconds,
     pricing: yield* encodePricedCart(pricedCart)
-  }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error)))
+  }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error, pricedCart.lines)))
 })
 
 export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: CheckoutRun, cart: ClaimedCart) {

@@ -68,7 +68,7 @@ export const authorize = Effect.fn("Checkout.authorize")(function*(payments: Rea
 })
 
 export const authorizationFailed = ({ error: { message } }: AuthorizationFailed) =>
-  CheckoutFailed.of(`The payment was refused. ${message}`)
+  CheckoutFailed.of(`The payment was refused. ${message}`, { reason: "payment_declined", decline: message })
 
 /** An order is known by its last payment, which pays what the others leave. */
 export const mainIntent = (intents: ReadonlyArray<PaymentIntent>) => {
@@ -95,11 +95,18 @@ export const isCaptured = (intent: PaymentIntent, { amount }: PaymentRequest): b
 
 const captureOne = Effect.fnUntraced(function*({ adapter, request }: Asked, intentId: string) {
   const intent = yield* askProvider(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
-    Effect.mapError((error) => CheckoutFailed.of(`The payment could not be captured. ${error.message}`))
+    Effect.mapError((error) =>
+      CheckoutFailed.of(`The payment could not be captured. ${error.message}`, {
+        reason: "payment_declined",
+        decline: error.message
+      })
+    )
   )
   if (isCaptured(intent, request)) return intent.amountCaptured
   yield* Effect.logError(`payment ${intentId} was not captured in full`, intent)
-  return yield* CheckoutFailed.of("The payment could not be captured in full. Try again, or pay another way.")
+  return yield* CheckoutFailed.of("The payment could not be captured in full. Try again, or pay another way.", {
+    reason: "payment_declined"
+  })
 })
 
 /** A partial capture, or one of a voided payment, is a failure; the caller then voids all payments. */

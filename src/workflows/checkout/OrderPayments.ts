@@ -167,7 +167,10 @@ export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workfl
         )
       }
       if (outcome?._tag === "Declined") {
-        return yield* CheckoutFailed.of(`The payment was refused. ${outcome.message}`)
+        return yield* CheckoutFailed.of(`The payment was refused. ${outcome.message}`, {
+          reason: "payment_declined",
+          decline: outcome.message
+        })
       }
       return yield* after(orderId, outcome?._tag === "Busy" || outcome?._tag === "Ended")
     })

@@ -189,12 +189,32 @@ export class InvalidTransition
   static of = (message: string) => new InvalidTransition({ error: { code: "INVALID_TRANSITION", message } })
 }
 
+const RefusedLine = Schema.Struct({
+  variantId: Schema.NullOr(Schema.String),
+  entityId: Schema.String,
+  available: Schema.NullOr(Schema.Int).annotate({ description: "Units that can be bought now." })
+})
+
 const RefusalDetails = Schema.Struct({
-  reason: Schema.String.annotate({ description: "A stable word for shop fronts to translate.", examples: ["missing"] }),
+  reason: Schema.String.annotate({
+    description: "A stable word for shop fronts to translate.",
+    examples: ["insufficient_stock", "payment_declined", "missing"]
+  }),
+  retryable: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "The same request may succeed a moment later." })
+  ),
+  field: Schema.optionalKey(Schema.NullOr(Schema.String).annotate({ description: "The field of the request." })),
+  lines: Schema.optionalKey(Schema.Array(RefusedLine).annotate({ description: "The items that it is about." })),
+  decline: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({ description: "What the payment provider said." })
+  ),
   missing: Schema.optionalKey(
     Schema.Array(Schema.String).annotate({ description: "What the store must know before it sells." })
   )
 })
+
+/** What a refusal says beside its message; the rest has its default. */
+type Refusal = Partial<typeof RefusalDetails.Type>
 
 /** 422: the checkout was rolled back (spec §7, contract §3.6). */
 export class CheckoutFailed extends Schema.Error<CheckoutFailed>("CheckoutFailed")({
@@ -205,9 +225,13 @@ export class CheckoutFailed extends Schema.Error<CheckoutFailed>("CheckoutFailed
   })
 }, { httpApiStatus: 422 }) {
   readonly _tag = "CheckoutFailed"
-  static of = (message: string, details?: typeof RefusalDetails.Type) =>
+  static of = (message: string, refusal: Refusal = {}) =>
     new CheckoutFailed({
-      error: { code: "CHECKOUT_FAILED", message, ...(details === undefined ? {} : { details }) }
+      error: {
+        code: "CHECKOUT_FAILED",
+        message,
+        details: { reason: "refused", retryable: false, field: null, lines: [], decline: null, ...refusal }
+      }
     })
 }
 
