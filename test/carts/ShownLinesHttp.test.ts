@@ -114,7 +114,7 @@ withShelf()("lines that speak", (it) => {
       const more = yield* post(`orders/${manual.text("data.id")}/line-items`, line)
       assert.strictEqual(
         more.at("error.details.issues.0.message"),
-        "Insufficient stock for Linen Shirt, M / navy. Available: 0, requested: 1."
+        "quantity must be at most 0, which is left of Linen Shirt, M / navy, and is 1."
       )
     }))
 
