@@ -140,7 +140,7 @@ layer(tenderedStore, live)(
         )
         const other = yield* aPurchase({ kind: "asks" })
         const tenders = [{ method: "scripted", token: `asks_too_${other.name}`, amount: 1_000 }]
-        checkoutFailed(yield* pay(other, { tenders }), /two payments/)
+        checkoutFailed(yield* pay(other, { tenders }), /Two payments/)
         yield* assertReturned(other)
       }))
   }
