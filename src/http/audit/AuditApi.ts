@@ -41,7 +41,7 @@ export const AuditGroup = HttpApiGroup.make("audit").add(
     success: Page(AuditEntry)
   })
     .annotate(Access, anyOf("audit:read"))
-    .annotateMerge(summary("The history of one record, newest first"))
+    .annotateMerge(summary("List the history of a record, newest first"))
 )
   .annotateMerge(parseOptions)
   .middleware(Errors).middleware(AccessControl)

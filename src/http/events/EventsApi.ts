@@ -38,7 +38,7 @@ export const EventsGroup = HttpApiGroup.make("events").add(
   })
     .annotate(Access, anyOf("webhooks:manage"))
     .annotateMerge(summary(
-      "Events after a sequence, oldest first",
+      "List events after a sequence, oldest first",
       "With `Accept: text/event-stream` the answer is a stream of server-sent events that goes on with " +
         "every new one; `Last-Event-ID` says where to start, before `after`. 503 when there are too many streams."
     ))

@@ -51,7 +51,7 @@ export const HealthGroup = HttpApiGroup.make("health").add(
     .annotateMerge(summary("The same as /api/ready")),
   HttpApiEndpoint.get("health", "/api/health", { success: Healthy, error: Unhealthy })
     .annotate(Access, open)
-    .annotateMerge(summary("Health of the service and its database")),
+    .annotateMerge(summary("Read the health of the service and its database")),
   HttpApiEndpoint.get("ready", "/api/ready", { success: Ready, error: Unready })
     .annotate(Access, open)
     .annotateMerge(
@@ -75,6 +75,6 @@ export const MetricsGroup = HttpApiGroup.make("metrics").add(
     .annotate(Access, anyOf("metrics:read"))
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
-    .annotateMerge(summary("Metrics of this process, in the text format of Prometheus"))
+    .annotateMerge(summary("Read the metrics of this process, in the text format of Prometheus"))
 )
   .middleware(Errors).middleware(AccessControl)

@@ -93,25 +93,25 @@ export const ImportsGroup = guarded(
   })
     .annotateMerge(summary("List imports, newest first")),
   HttpApiEndpoint.get("get", "/api/imports/:id", { params, success: Data(Import) })
-    .annotateMerge(summary("An import and how far it is")),
+    .annotateMerge(summary("Read an import and its progress")),
   HttpApiEndpoint.get("refusals", "/api/imports/:id/refusals", { params, query: pageQuery, success: Page(RefusedRow) })
-    .annotateMerge(summary("Records that were refused, and why")),
+    .annotateMerge(summary("List refused records with reasons")),
   HttpApiEndpoint.get("report", "/api/imports/:id/refusals.csv", {
     params,
     success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" })
   })
-    .annotateMerge(summary("The same as a file")),
+    .annotateMerge(summary("Download refused records as a file")),
   HttpApiEndpoint.get("warnings", "/api/imports/:id/warnings", { params, query: pageQuery, success: Page(WarnedRow) })
     .annotateMerge(
       summary(
-        "Records with warnings",
+        "List records with warnings",
         "They stopped nothing, for example stock of goods that are not counted, which was passed over."
       )
     ),
   HttpApiEndpoint.get("changes", "/api/imports/:id/changes", { params, query: pageQuery, success: Page(ChangedRow) })
     .annotateMerge(
       summary(
-        "Records that a dry run would create or change",
+        "List records that a dry run would create or change",
         "With their lines and what would change; none of other imports."
       )
     ),

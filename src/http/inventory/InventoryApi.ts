@@ -37,7 +37,7 @@ export const InventoryGroup = guarded(
   })
     .annotate(Access, anyOf("inventory:read"))
     .annotateMerge(summary(
-      "Units that can be sold, by entity",
+      "List units that can be sold, by entity",
       "Summed over all variants and all active warehouses; 0 for an unknown entity, null for one that is not counted. " +
         "At most 100 ids, comma-separated."
     )),

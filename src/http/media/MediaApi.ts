@@ -56,7 +56,7 @@ export const MediaGroup = guarded(
     ),
   HttpApiEndpoint.get("record", "/api/media/:id/record", { params: id, success: Data(MediaRecord) })
     .annotate(Access, anyOf("media:read"))
-    .annotateMerge(summary("The record of a medium, with its attachments")),
+    .annotateMerge(summary("Read the record of a medium, with its attachments")),
   HttpApiEndpoint.patch("update", "/api/media/:id", { params: id, payload: MediaChange, success: Data(MediaAsset) })
     .annotate(Access, anyOf("media:write"))
     .annotateMerge(summary("Change the description of a medium")),
@@ -101,7 +101,7 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
     .annotate(RouteRate, "none")
     .annotateMerge(
       summary(
-        "The file of a medium",
+        "Download the file of a medium",
         "For everybody if it is public or something published shows it, else by a signed address. Answers ranges and " +
           "conditional requests. 404 if the caller may not see it, 403 for an expired address."
       )

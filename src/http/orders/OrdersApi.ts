@@ -175,14 +175,14 @@ export const InvoicesGroup = guarded(
     .annotate(OpensWithCartSecret, true)
     .annotateMerge(
       summary(
-        "The invoice of an order as PDF",
+        "Download the invoice of an order as PDF",
         "Issued when it is first asked for; 409 before the order is confirmed or paid."
       )
     ),
   HttpApiEndpoint.get("html", `${order}/invoice.html`, { params: paramsOf(order), success: Html })
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(summary("The invoice of an order as a page to print")),
+    .annotateMerge(summary("Read the invoice of an order as a page to print")),
   HttpApiEndpoint.get("receipt", `${order}/receipt.html`, { params: paramsOf(order), success: Html })
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)

@@ -49,7 +49,10 @@ export const RefundsGroup = guarded(
   HttpApiEndpoint.get("cap", "/api/orders/refunds/cap", { query: { orderId: OrderId }, success: Data(RefundCap) })
     .annotate(Access, anyOf("orders:read"))
     .annotateMerge(
-      summary("What can still be given back of an order", "In all, of the shipping and of each line, in minor units.")
+      summary(
+        "Read what can still be refunded of an order",
+        "In all, of the shipping and of each line, in minor units."
+      )
     ),
   HttpApiEndpoint.post("refundAmount", "/api/orders/:id/refund", {
     params: { id: OrderId },

@@ -68,12 +68,12 @@ const permission = "marketplace:admin"
 /** What vendors are owed (contract, plugins §1.6). */
 export const ledgerRoutes = [
   g.get("/vendors/:id/balance", {
-    summary: "Balance of a vendor",
+    summary: "Read the balance of a vendor",
     description: "What the vendor is owed, by currency, and the newest 50 entries of its ledger.",
     permission,
     success: Balance
   }).handle(({ params }) => balanceOf(params.id)),
-  g.get("/vendor/me/balance", { summary: "Own balance", ...portal, success: Balance })
+  g.get("/vendor/me/balance", { summary: "Read the own balance", ...portal, success: Balance })
     .handle(({ actor }) => balanceOf(ownVendor(actor))),
   g.post("/vendors/:id/adjustments", {
     summary: "Add to what a vendor is owed, or take off it",
