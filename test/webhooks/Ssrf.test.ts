@@ -167,7 +167,7 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(reason("http://example.com/"), "must begin with https://.")
       assert.strictEqual(reason("https://example.com/"), "port 443")
       assert.strictEqual(reason("https://example.com:8443/"), "port 8443")
-      assert.strictEqual(reason("https://example.com:22/"), "must not use port 22")
+      assert.strictEqual(reason("https://example.com:22/"), "must not use port 22.")
       for (const user of ["user", "user:password", ":password", "example.com"]) {
         assert.strictEqual(reason(`https://${user}@example.com/`), "must not hold a user name or a password.")
       }
