@@ -142,7 +142,10 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
           and status = 'pending' and attempts = 1 order by error`
         )
         const waiting = yield* eventually("two to wait", Effect.map(waits, (rows) => rows.length === 2 && rows))
-        assert.match(JSON.stringify(waiting), /busy.png of 'hat' was not fetched\. Its host answered with 503.*torn.png of 'hat' was not fetched\. Its host broke off/)
+        assert.match(
+          JSON.stringify(waiting),
+          /busy.png of 'hat' was not fetched\. Its host answered with 503.*torn.png of 'hat' was not fetched\. Its host broke off/
+        )
         const shown = yield* eventually("the third", Effect.map(shownBy("hat"), (media) => media.length > 0 && media))
         assert.deepStrictEqual(shown, [["gallery", 2, null]])
         for (const name of ["busy.png", "torn.png"]) host.put(`/${name}`, { bytes: yield* aPicture("png", 40, 30, 7) })

@@ -32,7 +32,9 @@ const fields = {
   id: CartId,
   organizationId: OrganizationId,
   customerId: Schema.NullOr(CustomerId),
-  status: CartStatus.pipe(about("`checking_out` while a checkout has it, `checked_out` once it is an order.")),
+  status: CartStatus.pipe(
+    about("It is `checking_out` while a checkout has it, and `checked_out` once it is an order.")
+  ),
   currency: Currency,
   email: Schema.NullOr(Schema.String).pipe(about("Address of the buyer.")),
   metadata: Metadata,

@@ -5,7 +5,7 @@ import { invalid, type PluginConfig } from "stoa/plugin"
 export class NoStoreDomain extends invalid(
   "StoreDomain",
   "storeDomain",
-  (what: string) => `storeDomain ${what}.`
+  (what: string) => what
 ) {}
 
 const refused = (what: string) => Result.fail(new NoStoreDomain(what))
@@ -19,13 +19,13 @@ export const canonicalDomain = (
   environment: PluginConfig["environment"]
 ): Result.Result<string, NoStoreDomain> => {
   const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(text.trim()) ? text.trim() : `https://${text.trim()}`
-  if (!URL.canParse(whole)) return refused("must be the address of a store, such as https://shop.example")
+  if (!URL.canParse(whole)) return refused("must be the address of a store, such as https://shop.example.")
   const url = new URL(whole)
   if (url.protocol !== "https:" && (url.protocol !== "http:" || environment === "production")) {
-    return refused("must begin with https://")
+    return refused("must begin with https://.")
   }
-  if (url.username !== "" || url.password !== "") return refused("must not hold a user name or a password")
-  if (url.pathname !== "/" || url.search !== "" || url.hash !== "") return refused("must end after host and port")
+  if (url.username !== "" || url.password !== "") return refused("must not hold a user name or a password.")
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "") return refused("must end after host and port.")
   url.hostname = url.hostname.replace(/\.+$/, "")
-  return url.hostname === "" ? refused("must name a host") : Result.succeed(url.origin)
+  return url.hostname === "" ? refused("must name a host.") : Result.succeed(url.origin)
 }

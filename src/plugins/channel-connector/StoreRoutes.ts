@@ -29,7 +29,7 @@ const Secret = Schema.String.annotate({ format: "password" }).check(Schema.isBet
 /** Credentials as each adapter wants them; the adapter checks their form. */
 const SentCredentials = Schema.Record(Text, Schema.Unknown).check(
   Schema.isMaxProperties(20),
-  Schema.makeFilter((sent: object) => JSON.stringify(sent).length <= 8_000 || "must have at most 8,000 characters")
+  Schema.makeFilter((sent: object) => JSON.stringify(sent).length <= 8_000 || "must have at most 8,000 characters.")
 )
 
 const NewStore = Schema.Struct({

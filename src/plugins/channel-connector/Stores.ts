@@ -30,7 +30,7 @@ const readCredentials = (adapter: ChannelAdapter, sent: unknown) => {
 export const domainFor = (adapter: ChannelAdapter, text: string, { environment }: PluginConfig) =>
   Effect.fromResult(Result.flatMap(canonicalDomain(text, environment), (domain) =>
     adapter.admits?.(domain) === false
-      ? Result.fail(new NoStoreDomain(`is no address of ${adapter.id}`))
+      ? Result.fail(new NoStoreDomain(`must be an address of ${adapter.id}.`))
       : Result.succeed(domain)))
 
 const secretsOf = ({ expiresAt, text }: { readonly expiresAt: Date | null; readonly text: string }) => ({

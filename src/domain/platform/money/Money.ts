@@ -24,22 +24,23 @@ const exponents: ReadonlyMap<string, Exponent> = new Map([
  * Three letters: any case in requests, else upper case (contract 0.2). Refuses codes that are no current ISO 4217
  * currency with 0, 2 or 3 decimals.
  */
-export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/, "the code of a currency, such as EUR")).annotate({
-  description: "A currency of ISO 4217.",
-  examples: ["EUR"]
-}).pipe(
-  Schema.decodeTo(
-    Schema.String.check(
-      Schema.makeFilter(
-        (code: string) => exponents.has(code) || "must be the code of a current currency, such as EUR.",
-        {
-          code: "unknown_value"
-        }
-      )
-    ).pipe(Schema.brand("CurrencyCode")),
-    SchemaTransformation.toUpperCase()
+export const CurrencyCode = Schema.String.check(ofForm(/^[A-Za-z]{3}$/, "the code of a currency, such as EUR"))
+  .annotate({
+    description: "A currency of ISO 4217.",
+    examples: ["EUR"]
+  }).pipe(
+    Schema.decodeTo(
+      Schema.String.check(
+        Schema.makeFilter(
+          (code: string) => exponents.has(code) || "must be the code of a current currency, such as EUR.",
+          {
+            code: "unknown_value"
+          }
+        )
+      ).pipe(Schema.brand("CurrencyCode")),
+      SchemaTransformation.toUpperCase()
+    )
   )
-)
 /** The same as it is shown. */
 export const Currency = Schema.String.annotate({ description: "A currency of ISO 4217.", examples: ["EUR"] })
 export type CurrencyCode = typeof CurrencyCode.Type

@@ -36,7 +36,7 @@ const Evidence = Schema.Struct({
 /** A quarrel between a buyer and a vendor about a sub-order (contract, plugins §1.2). */
 export const disputes = table("marketplace_disputes", {
   subOrderId: uuid.references(subOrders, "restrict"),
-  openedBy: text.about("`customer`, `vendor` or the user who opened it."),
+  openedBy: text.about("The user who opened it, or `customer` or `vendor`."),
   reason: oneOf(["item_not_received", "item_not_as_described", "defective", "wrong_item", "other"]),
   description: longText.nullable.about("Words of the party that opened it."),
   status: oneOf(["vendor_response_pending", "platform_review", "escalated", "resolved"])

@@ -54,7 +54,7 @@ export const vendors = table("marketplace_vendors", {
   tier: oneOf(tiers).default("standard").about("Level of the vendor, on which commissions can depend."),
   /** 0 to 100; `marketplace/score-vendors` computes it. */
   performanceScore: integerBetween(0, 100).default(100).about(
-    "0 to 100, from its shipments, cancellations and disputes."
+    "From 0 to 100, by its shipments, cancellations and disputes."
   ),
   commissionRateBps: integerBetween(0, 10_000).default(1000).about(
     "Share of the marketplace where no rule fits, in hundredths of a per cent."

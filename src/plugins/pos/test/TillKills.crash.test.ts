@@ -146,15 +146,13 @@ it.live(
           yield* place.replace
         }
       }).pipe(Effect.provide(talkingTo(place.service(), url)))
-      const signatures = onDatabase(url, (sql) =>
-        sql<{ signature: string }>`select signature from pos_fiscal_records where state = 'signed'`)
+      const signatures = onDatabase(url, (sql) => sql`select signature from pos_fiscal_records where state = 'signed'`)
       yield* eventually(
         "both signatures",
-        Effect.map(signatures, (rows) =>
-          rows.length === 2)
+        Effect.map(signatures, (rows) => rows.length === 2)
       )
       const made = readdirSync(directory).map((file) => readFileSync(join(directory, file), "utf8"))
-      assert.sameMembers((yield* signatures).map(({ signature }) => signature), made)
+      assert.sameMembers<unknown>((yield* signatures).map(({ signature }) => signature), made)
     }),
   300_000
 )
