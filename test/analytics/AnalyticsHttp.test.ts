@@ -338,7 +338,7 @@ withSharedApp("analytics", (it) => {
       yield* anOrder({ organizationId: as.organizationId, lines: [{ unitPrice: most }], intentId: null })
       const answer = yield* ask({ measures: ["Orders.revenue"] }, as)
       refused(answer, 422, "VALIDATION_FAILED")
-      assert.match(answer.text("error.message"), /Orders\.revenue exceeds 2\^53 - 1/)
+      assert.match(answer.text("error.message"), /too large for a number: Orders\.revenue/)
     }))
 
   it.effect("lists the models of the core with their members", () =>

@@ -93,7 +93,7 @@ describe("a range between two texts", () => {
     for (const text of ["2026-02-30", "2026-13-01", "2026-1-1", "20260101", "2026-01-01T25:00:00Z", "soon", ""]) {
       assert.match(String(between("2026-01-01", text)), /two dates or times/, text)
     }
-    const order = "the second date or time must be after the first one"
+    const order = "must have a second date or time that is after the first one."
     assert.strictEqual(between("2026-12-01", "2026-11-01"), order)
     assert.strictEqual(between("2026-12-01T10:00", "2026-12-01T10:00"), order)
     assert.strictEqual(between("2026-12-01T10:00", "2026-12-01T09:59", true), order)

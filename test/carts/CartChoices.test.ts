@@ -22,7 +22,7 @@ layer(testAppLayer(settings), live)("a store that must know its buyers", (it) =>
       assert.deepStrictEqual(at("data.totals.missing"), missing)
       const refused = yield* checkOut(cart, { metadata: { billingAddress: vienna } })
       assert.strictEqual(refused.status, 422)
-      assert.deepStrictEqual(refused.at("error.details"), { reason: "missing", missing })
+      assert.deepInclude(refused.at("error.details"), { reason: "missing", missing })
       const known = { email: "ada@example.com", shippingAddress: vienna, billingAddress: vienna, note: "Ring twice" }
       const changed = yield* api("PATCH", path, { headers: cart.headers, body: known })
       assert.deepStrictEqual(changed.at("data.totals.missing"), [])

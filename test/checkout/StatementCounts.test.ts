@@ -26,7 +26,7 @@ const beside =
 
 /** Jobs that look every half minute for refunds, captures, payments and carts that wait too long, and for totals of lists. */
 const scheduled =
-  /^update refunds set attempts|set (payment|capture)_due_at = case|^with abandoned as|^select c\.id, .* not exists \(select 1 from checkout_runs|delete from list_(changes|totals)/
+  /^update refunds set attempts|set (payment|capture)_due_at = case|^update collected_payments set status = 'returning'|^with abandoned as|^select c\.id, .* not exists \(select 1 from checkout_runs|delete from list_(changes|totals)/
 
 /** The relay of the change log, which emits a change after it was made, asks first and works in a transaction then. */
 const ofRelay = /from outbox_events where position is null|outbox_cursors/

@@ -172,7 +172,11 @@ withSharedApp("fulfillments by hand", (it) => {
       const answer = yield* send(order, [2, 1])
       refused(answer, 422, "VALIDATION_FAILED")
       assert.deepStrictEqual(answer.at("error.details.issues"), [
-        { path: "lineItems.0.quantity", message: "only 1 remaining", code: "over_quantity" }
+        {
+          path: "lineItems.0.quantity",
+          message: "lineItems.0.quantity must be at most 1, the units that are left.",
+          code: "over_quantity"
+        }
       ])
       assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial", "unfulfilled"])
       assert.deepStrictEqual(yield* shelves(order), [[18, 1], [20, 1]])

@@ -107,14 +107,14 @@ describe("after-hooks", () => {
       const errors = yield* after({ id: 1 }).pipe(withHooks([
         { key: "acme.afterRoast", after: sendMail },
         { key: "acme.afterRoast", after: () => Effect.die(new Error("password=1")) },
-        { key: "acme.afterRoast", after: () => Effect.fail(ValidationFailed.of("beans", "are gone")) },
+        { key: "acme.afterRoast", after: () => Effect.fail(ValidationFailed.of("beans", "must be fresh.")) },
         { key: "acme.afterRoast", after: ({ result }) => Effect.sync(() => void (last = result)) }
       ]))
 
       assert.deepStrictEqual(errors, [
         { hookName: "sendMail", message: "mail is down" },
         { hookName: "(anonymous afterHook)", message: "The hook failed." },
-        { hookName: "(anonymous afterHook)", message: "beans: are gone" }
+        { hookName: "(anonymous afterHook)", message: "beans must be fresh." }
       ])
       assert.deepStrictEqual(last, { id: 1 })
     }))

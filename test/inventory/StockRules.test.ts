@@ -49,7 +49,7 @@ describe("stock adjustments", () => {
     assert.strictEqual(after(level(10), { type: "adjustment", quantity: 0 }), "invalid")
     assert.strictEqual(after(level(10), { type: "set", quantity: -1 }), "invalid")
     assert.strictEqual(after(level(10), { mode: "add", amount: -1 }), "invalid")
-    assert.strictEqual(after(level(10), { type: "restock", quantity: maxUnits }), "invalid")
+    assert.strictEqual(after(level(10), { type: "restock", quantity: maxUnits }), "too_large")
   })
 
   it("stock adjustments refuse to go below zero or below what is reserved", () => {

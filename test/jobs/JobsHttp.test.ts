@@ -301,7 +301,7 @@ app(true)("the run route in production", (it) => {
         refused(yield* api(method, "/api/jobs/run"), 401, "UNAUTHORIZED", method)
         const weak = yield* withKey(method, "a-key-for-metrics-alone")
         refused(weak, 403, "FORBIDDEN", method)
-        assert.strictEqual(weak.text("error.message"), "Job runner requires admin access")
+        assert.strictEqual(weak.text("error.message"), "Job runner requires admin access.")
         const answer = yield* withKey(method, "dev-admin-key")
         assert.deepStrictEqual([answer.status, answer.at("data.processed")], [200, 0], method)
       }

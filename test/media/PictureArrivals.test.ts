@@ -39,7 +39,7 @@ for (const behaviour of ["hang", "begun"] as const) {
         assert.isUndefined(arriving.pollUnsafe())
         yield* TestClock.adjust("1 millis")
         const { _tag, message } = yield* Fiber.join(arriving)
-        assert.deepStrictEqual([_tag, message], ["PictureDelayed", "did not come within 60 seconds"])
+        assert.deepStrictEqual([_tag, message], ["PictureDelayed", "It did not come within 60 seconds."])
         yield* until("the connection to be closed", () => host.open() === 0)
         assert.deepStrictEqual(yield* Effect.promise(() => readdir(folder)), [])
       }).pipe(Effect.provide(world))

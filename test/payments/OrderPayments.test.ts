@@ -170,7 +170,7 @@ layer(store, live)("the payment of an order", (it) => {
       const order = yield* anOpenOrder
       const answer = yield* pay(order, `broke_${order.token}`)
       refused(answer, 422, "CHECKOUT_FAILED")
-      assert.include(answer.text("error.message"), "the order is cancelled")
+      assert.include(answer.text("error.message"), "the order was cancelled")
       assert.strictEqual((yield* read(order)).at("data.status"), "cancelled")
       assert.deepStrictEqual(yield* stockOf(order.entityId), { onHand: 5, reserved: 0 })
       assert.deepStrictEqual(ledgerOf(`broke_${order.token}`), nothing)

@@ -114,7 +114,7 @@ describe("a refund that is asked for", () => {
       { shipping: 501 },
       { ...units("b", 1), amount: 1_001 },
       { amount: 3_501 }
-    ].map((request) => refusedAt(order, request)?.message.split(":")[0])
+    ].map((request) => refusedAt(order, request)?.message.split(" ")[0])
     assert.deepStrictEqual(paths, [
       "lines.0.lineItemId",
       "lines.0.quantity",

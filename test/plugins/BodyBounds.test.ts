@@ -16,6 +16,7 @@ import {
   timestamp,
   Uuid
 } from "stoa/plugin"
+import { wholeIssue } from "../../src/domain/platform/errors/ApiErrors.ts"
 import { issuesOf } from "../../src/domain/platform/text/Issues.ts"
 import { boundFlaws, shopperScopes } from "../../src/plugins/kit/install/BodyBounds.ts"
 import type { AnySchema } from "../../src/plugins/kit/routes/RouteShape.ts"
@@ -96,7 +97,7 @@ describe("the body of a route without a permission", () => {
     const decode = Schema.decodeUnknownResult(inputOf(rows))
     const refusal = (body: object) => {
       const read = decode(body)
-      return read._tag === "Success" ? "none" : issuesOf(read.failure).map(({ message }) => message).join()
+      return read._tag === "Success" ? "none" : issuesOf(read.failure).map((one) => wholeIssue(one).message).join()
     }
     assert.strictEqual(refusal({ small: { a: "12345678901" }, pairs: ["123456789"] }), "none")
     assert.strictEqual(refusal({ small: { a: "12345678901234" } }), "small must be at most 20 bytes of JSON.")

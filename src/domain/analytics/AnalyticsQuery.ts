@@ -32,7 +32,7 @@ const strict = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
     Schema.makeFilter((sent: object) =>
       Object.keys(sent).filter((key) => !Object.hasOwn(fields, key)).slice(0, maxUnknown).map((key) => ({
         path: [key],
-        issue: `unknown property. Available: ${Object.keys(fields).join(", ")}`
+        issue: `is not known. Known are ${Object.keys(fields).join(", ")}.`
       }))
     )
   )
@@ -153,17 +153,17 @@ export const modelAsked = (
 ): AnalyticsModel | undefined => {
   const available = () => listed(visible.flatMap((model) => membersOf(model, model.measures)))
   if (measures.length === 0) {
-    refuse("measures", `at least one measure is required. Available: ${available()}`)
+    refuse("measures", `must name at least one of ${available()}.`, "required")
     return undefined
   }
   const found = measures.map((measure) => visible.find(({ name }) => measure.startsWith(`${name}.`)))
   for (const [n, model] of found.entries()) {
-    if (model === undefined) refuse(`measures.${n}`, `unknown measure "${measures[n]}". Available: ${available()}`)
+    if (model === undefined) refuse(`measures.${n}`, `must be one of ${available()}.`, "unknown_value")
   }
   const [first] = found
   const other = found.findIndex((model) => model !== undefined && model !== first)
   if (first !== undefined && other > 0) {
-    refuse(`measures.${other}`, `a query asks one model: "${measures[other]}" is not of ${first.name}`)
+    refuse(`measures.${other}`, `must be of ${first.name}, because a query asks one model.`)
   }
   return first
 }

@@ -72,10 +72,8 @@ const operatorOf = ({ operator, path, type }: SentTest, { refuse }: Refusals): s
   const name = typeof operator === "string" && Object.hasOwn(operators, operator) ? operator : undefined
   if (name !== undefined && operators[name]?.includes(type)) return name
   const fitting = listed(Object.keys(operators).filter((one) => operators[one]?.includes(type)))
-  const wrong = name === undefined
-    ? `unknown operator ${JSON.stringify(operator) ?? "(none)"}`
-    : `${name} does not apply to a member of type ${type}`
-  refuse(`${path}.operator`, `${wrong}. Available: ${fitting}`)
+  const why = name === undefined ? "" : `: ${name} does not apply to a member of type ${type}`
+  refuse(`${path}.operator`, `must be one of ${fitting}${why}.`, "unknown_value")
   return undefined
 }
 
@@ -85,17 +83,17 @@ const valuesOf = (
   counted: Counted
 ): ReadonlyArray<FilterValue> | undefined => {
   if (!Array.isArray(values) || values.length === 0) {
-    refuse(`${path}.values`, "a list of at least one value is required")
+    refuse(`${path}.values`, "must be a list of at least one value.", "required")
     return undefined
   }
   counted.values += values.length
   if (counted.values > filterLimits.values) {
-    refuse(`${path}.values`, `filters may have ${filterLimits.values} values at most`, "too_many")
+    refuse(`${path}.values`, `must leave at most ${filterLimits.values} values in all filters.`, "too_many")
     return undefined
   }
   const read = values.map((value) => valueOf(value, type, zone))
   const wrong = read.indexOf(undefined)
-  if (wrong >= 0) refuse(`${path}.values.${wrong}`, `expected ${expected[type]}`)
+  if (wrong >= 0) refuse(`${path}.values.${wrong}`, `must be ${expected[type]}.`, "type")
   return wrong >= 0 ? undefined : read.filter((value) => value !== undefined)
 }
 
@@ -112,14 +110,14 @@ const without = (operator: string, { path, values }: SentTest, { refuse }: Refus
   if (values === undefined || (Array.isArray(values) && values.length === 0)) {
     return { _tag: "IsSet", negated: operator === "notSet" }
   }
-  refuse(`${path}.values`, `${operator} takes no values`)
+  refuse(`${path}.values`, `must be absent: ${operator} takes no values.`)
   return undefined
 }
 
 const rangeOf = ({ path, values, zone }: SentTest, { refuse }: Refusals): TimeRange | undefined => {
   const [from, to, ...others] = Array.isArray(values) ? values.map(String) : []
   const range = from === undefined || to === undefined || others.length > 0
-    ? "exactly two values are required"
+    ? "must be exactly two dates."
     : rangeBetween(from, to, zone, true)
   if (typeof range !== "string") return range
   refuse(`${path}.values`, range)
@@ -141,7 +139,7 @@ const testOf = (sent: SentTest, refusals: Refusals, counted: Counted): Test | un
   if (by === undefined) return { _tag: "IsOneOf", values, negated: operator === "notEquals" || operator === "notIn" }
   const [value, ...others] = values
   if (value !== undefined && others.length === 0) return { _tag: "Compares", by, value }
-  refusals.refuse(`${sent.path}.values`, "exactly one value is required")
+  refusals.refuse(`${sent.path}.values`, "must be exactly one value.")
   return undefined
 }
 
@@ -169,7 +167,7 @@ const subjectOf = (path: string, member: unknown, { members, refuse }: Reading):
   const measure = members.measures.get(name)
   if (measure !== undefined) return { _tag: "Measure", member: name, measure }
   const available = listed([...members.dimensions.keys(), ...members.measures.keys()])
-  refuse(`${path}.member`, `unknown member ${JSON.stringify(member) ?? "(none)"}. Available: ${available}`)
+  refuse(`${path}.member`, `must be one of ${available}.`, "unknown_value")
   return undefined
 }
 
@@ -181,11 +179,11 @@ const groupOf = (
   depth: number
 ): Condition | undefined => {
   if (!Array.isArray(sent) || sent.length === 0) {
-    reading.refuse(path, "a group needs a list of at least one filter")
+    reading.refuse(path, "must be a list of at least one filter.", "required")
     return undefined
   }
   if (depth >= filterLimits.depth) {
-    reading.refuse(path, `groups may be ${filterLimits.depth} deep at most`, "too_deep")
+    reading.refuse(path, `must be at most ${filterLimits.depth} groups deep.`, "too_deep")
     return undefined
   }
   const read = sent.map((one, n) => filterOf(`${path}.${n}`, one, reading, depth + 1))
@@ -197,7 +195,7 @@ const filterOf = (path: string, sent: unknown, reading: Reading, depth: number):
   counted.filters++
   if (counted.filters > filterLimits.filters) {
     if (counted.filters === filterLimits.filters + 1) {
-      refuse(path, `there may be ${filterLimits.filters} filters at most`, "too_many")
+      refuse(path, `must be one of at most ${filterLimits.filters} filters.`, "too_many")
     }
     return undefined
   }
@@ -209,7 +207,7 @@ const filterOf = (path: string, sent: unknown, reading: Reading, depth: number):
     return groupOf(`${path}.or`, "Or", sent["or"], reading, depth)
   }
   if (!isObject(sent) || !keys.every((key) => ["member", "operator", "values"].includes(key))) {
-    refuse(path, "expected { member, operator, values }, { and: [...] } or { or: [...] }")
+    refuse(path, "must be { member, operator, values }, { and: [...] } or { or: [...] }.", "type")
     return undefined
   }
   const subject = subjectOf(path, sent["member"], reading)
@@ -248,7 +246,7 @@ export const filtersOf = (
     for (const part of read === undefined ? [] : parts(read)) {
       if (isAbout("Dimension", part)) ofRows.push(part)
       else if (isAbout("Measure", part)) ofGroups.push(part)
-      else refuse(`filters.${n}`, "a group of `or` is about dimensions or about measures, not about both")
+      else refuse(`filters.${n}`, "must be about dimensions or about measures, not about both.")
     }
   }
   return { ofRows, ofGroups }

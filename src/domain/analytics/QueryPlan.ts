@@ -43,7 +43,7 @@ const membersOf = <A>(
   [...new Set(sent)].flatMap((name) => {
     const member = known.get(name)
     if (member !== undefined) return [[name, member] as const]
-    refuse(`${kind}s.${sent.indexOf(name)}`, `unknown ${kind} "${name}". Available: ${listed(known.keys())}`)
+    refuse(`${kind}s.${sent.indexOf(name)}`, `must be a ${kind} of ${listed(known.keys())}.`, "unknown_value")
     return []
   })
 
@@ -61,12 +61,12 @@ const rangeOf = (
 ): TimeRange | undefined => {
   if (typeof sent === "string") {
     const range = presetRange(sent, now, zone)
-    if (range === undefined) refuse(path, `unknown range "${sent}". Available: ${presetForms}, or two dates`)
+    if (range === undefined) refuse(path, `must be two dates or one of ${presetForms}.`, "unknown_value")
     return range
   }
   const [from, to, ...others] = sent
   if (from === undefined || to === undefined || others.length > 0) {
-    refuse(path, "expected two dates or times in ISO 8601, or one preset as a text")
+    refuse(path, "must be two dates or times in ISO 8601, or one preset.")
     return undefined
   }
   const range = rangeBetween(from, to, zone, false)
@@ -93,11 +93,11 @@ const timeOf = (
   const dimension = members.dimensions.get(member)
   if (dimension?.type !== "time") {
     const times = [...members.dimensions].filter(([, { type }]) => type === "time").map(([name]) => name)
-    refuse(`${path}.dimension`, `unknown time dimension "${member}". Available: ${listed(times)}`)
+    refuse(`${path}.dimension`, `must be a dimension of time: ${listed(times)}.`, "unknown_value")
     return { groups: [], ofRows: [] }
   }
   if (granularity !== undefined && !isGranularity(granularity)) {
-    refuse(`${path}.granularity`, `unknown granularity "${granularity}". Available: ${listed(granularities)}`)
+    refuse(`${path}.granularity`, `must be one of ${listed(granularities)}.`, "unknown_value")
   }
   const range = dateRange === undefined ? undefined : rangeOf(`${path}.dateRange`, dateRange, at, refusals)
   const subject = { _tag: "Dimension", member, ...dimension } as const
@@ -109,7 +109,7 @@ const timeOf = (
 
 const namedOnce = (groups: ReadonlyArray<Group>, { refuse }: Refusals): ReadonlyArray<Group> => {
   const twice = groups.find(({ member }, n) => groups.findIndex((one) => one.member === member) !== n)
-  if (twice !== undefined) refuse("timeDimensions", `"${twice.member}" is grouped by twice`)
+  if (twice !== undefined) refuse("timeDimensions", `must not name "${twice.member}" twice.`, "duplicate")
   return groups
 }
 
@@ -120,9 +120,9 @@ const orderOf = (
 ): QueryPlan["order"] =>
   Object.entries(sent).flatMap(([member, direction]) => {
     if (!selected.includes(member)) {
-      refuse(`order.${member}`, `is not in the result. Available: ${listed(selected)}`)
+      refuse(`order.${member}`, `must be in the result, which has ${listed(selected)}.`)
     } else if (direction !== "asc" && direction !== "desc") {
-      refuse(`order.${member}`, `unknown direction "${direction}". Available: asc, desc`)
+      refuse(`order.${member}`, "must be asc or desc.", "unknown_value")
     } else return [[member, direction] as const]
     return []
   })

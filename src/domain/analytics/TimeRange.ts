@@ -88,10 +88,10 @@ export const rangeBetween = (
   withEnd: boolean
 ): TimeRange | string => {
   const range = { from: readTime(from, zone, "beginning"), until: readTime(to, zone, "end") }
-  if (range.from === undefined || range.until === undefined) return "expected two dates or times in ISO 8601"
+  if (range.from === undefined || range.until === undefined) return "must be two dates or times in ISO 8601."
   const isIncluded = withEnd && !isDate(to)
   if (isWindow(range.from, range.until)) return { ...range, withEnd: isIncluded }
   return isIncluded && range.until.getTime() === range.from.getTime()
     ? { ...range, withEnd: true }
-    : "the second date or time must be after the first one"
+    : "must have a second date or time that is after the first one."
 }

@@ -8,7 +8,7 @@ import { currentOrganization, holds, servesGuests } from "../platform/access/Act
 import * as GroupCommit from "../platform/batching/GroupCommitRepo.ts"
 import { lookupSql } from "../platform/database/DatabaseRepo.ts"
 import { entityTables } from "../platform/hooks/EntityTables.ts"
-import { CartId, CustomerId, isUuid, OrderId } from "../platform/ids/Id.ts"
+import { CartId, CartLineId, CustomerId, isUuid, OrderId } from "../platform/ids/Id.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { toCandidates } from "../pricing/PriceStatements.ts"
 import { toPromotions } from "../promotions/CandidateStatements.ts"
@@ -43,7 +43,7 @@ const CartBasket = Schema.Struct({
   secretHash: Schema.String,
   customerGroupIds: Schema.Array(Schema.String),
   metadata: Schema.Record(Schema.String, Schema.Unknown),
-  lines: Schema.Array(ClaimedLine)
+  lines: Schema.Array(Schema.Struct({ ...ClaimedLine.fields, cartLineId: CartLineId }))
 })
 
 const stuckAfter = "5 minutes"

@@ -37,7 +37,10 @@ export const discounting = Effect.gen(function*() {
     const { named: sent, own } = buyerOf(actor, request.customerId, visitor)
     const named = sent === null
       ? null
-      : yield* Effect.mapError(customers.mustExist(sent), () => CheckoutFailed.of(`Unknown customer ${sent}.`))
+      : yield* Effect.mapError(
+        customers.mustExist(sent),
+        () => CheckoutFailed.of(`Unknown customer ${sent}.`, { reason: "unknown_customer", field: "customerId" })
+      )
     const customerId = named ?? cart.customerId ?? own
     const { groupIds, profile } = customerId === null || customerId === cart.customerId
       ? { groupIds: cart.customerGroupIds, profile: cart.profile ?? null }

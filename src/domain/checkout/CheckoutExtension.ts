@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import type { Order } from "../orders/Order.ts"
 import { CurrentActor, systemActor } from "../platform/access/Actor.ts"
 import type { PostalAddress } from "../platform/addresses/PostalAddress.ts"
-import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
+import { CheckoutFailed, outOfService } from "../platform/errors/ApiErrors.ts"
 import type { HookRefusal } from "../platform/hooks/Hook.ts"
 import { askPlugin, tellPlugin } from "../platform/hooks/PluginCall.ts"
 import {
@@ -97,10 +97,12 @@ const decode = Schema.decodeUnknownEffect(Schema.UndefinedOr(CheckoutDecision))
 
 const refused = (message: string) => CheckoutFailed.of(message)
 
+const outOfOrder = CheckoutFailed.of("The checkout could not be completed. Try again later.", outOfService)
+
 const broken = (cause: unknown) =>
   Effect.andThen(
     Effect.logError("the checkout extension of a plugin is broken", cause),
-    Effect.fail(refused("The checkout could not be completed. Try again later."))
+    Effect.fail(outOfOrder)
   )
 
 const makeExtensions = () => {

@@ -35,7 +35,8 @@ const basketOf = (line: string) =>
     coalesce((select jsonb_agg(${line} order by l.added_at, l.id)
       from cart_lines_read l ${catalogOf("l", "c")} where l.cart_id = c.id), '[]') as lines, c.choices, c.metadata`
 
-export const basket = (address: string) => basketOf(sellableSnapshot(address))
+export const basket = (address: string) =>
+  basketOf(`${sellableSnapshot(address)} || jsonb_build_object('cartLineId', l.id)`)
 
 /**
  * Commits without waiting for the disk. Safe only for a step that a later, flushed step makes durable: the log is

@@ -65,9 +65,17 @@ export interface BasketLine extends ClaimedLine {
   /** As its order line has it. */
   readonly listPrice?: number | null
   readonly agreed?: Agreement | undefined
+  /** Set where a cart is checked out. */
+  readonly cartLineId?: CartLineId | undefined
   /** Set where a cart shows its totals. */
   readonly shown?: ShownUnits | undefined
 }
+
+/** A line as a refusal names it. */
+export const refusedLine = (
+  { cartLineId, entityId, shown, variantId }: Pick<BasketLine, "cartLineId" | "entityId" | "shown" | "variantId">,
+  available: number | null = null
+) => ({ lineItemId: cartLineId ?? shown?.id ?? null, entityId, variantId: variantId ?? null, available })
 
 export interface PricingCandidates {
   readonly prices: PriceCandidates

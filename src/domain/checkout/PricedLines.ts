@@ -10,7 +10,7 @@ import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { linePricesOf } from "../pricing/Prices.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { perLine, perUnit, type PriceSteps } from "../pricing/PriceSteps.ts"
-import type { Basket, BasketLine, PricedCartLine } from "./PricedCart.ts"
+import { type Basket, type BasketLine, type PricedCartLine, refusedLine } from "./PricedCart.ts"
 
 export interface Buyer {
   readonly customerId: CustomerId | null
@@ -86,7 +86,10 @@ const withPrice = (
   const { agreed, entityType } = line
   const title = line.title ?? line.entityId
   if (!line.available || entityType === null) {
-    return Result.fail(CheckoutFailed.of(`${itemLabel({ ...line, title })} is no longer available.`))
+    return Result.fail(CheckoutFailed.of(`${itemLabel({ ...line, title })} is no longer available.`, {
+      reason: "unavailable",
+      lines: [refusedLine(line)]
+    }))
   }
   const linePrice = agreed?.unitPrice === undefined
     ? price && snapshotPrice(price)
@@ -100,11 +103,20 @@ const withPrice = (
   // Lines that staff has agreed upon have no bound.
   if (agreed === undefined && line.quantity > policy.maxUnitsPerLine) {
     return Result.fail(
-      CheckoutFailed.of(`A line can have at most ${policy.maxUnitsPerLine} units of ${itemLabel({ ...line, title })}.`)
+      CheckoutFailed.of(
+        `A line can have at most ${policy.maxUnitsPerLine} units of ${itemLabel({ ...line, title })}.`,
+        {
+          reason: "too_many_units",
+          lines: [refusedLine(line, policy.maxUnitsPerLine)]
+        }
+      )
     )
   }
   return linePrice === null
-    ? Result.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
+    ? Result.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`, {
+      reason: "no_price",
+      lines: [refusedLine(line)]
+    }))
     : Result.succeed({
       ...line,
       entityType,

@@ -71,7 +71,10 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
       if (cart.lines.length === 0) return yield* new EmptyCart()
       return cart.currency === currency
         ? cart
-        : yield* CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
+        : yield* CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`, {
+          reason: "currency_mismatch",
+          field: "currency"
+        })
     })
 
     /**
@@ -96,7 +99,9 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
       const stored = yield* carts.get(request.cartId)
       yield* Effect.fromResult(changeable(stored, DateTime.toDateUtc(yield* DateTime.now)))
       const cart = yield* cartOf(request.cartId)
-      if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
+      if (cart.lines.length === 0) {
+        return yield* CheckoutFailed.of("The cart is empty.", { reason: "cart_empty", field: "cartId" })
+      }
       const { customerId } = yield* carts.visitor
       const { billingAddress, promotionCodes } = stored.choices
       const options = yield* pricing.offered(

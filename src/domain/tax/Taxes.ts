@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { CurrentActor } from "../platform/access/Actor.ts"
-import { CheckoutFailed } from "../platform/errors/ApiErrors.ts"
+import { CheckoutFailed, outOfService } from "../platform/errors/ApiErrors.ts"
 import { askerOf, askOutside, OutsideFailed } from "../platform/modules/OutsideService.ts"
 import { percentOfBps } from "./Percent.ts"
 import { type TaxAdapter, TaxAnswer, type TaxOptions, type TaxRequest, TaxSettings } from "./TaxAdapter.ts"
@@ -44,7 +44,7 @@ const outsideTax = (
       Effect.andThen(
         Effect.logWarning(`the tax service '${adapter.id}' gave no tax: ${message}`),
         fallbackRateBps === undefined
-          ? Effect.fail(CheckoutFailed.of("The tax could not be calculated. Try again later."))
+          ? Effect.fail(CheckoutFailed.of("The tax could not be calculated. Try again later.", outOfService))
           : Effect.succeed(flat(fallbackRateBps, request))
       )),
     Effect.withSpan("outsideTax", { attributes: { adapter: adapter.id } })

@@ -1,7 +1,10 @@
-import { Cause, Console, Context, type Fiber, Logger, References, Tracer } from "effect"
+import { Cause, Console, Context, type Fiber, Logger, Predicate, References, Tracer } from "effect"
 import { Headers, HttpServerRequest } from "effect/http"
+import { SqlError } from "effect/sql"
 import { inspect, styleText } from "node:util"
 import { CurrentActor } from "../../domain/platform/access/Actor.ts"
+import { isTransient } from "../../domain/platform/errors/Transience.ts"
+import { refusalOf } from "../../domain/platform/records/Constraints.ts"
 import { CurrentRequest, RequestId } from "../../http/server/RequestId.ts"
 import { redactValue } from "./Redaction.ts"
 
@@ -93,16 +96,31 @@ const expected: ReadonlyMap<unknown, string> = new Map([
 const reasonOf = (error: unknown): string => {
   let deepest = error
   while (deepest instanceof Error && deepest.cause !== undefined) deepest = deepest.cause
-  return deepest instanceof Error ? deepest.message : String(deepest)
+  if (!(deepest instanceof Error)) return String(deepest)
+  return deepest.message || deepest.name
 }
 
-/** Shortens stack traces of the cluster to a line, for a slow machine or an absent database. */
+/** A failure that the code knows: a typed one, or one that the database makes in a race or while it is away. */
+const isKnown = (error: unknown): boolean => {
+  if (error instanceof SqlError.SqlError) return isTransient(error) || refusalOf(error).state.startsWith("23")
+  return Predicate.hasProperty(error, "_tag") && typeof error._tag === "string"
+}
+
+const isKnownReason = (reason: Cause.Reason<unknown>): boolean =>
+  reason._tag === "Die" ? isKnown(reason.defect) : reason._tag === "Interrupt" || isKnown(reason.error)
+
+/** Stack traces are for errors: what is known in a warning is one line, and so is what the cluster says of a slow database. */
 export const calmly = <Output>(logger: Logger.Logger<unknown, Output>): Logger.Logger<unknown, Output> =>
   Logger.make((options) => {
-    const words = Array.isArray(options.message) ? options.message : [options.message]
-    const recorded = expected.get(words[0])
-    if (recorded === undefined) return logger.log(options)
-    const { cause } = options
-    const line = cause.reasons.length === 0 ? recorded : `${recorded}: ${reasonOf(Cause.squash(cause))}`
+    const { cause, logLevel, message } = options
+    const [first, ...others] = Array.isArray(message) ? message : [message]
+    const recorded = expected.get(first)
+    if (recorded === undefined && ["Error", "Fatal"].includes(logLevel)) return logger.log(options)
+    const parts = [recorded ?? first, ...others.map((part: unknown) => isKnown(part) ? reasonOf(part) : part)]
+    const isBrief = recorded !== undefined || cause.reasons.every(isKnownReason)
+    if (cause.reasons.length === 0 || !isBrief) {
+      return logger.log({ ...options, message: parts.length === 1 ? parts[0] : parts })
+    }
+    const line = `${parts.map(String).join(" ")}: ${reasonOf(Cause.squash(cause))}`
     return logger.log({ ...options, message: line, cause: Cause.empty })
   })

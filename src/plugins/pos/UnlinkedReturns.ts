@@ -3,6 +3,7 @@ import {
   CurrencyCode,
   EntityId,
   invalid,
+  MinorUnits,
   newId,
   OrderId,
   OrderLineId,
@@ -51,7 +52,7 @@ class NoPayments extends invalid(
   "payment.method original needs an order, whose payments give the money back."
 ) {}
 
-const Minor = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 const { originalLineItemId: _, ...item } = ReturnedItem.fields
 
 export const NewReturn = Schema.Struct({

@@ -33,13 +33,16 @@ export class PaymentSessions extends Context.Service<PaymentSessions>()("stoa/wo
       const [warning] = warnings
       if (warning !== undefined) return yield* CheckoutFailed.of(warning.message)
       if (amount === 0) {
-        return yield* CheckoutFailed.of("There is nothing to pay: check the cart out without a session.")
+        return yield* CheckoutFailed.of("There is nothing to pay: check the cart out without a session.", {
+          reason: "nothing_to_pay"
+        })
       }
       const metadata = { cartId, organizationId: yield* currentOrganization }
       const opened = yield* Effect.catchTags(
         askProvider(session({ amount, currency, metadata, idempotencyKey: newId() })),
         {
-          PaymentDeclined: ({ message }) => Effect.fail(CheckoutFailed.of(message)),
+          PaymentDeclined: ({ message }) =>
+            Effect.fail(CheckoutFailed.of(message, { reason: "payment_declined", decline: message })),
           PaymentUnknown: () => Effect.fail(Unavailable.of())
         }
       )

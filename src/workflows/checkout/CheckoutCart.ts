@@ -8,7 +8,13 @@ import { type CheckoutRequest, giftCardMethod } from "../../domain/checkout/Chec
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { ClaimedCart, PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
-import { decodePricedCart, encodePricedCart, isCounted, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import {
+  decodePricedCart,
+  encodePricedCart,
+  isCounted,
+  type PricedCart,
+  refusedLine
+} from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiErrors.ts"
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
 import { type Requirement, StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
@@ -120,17 +126,15 @@ interface StockRefusal {
   readonly requested?: number
 }
 
-const stockError = (error: StockRefusal, lines: PricedCart["lines"] = []) =>
+const stockError = (error: StockRefusal, lines: ReadonlyArray<Parameters<typeof refusedLine>[0]>) =>
   error._tag === "StockShort"
     ? CheckoutFailed.of(
       `Insufficient stock for ${error.title}. Available: ${error.available}, requested: ${error.requested}.`,
       {
         reason: "insufficient_stock",
-        lines: lines.filter((line) => (line.variantId ?? line.entityId) === error.sellableId).map((line) => ({
-          entityId: line.entityId,
-          variantId: line.variantId ?? null,
-          available: error.available ?? null
-        }))
+        lines: lines.filter((line) => (line.variantId ?? line.entityId) === error.sellableId).map((line) =>
+          refusedLine(line, error.available)
+        )
       }
     )
     : error._tag === "HoldGone"
@@ -139,9 +143,13 @@ const stockError = (error: StockRefusal, lines: PricedCart["lines"] = []) =>
 
 /**
  * Reserves the stock of the counted lines of a priced cart and stores the priced cart with the reservation; one stored earlier for the same
- * order wins. The caller releases the reservation when this or a later step fails.
+ * order wins. The caller releases the reservation when this or a later step fails. A refusal names lines of `basket`.
  */
-export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: OrderId, pricedCart: PricedCart) {
+export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(
+  orderId: OrderId,
+  pricedCart: PricedCart,
+  basket: Parameters<typeof stockError>[1] = pricedCart.lines
+) {
   return yield* (yield* StockClient).reserve({
     holder: orderId,
     lines: pricedCart.lines.filter(isCounted).map(({ backorders, entityId, quantity, variantId, ...line }) => ({
@@ -154,7 +162,7 @@ export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: 
     warehouseId: pricedCart.warehouseId,
     ttlSeconds: (yield* StoreSettings).holdSeconds,
     pricing: yield* encodePricedCart(pricedCart)
-  }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error, pricedCart.lines)))
+  }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error, basket)))
 })
 
 export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: CheckoutRun, cart: ClaimedCart) {
@@ -175,6 +183,6 @@ export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: Chec
   const pricedCart = tenders === undefined
     ? { ...allowed, paymentProvider: yield* providerOf(run) }
     : { ...allowed, tenders }
-  const reserved = yield* reserveFor(checkoutId, pricedCart)
+  const reserved = yield* reserveFor(checkoutId, pricedCart, cart.lines)
   return reserved.fresh ? pricedCart : yield* decodePricedCart(reserved.pricing)
 })

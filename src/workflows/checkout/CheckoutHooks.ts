@@ -8,7 +8,7 @@ import {
 } from "../../domain/checkout/PricedCart.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
-import { CheckoutFailed, type ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
+import { CheckoutFailed, outOfService, type ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
 import { HookBroken } from "../../domain/platform/hooks/Hook.ts"
 import { Hooks } from "../../domain/platform/hooks/Hooks.ts"
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
@@ -81,7 +81,7 @@ const run = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
       defect instanceof HookBroken
         ? Effect.andThen(
           Effect.logError("a checkout failed at a broken hook", defect),
-          Effect.fail(CheckoutFailed.of("The checkout could not be completed. Try again later."))
+          Effect.fail(CheckoutFailed.of("The checkout could not be completed. Try again later.", outOfService))
         )
         : Effect.die(defect)
     )

@@ -51,7 +51,7 @@ const ask = Effect.fnUntraced(function*(
   const request = requestOf(asking, buyer, most, token, 0)
   const offer = yield* Effect.mapError(
     askProvider(adapter.offer(request)),
-    ({ message }) => CheckoutFailed.of(message)
+    ({ message }) => CheckoutFailed.of(message, { reason: "payment_declined", field: "tenders", decline: message })
   )
   return { ...offer, amount: Math.min(offer.amount, most) }
 })

@@ -111,7 +111,7 @@ const captureAndSettle = Effect.fn("Checkout.capture")(
     const settled = yield* (yield* CreateOrderRepo).settleCheckout(run, ended, intents.at(-1) ?? "", captured.success)
     if (settled === undefined) {
       yield* cancelOrder(order.id, undoPayment, run)
-      return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
+      return yield* CheckoutFailed.of("The order was cancelled while it was being paid.", { reason: "order_cancelled" })
     }
     yield* passing("settled")
     const paid = paidInFull({ ...order, ...settled })

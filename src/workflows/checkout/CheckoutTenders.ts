@@ -62,7 +62,10 @@ const selectedBy = ({ method, token }: TenderRequest) =>
   Effect.flatMap(PaymentAdapters, (adapters) => {
     const selected = adapters.named(method)
     return selected === undefined
-      ? Effect.fail(CheckoutFailed.of(`The payment method ${method} is not accepted here.`))
+      ? Effect.fail(CheckoutFailed.of(`The payment method ${method} is not accepted here.`, {
+        reason: "method_not_accepted",
+        field: "tenders"
+      }))
       : Effect.succeed({ ...selected, token: token ?? selected.token })
   })
 
@@ -74,7 +77,8 @@ const namedTwice = (tenders: ReadonlyArray<TenderRequest>): boolean => {
 /** Refuses stored value where it may pay for nothing of the cart. */
 export const notByStoredValue = (priced: PricedCart) =>
   CheckoutFailed.of(
-    `Gift cards and other stored value cannot pay for ${unpayableByStoredValue(priced).map(itemLabel).join("; ")}.`
+    `Gift cards and other stored value cannot pay for ${unpayableByStoredValue(priced).map(itemLabel).join("; ")}.`,
+    { reason: "method_not_accepted", field: "tenders" }
   )
 
 /** Offers of the payments that a checkout names, and last of its payment method. */
@@ -116,7 +120,9 @@ export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(
   }
   const isSingle = wanted.length === 0 && priced.alreadyTaxed === undefined
   if (isSingle || priced.grandTotal === 0) return undefined
-  if (namedTwice(wanted)) return yield* CheckoutFailed.of("A payment is named twice.")
+  if (namedTwice(wanted)) {
+    return yield* CheckoutFailed.of("A payment is named twice.", { reason: "payment_named_twice", field: "tenders" })
+  }
   // An earlier run has split the total already; what it has authorized would be missing from the balances now.
   const earlier = yield* offers.earlier
   if (earlier !== undefined) return earlier.tenders
@@ -140,6 +146,11 @@ export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(
   if (main.adapter.isStoredValue === true && payable < left) return yield* notByStoredValue(priced)
   const isSpent = offers.isSinglePurpose(wanted.length)
   const { amount, label } = isSpent ? { amount: 0, label: "" } : yield* offers.offer(wanted.length, priced, main, left)
-  if (amount < left) return yield* CheckoutFailed.of("The payments do not cover the total.")
+  if (amount < left) {
+    return yield* CheckoutFailed.of("The payments do not cover the total.", {
+      reason: "payments_too_low",
+      field: "tenders"
+    })
+  }
   return [...tenders, { provider: main.adapter.providerId, token: main.token, label, amount }]
 })

@@ -100,6 +100,18 @@ const cancelling = (orders: OrderRepo["Service"], statuses: StatusChanges["Servi
     return yield* statuses.cancelUnpaid(order.id, (yield* isHolder(stored)) ? "cancelled_by_customer" : null)
   })
 
+const storedValueRefused = CheckoutFailed.of("Gift cards and other stored value are accepted by the checkout only.", {
+  reason: "method_not_accepted",
+  field: "paymentMethodId"
+})
+
+const notCaptured = CheckoutFailed.of(
+  "The payment could not be captured, and the order was cancelled. Place it again.",
+  {
+    reason: "order_cancelled"
+  }
+)
+
 /** Payments of unpaid orders by their holders (contract-commerce §10). */
 export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workflows/checkout/OrderPayments", {
   make: Effect.gen(function*() {
@@ -148,7 +160,7 @@ export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workfl
       if (refusal !== undefined) return yield* refusal
       const { adapter, token } = adapters.select(methodId)
       if (adapter.isStoredValue === true) {
-        return yield* CheckoutFailed.of("Gift cards and other stored value are accepted by the checkout only.")
+        return yield* storedValueRefused
       }
       const actor = yield* CurrentActor
       const sent = paymentMethodToken ?? token
@@ -162,9 +174,7 @@ export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workfl
         actor: { ...actor, cartSecret: null }
       })
       if (outcome === "not-captured") {
-        return yield* CheckoutFailed.of(
-          "The payment could not be captured, and the order was cancelled. Place it again."
-        )
+        return yield* notCaptured
       }
       if (outcome?._tag === "Declined") {
         return yield* CheckoutFailed.of(`The payment was refused. ${outcome.message}`, {

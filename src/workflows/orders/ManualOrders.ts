@@ -19,7 +19,7 @@ import type { Hooks } from "../../domain/platform/hooks/Hooks.ts"
 import { type CustomerId, newId, type OrderId } from "../../domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"
 import type { StockClient } from "../../entities/StockEntity.ts"
-import { reserveFor } from "../checkout/CheckoutCart.ts"
+import { reservationExpired, reserveFor } from "../checkout/CheckoutCart.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 import { withBackorders } from "../checkout/CheckoutOrder.ts"
 
@@ -137,7 +137,7 @@ const createOrder = Effect.fnUntraced(
     )
     return created === "created"
       ? { order }
-      : yield* CheckoutFailed.of("The reservation of the items has run out. Try again.")
+      : yield* reservationExpired
   }
 )
 
@@ -151,7 +151,8 @@ const awaitingPayment = (orderId: OrderId, customerId: CustomerId | null) =>
         const waiting = customerId === null ? 1 : yield* orders.countWaiting(customerId)
         if (waiting > maxUnpaidOrders) {
           return yield* CheckoutFailed.of(
-            `At most ${maxUnpaidOrders} orders may wait for their payment. Pay or cancel one.`
+            `At most ${maxUnpaidOrders} orders may wait for their payment. Pay or cancel one.`,
+            { reason: "too_many_unpaid" }
           )
         }
       })

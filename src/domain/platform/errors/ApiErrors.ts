@@ -190,6 +190,9 @@ export class InvalidTransition
 }
 
 const RefusedLine = Schema.Struct({
+  lineItemId: Schema.NullOr(Schema.String).annotate({
+    description: "The item of the cart; null for goods in no cart."
+  }),
   variantId: Schema.NullOr(Schema.String),
   entityId: Schema.String,
   available: Schema.NullOr(Schema.Int).annotate({ description: "Units that can be bought now." })
@@ -215,6 +218,9 @@ const RefusalDetails = Schema.Struct({
 
 /** What a refusal says beside its message; the rest has its default. */
 type Refusal = Partial<typeof RefusalDetails.Type>
+
+/** Another try may succeed when a service or a plugin works again. */
+export const outOfService = { reason: "out_of_service", retryable: true } as const
 
 /** 422: the checkout was rolled back (spec §7, contract §3.6). */
 export class CheckoutFailed extends Schema.Error<CheckoutFailed>("CheckoutFailed")({

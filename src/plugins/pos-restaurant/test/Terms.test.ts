@@ -78,7 +78,7 @@ describe("taxes and service of a restaurant", () => {
     const item = await shop.add(sale.path, { entityId, quantity: 2 })
     const fire = { transactionId: sale.id }
     const refused = await shop.refused("422 VALIDATION_FAILED", "POST", "/kds/tickets/fire", fire)
-    assert.match(refused.text("error.message"), /too little of Flour/)
+    assert.match(refused.text("error.message"), /more than the kitchen has of Flour/)
     await shop.core("PATCH", `/pos${sale.path}/items/${item.text("data.id")}`, { quantity: 1 })
     assert.lengthOf((await shop.fire(sale.id)).list("data.tickets"), 1)
   })

@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib"
 import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../test/support/Purchase.ts"
 import { type Answer, api, asAdmin, at, live, testAppLayer } from "../../../../test/support/TestApp.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { aTaxRate, to } from "../../../../test/tax/TaxedShop.ts"
 import { pos } from "../index.ts"
 import { aTill, get } from "./Till.ts"
@@ -121,9 +122,14 @@ it(
         goods
       }
     }
-    const begun = (await read("0")).cursor
-    const before = await read(begun)
-    assert.deepInclude(before, { isComplete: false, until: start, goods: [] })
+    let begun = (await read("0")).cursor
+    // What was written before is news until it is relayed.
+    const before = await waitFor("an answer without news", async () => {
+      const delta = await read(begun)
+      begun = delta.cursor
+      return delta.isComplete === false && delta.goods.length === 0 ? delta : undefined
+    })
+    assert.strictEqual(before.until, start)
     shop.app.clock.advance("61 minutes")
     const during = await read(before.cursor)
     assert.deepInclude(during, { isComplete: false, until: end, goods: [[entityId, 800]] })

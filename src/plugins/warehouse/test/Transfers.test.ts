@@ -75,7 +75,7 @@ describe("transfers", () => {
     const item = { entityId, itemName: "thing", quantityRequested: 1 }
     const whole = { fromWarehouseId: here, toWarehouseId: there, items: [item] }
     const cases: ReadonlyArray<readonly [named: string, body: object]> = [
-      ["", { toWarehouseId: here }],
+      ["fromWarehouseId", { toWarehouseId: here }],
       ["fromWarehouseId", { fromWarehouseId: randomUUID() }],
       ["toWarehouseId", { toWarehouseId: randomUUID() }],
       ["items.0.entityId", { items: [{ ...item, entityId: randomUUID() }] }],
