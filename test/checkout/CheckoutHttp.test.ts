@@ -245,7 +245,7 @@ withSharedApp("checkout over HTTP", (it) => {
           reason: "insufficient_stock",
           retryable: false,
           field: null,
-          lines: [{ entityId, variantId: null, available: 2 }],
+          lines: [{ lineItemId: line.text("data.id"), entityId, variantId: null, available: 2 }],
           decline: null
         })
         yield* assertNothingLeft(cart.id, entityId)

@@ -29,7 +29,7 @@ const scheduled =
   /^update refunds set attempts|set (payment|capture)_due_at = case|^update collected_payments set status = 'returning'|^with abandoned as|^select c\.id, .* not exists \(select 1 from checkout_runs|delete from list_(changes|totals)/
 
 /** The relay of the change log, which emits a change after it was made, asks first and works in a transaction then. */
-const ofRelay = /from outbox_events where position is null|outbox_cursors/
+const ofRelay = /from outbox_events where position is null|outbox_cursors|outbox_relay/
 
 /** Takes out what the relay did: from its statements on to the end of their transaction, connection by connection. */
 const withoutRelay = (sent: ReadonlyArray<SentStatement>): ReadonlyArray<SentStatement> => {
