@@ -71,12 +71,6 @@ export interface BasketLine extends ClaimedLine {
   readonly shown?: ShownUnits | undefined
 }
 
-/** A line as a refusal names it. */
-export const refusedLine = (
-  { cartLineId, entityId, shown, variantId }: Pick<BasketLine, "cartLineId" | "entityId" | "shown" | "variantId">,
-  available: number | null = null
-) => ({ lineItemId: cartLineId ?? shown?.id ?? null, entityId, variantId: variantId ?? null, available })
-
 export interface PricingCandidates {
   readonly prices: PriceCandidates
   readonly promotions: ReadonlyArray<PromotionCandidate>
@@ -86,7 +80,7 @@ export interface Basket {
   readonly currency: string
   readonly customerId: CustomerId | null
   readonly customerGroupIds: ReadonlyArray<string>
-  /** Of the customer; absent of an order's basket, which names its buyer already. */
+  /** Absent from an order's basket, which names its buyer already. */
   readonly profile?: BuyerProfile | null | undefined
   readonly email: string | null
   readonly secretHash: string

@@ -10,7 +10,7 @@ import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { linePricesOf } from "../pricing/Prices.ts"
 import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { perLine, perUnit, type PriceSteps } from "../pricing/PriceSteps.ts"
-import { type Basket, type BasketLine, type PricedCartLine, refusedLine } from "./PricedCart.ts"
+import type { Basket, BasketLine, PricedCartLine } from "./PricedCart.ts"
 
 export interface Buyer {
   readonly customerId: CustomerId | null
@@ -39,6 +39,12 @@ const snapshotPrice = ({ basePriceId, breakdown, finalAmount, listAmount }: Reso
   basePriceId,
   ...(breakdown.length > 1 ? { priceSteps: breakdown.slice(1) } : {})
 })
+
+/** A line as a refusal names it. */
+export const refusedLine = (
+  { cartLineId, entityId, shown, variantId }: Pick<BasketLine, "cartLineId" | "entityId" | "shown" | "variantId">,
+  available: number | null = null
+) => ({ lineItemId: cartLineId ?? shown?.id ?? null, entityId, variantId: variantId ?? null, available })
 
 /** Handles a line that cannot be sold: refuses the basket, or leaves the line out. */
 export type OnUnsold = (line: BasketLine, reason: CheckoutFailed) => Effect.Effect<void, CheckoutFailed>

@@ -9,7 +9,7 @@ export const NamedCustomer = Schema.Struct({
   })
 }).annotate({ identifier: "NamedCustomer" })
 
-/** What an order shows of its customer's profile (contract-commerce §4). */
+/** The part of a profile that orders show (contract-commerce §4). */
 export const BuyerProfile = Schema.Struct({ ...NamedCustomer.fields, email: Schema.NullOr(Schema.String) })
 export type BuyerProfile = typeof BuyerProfile.Type
 
@@ -22,7 +22,7 @@ export const buyerProfile = (x: string): string =>
   `(select ${profileJson} from customers_read u
     where u.id = ${x}.customer_id and u.organization_id = ${x}.organization_id)`
 
-/** Who bought: an address that was left with the order counts before that of the profile. */
+/** The buyer of an order: the address left with it counts before the one in the profile. */
 export const buyerShown = (left: string | null | undefined, profile: BuyerProfile | null | undefined) => ({
   email: left?.trim() || profile?.email || null,
   customer: profile ? { id: profile.id, name: profile.name } : null

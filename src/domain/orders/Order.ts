@@ -106,7 +106,7 @@ export const Order = Schema.Struct({
   customerId: Schema.NullOr(CustomerId),
   customer: Schema.NullOr(NamedCustomer).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   email: Schema.NullOr(Schema.String).annotate({
-    description: "The e-mail address that was left with the order, else that of the customer's profile.",
+    description: "The e-mail address that was left with the order, else the one in the customer's profile.",
     examples: ["ann@example.com"]
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   status: OrderStatus.pipe(about("Where the order stands; `allowedTransitions` says what can follow.")),
@@ -205,8 +205,7 @@ export type OrderHit = typeof OrderHit.Type
 
 const figures = {
   count: Schema.Int,
-  /** Minus refunds, in minor units. */
-  lifetimeSpend: MinorUnits.pipe(about("Sum of all orders.")),
+  lifetimeSpend: MinorUnits.pipe(about("Sum of the orders minus refunds.")),
   /** Per order, rounded. */
   averageBasket: MinorUnits
 }

@@ -27,14 +27,14 @@ export const serviceTypes = table("appointment_service_types", {
   slug: text.unique(),
   description: longText.nullable,
   durationMinutes: integerBetween(5, 1_440).default(30).about("Length of an appointment, without its buffers."),
-  /** It begins every so many minutes from each full hour on, local to the provider. Null: visits follow one another. */
-  startStepMinutes: integerBetween(5, 60).nullable.about("Distance between possible starts; null: the duration."),
+  startStepMinutes: integerBetween(5, 60).nullable.about(
+    "A visit begins every so many minutes from each full hour on, local to the provider; null: visits follow one another."
+  ),
   priceCents: amount.default(0).about("Price of one appointment; 0 for a free one."),
   currency: text.default("USD"),
   mode: oneOf(["in_person", "online", "hybrid"]).default("in_person").about("Where it takes place."),
   bufferBeforeMinutes: integerBetween(0, 1_440).default(0).about("Minutes that the provider needs before."),
   bufferAfterMinutes: integerBetween(0, 1_440).default(0).about("Minutes that the provider needs after."),
-  /** How far ahead it can be booked. */
   maxAdvanceDays: integerBetween(1, 730).default(60).about("How many days ahead it can be booked."),
   /** How long before it begins it has to be booked. */
   minNoticeMins: integerBetween(0, 525_600).default(60).about(
@@ -55,8 +55,7 @@ export type ServiceType = RowOf<typeof serviceTypes>
 
 /** Who can be booked. Hours of a provider are times of `timezone`. */
 export const providers = table("appointment_providers", {
-  /** The login by which the provider sees their appointments (`appointments:read:own`). */
-  userId: text.nullable.about("User who sees these bookings and hours."),
+  userId: text.nullable.about("Login by which the provider sees their appointments (`appointments:read:own`)."),
   name: text,
   bio: longText.nullable.forPeople.about("Text about the provider for shoppers."),
   email: email.nullable,
@@ -116,8 +115,7 @@ export const overrides = childOf(providers, "providerId", "appointment_availabil
 export const bookings = table("appointment_bookings", {
   providerId: uuid.references(providers, "restrict"),
   serviceTypeId: uuid.references(serviceTypes, "restrict"),
-  /** The id of the login. */
-  customerId: text.about("Customer profile or user who booked."),
+  customerId: text.about("Login of the customer."),
   customerName: text.about("Name to call the customer by."),
   customerEmail: email,
   customerPhone: text.nullable,
@@ -133,17 +131,14 @@ export const bookings = table("appointment_bookings", {
   paymentStatus: oneOf(["none", "pending", "paid", "failed", "refunded"]).default("none").about(
     "State of the payment; `none` for a free appointment."
   ),
-  /** When it is cancelled unless it was paid. */
-  payBy: timestamp.nullable.about("Time until which a card has to pay."),
+  payBy: timestamp.nullable.about("When it is cancelled unless it was paid."),
   /** The order that pays for it. */
   orderId: idOf(OrderId).nullable,
   notes: longText.nullable,
   cancellationReason: text.nullable.about("Why it was cancelled."),
   rescheduledFromId: uuid.nullable.about("Id of the booking that this one replaces."),
-  /** When the next reminder is sent; null: none is to come. */
-  remindAt: timestamp.nullable.about("When the reminder is due."),
-  /** When it is cancelled unless it was confirmed. */
-  autoCancelAt: timestamp.nullable.about("When it is cancelled unless it is paid."),
+  remindAt: timestamp.nullable.about("When the next reminder is sent; null: none is to come."),
+  autoCancelAt: timestamp.nullable.about("When it is cancelled unless it was confirmed."),
   metadata: json.default({})
 }, {
   excluding: [{

@@ -30,12 +30,10 @@ export const waiting = table("appointment_waiting_list", {
   earliest: timestamp.about("First start that suits."),
   latest: timestamp.about("Last start that suits."),
   status: oneOf(["waiting", "offered", "booked", "expired"]).default("waiting"),
-  /** When waiting, or an offer, is over. */
-  expiresAt: timestamp.about("When the entry ends."),
+  expiresAt: timestamp.about("When waiting, or an offer, is over."),
   offeredProviderId: uuid.references(providers).nullable,
   offeredStart: timestamp.nullable.about("Start of the appointment that is offered."),
-  /** What is held, buffers included. */
-  heldFrom: timestamp.nullable.about("Begin of the time that the offer holds."),
+  heldFrom: timestamp.nullable.about("Begin of the time that the offer holds, buffers included."),
   heldUntil: timestamp.nullable.about("End of the time that the offer holds.")
 }, {
   unique: [{ columns: ["serviceTypeId", "customerId"], where: "status = 'waiting'" }],

@@ -33,11 +33,9 @@ const given = table("gift_cards", {
   lastFour: text.about("Last four characters of the code."),
   initialAmount: amount.about("Amount that was put on it."),
   currency: text.fewValues,
-  /** Taxed when it was sold, and not when it pays. */
-  singlePurpose: boolean.default(false).about("True: taxed when it is sold, false: when it is spent."),
+  singlePurpose: boolean.default(false).about("True: taxed when it was sold, and not when it pays."),
   disabledAt: timestamp.nullable,
-  /** Since its unit was given back, which ends it as long as the refund stands. */
-  withdrawnAt: timestamp.nullable.about("When its sale was undone."),
+  withdrawnAt: timestamp.nullable.about("When its unit was given back, which ends it as long as the refund stands."),
   expiresAt: timestamp.until.nullable,
   purchaserId: idOf(CustomerId).nullable,
   recipientEmail: email.nullable.about("Where the code is sent."),
@@ -45,7 +43,6 @@ const given = table("gift_cards", {
   personalMessage: longText.nullable.about("Words of the giver, sent with the code."),
   sourceOrderId: idOf(OrderId).nullable,
   orderLineId: idOf(OrderLineId).nullable,
-  /** Which of the units of that line, from 0. */
   unit: integer.nullable.about("Number of the unit of the order line, from 0."),
   deliverAt: timestamp.nullable.about("When the code is to be sent."),
   deliveredAt: timestamp.nullable.about("When the code was sent."),

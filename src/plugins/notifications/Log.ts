@@ -33,14 +33,11 @@ export const messages = table("notification_log", {
   metadata: json.nullable,
   status: oneOf(["queued", "sent", "delivered", "failed", "suppressed"]).default("queued"),
   error: text.nullable.about("Last failure."),
-  /** The adapter that sent it, or that is to be asked again because it may have. */
-  providerId: text.nullable.about("Adapter that sends it."),
+  providerId: text.nullable.about("Adapter that sent it, or that is asked again because it may have."),
   adapterMessageId: text.nullable.about("Id of the message at the provider."),
   attempts: integer.default(0).about("Number of tries."),
-  /** When it is tried next; while it is being sent, when another process may take it over. */
-  nextAt: timestamp.about("When it is tried next."),
-  /** The message whose text it is sent with: another one for those of a digest. Also the key that adapters get. */
-  groupId: uuid.about("Id that messages of one event share."),
+  nextAt: timestamp.about("When it is tried next; while it is being sent, when another process may take it over."),
+  groupId: uuid.about("Message whose text it is sent with: another one for those of a digest. Adapters get it as key."),
   readAt: timestamp.nullable
 }, {
   changeLog: false,

@@ -20,12 +20,10 @@ import { type Channel, channels, wantedBy } from "./Channel.ts"
 /** Whether a customer wants messages of a category on a channel, and where it reaches them. Without a row: yes. */
 export const preferences = table("notification_preferences", {
   customerId: idOf(CustomerId).existing("customer"),
-  /** `*` is for all categories that have no row. */
-  category: text.default("*").about("Topic; `*`: all."),
+  category: text.default("*").about("Topic; `*`: all that have no row."),
   channel: oneOf(channels),
   isEnabled: boolean.default(true).about("False: declined."),
-  /** Token of a device, or another address than that of the profile. */
-  destination: text.nullable.about("Address in place of that of the profile.")
+  destination: text.nullable.about("Token of a device, or another address than the one in the profile.")
 }, {
   unique: [{ columns: ["customerId", "category", "channel"] }],
   counted: false,

@@ -26,11 +26,8 @@ export const printJobs = table("notification_print_jobs", {
   format: oneOf(["esc_pos", "star_line", "label"]).nullable.about("Language of the printer."),
   status: oneOf(["queued", "printing", "printed", "failed"]).default("queued"),
   error: longText.nullable.about("Failure that the printer reported."),
-  /** Until when the agent that took it has it; then another one gets it. */
-  leasedUntil: timestamp.nullable.about("Time until which a printer has taken it."),
-  /** Number of the lease: an agent whose lease was given to another one is refused. */
-  lease: integer.default(0).about("Number that the printer acknowledges."),
-  /** The message that it prints. */
+  leasedUntil: timestamp.nullable.about("Until when the agent that took it has it; then another one gets it."),
+  lease: integer.default(0).about("Number of the lease: an agent whose lease was given to another one is refused."),
   messageId: uuid.unique().nullable.about("Id of the message it prints.")
 }, {
   changeLog: false,

@@ -18,25 +18,21 @@ import { SendWhile } from "./SendWhile.ts"
 
 /** What is sent when an event happens, on a channel and in a language. */
 export const templates = table("notification_templates", {
-  /** Name of an event of the change log, or any other name, which only `POST /send` sends. */
-  event: text.about("Event or purpose it is for."),
+  event: text.about("Name of an event of the change log, or any other name, which only `POST /send` sends."),
   channel: oneOf(channels),
-  /** Language tag of the texts. */
   locale: text.fewValues.default("en").about("Language of the text."),
-  /** What customers decline: "orders", "marketing". */
-  category: text.fewValues.default("general").about("Topic that customers can decline."),
+  category: text.fewValues.default("general").about("Topic that customers decline, such as orders or marketing."),
   subject: text.nullable.about("Liquid template of the subject."),
   bodyTemplate: longText.about("Liquid template of the text."),
   isActive: boolean.default(true),
-  /** Wait after the event. */
   delayMinutes: integerBetween(0, 525_600).default(0).about("Minutes between the event and the message."),
   /** From 1: what comes within so many minutes for one recipient is sent as one message. */
   digestMinutes: integerBetween(0, 43_200).default(0).about(
     "Minutes in which messages are collected into one; 0: none."
   ),
-  /** Values that fields of the event's record must still have when the message is sent. */
-  sendWhile: jsonOf(SendWhile, 4_096).nullable.about("Condition that must still hold when it is sent."),
-  /** Of the channel `print`: which printer prints it. */
+  sendWhile: jsonOf(SendWhile, 4_096).nullable.about(
+    "Values that fields of the event's record must still have when the message is sent."
+  ),
   printerId: text.nullable.about("Printer of the channel `print`.")
 }, {
   strict: true,

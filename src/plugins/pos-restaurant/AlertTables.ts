@@ -30,8 +30,9 @@ export const alerts = table("pos_restaurant_alerts", {
 /** From when on there is an alert, and who is to know. */
 export const alertConfig = table("pos_alert_config", {
   alertType: oneOf(alertTypes).unique().about("Kind of alert."),
-  /** Tickets of a sale for `excessive_…`, minutes for others. */
-  thresholdMinutes: integerBetween(1, 10_080).about("Minutes after which it is reported."),
+  thresholdMinutes: integerBetween(1, 10_080).about(
+    "Minutes after which it is reported; for `excessive_…` the tickets of a sale."
+  ),
   isEnabled: boolean.default(true),
   notifyRoles: list(text).default([]).about("Roles that are notified.")
 }, { strict: true })

@@ -20,8 +20,7 @@ import { admin, operate, routes } from "./RestaurantOptions.ts"
 export const combos = table("pos_combos", {
   name: text.upTo(100),
   entityId: idOf(EntityId).existing("entity").unique(),
-  /** Of a unit, in minor units of the store's currency. Null: the catalog's. */
-  price: amount.nullable.about("Price of the whole; null: the sum of its parts."),
+  price: amount.nullable.about("Price of a unit; null: the catalog's."),
   isActive: boolean.default(true),
   sortOrder: integer.default(0).about("Lower goes first.")
 }, { checks: { price: "price >= 0" }, strict: true })
@@ -43,8 +42,7 @@ export const comboItems = childOf(comboGroups, "groupId", "pos_combo_items", {
   entityId: idOf(EntityId).existing("entity"),
   itemName: text.upTo(100).about("Name of the product."),
   priceAdjustment: amount.default(0).about("Added to the price when it is chosen."),
-  /** Preselected on screens; the service chooses nothing. */
-  isDefault: boolean.default(false).forPeople.about("Chosen unless another is.")
+  isDefault: boolean.default(false).forPeople.about("Preselected on screens; the service chooses nothing.")
 }, { strict: true })
 
 const allowed = { read: operate, write: admin }

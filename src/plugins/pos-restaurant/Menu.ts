@@ -6,14 +6,11 @@ import { operate, routes } from "./RestaurantOptions.ts"
 export const availability = table("pos_menu_availability", {
   entityId: idOf(EntityId).existing("entity").unique(),
   isAvailable: boolean.default(true),
-  /** Units that can still be sold; the database refuses less than none. */
-  remaining: integerBetween(0, 1_000_000).nullable.about("Units that are left; null: not counted."),
-  /** From then on the entry no longer counts. */
-  until: timestamp.until.nullable.about("When it is back on the menu."),
+  remaining: integerBetween(0, 1_000_000).nullable.about("Units that can still be sold; null: they are not counted."),
+  until: timestamp.until.nullable.about("From then on the entry no longer counts."),
   reason: text.nullable.forPeople,
   unavailableSince: timestamp.nullable.forPeople.about("When it was taken off the menu."),
-  /** Orders from before it are in the count already. */
-  countedSince: timestamp.about("Moment from which sold units count.")
+  countedSince: timestamp.about("Orders from before it are in the count already.")
 })
 export type MenuEntry = RowOf<typeof availability>
 

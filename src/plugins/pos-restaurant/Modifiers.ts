@@ -50,8 +50,7 @@ export const modifierOptions = childOf(modifierGroups, "groupId", "pos_modifier_
   groupId: uuid.references(modifierGroups),
   name: text.upTo(100),
   priceAdjustment: amount.default(0).about("Added to the price when it is chosen."),
-  /** Preselected on screens; the service chooses nothing. */
-  isDefault: boolean.default(false).forPeople.about("Chosen unless another is."),
+  isDefault: boolean.default(false).forPeople.about("Preselected on screens; the service chooses nothing."),
   isAvailable: boolean.default(true).about("False: not offered now."),
   sortOrder: integer.default(0).about("Lower goes first.")
 }, { strict: true })

@@ -25,8 +25,7 @@ import { admin, routes } from "./RestaurantOptions.ts"
 export const recipes = table("pos_recipes", {
   entityId: idOf(EntityId).existing("entity"),
   name: text.upTo(100),
-  /** Units of the dish that the ingredients make. */
-  yieldQuantity: integerBetween(1, 100_000).default(1).about("Portions that the ingredients make."),
+  yieldQuantity: integerBetween(1, 100_000).default(1).about("Units of the dish that the ingredients make."),
   isActive: boolean.default(true)
 }, { unique: [{ columns: ["entityId"], where: "is_active" }] })
 

@@ -21,9 +21,7 @@ import { admin, operate, RestaurantOptions, routes } from "./RestaurantOptions.t
 export const stations = table("kds_stations", {
   name: text.upTo(100).unique(),
   isActive: boolean.default(true),
-  /** From when on a ticket is late. */
   alertThresholdMinutes: integerBetween(1, 1_440).default(15).about("Minutes after which a ticket is late."),
-  /** Where its tickets are printed. */
   printerId: text.nullable.about("Printer of the station."),
   metadata: json.default({})
 }, { strict: true })

@@ -31,8 +31,7 @@ export const closings = table("pos_closings", {
   firstReceipt: text.nullable.about("Number of its first receipt."),
   lastReceipt: text.nullable.about("Number of its last receipt."),
   totals: json.about("Sums of the day, as they were closed."),
-  /** All sales of the till ever, in minor units. */
-  grandTotal: amount.about("Sum of all closings of the terminal so far."),
+  grandTotal: amount.about("All sales of the till so far."),
   previousHash: text.about("Hash of the closing before."),
   hash: text.about("SHA-256 over the closing and the hash before."),
   createdBy: text.about("Operator who closed.")

@@ -46,34 +46,27 @@ export const transactions = table("pos_transactions", {
   discountTotal: amount.default(0),
   taxTotal: amount.default(0),
   total: amount.default(0).about("Amount to pay, after discounts, with tax."),
-  /** What cash was rounded by. */
   rounding: amount.default(0).about("Difference that cash rounding makes."),
   tipTotal: amount.default(0).about("Tips of its payments."),
   taxes: jsonOf(Schema.Array(TaxPart), 16_000).default([]).about("Taxes by rate."),
-  /** Codes of promotions. */
   codes: list(text).default([]).about("Promotion codes."),
   holdLabel: text.nullable.about("Name under which it is parked."),
   voidReason: longText.nullable.about("Why it was voided."),
   voidedBy: text.nullable.about("Operator who voided it."),
   overrideBy: text.nullable.forPeople.about("Supervisor who allowed what the operator may not."),
   completedAt: timestamp.nullable,
-  /** The id that the device gave it. */
-  clientId: text.upTo(64).nullable.about("Id that the terminal gave it offline."),
+  clientId: text.upTo(64).nullable.about("Id that the device gave it."),
   /** Of what the device sent. */
   clientDigest: text.nullable,
-  /** It was split from this one. */
   parentId: uuid.nullable.about("Id of the transaction it was split off."),
-  /** The one that has its lines now. */
   mergedIntoId: uuid.nullable.about("Id of the transaction it was merged into."),
   refundId: uuid.nullable.about("Id of the refund that it made."),
-  /** How the rest of an exchange goes back. */
-  payout: oneOf(["cash", "original", "gift_card", "other"]).nullable.about("How money goes back."),
-  /** It came, or was voided, after its shift was closed: only a closing counts it. */
-  isLate: boolean.default(false).about("True: it arrived after its business day was closed."),
+  payout: oneOf(["cash", "original", "gift_card", "other"]).nullable.about("How the rest of an exchange goes back."),
+  isLate: boolean.default(false).about(
+    "True: it came, or was voided, after its shift was closed; only a closing counts it."
+  ),
   reprints: integer.default(0).about("How often the receipt was printed again."),
-  /** The closing (Z) that counts it. */
   closingId: uuid.nullable.about("Id of the closing that contains it."),
-  /** Changes with each line, price and payment. */
   version: integer.default(0).about("Rises with each change."),
   metadata: json.default({})
 }, {
@@ -139,11 +132,11 @@ export const payments = table("pos_payments", {
   rounding: amount.default(0).about("Difference that cash rounding makes."),
   label: text.about("Name of the method for the receipt."),
   reference: text.nullable.about("Reference of the card payment."),
-  /** Who took it: a payment provider or the adapter of a card terminal; null for cash, slips and others. */
-  provider: text.nullable.about("Provider of the card payment."),
+  provider: text.nullable.about(
+    "Payment provider or adapter of a card terminal that took it; null for cash, slips and others."
+  ),
   intentId: text.nullable.about("Id of the payment at the provider."),
-  /** What the core noted of it (`payments.collect`). */
-  collectedId: uuid.nullable.about("Id of the recorded payment of the order."),
+  collectedId: uuid.nullable.about("Collected payment of the core (`payments.collect`)."),
   readerId: text.nullable.about("Card reader."),
   failure: longText.nullable.about("Why it failed."),
   requestedBy: text.about("Operator who took it."),

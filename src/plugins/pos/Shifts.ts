@@ -42,12 +42,10 @@ export const shifts = table("pos_shifts", {
   voidsCount: integer.default(0).about("Number of voided transactions."),
   voidsTotal: amount.default(0).about("Sum of the voided transactions."),
   noSaleCount: integer.default(0).about("How often the drawer was opened without a sale."),
-  /** Sales that a device sent after the shift was closed. */
-  lateCount: integer.default(0).about("Transactions that arrived after the end."),
+  lateCount: integer.default(0).about("Sales that a device sent after the shift was closed."),
   lateTotal: amount.default(0).about("Sum of the transactions that arrived after the end."),
   closedAt: timestamp.nullable,
   closedBy: text.nullable.about("Operator who closed it."),
-  /** The closing (Z) that counts it. */
   closingId: uuid.nullable.about("Id of the closing that contains it."),
   metadata: json.default({})
 }, {

@@ -40,14 +40,14 @@ export const terminals = table("pos_terminals", {
   isActive: boolean.default(true),
   /** Where its goods leave. Default: the active warehouse of the lowest priority number. */
   warehouseId: idOf(WarehouseId).existing("warehouse").nullable,
-  /** Where goods are handed over; its taxes apply. */
-  address: jsonOf(PostalAddress, 4_000).nullable.about("Address on receipts; null: that of the store."),
-  /** Default: of the store. */
+  address: jsonOf(PostalAddress, 4_000).nullable.about(
+    "Where goods are handed over, whose taxes apply; null: the warehouse's address."
+  ),
   timeZone: timeZone.nullable.about("IANA zone of business days; null: that of the store."),
-  /** Sales before this local time are of the day before. */
-  businessDayStart: timeOfDay.default("00:00").about("Time at which a business day begins."),
-  /** The smallest amount of cash in minor units, such as 5 in Switzerland; 0: no rounding. */
-  cashRounding: integerBetween(0, 10_000).default(0).about("Smallest coin in minor units; 0: no rounding."),
+  businessDayStart: timeOfDay.default("00:00").about("Sales before this local time belong to the day before."),
+  cashRounding: integerBetween(0, 10_000).default(0).about(
+    "Smallest amount of cash in minor units, such as 5 in Switzerland; 0: no rounding."
+  ),
   tipMode: oneOf(["off", "on_terminal", "on_receipt"]).default("off").about("How tips are asked for."),
   printerId: text.nullable.about("Printer of receipts."),
   metadata: json.default({})

@@ -49,8 +49,7 @@ export const receiptItems = childOf(receipts, "grnId", "grn_items", {
   quantityReceived: quantity.about("Units that came."),
   quantityAccepted: quantity.about("Units that are kept."),
   quantityRejected: quantity.default(0).about("Units that are refused."),
-  /** Accepted units that returns name, but for cancelled ones. */
-  quantityReturned: quantity.default(0).about("Units that went back."),
+  quantityReturned: quantity.default(0).about("Accepted units in returns that are not cancelled."),
   rejectionReason: text.nullable.about("Why units are refused."),
   batchNumber: text.nullable.about("Batch of the goods."),
   expiryDate: date.nullable.about("Last day on which the goods are good."),

@@ -31,25 +31,22 @@ export const orders = table("purchase_orders", {
     .default("draft"),
   warehouseId: idOf(WarehouseId),
   requestedBy: text.about("User who made it."),
-  /** Who changed the draft last. */
-  changedBy: text.nullable.about("User who changed it last."),
+  changedBy: text.nullable.about("User who changed the draft last."),
   approvedBy: text.nullable.about("User who approved it."),
   approvedAt: timestamp.nullable,
   sentAt: timestamp.nullable,
   expectedDelivery: timestamp.nullable.about("When the goods should come."),
   currency: text,
-  /** How many minor units of the store's currency one of the order's is worth: stock is kept in the store's. */
-  exchangeRate: decimal(20, 10).default("1").about("Units of the store's currency for one of `currency`."),
+  exchangeRate: decimal(20, 10).default("1").about("Minor units of the store's currency for one of the order's."),
   subtotal: amount,
   taxTotal: amount.default(0),
   grandTotal: amount.about("Goods with tax."),
-  /** Paid beside the order, in its currency: spread over the cost of its goods by their worth. */
-  freight: integerBetween(0, maxCost).money().default(0).about("Cost of transport, spread over the goods."),
+  freight: integerBetween(0, maxCost).money().default(0).about(
+    "Cost of transport beside the order, spread over its goods by their worth."
+  ),
   duty: integerBetween(0, maxCost).money().default(0).about("Customs, spread over the goods."),
-  /** The supplier's number of the order. */
   supplierReference: text.nullable.about("Number of the order at the supplier."),
   notes: longText.nullable,
-  /** The order that was closed with goods missing. */
   backOrderOf: uuid.nullable.about("Id of the order whose missing goods it orders again."),
   metadata: json.default({})
 }, {
@@ -70,10 +67,8 @@ export const orderItems = childOf(orders, "poId", "purchase_order_items", {
   uomId: uuid.references(units, "restrict").nullable,
   quantityOrdered: integerBetween(1, maxQuantity).about("Ordered units."),
   quantityReceived: integer.default(0).about("Units that came."),
-  /** What is ordered in stock units, as it was when the order was written. */
   stockQuantity: integerBetween(1, 2_147_483_647).about("Ordered units in the stock unit."),
-  /** The part of it that is no longer incoming. */
-  stockArrived: integer.default(0).about("Units that came, in the stock unit."),
+  stockArrived: integer.default(0).about("Units that are no longer incoming, in the stock unit."),
   unitCost: integerBetween(0, maxCost).money().about("Cost of one unit."),
   totalCost: amount,
   notes: text.nullable

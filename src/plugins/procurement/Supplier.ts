@@ -33,8 +33,7 @@ export const suppliers = table("suppliers", {
   contactPhone: text.nullable,
   address: jsonOf(PostalAddress, 16_384).nullable,
   paymentTermsDays: integerBetween(0, 3_650).default(30).about("Days to pay a bill."),
-  /** Of its prices and of orders to it. */
-  currency: text.fewValues.about("Currency of its prices."),
+  currency: text.fewValues.about("Currency of its prices and of orders to it."),
   taxId: text.nullable.about("Number at the tax office."),
   isActive: boolean.default(true),
   metadata: json.default({})
@@ -59,8 +58,7 @@ export const supplierItems = table("supplier_items", {
   minOrderQuantity: integerBetween(1, maxQuantity).default(1).about("Least units of an order."),
   leadTimeDays: integerBetween(0, 3_650).default(1).about("Days between order and delivery."),
   isPreferred: boolean.default(false).about("Ordered from first."),
-  /** First and last day in UTC. */
-  validFrom: date.nullable.about("First day of the cost."),
+  validFrom: date.nullable.about("First day of the cost, in UTC."),
   validTo: date.nullable.about("Last day of the cost.")
 }, {
   strict: true,

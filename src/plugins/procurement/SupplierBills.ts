@@ -42,8 +42,7 @@ export const billItems = childOf(bills, "billId", "supplier_bill_items", {
   poItemId: uuid.references(orderItems, "restrict"),
   quantity: integerBetween(1, maxQuantity),
   unitCost: integerBetween(0, maxCost).money().about("Cost of one unit on the bill."),
-  /** `quantity`, `cost` or both; null where it is as ordered and accepted. */
-  discrepancy: text.nullable.about("Difference from order and receipt.")
+  discrepancy: text.nullable.about("Differs in `quantity`, `cost` or both; null: it is as ordered and accepted.")
 }, { indexes: [{ columns: ["poItemId"] }], unique: [{ columns: ["billId", "poItemId"] }] })
 
 const documents = document({ head: bills, lines: billItems })

@@ -46,8 +46,7 @@ export const supplierReturns = table("supplier_returns", {
   requestedBy: text.about("User who made it."),
   approvedBy: text.nullable.about("User who approved it."),
   shippedAt: timestamp.nullable,
-  /** False: the supplier does not bill the goods. */
-  expectsCredit: boolean.default(true).about("False: nothing is credited."),
+  expectsCredit: boolean.default(true).about("False: the supplier does not bill the goods."),
   expectedCredit: amount.about("Amount that should be credited."),
   creditNumber: text.nullable.about("Number of the credit note."),
   creditAmount: amount.nullable.about("Amount of the credit note."),

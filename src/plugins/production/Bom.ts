@@ -27,14 +27,13 @@ export const boms = table("production_boms", {
   variantId: idOf(VariantId).existing("variant").nullable,
   name: text,
   version: integer.default(1).about("Rises with each new version of the recipe."),
-  /** The id of the first version. What refers to a version means the active one. */
-  familyId: uuid.about("Id that all versions share."),
-  /** How much one run makes, in this unit, else in the product's stock unit. */
-  yieldQuantity: quantity.default("1").about("Units that the parts make."),
+  familyId: uuid.about("Id of the first version; what refers to a version means the active one."),
+  yieldQuantity: quantity.default("1").about(
+    "Quantity that one run makes, in this unit, else in the product's stock unit."
+  ),
   yieldUomId: unit,
   isActive: boolean.default(true),
-  /** The last day for which it makes the product. */
-  validTo: date.nullable.about("Last day of this version."),
+  validTo: date.nullable.about("Last day on which it makes the product."),
   level: integer.default(0).about("Levels of assemblies below it."),
   totalCost: amount.default(0).about("Cost of its parts by today's costs.")
 }, {

@@ -44,7 +44,6 @@ export const orders = table("production_orders", {
   startedAt: timestamp.nullable,
   completedAt: timestamp.nullable,
   producedBy: text.nullable.about("User who finished it."),
-  /** What the consumed materials cost, in minor units. */
   materialCost: amount.default(0).about("Cost of the parts it used."),
   batchNumber: text.nullable.about("Batch that was made."),
   expiryDate: date.nullable.about("Last day on which the goods are good."),

@@ -41,8 +41,7 @@ export const reviews = table("customer_reviews", {
   response: longText.nullable.about("Answer of the store."),
   responseBy: text.nullable.about("User who answered."),
   responseAt: timestamp.nullable,
-  /** Recognizes an imported review when its file comes again. */
-  importKey: text.unique().nullable.about("Key of the import that brought it.")
+  importKey: text.unique().nullable.about("Recognizes an imported review when its file comes again.")
 }, {
   unique: [{ columns: ["customerId", "entityId"] }, { columns: ["orderId", "entityId"] }],
   checks: { published: "is_published = (status = 'approved')" },

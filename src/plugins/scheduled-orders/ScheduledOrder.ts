@@ -53,42 +53,44 @@ const statuses = [
 export const scheduledOrders = table("scheduled_orders", {
   customerId: idOf(CustomerId).existing("customer"),
   cartId: idOf(CartId),
-  /** The language of the cart, for mails. */
   locale: text.nullable.about("Language of its mails."),
   items: jsonOf(Schema.Array(Item), 1_048_576).about("Products and units to order."),
   currency: text,
   scheduledFor: timestamp.about("When the goods are wanted."),
-  /** The beginning of its slot; null without slots. */
-  slotStart: timestamp.nullable.about("Begin of the time slot."),
+  slotStart: timestamp.nullable.about("Begin of the time slot; null without slots."),
   orderType: oneOf(orderTypes).default("pickup"),
   pickupLocation: text.nullable.about("Where the goods are fetched."),
   deliveryAddress: jsonOf(PostalAddress, 16_384).nullable.about("Where the goods are brought."),
   notes: longText.nullable,
   paymentMethodId: text.about("Payment method of the deployment."),
   paymentMethodToken: secret.nullable,
-  /** Days until it is ordered again. Without these and months it is ordered once. */
-  everyDays: integerBetween(1, 366).nullable.about("Days between repeats."),
-  /** Months until it is ordered again. */
+  everyDays: integerBetween(1, 366).nullable.about(
+    "Days until it is ordered again; without these and months it is ordered once."
+  ),
   everyMonths: integerBetween(1, 12).nullable.about("Months between repeats."),
-  /** The day on which it comes by months, the last one where a month is shorter. */
-  dayOfMonth: integerBetween(1, 31).nullable.about("Day of monthly repeats."),
+  dayOfMonth: integerBetween(1, 31).nullable.about(
+    "Day on which it comes by months, the last one where a month is shorter."
+  ),
   repeatUntil: timestamp.until.nullable.about("End of the repeats."),
   /** By how much the total may rise without its customer; null: by any. */
   maxPriceIncreasePercent: integerBetween(0, 1_000).nullable.about(
     "Rise of the total up to which it is ordered without asking."
   ),
-  /** The total that may rise by so much: of the scheduling, of the last order, or as its customer accepted it. */
-  agreedTotal: amount.nullable.about("Total that the customer agreed to."),
-  /** The total by the last quote: what the checkout has to cost, or what its customer is asked about. */
-  quotedTotal: amount.nullable.about("Total that the customer is asked about."),
+  agreedTotal: amount.nullable.about(
+    "Total that counts as agreed: when it was scheduled, of the last order, or as its customer accepted it."
+  ),
+  quotedTotal: amount.nullable.about(
+    "Total by the last quote: the checkout has to cost it, or its customer is asked about it."
+  ),
   status: oneOf(statuses).default("scheduled"),
   /**
    * When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck, ends its
    * review.
    */
   dueAt: timestamp.nullable.about("When it is ordered."),
-  /** When its customer gets a mail about a renewal; null: it was sent, or there is none. */
-  noticeAt: timestamp.nullable.about("When the customer receives the notice."),
+  noticeAt: timestamp.nullable.about(
+    "When its customer gets a mail about a renewal; null: it was sent, or there is none."
+  ),
   attempts: integer.default(0).about("Number of tries."),
   processedAt: timestamp.nullable,
   /** The cart that it is checked out with, a new one for each attempt. */

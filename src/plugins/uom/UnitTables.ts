@@ -19,9 +19,7 @@ export const units = table("units_of_measure", {
   category: oneOf(["weight", "volume", "length", "count", "area", "time"]).about(
     "Units of one category can be converted."
   ),
-  /** The unit that others of the category are compared with; at most one. */
-  isBaseUnit: boolean.default(false).about("The unit that others of its category are converted by."),
-  /** Digits after the point of a quantity in this unit. */
+  isBaseUnit: boolean.default(false).about("Unit that others of the category are compared with; at most one."),
   precision: integerBetween(0, 6).default(2).about("Places after the point.")
 }, {
   unique: [{ columns: ["category"], where: "is_base_unit" }],
@@ -61,7 +59,8 @@ export const entityUnits = table("entity_uom", {
   purchaseUomId: uuid.references(units, "restrict"),
   stockUomId: uuid.references(units, "restrict"),
   saleUomId: uuid.references(units, "restrict"),
-  /** What is left of the purchased quantity once it is cleaned and cut. */
-  yieldPercentage: integerBetween(1, 100).default(100).about("Part of a purchased unit that can be used, in per cent.")
+  yieldPercentage: integerBetween(1, 100).default(100).about(
+    "Part of the purchased quantity that is left once it is cleaned and cut, in per cent."
+  )
 })
 export type EntityUnits = RowOf<typeof entityUnits>

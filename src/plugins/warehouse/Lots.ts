@@ -32,10 +32,9 @@ export const lots = table("warehouse_lots", {
   expiryDate: date.nullable.about("Last day on which the goods are good."),
   quantity: units.about("Units of the lot."),
   /** It does not leave, unless a document names its batch; `withheld` of its units are reserved, so that they are not for sale. */
-  isBlocked: boolean.default(false).about("True: it is not sold."),
+  isBlocked: boolean.default(false).about("True: it does not leave, unless a document names its batch."),
   withheld: units.default(0).about("Units that are kept from sale while it is blocked."),
-  /** Why it was last corrected or blocked. */
-  reason: text.nullable.forPeople.about("Why it is blocked.")
+  reason: text.nullable.forPeople.about("Why it was last corrected or blocked.")
 }, {
   counted: false,
   // Only lots with units left are listed and looked up: those that are empty are many, and expire first.

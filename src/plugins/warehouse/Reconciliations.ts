@@ -50,9 +50,7 @@ export const reconciliations = table("stock_reconciliations", {
   countedBy: text.about("User who counts."),
   approvedBy: text.nullable.about("User who approved it."),
   countedAt: timestamp.nullable,
-  /** A count of a part of the warehouse while it works. */
   isCycle: boolean.default(false).about("True: only some goods are counted."),
-  /** Those who count do not see what stock says. */
   isBlind: boolean.default(false).about("True: the counter does not see the expected units.")
 })
 

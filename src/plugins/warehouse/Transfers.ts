@@ -44,7 +44,6 @@ export const transferItems = childOf(transfers, "transferId", "stock_transfer_it
   quantityDispatched: units.default(0).about("Units that left."),
   quantityReceived: units.default(0).about("Units that came."),
   batchNumber: text.nullable.about("Batch of the goods."),
-  /** At which the units left, and come in. */
   unitCost: decimal(28, 10).nullable.about("Cost of one unit in minor units of the store's currency.")
 }, { checks: { no_surplus: "quantity_received <= quantity_dispatched and quantity_dispatched <= quantity_requested" } })
 

@@ -8,13 +8,8 @@ import { type CheckoutRequest, giftCardMethod } from "../../domain/checkout/Chec
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { ClaimedCart, PricedBasket } from "../../domain/checkout/ClaimStatements.ts"
-import {
-  decodePricedCart,
-  encodePricedCart,
-  isCounted,
-  type PricedCart,
-  refusedLine
-} from "../../domain/checkout/PricedCart.ts"
+import { decodePricedCart, encodePricedCart, isCounted, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { refusedLine } from "../../domain/checkout/PricedLines.ts"
 import { CheckoutFailed, StillRunning } from "../../domain/platform/errors/ApiErrors.ts"
 import type { OrderId } from "../../domain/platform/ids/Id.ts"
 import { type Requirement, StoreSettings } from "../../domain/platform/settings/StoreSettings.ts"

@@ -47,7 +47,7 @@ export const Variant = Schema.Struct({
   sourceStoreId: Schema.NullOr(Schema.String).pipe(about("Connected store it comes from.")),
   sku: Schema.NullOr(Schema.String),
   barcode: Schema.NullOr(Schema.String).pipe(about("EAN, UPC or another code.")),
-  taxClass: Schema.NullOr(Schema.String).pipe(about("Code of its tax class; null: that of the entity.")),
+  taxClass: Schema.NullOr(Schema.String).pipe(about("Code of its tax class; null: the entity's.")),
   taxClassId: ShownTaxClassId,
   ...variantStockPolicy,
   status: Schema.Literals(["active", "discontinued"]),

@@ -10,7 +10,7 @@ import type { Known, KnownEntity } from "./ExternalImportRepo.ts"
 /** A product of a store elsewhere. */
 export interface SentProduct {
   readonly externalId: string
-  /** Of a new entity; where it is taken, the external id follows it. */
+  /** The slug of a new entity; where it is taken, the external id follows it. */
   readonly slug: string
   /** The entity that it is here, once that is known. */
   readonly entityId?: EntityId | null | undefined
@@ -20,7 +20,6 @@ export interface SentProduct {
 export interface SentOptions extends Partial<Pick<Import, "dryRun" | "pictures" | "warehouse">> {
   /** The store elsewhere: `sourceStoreId` of new entities and variants. */
   readonly source: string
-  /** Of all prices. */
   readonly currency: string
   /** A product that is not known yet is the entity here to which all its SKUs belong. */
   readonly linkBySku?: boolean | undefined
@@ -37,11 +36,11 @@ export interface TakenProduct {
   readonly warnings: ReadonlyArray<Issue>
   /** Null when it was refused. */
   readonly entityId: EntityId | null
-  /** Of the lines that are sold, in their order; null: the entity itself. */
+  /** One for each line that is sold, in their order; null: the entity itself. */
   readonly variantIds: ReadonlyArray<VariantId | null>
 }
 
-/** Where a product goes. */
+/** The entity or the free slug that a product gets. */
 export interface Place {
   readonly slug: string
   readonly entityId: EntityId | null

@@ -216,7 +216,7 @@ const RefusalDetails = Schema.Struct({
   )
 })
 
-/** What a refusal says beside its message; the rest has its default. */
+/** Details of a refusal; those that are left out have their defaults. */
 type Refusal = Partial<typeof RefusalDetails.Type>
 
 /** Another try may succeed when a service or a plugin works again. */

@@ -4,7 +4,7 @@ import { Schema, SchemaAST } from "effect"
  * Annotations of schemas that only the OpenAPI document reads. They stand at the encoded side, which is what it shows.
  */
 
-/** What generated screens read: the kind of a number, or the kind of record that an id is of. */
+/** Tells generated screens the kind of a number, or the kind of record that an id names. */
 export interface Hint {
   readonly kind?: "money"
   /** The field beside it that has the currency. */

@@ -25,7 +25,6 @@ export const commissionRules = table("marketplace_commission_rules", {
   minVolumeCents: amount.nullable.about("Least sales of the month it is for."),
   maxVolumeCents: amount.nullable.about("Most sales of the month it is for."),
   rateBps: integerBetween(0, 10_000).about("Share of the marketplace in hundredths of a per cent."),
-  /** On top of the share, for each line. */
   fixedFeeCents: amount.default(0).about("Fee for each line beside the share."),
   minFeeCents: amount.nullable.about("Least fee of a line."),
   maxFeeCents: amount.nullable.about("Most fee of a line."),

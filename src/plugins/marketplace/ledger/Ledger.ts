@@ -17,7 +17,6 @@ export const vendorAccounts = table("marketplace_vendor_accounts", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
   balanceCents: amount.default(0).about("Sum of all entries."),
-  /** Number of the last entry. */
   entryCount: integer.default(0).about("Number of entries.")
 }, { unique: [{ columns: ["vendorId", "currency"] }], changeLog: false, counted: false })
 
@@ -26,10 +25,8 @@ export const ledgerEntries = table("marketplace_vendor_balances", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
   type: oneOf(entryTypes),
-  /** Signed, minor units. */
   amountCents: amount.about("Change of the balance; negative: a debit."),
   runningBalanceCents: amount.about("Balance after the entry."),
-  /** Place in the account, from 1. */
   entryNumber: integer.about("Number of the entry within the account, from 1."),
   subOrderId: uuid.nullable.about("Id of the sub-order it is about."),
   referenceType: oneOf(["sub_order", "refund", "payout", "dispute", "return", "adjustment"]).about(
@@ -37,8 +34,7 @@ export const ledgerEntries = table("marketplace_vendor_balances", {
   ),
   referenceId: uuid.about("Id of the record that made the entry."),
   description: longText.nullable.about("Text for the vendor's statement."),
-  /** The payout that took it; null: not paid out. */
-  payoutId: uuid.nullable.about("Id of the payout that contains it.")
+  payoutId: uuid.nullable.about("Payout that took it; null: it is not paid out.")
 }, {
   unique: [{ columns: ["vendorId", "currency", "entryNumber"] }],
   indexes: [
@@ -55,7 +51,6 @@ export const ledgerEntries = table("marketplace_vendor_balances", {
 export const adjustments = table("marketplace_adjustments", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
-  /** Signed, minor units. */
   amountCents: amount.about("Change of the balance; negative: a debit."),
   reason: longText.about("Reason that the vendor reads.")
 }, {

@@ -41,10 +41,11 @@ export const payouts = table("marketplace_vendor_payouts", {
   retryCount: integer.default(0).about("Number of repeats."),
   processedAt: timestamp.nullable,
   /** How often the adapter was asked for this try, and when it is asked (again); null: no more. */
-  attempts: integer.default(0).about("Number of tries in total."),
+  attempts: integer.default(0).about("Times that the adapter was asked for this try."),
   dueAt: timestamp.nullable.about("When it is tried next."),
-  /** Until then a process may be asking the adapter, and no other one decides the outcome. */
-  askedUntil: timestamp.nullable.about("Time until which the provider is asked for the outcome."),
+  askedUntil: timestamp.nullable.about(
+    "Until then a process may be asking the adapter, and no other one decides the outcome."
+  ),
   metadata: json.default({})
 }, {
   indexes: [{ columns: ["status", "dueAt"], where: "due_at is not null" }],

@@ -38,12 +38,10 @@ export const returns = table("marketplace_return_requests", {
     .nullable.about("Units of lines that come back."),
   refundAmountCents: amount.nullable.about("Amount that goes back."),
   refundId: idOf(RefundId).nullable,
-  /** The return of the core that holds its units; null for returns from before there were any. */
-  coreReturnId: uuid.nullable.unique().about("Id of the return of the order that it follows."),
+  coreReturnId: uuid.nullable.unique().about("Return of the core that holds its units; null: it is older than those."),
   vendorNotes: longText.nullable.about("Remarks of the vendor."),
   trackingNumber: text.nullable.about("Number of the parcel that comes back."),
-  /** When the vendor has to have answered. */
-  deadlineAt: timestamp.nullable.about("When the vendor has to have decided."),
+  deadlineAt: timestamp.nullable.about("When the vendor has to have answered."),
   requestedAt: timestamp.defaultNow.forPeople,
   resolvedAt: timestamp.nullable
 }, {

@@ -34,8 +34,7 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   subtotal: amount.about("Lines of the vendor."),
   commissionAmount: amount.about("Share of the marketplace."),
   payoutAmount: amount.about("Amount that the vendor gets."),
-  /** Of `subtotal`, what customers got back. */
-  refundedAmount: amount.default(0).about("Amount that was given back."),
+  refundedAmount: amount.default(0).about("Part of `subtotal` that customers got back."),
   trackingNumber: text.nullable,
   trackingUrl: text.nullable,
   carrier: text.nullable.about("Carrier of the parcel."),
@@ -48,9 +47,7 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   cancelledAt: timestamp.nullable,
   cancellationReason: longText.nullable.about("Why it was cancelled."),
   vendorNotes: longText.nullable.about("Remarks of the vendor."),
-  /** From when its money may be paid out; null until it is delivered. */
-  availableAt: timestamp.nullable.about("When the money can be paid out."),
-  /** A dispute is open: nothing of it is paid out. */
+  availableAt: timestamp.nullable.about("From when on its money may be paid out; null until it is delivered."),
   onHold: boolean.default(false).about("True: a dispute keeps the money back."),
   externalOrderId: text.nullable.forPeople.about("Id of the order in the shop of the vendor."),
   externalOrderUrl: text.nullable.forPeople.about("Address of the order in the shop of the vendor."),
@@ -83,8 +80,7 @@ export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_o
   fixedFeeCents: amount.default(0),
   minFeeCents: amount.nullable,
   maxFeeCents: amount.nullable,
-  /** Of the whole line, before refunds. */
-  commissionAmount: amount.about("Share of the marketplace.")
+  commissionAmount: amount.about("Share of the marketplace in the whole line, before refunds.")
 }, { indexes: [{ columns: ["subOrderId"] }], changeLog: false })
 
 const { createdAt: _, subOrderId: __, ...lineFields } = fieldsOf(subOrderLines)
