@@ -52,8 +52,9 @@ const webhookRoute = ({ ofRecord }: PluginContext) =>
 /** Does for one store what its provider asks of the app; what it answers is for the provider. */
 const complied = Effect.fnUntraced(function*({ db }: PluginCall, storeId: string, request: ComplianceRequest) {
   if (!("email" in request)) {
-    yield* disconnect(db, storeId)
+    // The job that handles it asks the store first: the merchant may have installed the app again.
     if (request.kind === "uninstalled") return {}
+    yield* disconnect(db, storeId)
     const forgotten = yield* db.table(orderExports).updateMany(
       { storeId, customerData: { not: null } },
       { customerData: null }
@@ -96,7 +97,9 @@ const complianceRoute = ({ db, ofRecord }: PluginContext) =>
             const isNew = yield* claimDelivery(call, id, {
               deliveryId: read.deliveryId,
               topic: read.topic,
-              status: "handled"
+              ...(read.request.kind === "uninstalled"
+                ? { status: "received", hints: [{ kind: "uninstalled" }] }
+                : { status: "handled" })
             })
             return isNew ? yield* complied(call, id, read.request) : { duplicate: true }
           }))

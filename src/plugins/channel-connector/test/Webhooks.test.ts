@@ -154,6 +154,10 @@ describe("webhooks of stores", () => {
       assert.deepStrictEqual((await comply("customers/redact", redact, "r2")).body, { received: true, redacted: 1 })
       assert.deepStrictEqual((await comply("customers/redact", redact, "r2")).body, { received: true, duplicate: true })
       assert.deepStrictEqual(await kept(storeId), ["2", "3"])
+      // An old one: the store still lets us in.
+      assert.deepStrictEqual((await comply("app/uninstalled", {}, "r4")).body, { received: true })
+      await shop.settled(storeId)
+      assert.strictEqual((await shop.store(storeId)).at("data.status"), "connected")
       assert.deepStrictEqual((await comply("shop/redact", {}, "r3")).body, { received: true, redacted: 2 })
       assert.deepStrictEqual(await kept(storeId), [])
       assert.strictEqual((await shop.store(storeId)).at("data.status"), "disconnected")
