@@ -94,13 +94,21 @@ const withdraw = Effect.fn("Purchases.withdraw")(
   }
 )
 
-/** Refuses a refund that gives more for spent cards than is left on them. */
+/** Minor units on these cards. */
+const worthOf = (some: ReadonlyArray<SoldCard>): number => some.reduce((sum, { worth }) => sum + worth, 0)
+
+/**
+ * Refuses a refund that gives more for spent cards than is left on them and than was taken off those that went back for
+ * less.
+ */
 const refuseSpent = Effect.fn("Purchases.refuseSpent")(function*({ db }: PluginContext, refund: RequestedRefund) {
   const lines = yield* db.use(refundedLines)(refund)
   const all = lines.length === 0 ? [] : yield* db.use(lockedCards)(lines.map(({ id }) => id))
-  for (const { amount, id, units } of lines) {
-    const taken = all.filter(({ isWithdrawn, lineId }) => lineId === id && !isWithdrawn).slice(0, units)
-    const left = taken.reduce((sum, { worth }) => sum + worth, 0)
+  for (const { amount, given, id, units } of lines) {
+    const own = all.filter(({ lineId }) => lineId === id)
+    const taken = own.filter(({ isWithdrawn }) => !isWithdrawn).slice(0, units)
+    const kept = worthOf(own.filter(({ isWithdrawn }) => isWithdrawn)) - given
+    const left = worthOf(taken) + Math.max(0, kept)
     // The held part would come back to a withdrawn card, where no one could spend it.
     if (taken.some(({ isHeld }) => isHeld)) return yield* new CardHeld()
     const isSpent = taken.length === 0 || taken.some(({ isSpent }) => isSpent)

@@ -37,8 +37,8 @@ const SoldCard = Schema.Struct({
 })
 export type SoldCard = typeof SoldCard.Type
 
-/** Minor units that would be given for this many cards of a line. */
-const RefundedLine = Schema.Struct({ id: OrderLineId, units: Schema.Int, amount: Schema.Int })
+/** Minor units that would be given for this many cards of a line, and what was given for the line before. */
+const RefundedLine = Schema.Struct({ id: OrderLineId, units: Schema.Int, amount: Schema.Int, given: Schema.Int })
 
 const refundedCardLines = rowsOf(RefundedLine)
 const soldLines = rowsOf(SoldLine)
@@ -94,9 +94,11 @@ export const refundedLines = statement(
     return yield* refundedCardLines(
       sql`select l.id, case when ${isAll}::boolean then l.quantity else a.quantity end as units,
         coalesce(a.amount, l.total_price - l.discount_amount + case when o.tax_included then 0 else l.tax_amount end
-          - (select coalesce(sum(p.amount), 0) from plugin_refund_lines p join plugin_refunds r on r.id = p.refund_id
-            where p.order_line_id = l.id and r.status in ('pending', 'completed')))::float8 as amount
+          - before.given)::float8 as amount, before.given::float8 as given
       from plugin_orders o join plugin_order_lines l on l.order_id = o.id
+        cross join lateral (select coalesce(sum(p.amount), 0) as given from plugin_refund_lines p
+          join plugin_refunds r on r.id = p.refund_id
+          where p.order_line_id = l.id and r.status in ('pending', 'completed')) before
         left join jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) a("lineItemId" uuid, quantity int, amount bigint)
           on a."lineItemId" = l.id
       where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid and (${isAll}::boolean or a.amount is not null)

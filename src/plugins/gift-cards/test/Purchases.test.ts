@@ -161,6 +161,20 @@ describe("a gift card that is bought", () => {
     assert.strictEqual(outstanding, issued - redeemed + refunded + adjusted)
   })
 
+  it("whose unit came back for less owes its rest, when the order is refunded later", async () => {
+    const { codes: [code = ""], orderId, refundUnit, states } = await twoSold("fee@example.com")
+    await shop.buy(1_000, [code])
+    assert.strictEqual((await refundUnit(2_000)).status, 201)
+    assert.strictEqual((await shop.refund(orderId)).status, 422, "the other card is spent")
+    assert.strictEqual((await refundUnit(2_001)).status, 422, "1500 on the other card and 500 of the first")
+    assert.strictEqual((await refundUnit(2_000)).status, 201)
+    assert.deepStrictEqual(await states(), ["disabled 0", "disabled 0"])
+    const unspent = await twoSold("fees@example.com")
+    assert.strictEqual((await unspent.refundUnit(2_000)).status, 201)
+    assert.strictEqual((await unspent.refundUnit(1_000)).status, 201)
+    assert.strictEqual((await shop.refund(unspent.orderId)).at("data.amount"), 2_000)
+  })
+
   it("is withdrawn when the whole order is refunded or cancelled, and brings no mail then", async () => {
     const cancel = (id: string) => shop.ask("PATCH", `/orders/${id}/status`, { status: "cancelled" })
     for (const [n, end] of [shop.refund, cancel].entries()) {
