@@ -50,7 +50,7 @@ describe("the example of an adapter", () => {
     test = await createPluginTestApp(channelConnector({ adapters: [cornerShop], origins: [domain] }), {
       postgres: inject("postgres")
     })
-  }, 60_000)
+  })
   afterAll(async () => {
     await test.close()
     server.close()

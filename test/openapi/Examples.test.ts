@@ -40,7 +40,7 @@ describe("the examples of the document", () => {
     })
     assert.isAbove(bodies.length, 900)
     assert.deepStrictEqual(wrong, [])
-  }, 120_000)
+  })
 
   it("name one record by one id", () => {
     const text = JSON.stringify(bodies.map(exampleOf))

@@ -93,4 +93,4 @@ it("a reader of docs/customers-come-back.md gets what it says, and the mails tha
   } finally {
     await test.close()
   }
-}, 240_000)
+})

@@ -78,7 +78,7 @@ describe("a reader of docs/goods.md", () => {
     })
     const guide = await readFile(join(import.meta.dirname, "../../docs/goods.md"), "utf8")
     answer = (await runGuide(test.app, guide)).answer
-  }, 120_000)
+  })
   afterAll(() => test?.close())
 
   const send = async (method: string, path: string, body?: object) => {

@@ -63,7 +63,7 @@ describe("a reader of docs/plugins.md", () => {
     }
     await Effect.runPromise(writePlugin(created, "gift-notes"))
     results = await runTests()
-  }, 240_000)
+  })
   afterAll(() => rm(place, { recursive: true, force: true }))
 
   it("comes to plugins whose tests pass", () => passed("guide", 5))

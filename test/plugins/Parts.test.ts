@@ -256,7 +256,7 @@ describe("a plugin with rows of parents", () => {
     } finally {
       await test.close()
     }
-  }, 240_000)
+  })
 
   plain("is refused where the path or the table names no parent", () => {
     assert.throws(

@@ -13,5 +13,5 @@ describe("the reference for plugins", () => {
     const args = [join(root, "scripts/reference/main.ts"), "--print"]
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 10_000_000 })
     assert.strictEqual(written, stdout, "npm run reference")
-  }, 240_000)
+  })
 })

@@ -165,7 +165,7 @@ describe("a resource of a plugin", () => {
     } finally {
       await test.close()
     }
-  }, 240_000)
+  })
 
   plain(
     "takes the bodies, answers and rows that its options declare, and leaves out what no one may write",

@@ -23,5 +23,5 @@ describe("a reader of the README of the restaurant", () => {
     } finally {
       await test.close()
     }
-  }, 120_000)
+  })
 })

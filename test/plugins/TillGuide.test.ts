@@ -37,7 +37,7 @@ describe("a reader of docs/till.md", () => {
     const known = { nora: await member("Nora", "cashier"), sam: await member("Sam", "supervisor") }
     const keys = { device: "ipad.key", nora: "login.apiKey" }
     answer = (await runGuide(test.app, await page("docs/till.md"), { known, keys })).answer
-  }, 120_000)
+  })
   afterAll(() => test?.close())
 
   const read = async (path: string) => {

@@ -40,7 +40,7 @@ describe("appointments", () => {
     for (const { name, run } of [...contractOf(salon, { samples }), ...machineOf(salon, booking, { samples })]) {
       await run().catch((error) => assert.fail(`${name}: ${error}`))
     }
-  }, 120_000)
+  })
 
   it("are booked once of eight who ask at once, of a provider or of any who is free", async () => {
     const service = await salon.service()

@@ -11,7 +11,7 @@ describe("a process that ends between two statements", () => {
   beforeAll(async () => {
     cutter = await openCutter(/appointment_/)
     salon = await openSalon({}, { postgres: cutter, jobs: { autorun: { enabled: false } } })
-  }, 120_000)
+  })
   afterAll(async () => {
     await salon.close()
     await cutter.close()
@@ -93,7 +93,7 @@ describe("a payment in advance whose process ends before any of its statements",
   beforeAll(async () => {
     cutter = await openCutter(requests, "any connection")
     salon = await openSalon({}, { postgres: cutter })
-  }, 120_000)
+  })
   afterAll(async () => {
     await salon.close()
     await cutter.close()

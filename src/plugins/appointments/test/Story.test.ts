@@ -97,5 +97,5 @@ describe("a hair salon with three chairs over the end of summer time", () => {
     await salon.refused("422 VALIDATION_FAILED", "POST", `/bookings/${missed}/reschedule`, move, bob)
     await salon.done("POST", `/bookings/${missed}/no-show`, {})
     await salon.mailed("no-show", "bob@example.com")
-  }, 120_000)
+  })
 })

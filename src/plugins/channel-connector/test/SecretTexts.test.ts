@@ -61,5 +61,5 @@ describe("secrets of stores", () => {
       assert.notInclude(JSON.stringify(answers), secret)
       assert.notInclude(output.join(""), secret)
     }
-  }, 60_000)
+  })
 })

@@ -109,7 +109,7 @@ describe("connected stores", () => {
     while (Number(await tries()) < 8) shop.app.clock.advance("11 minutes")
     assert.strictEqual((await shop.until(id, "error")).at("data.lastError"), "Not there.")
     shop.memory.failure = undefined
-  }, 60_000)
+  })
 
   it("keep units back, change prices and choose products by their rules", async () => {
     const id = await shop.connect()
@@ -151,5 +151,5 @@ describe("connected stores", () => {
     for (const { name, run } of [...contractOf(shop.app), ...machineOf(shop.app, store, { without })]) {
       await run().catch((error) => assert.fail(`${name}: ${error}`))
     }
-  }, 120_000)
+  })
 })

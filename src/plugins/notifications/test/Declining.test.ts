@@ -93,5 +93,5 @@ describe("an adapter for e-mail", () => {
     assert.match(url, /\/api\/mail\/unsubscribe\?token=/)
     assert.include(own.sent.get(id)?.body ?? "", `<a href="${url}">`)
     await other.close()
-  }, 60_000)
+  })
 })

@@ -66,7 +66,7 @@ describe("a batch of messages", () => {
     counting = 0
     await drained()
     assert.deepStrictEqual([counting, local.sent.size], [2, 400])
-  }, 90_000)
+  })
 
   it("of a process that ends before any statement is sent whole, each message once for its key", async () => {
     for (let at = 1; at <= 30; at++) {
@@ -91,7 +91,7 @@ describe("a batch of messages", () => {
       if (!wasCut) return assert.isAtLeast(at, 6)
     }
     return assert.fail("It is not done.")
-  }, 120_000)
+  })
 
   it("is taken once by eight jobs at once", async () => {
     const asked = other.asked.length
@@ -100,7 +100,7 @@ describe("a batch of messages", () => {
     await Promise.all(Array.from({ length: 8 }, () => run("default")))
     assert.strictEqual(await waiting(), 0)
     assert.strictEqual(other.asked.length - asked, 200)
-  }, 90_000)
+  })
 
   it("that waits is sent after its delay, and a digest as one message", async () => {
     const [delayed, digest] = [shop.event(), shop.event()]
@@ -122,7 +122,7 @@ describe("a batch of messages", () => {
     assert.deepStrictEqual(text.split("\n\n").toSorted(), names.map((name) => `Hello ${name}`))
     assert.strictEqual(local.sent.get(another)?.body, "Hello Dan")
     for (const id of ids) assert.strictEqual((await shop.message(id)).at("data.status"), "sent")
-  }, 90_000)
+  })
 })
 
 describe("print jobs", () => {

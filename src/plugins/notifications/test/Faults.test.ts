@@ -35,7 +35,7 @@ describe("a process that ends between two statements", () => {
     })
     assert.isAtLeast(times, 6)
     assert.isAtLeast(known, 1)
-  }, 120_000)
+  })
 
   it("notes what a provider reports once it is reported again", async () => {
     const event = shop.event()

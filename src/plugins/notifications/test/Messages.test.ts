@@ -163,7 +163,7 @@ describe("messages", () => {
     const refused = await shop.send(event)
     await shop.settled(refused, "failed")
     first.behave(() => "sent")
-  }, 90_000)
+  })
 
   it("are tried again later and later, and fail with the last reason", async () => {
     const event = shop.event()
@@ -185,7 +185,7 @@ describe("messages", () => {
     assert.strictEqual((await shop.message(id)).at("data.error"), "second: unavailable.")
     first.behave(() => "sent")
     second.behave(() => "sent")
-  }, 90_000)
+  })
 
   it("are delivered or failed when their provider says so with a signature", async () => {
     const event = shop.event()
@@ -221,7 +221,7 @@ describe("messages", () => {
 
   it("keep to the rules of every plugin", async () => {
     for (const { name, run } of contractOf(shop.app)) await run().catch((error) => assert.fail(`${name}: ${error}`))
-  }, 120_000)
+  })
 })
 
 describe("events", () => {
@@ -263,7 +263,7 @@ describe("events", () => {
     const unknown = { ...sending, customerId: randomUUID() }
     await shop.refused("404 NOT_FOUND", "POST", "/notifications/send", unknown)
     assert.strictEqual((await shop.done("GET", `${preferences}/${id}`)).at("meta.pagination.total"), 2)
-  }, 90_000)
+  })
 
   it("go to no address that their customer names and no one has confirmed", async () => {
     const as = {

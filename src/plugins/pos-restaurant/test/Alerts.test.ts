@@ -9,7 +9,7 @@ describe("alerts of a restaurant", () => {
   beforeAll(async () => {
     shop = await openRestaurant({}, { jobs: { autorun: { enabled: false } } })
     till = await shop.till()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const detect = async () => (await shop.done("POST", "/alerts/detect")).at("data")

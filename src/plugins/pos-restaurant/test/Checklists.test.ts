@@ -8,7 +8,7 @@ describe("checklists of a restaurant", () => {
   let shop: RestaurantShop
   beforeAll(async () => {
     shop = await openRestaurant()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const labels = [{ label: "Tables wiped" }, { label: "Candles", isRequired: false }]

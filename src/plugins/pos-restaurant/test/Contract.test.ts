@@ -11,7 +11,7 @@ describe("the plugin for restaurants", () => {
   let shop: RestaurantShop
   beforeAll(async () => {
     shop = await openRestaurant()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const run = async (checks: ReturnType<typeof contractOf>) => {

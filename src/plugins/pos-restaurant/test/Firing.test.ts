@@ -6,7 +6,7 @@ import { columns, type KitchenShop, openKitchen } from "./KitchenShop.ts"
 let shop: KitchenShop
 beforeAll(async () => {
   shop = await openKitchen()
-}, 60_000)
+})
 afterAll(() => shop.close())
 
 /** A station, and a sale of units of what it cooks. */
@@ -85,7 +85,7 @@ describe("firing a sale", () => {
     await shop.pay(sold.sale.path, 2_000)
     await shop.complete(sold.sale.path)
     await waitFor("the fire", async () => (await sold.units())[0] === 2)
-  }, 60_000)
+  })
 
   it("sends nothing of a sale that a device made offline, which was cooked then", async () => {
     const { at, entityId, station } = await cooking()
@@ -129,7 +129,7 @@ describe("firing a sale", () => {
     await shop.query("drop trigger once on kds_ticket_items")
     assert.lengthOf(await shop.tickets(station), 1)
     assert.deepStrictEqual((await shop.fire(sale.id)).at("data.tickets"), [])
-  }, 60_000)
+  })
 })
 
 describe("a fired line", () => {

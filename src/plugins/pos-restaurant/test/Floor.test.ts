@@ -10,7 +10,7 @@ describe("tables of a restaurant", () => {
   beforeAll(async () => {
     shop = await openRestaurant()
     till = await shop.till()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const assign = (path: string, transactionId: string, body: object = {}) =>

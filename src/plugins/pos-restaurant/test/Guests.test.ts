@@ -9,7 +9,7 @@ describe("the guests of a bill", () => {
   beforeAll(async () => {
     shop = await openRestaurant({ serviceCharge: { percent: 10, fromGuests: 6 } })
     till = await shop.till()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const total = async (path: string) => (await shop.read(path)).at("data.total")

@@ -8,7 +8,7 @@ describe("alerts about kitchens", () => {
   beforeAll(async () => {
     shop = await openKitchen({}, { jobs: { autorun: { enabled: false } } })
     till = await shop.till()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const detect = async () => (await shop.done("POST", "/alerts/detect")).at("data")

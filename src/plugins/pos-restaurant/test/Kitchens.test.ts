@@ -8,7 +8,7 @@ describe("kitchens", () => {
   let shop: KitchenShop
   beforeAll(async () => {
     shop = await openKitchen({ printing: true, keepTicketDays: 30, fireOnComplete: false, shortage: "block" })
-  }, 60_000)
+  })
   afterAll(() => shop.close())
 
   const aStation = async (body: object = {}) => {
@@ -42,7 +42,7 @@ describe("kitchens", () => {
     await shop.core("PATCH", `/orders/${orderId}/status`, { status: "cancelled", reason: "x" })
     const now = async () => columns(await shop.tickets(station), "type", "items.0.cancelledQuantity")
     await waitFor("the cancellation", async () => String(await now()) === "cancelled,2")
-  }, 60_000)
+  })
 
   it("cook nothing of unpaid orders, and of completed sales as the option says", async () => {
     const { entityId, station } = await aStation()
@@ -56,7 +56,7 @@ describe("kitchens", () => {
       )
     await waitFor("the event", async () => (await handled()).length === 1)
     assert.deepStrictEqual(await shop.tickets(station), [])
-  }, 60_000)
+  })
 
   it("are refused more than their ingredients are for, where the option says so", async () => {
     const { entityId, station } = await aStation()
@@ -101,7 +101,7 @@ describe("kitchens", () => {
     await shop.app.serviceRegistry.enqueue("pos-restaurant/forget-tickets", {})
     await waitFor("the job", async () => (await shop.tickets(station)).length === 0)
     assert.deepStrictEqual(await shop.unitsOf(String(sale.items[0])), [])
-  }, 60_000)
+  })
 
   it("know the customer who was named after the fire", async () => {
     const { entityId, station } = await aStation()
@@ -146,4 +146,4 @@ it("a restaurant without kitchens has no stations, and fires nothing", async () 
   const sale = await shop.order(await shop.till(), [{ entityId: await shop.product() }])
   await shop.core("DELETE", `/pos${sale.salePath}/items/${sale.items[0]}`)
   await shop.close()
-}, 60_000)
+})

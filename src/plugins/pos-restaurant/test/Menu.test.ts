@@ -8,7 +8,7 @@ describe("the menu", () => {
   let shop: MenuShop
   beforeAll(async () => {
     shop = await openMenu()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const addAtTill = async (entityId: string, metadata: object = {}) => {

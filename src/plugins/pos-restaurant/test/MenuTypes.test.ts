@@ -5,7 +5,7 @@ describe("a menu of some types of entities", () => {
   let shop: MenuShop
   beforeAll(async () => {
     shop = await openMenu({ types: ["dish"] })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   it("limits what is of these types, and leaves the rest of the store alone", async () => {

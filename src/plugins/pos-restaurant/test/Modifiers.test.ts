@@ -7,7 +7,7 @@ describe("modifiers and combos", () => {
   let shop: MenuShop
   beforeAll(async () => {
     shop = await openMenu()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   it("cost the same in a cart, a quote, a checkout, an order and at a till", async () => {

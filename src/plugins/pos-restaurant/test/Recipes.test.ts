@@ -7,7 +7,7 @@ describe("recipes", () => {
   let shop: MenuShop
   beforeAll(async () => {
     shop = await openMenu()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   /** Two of a dish take 250 of 1000 g flour and an egg that is in no stock. */

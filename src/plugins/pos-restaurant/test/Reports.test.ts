@@ -9,7 +9,7 @@ describe("reports of a restaurant", () => {
   let shop: RestaurantShop
   beforeAll(async () => {
     shop = await openRestaurant()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const figures = {

@@ -18,7 +18,7 @@ describe("taxes and service of a restaurant", () => {
     const reduced = await shop.tills.core("POST", "/tax/classes", { name: "reduced", rateBps: 500 })
     const rate = { name: "Food", country: "CH", rateBps: 500, taxClassId: reduced.text("data.id") }
     await shop.tills.core("POST", "/tax/rates", rate)
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   /** A dish for 21.00, tax included. */

@@ -8,7 +8,7 @@ import { columns, type KitchenShop, openKitchen } from "./KitchenShop.ts"
 let shop: KitchenShop
 beforeAll(async () => {
   shop = await openKitchen({ kdsAlertMinutes: 20 })
-}, 60_000)
+})
 afterAll(() => shop.close())
 
 /** A ticket of two dishes at a station. */

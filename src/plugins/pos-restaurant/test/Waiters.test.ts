@@ -5,7 +5,7 @@ import { type KitchenShop, openKitchen } from "./KitchenShop.ts"
 let shop: KitchenShop
 beforeAll(async () => {
   shop = await openKitchen()
-}, 60_000)
+})
 afterAll(() => shop.close())
 
 /** Numbers that are the same in every run. */

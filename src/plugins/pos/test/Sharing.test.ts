@@ -7,7 +7,7 @@ describe("an open sale of another operator", () => {
   beforeAll(async () => {
     shop = await openTills({}, { auth: { apiKeys: { enabled: true }, roles: { waiter: ["pos:operate"] } } })
     till = await shop.till({}, 0, cashier)
-  }, 60_000)
+  })
   afterAll(() => shop.close())
 
   /** A sale of the cashier, and all that changes it. */

@@ -7,7 +7,7 @@ describe("goods that come back without an order", () => {
   beforeAll(async () => {
     shop = await openTills({ unlinkedReturns: true, giftCards: true, refundTo: "original" })
     await shop.core("POST", "/tax/rates", { name: "VAT", country: "CH", rateBps: 1_000 })
-  }, 60_000)
+  })
   afterAll(() => shop.close())
 
   const address = { line1: "x", city: "Zurich", postalCode: "8001", country: "CH" }
@@ -102,5 +102,5 @@ describe("goods that come back without an order", () => {
     const refused = await other.refused("422 VALIDATION_FAILED", "POST", "/returns", body)
     assert.include(refused.text("error.message"), "unlinkedReturns")
     await other.close()
-  }, 60_000)
+  })
 })

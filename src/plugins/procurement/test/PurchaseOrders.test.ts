@@ -324,5 +324,5 @@ describe("purchase orders", () => {
       })
     ]
     for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
-  }, 240_000)
+  })
 })

@@ -7,7 +7,7 @@ import { type Ingredient, type Kitchen, openKitchen } from "./Kitchen.ts"
 let kitchen: Kitchen
 beforeAll(async () => {
   kitchen = await openKitchen()
-}, 120_000)
+})
 afterAll(() => kitchen.app.close())
 
 const addItem = (bomId: string, item: Ingredient) => kitchen.post(`/boms/${bomId}/items`, kitchen.lines([item])[0])

@@ -8,7 +8,7 @@ import { type Kitchen, openKitchen } from "./Kitchen.ts"
 let kitchen: Kitchen
 beforeAll(async () => {
   kitchen = await openKitchen()
-}, 120_000)
+})
 afterAll(() => kitchen.app.close())
 
 const read = (id: string) => kitchen.done("GET", `/orders/${id}`)

@@ -4,7 +4,7 @@ import { type Kitchen, openKitchen } from "./Kitchen.ts"
 let kitchen: Kitchen
 beforeAll(async () => {
   kitchen = await openKitchen()
-}, 120_000)
+})
 afterAll(() => kitchen.app.close())
 
 const aCake = async (flourStock: number) => {

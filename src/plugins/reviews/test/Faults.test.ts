@@ -61,7 +61,7 @@ describe("a process that ends between two statements", () => {
     const types = events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1])
     assert.deepStrictEqual(types, names.map((name) => `reviews.${name}`))
     assert.strictEqual(jobs, 2)
-  }, 120_000)
+  })
 
   it("leaves a guest's review agreed with its rating and its last event", async () => {
     const entityId = await shop.product()
@@ -99,7 +99,7 @@ describe("a process that ends between two statements", () => {
     assert.deepStrictEqual(await shop.summary(entityId), [1, 1])
     await cutOff("DELETE", `/${entityId}`)
     assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
-  }, 120_000)
+  })
 
   const reviewsOf = (product_id: string, count: number) =>
     csvOf(Array.from({ length: count }, (_, n) => ({ product_id, rating: "4", curated: "ok", body: `Number ${n}` })))

@@ -62,7 +62,7 @@ describe("a review that is written by a link beside an erasure", () => {
     }))
     assert.deepStrictEqual([(await writing).status, (await erasing).status], [201, 200])
     await leavesNothing(guest)
-  }, 60_000)
+  })
 
   it("is not written when the erasure came first, which it waits for", async () => {
     const guest = await aGuest()
@@ -79,7 +79,7 @@ describe("a review that is written by a link beside an erasure", () => {
     }))
     assert.deepStrictEqual([(await writing).status, (await erasing).status], [404, 200])
     await leavesNothing(guest)
-  }, 60_000)
+  })
 })
 
 describe("a link that is used many times at once", () => {

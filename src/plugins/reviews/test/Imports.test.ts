@@ -89,7 +89,7 @@ describe("reviews of another shop", () => {
     assert.notMatch(JSON.stringify(events), /summer|Camille/)
     assert.deepInclude(await report(csvOf([{ product_id: tea, rating: "3" }]), "?status=approved"), { created: 1 })
     assert.deepStrictEqual(await shop.summary(tea), [3.5, 2])
-  }, 60_000)
+  })
 
   it(
     "are written once, also when the file comes again, twice at once or in another order, and not by a dry run",
@@ -135,7 +135,7 @@ describe("reviews of another shop", () => {
     const { importing } = await shop.app.serviceRegistry.run(transaction(Effect.orDie(work)))
     const created = (await Promise.all(importing)).map((one) => one.created)
     assert.deepStrictEqual(created.toSorted(), [0, 3])
-  }, 60_000)
+  })
 
   it("are refused line by line with sentences, and the others are taken", async () => {
     const entityId = await shop.product()
@@ -204,7 +204,7 @@ describe("reviews of another shop", () => {
     await shop.done("DELETE", "/me", undefined, ada)
     await expect.poll(found, eventually).toEqual([])
     assert.deepStrictEqual([await shop.summary(honey), await shop.summary(tea)], [[0, 0], [0, 0]])
-  }, 60_000)
+  })
 
   it("belong to no customer where several have the address", async () => {
     const entityId = await shop.product()
@@ -246,7 +246,7 @@ describe("reviews of another shop", () => {
         { also: Promise.resolve(200) }
       ))
     assert.deepStrictEqual(await erased, [201, 200, [false]])
-  }, 60_000)
+  })
 
   it("are written before their product is deleted, which waits for them", async () => {
     const entityId = await shop.product({ stock: 0 })
@@ -255,5 +255,5 @@ describe("reviews of another shop", () => {
       return Effect.as(shop.waits("catalog_entities", also), { also })
     })
     assert.deepStrictEqual(await deleted, [201, 200, [true]])
-  }, 60_000)
+  })
 })

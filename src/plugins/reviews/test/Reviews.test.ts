@@ -94,7 +94,7 @@ describe("reviews", () => {
     await shop.done("PATCH", `/reviews/${id}/reject`)
     const mine = await shop.done("GET", "/reviews/mine", undefined, ada)
     assert.deepInclude(mine.at("data.0"), { id, status: "rejected" })
-  }, 120_000)
+  })
 
   it("are refused with a reason", async () => {
     const [ada, bob, entityId] = [shop.customer(), shop.customer(), await shop.product()]
@@ -275,5 +275,5 @@ describe("reviews", () => {
 
   it("keep to the rules of every plugin", async () => {
     for (const { name, run } of contractOf(shop.app)) await run().catch((error) => assert.fail(`${name}: ${error}`))
-  }, 120_000)
+  })
 })

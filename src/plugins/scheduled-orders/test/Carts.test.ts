@@ -9,7 +9,7 @@ describe("the cart of a scheduled order", () => {
   let shop: BoxShop
   beforeAll(async () => {
     shop = await openBoxShop({ retryMinutes: [60], slotMinutes: 60, slotCapacity: 1_000 })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const buy = (cartId: string) =>

@@ -8,7 +8,7 @@ describe("the end of a scheduled order", () => {
   let shop: BoxShop
   beforeAll(async () => {
     shop = await openBoxShop({ retryMinutes: [60], keepDays: 30 })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const erase = async (name: string) =>
@@ -26,7 +26,7 @@ describe("the end of a scheduled order", () => {
       return found.attempts === 2 && found
     })
     assert.deepInclude(failed, { status: "failed", dueAt: null })
-  }, 120_000)
+  })
 
   it("takes the texts of its lines with it when its customer is erased, and its repeats", async () => {
     const eva = customer("eva")
@@ -42,7 +42,7 @@ describe("the end of a scheduled order", () => {
       return found.length === 2 && !JSON.stringify(found).includes("Eva") && found
     })
     for (const { items } of rows) assert.deepInclude(items[0], { quantity: 1, notes: null, metadata: {} })
-  }, 120_000)
+  })
 
   it("leaves address and notes where they are for as long as they are kept", async () => {
     const details = { orderType: "delivery", deliveryAddress: address, notes: "Ring twice" }
@@ -63,7 +63,7 @@ describe("the end of a scheduled order", () => {
     for (const id of [young, open]) {
       assert.deepInclude(await shop.row(id), { notes: "Ring twice", deliveryAddress: address })
     }
-  }, 120_000)
+  })
 
   it("comes by itself for what nothing has placed for a day, also when staff places what is due", async () => {
     const id = await shop.scheduled()
@@ -72,5 +72,5 @@ describe("the end of a scheduled order", () => {
     assert.notInclude(moved.list("data").map((one) => Object(one).id), id)
     await shop.tick()
     await shop.isNow(id, "expired")
-  }, 120_000)
+  })
 })

@@ -15,7 +15,7 @@ describe("the hours of scheduled orders", () => {
       slotCapacity: 1,
       maxDaysAhead: 700
     })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const slots = async (date: string) =>
@@ -62,7 +62,7 @@ describe("the hours of scheduled orders", () => {
       }
     }
     await west.close()
-  }, 120_000)
+  })
 
   it("refuse a capacity of what is no slot", async () => {
     const [slot] = await slots(dayOf(shop.clock.now() + 86_400_000 * 9))
@@ -97,5 +97,5 @@ describe("the hours of scheduled orders", () => {
     const resumed = await vienna.done("POST", `/${id}/resume`, undefined, ann)
     assert.strictEqual(resumed.text("data.scheduledFor").slice(11, 16), "00:30")
     await vienna.close()
-  }, 120_000)
+  })
 })

@@ -12,7 +12,7 @@ describe("the notice of a renewal", () => {
       email: { send },
       shipping: { type: "flat", flatRate: 490 }
     })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const notices = () => mails.filter(({ template }) => template === "scheduled-orders/notice")
@@ -54,7 +54,7 @@ describe("the notice of a renewal", () => {
     assert.lengthOf(notices(), 2)
     await shop.due(id, "completed", 72)
     assert.isNull((await shop.row(id)).noticeAt)
-  }, 60_000)
+  })
 
   it("is for renewals that are still to come", async () => {
     const before = notices().length
@@ -70,7 +70,7 @@ describe("the notice of a renewal", () => {
     await shop.done("POST", `/${paused}/resume`, undefined, ann)
     await announce()
     assert.lengthOf(notices(), before + 1)
-  }, 60_000)
+  })
 
   it("says why an order could not be placed, and leaves out the costs of shipping what is picked up", async () => {
     const deliveryAddress = {
@@ -91,5 +91,5 @@ describe("the notice of a renewal", () => {
     const texts = notices().slice(before).map(({ text }) => /(25,00|29,90|nicht bestellt werden: \S+)/.exec(text)?.[0])
     assert.includeMembers(texts, ["25,00", "29,90"])
     assert.isTrue(texts.some((text) => text?.startsWith("nicht bestellt werden")))
-  }, 60_000)
+  })
 })

@@ -31,7 +31,7 @@ describe("an order whose price may rise by ten percent", () => {
     shop = await openBoxShop({ ...options, ...held }, { email: { send }, shipping: { type: "flat", flatRate: 490 } }, [
       definePlugin({ id: "meanwhile", version: "1.0.0", hooks: () => [look], checkoutExtension: () => ({ decide }) })
     ])
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   /** A product that costs 10.00 every seven days, its order and what it costs from then on. */
@@ -69,7 +69,7 @@ describe("an order whose price may rise by ten percent", () => {
     await raise(1_465)
     await shop.due(order.id, "price_review", hoursTo(order.scheduledFor))
     assert.isEmpty(await ordersOf(order.id))
-  }, 60_000)
+  })
 
   it("waits above that until its customer, who got a mail, accepts the price, and goes on at once", async () => {
     const { cartId, id, raise } = await boxEvery()
@@ -104,7 +104,7 @@ describe("an order whose price may rise by ten percent", () => {
     const { orderId } = await shop.due(id, "completed", 0)
     assert.strictEqual(await charged(orderId), 1_101)
     assert.deepInclude(await next(cartId), { agreedTotal: 1_101 })
-  }, 60_000)
+  })
 
   it("is asked about with its notice, gives its goods back meanwhile, and comes at its time", async () => {
     const { id, product, raise } = await boxEvery({ scheduledFor: shop.inHours(5 * day) })
@@ -120,7 +120,7 @@ describe("an order whose price may rise by ten percent", () => {
     assert.deepInclude(await shop.row(id), { status: "scheduled", scheduledFor, agreedTotal: 2_000, noticeAt: null })
     await shop.due(id, "completed", hoursTo(scheduledFor))
     assert.strictEqual(await reserved(product), 1)
-  }, 60_000)
+  })
 
   it("is not asked about at the price of items that it had when its notice was written", async () => {
     const { id, product, raise } = await boxEvery({ scheduledFor: shop.inHours(5 * day) })
@@ -133,7 +133,7 @@ describe("an order whose price may rise by ten percent", () => {
     await waitFor("the notice", () => mailed("notice").some(({ text }) => text.includes("$60.00")))
     assert.deepInclude(await shop.row(id), { status: "scheduled", agreedTotal: 6_000, quotedTotal: null })
     await shop.done("POST", `/${id}/cancel`, undefined, ann)
-  }, 60_000)
+  })
 
   it(
     "comes at the next time of its repeats when it is accepted a day after its time; one without is moved",
@@ -172,7 +172,7 @@ describe("an order whose price may rise by ten percent", () => {
     const item = { entityId: await shop.product(), quantity: 1 }
     assert.strictEqual((await shop.ask("POST", `/carts/${cartId}/items`, item, ann)).status, 201)
     assert.strictEqual((await accept(id)).status, 422)
-  }, 60_000)
+  })
 
   it("is not ordered at a price that changed between its quote and its checkout, but asked about", async () => {
     const { cartId, id, product, raise } = await boxEvery()
@@ -183,7 +183,7 @@ describe("an order whose price may rise by ten percent", () => {
     assert.strictEqual((await accept(id)).status, 201)
     const { orderId } = await shop.due(id, "completed", 0)
     assert.strictEqual(await charged(orderId), 3_000)
-  }, 60_000)
+  })
 
   it(
     "that was declined fails above that when it is tried again, and the next one is asked about at its time",
@@ -222,7 +222,7 @@ describe("an order whose price may rise by ten percent", () => {
     assert.strictEqual((await shop.due(id, "completed", 0)).orderId, orderId)
     assert.lengthOf(await ordersOf(id), 1)
     assert.deepInclude(await next(cartId), { agreedTotal: 1_000 })
-  }, 60_000)
+  })
 
   it("may cost what other items, another address and a new guard cost when they are set", async () => {
     const { id, product, raise } = await boxEvery()
@@ -239,7 +239,7 @@ describe("an order whose price may rise by ten percent", () => {
     const refused = await set(three)
     assert.deepStrictEqual([refused.status, refused.text("error.code")], [409, "CONFLICT"])
     await shop.due(id, "completed")
-  }, 60_000)
+  })
 
   it("has a guard of the store where it repeats and says none, and the database keeps what a guard needs", async () => {
     assert.deepInclude((await boxEvery({ everyDays: null })).made, { maxPriceIncreasePercent: null, agreedTotal: null })
@@ -259,7 +259,7 @@ describe("an order whose price may rise by ten percent", () => {
       `insert into scheduled_orders (organization_id, customer_id, cart_id, items, currency, scheduled_for, payment_method_id)
       select organization_id, customer_id, cart_id, items, currency, now(), 'test' from scheduled_orders where id = $1`
     assert.match(String(await shop.db.query(twice, [id]).catch(inspect)), /"scheduled_orders_cart_id_\w+_key"/)
-  }, 60_000)
+  })
 
   it(
     "has no next one after all are cancelled while it is placed, nor beside a failed one that is scheduled again",
@@ -293,5 +293,5 @@ describe("an order whose price may rise by ten percent", () => {
     assert.strictEqual((await shop.ask("DELETE", "/me", undefined, eve)).status, 200)
     await shop.serviceRegistry.enqueue("scheduled-orders/forget", {})
     await shop.isNow(id, "cancelled")
-  }, 60_000)
+  })
 })

@@ -15,7 +15,7 @@ describe("a scheduled order that is changed, retried, stopped and released at th
       slotMinutes: 60,
       slotCapacity: 1_000
     })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   /** Every call eight times, for each order beginning with another one. */
@@ -78,5 +78,5 @@ describe("a scheduled order that is changed, retried, stopped and released at th
     )
     assert.strictEqual(stock?.["reserved"], stock?.["sold"])
     assert.isAbove(Number(stock?.["sold"]), 0)
-  }, 120_000)
+  })
 })

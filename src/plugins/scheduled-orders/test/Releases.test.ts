@@ -24,7 +24,7 @@ describe("the release of a scheduled order", () => {
       ]
     })
     shop = await openBoxShop({ retryMinutes: [60] }, {}, [disturbance])
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const ordersOf = (id: string) =>
@@ -41,7 +41,7 @@ describe("the release of a scheduled order", () => {
     }
     await shop.due(id, "completed")
     assert.deepStrictEqual((await ordersOf(id)).map(({ cart }) => cart), [other])
-  }, 120_000)
+  })
 
   it("finds the order that it has made, also when no one knows the key of its checkout any more", async () => {
     const id = await shop.scheduled()
@@ -55,7 +55,7 @@ describe("the release of a scheduled order", () => {
     await shop.due(id, "completed", 0)
     assert.deepInclude(await shop.row(id), { checkoutCartId, orderId, failureReason: null })
     assert.lengthOf(await ordersOf(id), 1)
-  }, 120_000)
+  })
 
   it("does not pay by other means with the token of those before", async () => {
     const means = { paymentMethodId: "test", paymentMethodToken: "test_decline" }
@@ -69,7 +69,7 @@ describe("the release of a scheduled order", () => {
     const same = await shop.scheduled(means)
     await shop.done("PATCH", `/${same}`, { paymentMethodId: "test", notes: "Ring twice" }, ann)
     await shop.due(same, "failed")
-  }, 120_000)
+  })
 
   it("shows its token nowhere", async () => {
     const token = "token-that-no-one-sees"
@@ -87,7 +87,7 @@ describe("the release of a scheduled order", () => {
       const found = await shop.db.query(`select t::text from "${name}" t where t::text like '%${token}%'`)
       assert.isEmpty(found, String(name))
     }
-  }, 120_000)
+  })
 
   it("happens in its organization", async () => {
     const as = inOrganization("org_other", testAdminActor)
@@ -110,7 +110,7 @@ describe("the release of a scheduled order", () => {
       const [row] = (await shop.ask("GET", "/scheduled-orders", undefined, rob)).list("data").map(Object)
       return row.status === "failed" && /stock/i.test(row.failureReason)
     })
-  }, 120_000)
+  })
 
   it("is one of pages that repeat none of them", async () => {
     const scheduledFor = shop.inHours(50)
@@ -121,5 +121,5 @@ describe("the release of a scheduled order", () => {
     )
     const seen = pages.flatMap(({ list }) => list("data")).map((row) => Object(row).id)
     assert.deepStrictEqual(seen.toSorted(), ids.toSorted())
-  }, 120_000)
+  })
 })

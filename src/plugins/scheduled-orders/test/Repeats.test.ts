@@ -6,7 +6,7 @@ describe("orders that repeat, and that fail", () => {
   let shop: BoxShop
   beforeAll(async () => {
     shop = await openBoxShop({ retryMinutes: [60], timezone: "Europe/Vienna" })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   /** The row of a cart that is to come. */
@@ -92,7 +92,7 @@ describe("orders that repeat, and that fail", () => {
     for (const move of ["skip", "pause"]) {
       await shop.refused("422 VALIDATION_FAILED", "POST", `/${once}/${move}`, undefined, ann)
     }
-  }, 120_000)
+  })
 
   it(
     "that fail are tried again, at last with a mail to their customer, and whole again once they are paid",
@@ -123,7 +123,7 @@ describe("orders that repeat, and that fail", () => {
     assert.isDefined(await next(cartId))
     const [event] = await shop.db.query("select payload from outbox_events where type = 'scheduled_order.expired'")
     assert.deepInclude(Object(event?.["payload"]), { id, orderId: null })
-  }, 120_000)
+  })
 
   it("whose goods are sold no longer fail, and say so", async () => {
     const product = await shop.product()
@@ -131,7 +131,7 @@ describe("orders that repeat, and that fail", () => {
     assert.strictEqual((await shop.ask("PATCH", `/catalog/entities/${product}`, { status: "archived" })).status, 200)
     const { failureReason } = await shop.due(made.text("data.id"), "failed")
     assert.isNotEmpty(failureReason)
-  }, 120_000)
+  })
 
   it("whose time is over are not tried again, but can be moved to another one", async () => {
     const id = await shop.scheduled({ paymentMethodId: "test_decline" })
@@ -142,5 +142,5 @@ describe("orders that repeat, and that fail", () => {
     assert.strictEqual((await shop.row(id)).status, "failed")
     await shop.done("PATCH", `/${id}`, { paymentMethodId: "test", scheduledFor: shop.inHours(2) }, ann)
     await shop.due(id, "completed")
-  }, 120_000)
+  })
 })

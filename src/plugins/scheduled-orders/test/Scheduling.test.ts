@@ -9,7 +9,7 @@ describe("scheduled orders", () => {
   let shop: BoxShop
   beforeAll(async () => {
     shop = await openBoxShop()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   it(
@@ -97,7 +97,7 @@ describe("scheduled orders", () => {
     const { orderId } = await shop.due(made.text("data.id"), "completed")
     const shipped = await shop.ask("GET", `/orders/${orderId}`)
     assert.deepInclude(Object(shipped.at("data.shippingAddress")), deliveryAddress)
-  }, 120_000)
+  })
 
   it("keep their cart: it is neither bought nor scheduled beside them, until they are cancelled", async () => {
     const cartId = await shop.cart(ann, await shop.product())
@@ -128,7 +128,7 @@ describe("scheduled orders", () => {
     assert.strictEqual((await shop.row(id)).status, "scheduled")
     await shop.due(id, "completed", 5)
     await shop.refused("422 INVALID_TRANSITION", "PATCH", `/${id}`, { notes: "Too late" }, ann)
-  }, 120_000)
+  })
 
   it("that are due are moved once by callers at the same time, and make one order each", async () => {
     const ids = await Promise.all(Array.from({ length: 5 }, () => shop.scheduled({ scheduledFor: shop.inHours(1) })))
@@ -145,7 +145,7 @@ describe("scheduled orders", () => {
     ) as [{ n: number }]
     assert.strictEqual(n, 5)
     await shop.refused("403 FORBIDDEN", "POST", "/process-due", {}, ann)
-  }, 120_000)
+  })
 
   it("of an erased customer are cancelled, and what is personal is deleted", async () => {
     const eve = customer("eve")
@@ -155,16 +155,16 @@ describe("scheduled orders", () => {
     await shop.serviceRegistry.enqueue("scheduled-orders/forget", {})
     await shop.isNow(id, "cancelled")
     assert.deepInclude(await shop.row(id), { deliveryAddress: null, notes: null })
-  }, 120_000)
+  })
 })
 
 describe("the plugin of scheduled orders", () => {
   let shop: BoxShop
   beforeAll(async () => {
     shop = await openBoxShop()
-  }, 120_000)
+  })
   afterAll(() => shop.close())
   it("passes the contract of plugins", async () => {
     for (const { name, run } of contractOf(shop)) await run().catch((error) => assert.fail(`${name}: ${error}`))
-  }, 120_000)
+  })
 })

@@ -23,7 +23,7 @@ describe("slots of scheduled orders", () => {
       maxHoldDays: 700,
       maxHeldUnits: 100_000
     })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const slots = async (date: string) =>

@@ -13,7 +13,7 @@ describe("goods that are held from the scheduling on", () => {
       slotMinutes: 60,
       slotCapacity: 1_000
     })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const reserved = async (product: string) => {
@@ -59,7 +59,7 @@ describe("goods that are held from the scheduling on", () => {
     await shop.serviceRegistry.enqueue("scheduled-orders/forget", {})
     await shop.isNow(erased, "cancelled")
     assert.strictEqual(await reserved(product), 0)
-  }, 120_000)
+  })
 
   it("are not held for an order that cannot go on because they are short", async () => {
     const product = await shop.product({ stock: 2 })
@@ -100,7 +100,7 @@ describe("goods that are held from the scheduling on", () => {
     for (const { status } of await Promise.all([...released, ...scheduled])) assert.strictEqual(status, 201)
     for (const id of series) await shop.isNow(id, "completed")
     await waitFor("what is scheduled alone is held", async () => (await reserved(product)) === 16 + 8)
-  }, 120_000)
+  })
 
   it("stay held, and the order scheduled, when the job of a release cannot be written", async () => {
     const product = await shop.product({ stock: 2 })
@@ -115,14 +115,14 @@ describe("goods that are held from the scheduling on", () => {
     assert.deepStrictEqual([status, (await shop.rows(`cartId=${cartId}`)).length], ["scheduled", 1])
     assert.strictEqual(await reserved(product), 2)
     await shop.due(id, "completed", 1)
-  }, 120_000)
+  })
 })
 
 describe("goods that are held without a payment", () => {
   let shop: BoxShop
   beforeAll(async () => {
     shop = await openBoxShop({ holdGoods: "scheduling", maxHoldDays: 5, maxHeldUnits: 3 })
-  }, 120_000)
+  })
   afterAll(() => shop.close())
 
   const days = (count: number) => ({ scheduledFor: shop.inHours(24 * count) })

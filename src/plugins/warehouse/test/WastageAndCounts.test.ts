@@ -176,5 +176,5 @@ describe("a warehouse", () => {
       ...machineOf(yard.app, reconciliation, { ...path("reconciliations"), bodies: { count: { items: [] } } })
     ]
     for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
-  }, 120_000)
+  })
 })
