@@ -24,14 +24,22 @@ const Products = Schema.Struct({ products: Schema.Array(Product), next: Schema.N
 
 const channelProduct = ({ cents, id, slug, title, units }: typeof Product.Type): ChannelProduct => ({
   externalId: id,
-  record: { slug, type: "product", attributes: [{ title }] },
-  units: [{
-    externalId: id,
-    prices: [{ currency: CurrencyCode.make("EUR"), amount: cents }],
-    available: units,
-    imageUrls: []
-  }],
-  imageUrls: []
+  slug,
+  draft: {
+    product: { type: "product", status: "active", isVisible: true, attributes: [{ title }] },
+    categories: [],
+    brands: [],
+    sold: [{
+      isVariant: false,
+      variant: { manageInventory: true },
+      options: {},
+      metadata: {},
+      prices: [{ amount: (cents / 100).toFixed(2) }],
+      stock: { onHand: units }
+    }],
+    warnings: []
+  },
+  unitIds: [id]
 })
 
 const refused = (error: OutboundError | Schema.SchemaError): ChannelError =>
@@ -60,6 +68,7 @@ export const cornerShop = channelAdapter({
     return {
       verify: get(Schema.Unknown, "/products?limit=1").pipe(Effect.mapError(refused), Effect.asVoid),
       catalog: {
+        currency: Effect.succeed(CurrencyCode.make("EUR")),
         page: (cursor, limit) =>
           get(Products, `/products?limit=${limit}&after=${cursor ?? ""}`).pipe(
             Effect.map(({ next, products }) => ({ items: products.map(channelProduct), nextCursor: next })),

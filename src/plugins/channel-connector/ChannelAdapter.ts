@@ -1,6 +1,6 @@
 import { Effect, Redacted, Result, Schema } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import type { Outbound } from "stoa/plugin"
+import type { CurrencyCode, Outbound } from "stoa/plugin"
 import { type ChannelError, CredentialsRefused } from "./ChannelErrors.ts"
 import type {
   CatalogPage,
@@ -53,6 +53,8 @@ export interface Subscription {
 
 /** Reads products. */
 export interface ChannelCatalog {
+  /** Of its prices. */
+  readonly currency: Effect.Effect<CurrencyCode, ChannelError>
   /** From the beginning with null. A page of a product that changes meanwhile may come twice, and none is left out. */
   readonly page: (
     cursor: string | null,
@@ -94,6 +96,8 @@ export interface ChannelWebhooks {
     address: string,
     before: Subscription | undefined
   ) => Effect.Effect<void, ChannelError>
+  /** Ends a subscription; one that is gone is none. */
+  readonly unregister: (externalId: string) => Effect.Effect<void, ChannelError>
   /** Whether the store signed these bytes (`isSigned`). */
   readonly isGenuine: (request: WebhookRequest) => boolean
   /** Undefined for a body that is nonsense. */

@@ -1,30 +1,17 @@
 import { Schema } from "effect"
-import { Amount, CurrencyCode, ProductRecord, Text } from "stoa/plugin"
+import { Amount, CurrencyCode, DraftProduct, Text } from "stoa/plugin"
 
 /** Units that a store can sell; null: it does not count them. */
 const Available = Schema.NullOr(Schema.Int)
 
-const ChannelPrice = Schema.Struct({
-  currency: CurrencyCode,
-  amount: Amount,
-  compareAtAmount: Schema.optional(Schema.NullOr(Amount))
-})
-
-/** What a store says of one thing that is sold, beside its record. */
-const SoldUnit = Schema.Struct({
-  externalId: Text,
-  prices: Schema.Array(ChannelPrice),
-  available: Available,
-  imageUrls: Schema.Array(Schema.String)
-})
-
-/** A product of a store: the record of the core's import, and what belongs to it there. */
+/** A product of a store, read as the files of that shop are (`readExternal`). */
 export const ChannelProduct = Schema.Struct({
   externalId: Text,
-  record: ProductRecord,
-  /** One for each variant of the record, in its order; a product without variants has one. */
-  units: Schema.NonEmptyArray(SoldUnit),
-  imageUrls: Schema.Array(Schema.String)
+  /** The slug that it gets here, if no other product has it. */
+  slug: Text,
+  draft: DraftProduct,
+  /** The store's ids of `draft.sold`, in its order. */
+  unitIds: Schema.NonEmptyArray(Text)
 })
 export type ChannelProduct = typeof ChannelProduct.Type
 

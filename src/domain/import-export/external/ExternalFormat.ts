@@ -1,28 +1,31 @@
-import { Record } from "effect"
+import { Record, Schema } from "effect"
 import type { Row } from "../CsvTable.ts"
 
-export type Values = Readonly<Record<string, unknown>>
+const Values = Schema.Record(Schema.String, Schema.Unknown)
+export type Values = typeof Values.Type
 
 /** A line that is sold: a product, or a variant of one. */
-export interface SoldLine {
-  readonly isVariant: boolean
-  readonly variant: Values
-  readonly options: Readonly<Record<string, string>>
-  readonly metadata: Values
-  readonly prices: ReadonlyArray<Values>
-  readonly stock: Values
-}
+const SoldLine = Schema.Struct({
+  isVariant: Schema.Boolean,
+  variant: Values,
+  options: Schema.Record(Schema.String, Schema.String),
+  metadata: Values,
+  prices: Schema.Array(Values),
+  stock: Values
+})
+export type SoldLine = typeof SoldLine.Type
 
 /** A product as its rows say it. */
-export interface DraftProduct {
-  readonly product: Values
+export const DraftProduct = Schema.Struct({
+  product: Values,
   /** Names from the root to the category. */
-  readonly categories: ReadonlyArray<ReadonlyArray<string>>
-  readonly brands: ReadonlyArray<string>
-  readonly sold: ReadonlyArray<SoldLine>
+  categories: Schema.Array(Schema.Array(Schema.String)),
+  brands: Schema.Array(Schema.String),
+  sold: Schema.Array(SoldLine),
   /** What the file says and the store does not take over, as sentences. */
-  readonly warnings: ReadonlyArray<string>
-}
+  warnings: Schema.Array(Schema.String)
+})
+export type DraftProduct = typeof DraftProduct.Type
 
 /** A row and its product. */
 export interface RowPart {

@@ -1,5 +1,6 @@
 import { Effect, Redacted, Schema } from "effect"
 import { createHmac } from "node:crypto"
+import { CurrencyCode } from "stoa/plugin"
 import {
   type AdapterDefinition,
   channelAdapter,
@@ -21,9 +22,22 @@ const Keys = Schema.Struct({
 
 const product = (n: number): ChannelProduct => ({
   externalId: `p${n}`,
-  record: { slug: `thing-${n}`, type: "product", attributes: [{ title: `Thing ${n}` }] },
-  units: [{ externalId: `v${n}`, prices: [], available: 5, imageUrls: [] }],
-  imageUrls: []
+  slug: `thing-${n}`,
+  draft: {
+    product: { type: "product", status: "active", isVisible: true, attributes: [{ title: `Thing ${n}` }] },
+    categories: [],
+    brands: [],
+    sold: [{
+      isVariant: false,
+      variant: { sku: `T-${n}`, manageInventory: true },
+      options: {},
+      metadata: {},
+      prices: [{ amount: "10.00" }],
+      stock: { onHand: 5 }
+    }],
+    warnings: []
+  },
+  unitIds: [`v${n}`]
 })
 
 const Body = Schema.Struct({ topic: Schema.String, id: Schema.String })
@@ -75,6 +89,7 @@ export const memoryStore = () => {
           )
         }),
         catalog: {
+          currency: asked("currency", () => CurrencyCode.make("EUR")),
           page: (cursor, limit) =>
             asked("page", () => {
               const from = Number(cursor ?? 0)
@@ -135,6 +150,7 @@ export const memoryStore = () => {
               const externalId = before?.externalId ?? `w${state.subscriptions.size + 1}`
               state.subscriptions.set(externalId, { externalId, topic, address, isActive: true })
             }),
+          unregister: (externalId) => asked("unregister", () => void state.subscriptions.delete(externalId)),
           isGenuine: ({ body, headers }) => isSigned(body, headers["x-memory-signature"], webhookSecret),
           read: ({ body, headers }) => {
             const read = readBody(new TextDecoder().decode(body))
