@@ -20,7 +20,9 @@ class CartFull extends invalid(
   (most: number) => `A cart can have at most ${most} lines. Remove one, or put the item into another cart.`,
   "too_many_lines"
 ) {}
-class CartBusy extends conflict("CartBusy", "The cart is being changed by another request. Try again.") {}
+class CartBusy
+  extends conflict("CartBusy", "The cart is being changed by another request. Try again.", { retryable: true })
+{}
 
 /** The deadline is in milliseconds since 1970; the cart is as the sender read it. */
 const message = {

@@ -175,7 +175,7 @@ it.layer(catalogLayer())("the catalog under concurrent writes", (it) => {
         together
       )
       const tags = answers.map((answer) => answer._tag === "Some" ? answer.value._tag : "created").sort()
-      assert.deepStrictEqual(tags, [...Array.from({ length: 7 }, () => "Conflict/EntitySlug"), "created"])
+      assert.deepStrictEqual(tags, [...Array.from({ length: 7 }, () => "Conflict/EntitySlugTaken"), "created"])
     }).pipe(asShopkeeper))
 
   it.effect("many writers keep the totals of lists exact", () =>

@@ -199,7 +199,7 @@ it.layer(App)("a posting", (it) => {
           []
         ]
         for (const lines of others) {
-          assert.strictEqual((yield* Effect.flip(post("grn", id, lines)))._tag, "Conflict/Posting")
+          assert.strictEqual((yield* Effect.flip(post("grn", id, lines)))._tag, "Conflict/PostedOtherwise")
         }
         assert.deepStrictEqual(yield* footprint, before)
       }))
@@ -224,7 +224,7 @@ it.layer(App)("a posting", (it) => {
           { concurrency: "unbounded" }
         )
         const refused = outcomes.flatMap((outcome) => Result.isFailure(outcome) ? [outcome.failure._tag] : [])
-        assert.deepStrictEqual(refused, Array.from({ length: 7 }, () => "Conflict/Posting"))
+        assert.deepStrictEqual(refused, Array.from({ length: 7 }, () => "Conflict/PostedOtherwise"))
         const units = yield* Effect.forEach(contents, ({ here }) => numbersOf(here))
         assert.deepStrictEqual(units.filter((one) => one !== undefined), [[1, 0, 0]])
       }))

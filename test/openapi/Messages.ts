@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import ts from "typescript-api"
+import { wordOf } from "../../src/domain/platform/errors/ErrorKinds.ts"
 
 const root = join(import.meta.dirname, "../../src")
 
@@ -114,7 +115,9 @@ const madeBy = (node: ts.CallExpression): ReadonlyArray<Found> | undefined => {
   const [path, text, code] = name === "invalid" ? [second, third, fourth] : name === "issue" ?
     [first, second, third]
     : [undefined, isOf ? first : second, undefined]
-  const [fixed = made[0]] = textsOf(code)
+  const [tag = ""] = isOf ? [] : textsOf(first)
+  const own = { conflict: `CONFLICT ${wordOf(tag)}`, invalid: wordOf(tag) }[name]
+  const [fixed = own ?? made[0]] = textsOf(code)
   return textsOf(text).map((found) => ({ code: fixed, status: String(made[1]), text: found, paths: textsOf(path) }))
 }
 

@@ -149,10 +149,10 @@ describe("a transition of an order", () => {
         assert.strictEqual(outcomes.filter(Result.isSuccess).length, 1)
         const lost = outcomes.filter(Result.isFailure).map((outcome) => outcome.failure._tag)
         assert.deepStrictEqual(lost, [
-          "Conflict/OrderStatus",
-          "Conflict/OrderStatus",
-          "Conflict/OrderStatus",
-          "Conflict/OrderStatus"
+          "Conflict/OrderStatusChanged",
+          "Conflict/OrderStatusChanged",
+          "Conflict/OrderStatusChanged",
+          "Conflict/OrderStatusChanged"
         ])
         assert.deepStrictEqual(yield* stockOf(built), { onHand: 10, reserved: 0, version: 1, hold: "released" })
         assert.strictEqual((yield* refundsOf(built)).length, 1)
@@ -162,7 +162,7 @@ describe("a transition of an order", () => {
       Effect.gen(function*() {
         const [paid, unpaid] = [yield* buildOrder(), yield* buildOrder({ captured: null })]
         const lost = yield* Effect.flip(move(paid, "pending", "cancelled", { unpaid: true }))
-        assert.strictEqual(lost._tag, "Conflict/OrderStatus")
+        assert.strictEqual(lost._tag, "Conflict/OrderStatusChanged")
         assert.strictEqual((yield* move(unpaid, "pending", "cancelled", { unpaid: true })).order.status, "cancelled")
       }))
 

@@ -130,7 +130,7 @@ const questions: ReadonlyArray<Question<Effect.Success<typeof someOrders>, Layer
   [
     "a status",
     ({ pending }) => OrderStatusRepo.use((repo) => repo.transition({ orderId: pending, ...confirmation })),
-    "Conflict/OrderStatus"
+    "Conflict/OrderStatusChanged"
   ],
   [
     "a wait",

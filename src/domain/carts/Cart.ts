@@ -153,7 +153,9 @@ export const Reorder = Schema.Struct({
 
 export class CartNotFound extends notFound("Cart", "Cart not found.") {}
 export class CartNotActive extends invalid("CartNotActive", "", "Cart is not active.", "cart_not_active") {}
-export class CartHeld extends conflict("CartHeld", "The cart is being checked out. Try again when that has ended.") {}
+export class CartHeld
+  extends conflict("CartHeld", "The cart is being checked out. Try again when that has ended.", { retryable: true })
+{}
 export class CartHeldBy
   extends conflict("CartHeldBy", (holder: string) => `The cart is held by ${holder}. Cancel that to change the cart.`)
 {}

@@ -9,7 +9,9 @@ import { mergedLines } from "./CartClaimStatements.ts"
 import { CartRepo } from "./CartRepo.ts"
 
 class CartOfAnother extends conflict("CartOfAnother", "The cart belongs to another customer. Open a new cart.") {}
-class ClaimBusy extends conflict("ClaimBusy", "The cart is being changed by another request. Try again.") {}
+class ClaimBusy
+  extends conflict("ClaimBusy", "The cart is being changed by another request. Try again.", { retryable: true })
+{}
 
 /** Each lost attempt means that one of the carts was changed meanwhile. */
 const maxAttempts = 10

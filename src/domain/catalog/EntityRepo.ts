@@ -17,10 +17,10 @@ import type { ExpansionView } from "./ExpansionRepo.ts"
 import { type FieldWrite, fieldWrites } from "./fields/EntityFieldRepo.ts"
 import { stockPolicyFields } from "./StockPolicy.ts"
 
-class EntitySlugTaken extends conflict("EntitySlug", "A catalog entity with this slug already exists.") {}
+class EntitySlugTaken extends conflict("EntitySlugTaken", "A catalog entity with this slug already exists.") {}
 
 class FieldValueTaken extends conflict(
-  "FieldValue",
+  "FieldValueTaken",
   (names: string) => `Another entity has this value already, which must be unique: ${names}.`
 ) {}
 

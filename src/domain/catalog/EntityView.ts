@@ -145,7 +145,7 @@ export interface EntitySort {
   readonly ascending: boolean
 }
 
-class UnknownSort extends invalid("Sort", "sort", "must be createdAt, updatedAt or slug, with :asc or :desc.") {}
+class UnknownSort extends invalid("UnknownSort", "sort", "must be createdAt, updatedAt or slug, with :asc or :desc.") {}
 
 /** Parses `field:direction`: newest first when absent, 422 for a field that cannot be sorted by (contract §1.2). */
 export const sortOf = (text: string | undefined): Effect.Effect<EntitySort, UnknownSort> => {

@@ -44,7 +44,9 @@ class InsufficientStock extends invalid(
     `quantity must be at most ${available}, which is left of ${item}, and is ${requested}.`,
   "insufficient_stock"
 ) {}
-class OrderBusy extends conflict("OrderBusy", "The order is being changed by other requests. Try again.") {}
+class OrderBusy
+  extends conflict("OrderBusy", "The order is being changed by other requests. Try again.", { retryable: true })
+{}
 class OrderNotPending extends conflict(
   "OrderNotPending",
   (status: string) => `The order is ${status}: only pending orders can be edited.`

@@ -186,7 +186,9 @@ export const maxAddresses = 20
 
 export class AddressNotFound extends notFound("Address", "Address not found.") {}
 
-export class TooManyAddresses extends conflict("Addresses", `A customer has at most ${maxAddresses} addresses.`) {}
+export class TooManyAddresses
+  extends conflict("TooManyAddresses", `A customer has at most ${maxAddresses} addresses.`)
+{}
 
 export const addressOf = (id: AddressId, customerId: CustomerId, sent: NewAddress): Address => ({
   id,

@@ -26,9 +26,9 @@ const GroupMember = Schema.Struct({
 
 export const groupMembers = new Table("customer_group_members", GroupMember, { unset: ["joinedAt"] })
 
-class GroupNameTaken extends conflict("CustomerGroupName", "A customer group with this name already exists.") {}
+class GroupNameTaken extends conflict("CustomerGroupNameTaken", "A customer group with this name already exists.") {}
 
-class GroupHasMembers extends conflict("CustomerGroupMembers", "There are customers in this group.") {}
+class GroupHasMembers extends conflict("CustomerGroupInUse", "There are customers in this group.") {}
 
 const orRefused = refusedBy({
   customer_groups_name: () => new GroupNameTaken(),

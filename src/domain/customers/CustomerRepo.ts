@@ -17,7 +17,7 @@ export const customers = new Table("customers", Customer)
 
 const Buyer = Schema.Struct({ groupIds: Customer.fields.groupIds, profile: Schema.NullOr(BuyerProfile) })
 
-class LoginTaken extends conflict("CustomerLogin", "This login has a customer profile already.") {}
+class LoginTaken extends conflict("CustomerExists", "This login has a customer profile already.") {}
 
 export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/customers/CustomerRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {

@@ -12,7 +12,8 @@ import { type OrderGoods, pathToEnd, planLines, planShipment } from "./ShipmentR
 
 class OrderChanged extends conflict(
   "OrderChanged",
-  "The order was changed by other requests at the same time. Send this one again."
+  "The order was changed by other requests at the same time. Send this one again.",
+  { retryable: true }
 ) {}
 
 type Plan = (goods: OrderGoods) => ReturnType<typeof planLines>

@@ -83,7 +83,7 @@ export type Adjustment =
   | { readonly mode: typeof AdjustmentMode.Type; readonly amount: number }
 
 export class AdjustmentAmbiguous extends invalid(
-  "AdjustmentForm",
+  "StockChangeForm",
   "",
   "The request must have one of type with quantity, adjustment, or mode with amount."
 ) {}

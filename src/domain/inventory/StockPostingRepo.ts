@@ -23,7 +23,7 @@ import { lockVersions } from "./StockStatements.ts"
 import { stockLevels, stockMovements, stockPostings } from "./StockTables.ts"
 
 export class PostedOtherwise extends conflict(
-  "Posting",
+  "PostedOtherwise",
   ({ id, type }: PostingReference) => `The document ${type} '${id}' is posted already, with other lines.`
 ) {}
 export class PostedGoodsNotFound

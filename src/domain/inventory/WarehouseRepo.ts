@@ -13,7 +13,7 @@ import { defaultWarehouse, type NewWarehouse, Warehouse } from "./StockLevel.ts"
 export const warehouses = new Table("warehouses", Warehouse)
 
 export class WarehouseCodeTaken
-  extends conflict("WarehouseCode", (code: string) => `A warehouse with code '${code}' exists already.`)
+  extends conflict("WarehouseCodeTaken", (code: string) => `A warehouse with code '${code}' exists already.`)
 {}
 
 export class WarehouseRepo extends Context.Service<WarehouseRepo>()("stoa/domain/inventory/WarehouseRepo", {

@@ -16,9 +16,10 @@ import { orderHistory } from "./OrderTable.ts"
 import { refundNoted } from "./RefundEntryStatements.ts"
 import { refunds } from "./RefundTable.ts"
 
-class StatusChanged
-  extends conflict("OrderStatus", (from: OrderStatus) => `The order is no longer ${from}: another request changed it.`)
-{}
+class StatusChanged extends conflict(
+  "OrderStatusChanged",
+  (from: OrderStatus) => `The order is no longer ${from}: another request changed it.`
+) {}
 
 export interface OrderTransition {
   readonly orderId: OrderId

@@ -52,7 +52,9 @@ export interface PendingCapture {
 }
 
 export class OrderBusy
-  extends conflict("OrderBusy", "The order is being changed by other requests. Send the event again.")
+  extends conflict("OrderBusy", "The order is being changed by other requests. Send the event again.", {
+    retryable: true
+  })
 {}
 
 const received: EventReceipt = { duplicate: false, refund: null, capture: null, absent: null }

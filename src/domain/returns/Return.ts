@@ -160,7 +160,7 @@ export type ReturnStep = keyof typeof steps
 
 export class ReturnNotFound extends notFound("Return", "Return not found.") {}
 class WrongStep extends conflict(
-  "ReturnStep",
+  "ReturnStepRefused",
   (step: ReturnStep, status: ReturnStatus, from: ReadonlyArray<ReturnStatus>) =>
     `The return is ${status}. Only a return that is ${from.join(" or ")} can take the step "${step}".`
 ) {}
@@ -207,7 +207,7 @@ class NotSold extends invalid(
   (status: string) => `Goods of a paid order can be returned; this order is ${status}.`
 ) {}
 class LineRefused extends invalid(
-  "ReturnLine",
+  "ReturnLineRefused",
   (path: string, _problem: string, _code: string) => path,
   (path, problem) => `${path} ${problem}.`,
   (_path, _problem, code) => code

@@ -53,7 +53,7 @@ export const ShippingZoneChange = Schema.Struct({
 export class StatesOfEveryCountry
   extends invalid("StatesOfEveryCountry", "states", "must be empty where countries is *.")
 {}
-export class ZoneNameTaken extends conflict("ZoneName", "A shipping zone with this name already exists.") {}
+export class ZoneNameTaken extends conflict("ZoneNameTaken", "A shipping zone with this name already exists.") {}
 export class ZoneHasRates extends conflict("ZoneHasRates", "There are rates in this zone. Delete them first.") {}
 
 /** No states at all would be a zone without a place: it means all of them. Known ones are kept by their codes. */

@@ -43,7 +43,7 @@ export const NewTaxClass = Schema.Struct({
 export const TaxClassChange = Schema.Struct({ ...NewTaxClass.fields, name: Schema.optional(Name) })
   .annotate({ identifier: "TaxClassChange" })
 
-export class TaxClassNameTaken extends conflict("TaxClassName", "A tax class with this name already exists.") {}
+export class TaxClassNameTaken extends conflict("TaxClassNameTaken", "A tax class with this name already exists.") {}
 /** Two concurrent choices of a default both see none; the unique index accepts one. */
 export class TaxClassDefaultTaken
   extends conflict("TaxClassDefault", "Another class became the default at the same moment.")

@@ -81,7 +81,7 @@ export const TaxRateChange = Schema.Struct({ ...NewTaxRate.fields, name: Schema.
   .annotate({ identifier: "TaxRateChange" })
 
 export class TaxRateTaken extends conflict(
-  "TaxRate",
+  "TaxRateExists",
   "A tax rate with this name already exists for this place, class and time: both would be charged. End that one before " +
     "this one begins, or change it."
 ) {}

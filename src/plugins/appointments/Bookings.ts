@@ -31,7 +31,7 @@ class NotOffered
 {}
 class NoSuchSlot extends invalid("NoSuchSlot", "startTime", "startTime must be a time at which this can be booked.") {}
 class NoStep extends invalid(
-  "NoStep",
+  "NotAStep",
   "startTime",
   (step: number) => `startTime must be at a full hour of the provider, or a multiple of ${step} minutes after one.`
 ) {}

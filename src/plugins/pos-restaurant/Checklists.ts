@@ -60,7 +60,7 @@ class ChecklistMissing extends conflict(
   (referenceId: string, names: string) => `Complete these checklists for ${referenceId} first: ${names}.`
 ) {}
 class NotItsItem extends invalid(
-  "ChecklistItem",
+  "ChecklistItemUnknown",
   (index: number) => `completedItems.${index}.itemId`,
   (index: number) => `completedItems.${index}.itemId must name an item of the checklist, once.`
 ) {}
@@ -75,7 +75,7 @@ class OtherReference extends invalid(
   (type: string) => `referenceType of this checklist must be ${type}.`
 ) {}
 class NoReference extends invalid(
-  "ChecklistReference",
+  "ChecklistReferenceUnknown",
   "referenceId",
   (type: string) => `referenceId must name a ${type} that exists.`
 ) {}

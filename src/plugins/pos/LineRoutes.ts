@@ -27,7 +27,7 @@ class CodeNotFound extends notFound("PosCode", "The transaction has no such prom
 class ReasonMissing extends invalid("DiscountReason", "reason", "reason is required with a discount.", "required") {}
 class TooMany extends invalid("TooManyUnits", "quantity", "quantity of a line must be at most 9999.") {}
 class TooManyCodes extends invalid("PosCodes", "code", "A transaction takes at most 10 codes.") {}
-class CodeRefused extends invalid("PosCode", "code", (reason: string) => `code does not apply: ${reason}.`) {}
+class CodeRefused extends invalid("PosCodeRefused", "code", (reason: string) => `code does not apply: ${reason}.`) {}
 class OneDiscount
   extends invalid("OneDiscount", "discountPercent", "discountPercent and discountAmount exclude each other.")
 {}

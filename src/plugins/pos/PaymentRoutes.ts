@@ -11,7 +11,7 @@ import { Ending, endPayment } from "./StuckPayments.ts"
 import { admin, manage, operate, routes } from "./Terminals.ts"
 
 class TipNotAllowed extends invalid(
-  "PosTip",
+  "PosTipRefused",
   "amount",
   "amount of a tip can be set by card or cash, within 24 hours and before it is counted, where tipMode allows it."
 ) {}

@@ -23,14 +23,16 @@ class PaymentNotFound extends notFound("PosPayment", "The transaction has no suc
 export class OfExchange
   extends conflict("PosOfExchange", "The returned goods of an exchange pay it. Void the exchange to take them back.")
 {}
-class Nothing extends invalid("PosNothing", "amount", "amount without change must be above 0.") {}
+class Nothing extends invalid("PosAmountNeeded", "amount", "amount without change must be above 0.") {}
 class NothingLeft extends conflict("PosNothingLeft", "Nothing is left to pay.") {}
 class TooMuch extends invalid(
   "PosTooMuch",
   "amount",
   (left: number) => `amount without change must be at most ${left}, which is left to pay.`
 ) {}
-class ChangeOfCash extends invalid("PosChange", "changeGiven", "changeGiven is for cash, and at most the amount.") {}
+class ChangeOfCash
+  extends invalid("PosChangeTooHigh", "changeGiven", "changeGiven is for cash, and at most the amount.")
+{}
 class ReferenceNeeded extends invalid(
   "PosReference",
   "reference",
@@ -114,7 +116,9 @@ const begun = Effect.fnUntraced(function*(call: PluginCall, id: string, sale: Sa
 })
 
 const isMoved = Schema.is(InvalidTransition)
-class Busy extends conflict("PosPaymentBusy", "The transaction is being changed by other requests. Try again.") {}
+class Busy extends conflict("PosPaymentBusy", "The transaction is being changed by other requests. Try again.", {
+  retryable: true
+}) {}
 
 /** Writes what `decide` makes of an open sale, if nothing has changed it meanwhile. */
 const writePayment = Effect.fnUntraced(function*<E, R>(

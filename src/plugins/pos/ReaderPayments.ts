@@ -6,9 +6,11 @@ import { PosOptions } from "./PosOptions.ts"
 import { type Payment, payments } from "./Sales.ts"
 import { loadSale } from "./SaleStore.ts"
 
-class UnknownTerminal
-  extends invalid("PosProvider", "provider", (id: string) => `provider names no card terminals of this store: "${id}".`)
-{}
+class UnknownTerminal extends invalid(
+  "PosProviderUnknown",
+  "provider",
+  (id: string) => `provider names no card terminals of this store: "${id}".`
+) {}
 
 export const terminalOf = Effect.fnUntraced(function*(id: string) {
   const { terminals } = yield* PosOptions

@@ -27,7 +27,7 @@ class OtherAmount extends invalid(
   (due: number) => `payment.amount must be ${due}, which the return comes to, or be left out.`
 ) {}
 export class FeeTooHigh extends invalid(
-  "PosFee",
+  "PosFeeTooHigh",
   (at: number, _worth: number) => `items.${at}.restockingFee`,
   (at: number, worth: number) => `items.${at}.restockingFee must be at most ${worth}, which the line is worth.`
 ) {}

@@ -29,7 +29,7 @@ export interface Sale {
 
 export class TransactionNotFound extends notFound("PosTransaction", "No such transaction.") {}
 class ChangedMeanwhile
-  extends conflict("PosChanged", "The transaction is being changed by other requests. Try again.")
+  extends conflict("PosChanged", "The transaction is being changed by other requests. Try again.", { retryable: true })
 {}
 export const notOpen = ({ status }: Transaction) =>
   InvalidTransition.of(`The transaction is ${status}: only an open one can be changed.`)

@@ -14,14 +14,14 @@ class AlreadyPaid
   extends conflict("PosSplitPaid", "The transaction has payments: it cannot be split or merged any more.")
 {}
 class NotItsLine extends invalid(
-  "PosSplitLine",
+  "PosSplitLineUnknown",
   (path: string) => path,
   (path: string) => `${path} must name a line of the transaction, and at most its units in all parts.`
 ) {}
 class WaysOrParts
-  extends invalid("PosSplitWays", "parts", "parts and ways exclude each other; one of them is needed.")
+  extends invalid("PosPartsOrWays", "parts", "parts and ways exclude each other; one of them is needed.")
 {}
-class OtherTerms extends conflict("PosMerge", "Only open sales of one currency can be merged.") {}
+class OtherTerms extends conflict("PosNotMergeable", "Only open sales of one currency can be merged.") {}
 
 const Part = Schema.Struct({
   items: Schema.Array(Schema.Struct({ itemId: uuid.schema, quantity: lines.columns.quantity.schema }))

@@ -20,7 +20,9 @@ class TooLate extends invalid("TooLate", "scheduledFor", "scheduledFor is too fa
 class NotRepeated extends invalid("NotRepeated", "", "The order does not repeat.") {}
 class LastOne extends invalid("LastOne", "", "The order does not repeat any more.") {}
 
-export class Over extends invalid("Over", "", "The time of the order is over: change its time to schedule it again.") {}
+export class Over
+  extends invalid("TimeOver", "", "The time of the order is over: change its time to schedule it again.")
+{}
 class OtherPrice
   extends conflict("OtherPrice", "The price of the order is another one by now. Read it and try again.")
 {}

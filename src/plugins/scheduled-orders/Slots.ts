@@ -4,7 +4,7 @@ import { type ScheduledOrder, slots, type Tools } from "./ScheduledOrder.ts"
 import { lockSlot, takenSlots } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
-class Closed extends invalid("Closed", "scheduledFor", "scheduledFor must be within the opening hours.") {}
+class Closed extends invalid("OutsideOpeningHours", "scheduledFor", "scheduledFor must be within the opening hours.") {}
 class NoSlot extends invalid("NoSlot", "startsAt", "startsAt must be the beginning of a slot.") {}
 class SlotFull extends conflict("SlotFull", "No more orders are taken for this time.") {}
 

@@ -26,7 +26,7 @@ const scopeOf = (scope: string): string => `checkout:${scope}`
 const timeout = Duration.seconds(30)
 
 class OtherTotal extends conflict("OtherTotal", "The total is not the expected one.") {}
-class KeyUsed extends conflict("IdempotencyKey", "This Idempotency-Key was used for another checkout.") {}
+class KeyUsed extends conflict("IdempotencyKeyReused", "This Idempotency-Key was used for another checkout.") {}
 
 /** Puts all payments but the last into `tenders`, gift cards first. Replaces tokens that must not be stored. */
 const withConcealedTenders = (

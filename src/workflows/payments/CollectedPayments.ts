@@ -23,7 +23,7 @@ class UnknownMethod extends invalid(
   (method: string) => `method names no payment method of this deployment: "${method}".`
 ) {}
 class KeyOfAnother
-  extends conflict("CollectKey", "This key collected another payment. Use a new key for a new payment.")
+  extends conflict("CollectKeyReused", "This key collected another payment. Use a new key for a new payment.")
 {}
 class GivenBack extends conflict("CollectedGivenBack", "This payment was given back. Collect it under a new key.") {}
 class PaymentClaimed

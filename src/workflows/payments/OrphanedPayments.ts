@@ -11,7 +11,9 @@ import { VoidPayment } from "./VoidPayment.ts"
 /** A checkout holds its stock under the id of its future order; sold means the order has been created since. */
 const isUnderWay = ({ state }: PinnedHold): boolean => state === "held" || state === "sold"
 
-export class OrderInCreation extends conflict("OrderInCreation", "The order is being placed. Send the event again.") {}
+export class OrderInCreation
+  extends conflict("OrderInCreation", "The order is being placed. Send the event again.", { retryable: true })
+{}
 
 /** Handles events about unknown orders: of running checkouts, and of refused ones (contract §11). */
 export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/workflows/payments/OrphanedPayments", {

@@ -10,7 +10,7 @@ import { Table } from "../../platform/records/Table.ts"
 import { changeEntry } from "../CatalogChangeRepo.ts"
 import { Brand, type BrandChange, BrandNotFound, type NewBrand } from "./Brand.ts"
 
-class BrandSlugTaken extends conflict("BrandSlug", "A brand with this slug already exists.") {}
+class BrandSlugTaken extends conflict("BrandSlugTaken", "A brand with this slug already exists.") {}
 
 export const brands = new Table("brands", Brand)
 

@@ -10,7 +10,7 @@ export class UnknownParent extends invalid("Parent", "parentId", "parentId names
 export class CategoryCycle
   extends invalid("Cycle", "parentId", "parentId must not be the category or one below it.", "cycle")
 {}
-export class TwoSiblings extends invalid("Siblings", "after", "Name one sibling: before or after.") {}
+export class TwoSiblings extends invalid("SiblingNeeded", "after", "Name one sibling: before or after.") {}
 export class UnknownSibling
   extends invalid("Sibling", (path: string) => path, "No such category below this parent.", "not_found")
 {}

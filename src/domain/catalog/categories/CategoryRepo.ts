@@ -20,7 +20,7 @@ import {
   UnknownParent
 } from "./Category.ts"
 
-class CategorySlugTaken extends conflict("CategorySlug", "A category with this slug already exists.") {}
+class CategorySlugTaken extends conflict("CategorySlugTaken", "A category with this slug already exists.") {}
 
 export const categories = new Table("categories", Category)
 

@@ -10,18 +10,18 @@ import { EntityType, SortOrder } from "../Entity.ts"
 export class FieldNotFound extends notFound("EntityField", "Custom field not found.") {}
 
 export class ReferencesUnchecked extends conflict(
-  "References",
+  "ReferencesUnchecked",
   "Entities have values in this field, which were not looked up as references."
 ) {}
 
 export class DefaultNeeded extends conflict(
-  "Default",
+  "DefaultMissing",
   (lacking: number) =>
     `${lacking} entities of this type have no value of this field. Give it a default, or them a value.`
 ) {}
 
 export class ValueRefused extends conflict(
-  "FieldValue",
+  "FieldValueTaken",
   (entityId: EntityId, reason: string) => `Entity ${entityId} has a value that ${reason}`
 ) {}
 

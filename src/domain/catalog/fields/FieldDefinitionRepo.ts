@@ -14,12 +14,12 @@ import { fieldValues } from "../CatalogTables.ts"
 import { FieldDefinition, FieldNotFound } from "./FieldDefinition.ts"
 
 class FieldNameTaken extends conflict(
-  "FieldName",
+  "FieldNameTaken",
   "Entities of this type already have a custom field with this name; it may be archived."
 ) {}
 
 class ValuesNotUnique extends conflict(
-  "FieldValues",
+  "FieldValuesEqual",
   "Entities have the same value in this field, so it cannot become unique."
 ) {}
 

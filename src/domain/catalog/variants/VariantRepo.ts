@@ -22,10 +22,10 @@ import {
   Variant
 } from "./Variant.ts"
 
-class OptionNameTaken extends conflict("OptionName", "This entity already has an option of this name.") {}
-class OptionValueTaken extends conflict("OptionValue", "This option already has this value.") {}
-class SkuTaken extends conflict("Sku", "Another variant has this SKU. Send another sku.") {}
-class CombinationTaken extends conflict("Combination", "This entity already has a variant with these options.") {}
+class OptionNameTaken extends conflict("OptionNameTaken", "This entity already has an option of this name.") {}
+class OptionValueTaken extends conflict("OptionValueTaken", "This option already has this value.") {}
+class SkuTaken extends conflict("SkuTaken", "Another variant has this SKU. Send another sku.") {}
+class CombinationTaken extends conflict("VariantExists", "This entity already has a variant with these options.") {}
 
 const refusals = {
   option_types_entity_id_name_key: () => new OptionNameTaken(),

@@ -20,7 +20,7 @@ export class ApiKeyNotFound extends notFound("ApiKey", "API key not found.") {}
 export class KeysDisabled
   extends forbidden("KeysDisabled", "Stored keys open nothing: auth.apiKeys.enabled switches them on.")
 {}
-export class NamelessKey extends invalid("NamelessKey", "name", "must have 1 to 64 characters.") {}
+export class NamelessKey extends invalid("KeyName", "name", "must have 1 to 64 characters.") {}
 export class RoleOrScope
   extends invalid("RoleOrScope", (field: "role" | "scope") => field, () => "role or scope is required, and not both.")
 {}

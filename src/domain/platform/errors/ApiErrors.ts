@@ -115,7 +115,23 @@ export class NotFound extends Schema.Error<NotFound>("NotFound")(body("NOT_FOUND
   static of = (message = "Not found.") => new NotFound({ error: { code: "NOT_FOUND", message } })
 }
 
-export class Conflict extends Schema.Error<Conflict>("Conflict")(body("CONFLICT"), { httpApiStatus: 409 }) {
+const ConflictDetails = Schema.Struct({
+  reason: Schema.String.annotate({
+    description: "A stable word for shop fronts to translate.",
+    examples: ["cart_held", "code_taken"]
+  }),
+  retryable: Schema.Boolean.annotate({ description: "The same request may succeed a moment later." })
+}).annotate({ identifier: "ConflictDetails" })
+
+const conflictBody = {
+  error: Schema.Struct({
+    code: errorCode("CONFLICT"),
+    message: ErrorMessage,
+    details: Schema.optionalKey(ConflictDetails)
+  }).annotate({ description: "Why the request was refused." })
+}
+
+export class Conflict extends Schema.Error<Conflict>("Conflict")(conflictBody, { httpApiStatus: 409 }) {
   readonly _tag: "Conflict" | `Conflict/${string}` = "Conflict"
   static of = (message: string) => new Conflict({ error: { code: "CONFLICT", message } })
 }
@@ -273,10 +289,14 @@ export class OrgResolutionFailed
 }
 
 /** 409 with `Retry-After`: the first request with the same key still runs. */
-export class StillRunning extends Schema.Error<StillRunning>("StillRunning")(body("CONFLICT"), { httpApiStatus: 409 }) {
+export class StillRunning extends Schema.Error<StillRunning>("StillRunning")(conflictBody, { httpApiStatus: 409 }) {
   readonly _tag = "StillRunning"
   static of = () =>
     new StillRunning({
-      error: { code: "CONFLICT", message: "A request with this Idempotency-Key is still running. Try again shortly." }
+      error: {
+        code: "CONFLICT",
+        message: "A request with this Idempotency-Key is still running. Try again shortly.",
+        details: { reason: "still_running", retryable: true }
+      }
     })
 }

@@ -6,7 +6,9 @@ import { payout, type PayoutRow, payouts } from "./Payout.ts"
 import type { TransferOutcome } from "./PayoutAdapter.ts"
 
 class TransferRunning
-  extends conflict("TransferRunning", "The payout is being transferred at this moment. Try again shortly.")
+  extends conflict("TransferRunning", "The payout is being transferred at this moment. Try again shortly.", {
+    retryable: true
+  })
 {}
 
 /*

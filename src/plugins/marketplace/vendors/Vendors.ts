@@ -21,7 +21,9 @@ import {
 } from "./Vendor.ts"
 
 /** 409 for a slug that another vendor has. */
-class VendorSlugTaken extends conflict("VendorSlug", (slug: string) => `A vendor has the slug "${slug}" already.`) {}
+class VendorSlugTaken
+  extends conflict("VendorSlugTaken", (slug: string) => `A vendor has the slug "${slug}" already.`)
+{}
 class SuspendedVendor extends forbidden("SuspendedVendor", "A suspended vendor cannot change where its money goes.") {}
 class OwnersOnly extends forbidden("OwnersOnly", "Only an owner of the vendor may say where its money goes.") {}
 class DocumentsMissing extends invalid(
