@@ -44,11 +44,11 @@ describe("stock adjustments", () => {
 
   it("stock adjustments refuse quantities without meaning", () => {
     for (const type of ["restock", "receipt", "return", "sale", "damage", "shrinkage"] as const) {
-      for (const quantity of [0, -1, 1.5, NaN]) assert.strictEqual(after(level(10), { type, quantity }), "invalid")
+      for (const quantity of [0, -1, 1.5, NaN]) assert.strictEqual(after(level(10), { type, quantity }), "out_of_range")
     }
-    assert.strictEqual(after(level(10), { type: "adjustment", quantity: 0 }), "invalid")
-    assert.strictEqual(after(level(10), { type: "set", quantity: -1 }), "invalid")
-    assert.strictEqual(after(level(10), { mode: "add", amount: -1 }), "invalid")
+    assert.strictEqual(after(level(10), { type: "adjustment", quantity: 0 }), "out_of_range")
+    assert.strictEqual(after(level(10), { type: "set", quantity: -1 }), "out_of_range")
+    assert.strictEqual(after(level(10), { mode: "add", amount: -1 }), "out_of_range")
     assert.strictEqual(after(level(10), { type: "restock", quantity: maxUnits }), "too_large")
   })
 

@@ -93,7 +93,8 @@ export class AdjustmentIncomplete
 export class QuantityRefused extends invalid(
   "AdjustmentQuantity",
   (path: string, _range: string) => path,
-  (_path: string, range: string) => `must be a whole number ${range}.`
+  (_path: string, range: string) => `must be a whole number ${range}.`,
+  "out_of_range"
 ) {}
 export class LevelExceeded
   extends invalid("LevelSize", (path: string) => path, `must not take the level beyond ${maxUnits} units.`, "too_large")

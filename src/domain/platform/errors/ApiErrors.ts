@@ -121,7 +121,7 @@ const ConflictDetails = Schema.Struct({
     examples: ["cart_held", "code_taken"]
   }),
   retryable: Schema.Boolean.annotate({ description: "The same request may succeed a moment later." })
-}).annotate({ identifier: "ConflictDetails" })
+}).annotate({ identifier: "ConflictDetails", description: "Why, for programs." })
 
 const conflictBody = {
   error: Schema.Struct({
