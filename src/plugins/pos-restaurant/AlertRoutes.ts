@@ -13,7 +13,9 @@ const Config = Schema.Struct({
       "longer one of this and the station's counts."
   }),
   isEnabled: isEnabled.schema,
-  notifyRoles: notifyRoles.schema.annotate({ description: "Named in the event `pos-restaurant.alert`." })
+  notifyRoles: notifyRoles.schema.annotate({
+    description: "Members with these roles get a mail; the event `pos-restaurant.alert` names them."
+  })
 }).annotate({ identifier: "PosAlertConfig" })
 
 const count = Schema.Int

@@ -1,4 +1,4 @@
-import { boolean, integerBetween, json, list, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { boolean, integerBetween, json, list, oneOf, type RowOf, table, text, timestamp, uuid } from "stoa/plugin"
 
 export const alertTypes = [
   "delayed_order",
@@ -27,6 +27,8 @@ export const alerts = table("pos_restaurant_alerts", {
   indexes: [{ columns: ["referenceId"] }]
 })
 
+export type Alert = RowOf<typeof alerts>
+
 /** From when on there is an alert, and who is to know. */
 export const alertConfig = table("pos_alert_config", {
   alertType: oneOf(alertTypes).unique().about("Kind of alert."),
@@ -34,7 +36,7 @@ export const alertConfig = table("pos_alert_config", {
     "Minutes after which it is reported; for `excessive_…` the tickets of a sale."
   ),
   isEnabled: boolean.default(true),
-  notifyRoles: list(text).default([]).about("Roles that are notified.")
+  notifyRoles: list(text).default([]).about("Roles whose members get a mail.")
 }, { strict: true })
 
 /** Stations have thresholds of late tickets: the longer one of both counts. */

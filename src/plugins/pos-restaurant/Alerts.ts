@@ -1,8 +1,8 @@
-import { DateTime, Effect } from "effect"
-import { notFound, type PluginCall, type PluginDatabase } from "stoa/plugin"
+import { DateTime, Effect, Schema } from "effect"
+import { mailTemplate, notFound, type PluginCall, type PluginDatabase } from "stoa/plugin"
 import { authorOf } from "../pos/index.ts"
 import { type Finding, findingsOf, type Thresholds } from "./AlertsRepo.ts"
-import { alertConfig, alerts, type AlertType, alertTypes, defaultThresholds } from "./AlertTables.ts"
+import { type Alert, alertConfig, alerts, type AlertType, alertTypes, defaultThresholds } from "./AlertTables.ts"
 
 class AlertNotFound extends notFound("RestaurantAlert", "Alert not found.") {}
 
@@ -34,8 +34,41 @@ const thresholdsOf = (settings: Settings): Thresholds =>
     ) => [alertType, thresholdMinutes])
   )
 
+/** For the people who are to see to an alert. */
+export const alertMail = mailTemplate({
+  name: "pos-restaurant/alert",
+  purpose: "order",
+  data: Schema.Struct({ name: Schema.String, message: Schema.String, severity: Schema.String }),
+  sample: { name: "Ann", message: "Table 7 waits for its bill for 16 minutes.", severity: "warning" },
+  texts: {
+    en: ({ message, name, severity }, { storeName }) => ({
+      subject: severity === "critical" ? `Urgent at ${storeName}` : `Please look after this at ${storeName}`,
+      paragraphs: [`Dear ${name},`, message]
+    })
+  }
+})
+
+type Tools = Pick<PluginCall, "db" | "services">
+
+const rolesOf = (settings: Settings, { type }: Alert) =>
+  settings.find(({ alertType }) => alertType === type)?.notifyRoles ?? []
+
+/** Mails an alert to the members with the roles that its setting names. */
+const mailRoles = Effect.fnUntraced(function*({ services }: Tools, settings: Settings, alert: Alert) {
+  if (!services.mail.isOn) return
+  const { id, message, severity } = alert
+  const members = yield* services.users.withRoles(rolesOf(settings, alert))
+  yield* Effect.forEach(members, (member) =>
+    services.mail.send(alertMail, {
+      to: member.email,
+      key: `${id}/${severity}/${member.id}`,
+      data: { name: member.name, message, severity }
+    }), { discard: true })
+})
+
 /** Writes alerts about what was found, and makes open ones critical. Returns the new ones. */
-const raise = Effect.fnUntraced(function*(db: PluginDatabase, settings: Settings, found: ReadonlyArray<Finding>) {
+const raise = Effect.fnUntraced(function*(tools: Tools, settings: Settings, found: ReadonlyArray<Finding>) {
+  const { db } = tools
   const severityOf = ({ isCritical }: Finding) => isCritical ? "critical" as const : "warning" as const
   const [old, fresh] = [found.filter(({ openId }) => openId !== null), found.filter(({ openId }) => openId === null)]
   const made = fresh.length === 0 ? [] : yield* db.table(alerts).insertMany(fresh.map((one) => ({
@@ -56,19 +89,21 @@ const raise = Effect.fnUntraced(function*(db: PluginDatabase, settings: Settings
     [...made, ...raised].map((alert) => ({
       entityType: "pos_restaurant_alert",
       entityId: alert.id,
-      payload: { ...alert, notifyRoles: settings.find((one) => one.alertType === alert.type)?.notifyRoles ?? [] }
+      payload: { ...alert, notifyRoles: rolesOf(settings, alert) }
     }))
   )
+  yield* Effect.forEach([...made, ...raised], (alert) => mailRoles(tools, settings, alert), { discard: true })
   return made
 })
 
 /** Looks for what staff should know, and answers how many alerts of each type are new. Each is raised once. */
-export const detect = Effect.fn("Alerts.detect")(function*({ db }: Pick<PluginCall, "db">) {
+export const detect = Effect.fn("Alerts.detect")(function*(tools: Tools) {
+  const { db } = tools
   const settings = yield* settingsOf(db)
   const find = db.use(findingsOf)(yield* DateTime.nowAsDate, thresholdsOf(settings))
   const made = (yield* find).length === 0 ? [] : yield* db.transaction(
     // Of several at once the second one finds the alerts of the first.
-    Effect.andThen(db.turn("alerts"), Effect.flatMap(find, (found) => raise(db, settings, found)))
+    Effect.andThen(db.turn("alerts"), Effect.flatMap(find, (found) => raise(tools, settings, found)))
   )
   const count = (type: AlertType) => made.filter((one) => one.type === type).length
   return {

@@ -3,6 +3,7 @@ import { pluginWith } from "stoa/plugin"
 import { PrintQueue } from "../notifications/index.ts"
 import { Pos, PosExtensions } from "../pos/index.ts"
 import { alertRoutes, detectTask } from "./AlertRoutes.ts"
+import { alertMail } from "./Alerts.ts"
 import { alertConfig, alerts } from "./AlertTables.ts"
 import { checklistRoutes, checklistRules } from "./ChecklistRoutes.ts"
 import { checklistItems, checklists, completions } from "./Checklists.ts"
@@ -81,6 +82,7 @@ export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (s
     ...favoriteRoutes,
     tipsRoute
   ],
+  mailTemplates: [alertMail],
   events: ["pos-restaurant.alert", "pos-restaurant.shortage"],
   onEvents: {
     "pos.completed": (call) => Effect.all([onCompleted(settings, call), freeTables(call), countFavorites(call)]),

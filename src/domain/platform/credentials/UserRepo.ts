@@ -70,9 +70,18 @@ export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/platform/
       return found.length > 0
     }, Effect.orDie)
 
+    /** Members with one of these roles whose address is verified, at most `limit`. */
+    const withRoles = Effect.fn("UserRepo.withRoles")(function*(roles: ReadonlyArray<string>, limit: number) {
+      const { organizationId } = yield* CurrentActor
+      return yield* users`select u.id, u.email, u.name from members m join users u on u.id = m.user_id
+        where m.organization_id = ${organizationId} and m.role = any(${roles}::text[]) and u.email_verified
+        order by m.created_at, m.id limit ${limit}`
+    }, Effect.orDie)
+
     return {
       isMember,
       known,
+      withRoles,
       /**
        * Changes the vendor and runs the work in the same transaction; `done` is false, and no work runs, when the
        * vendor is not `from`.

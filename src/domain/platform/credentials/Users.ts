@@ -64,7 +64,11 @@ export class Users extends Context.Service<Users>()("stoa/domain/platform/creden
     /** Whether a user belongs to the staff of the organization now. */
     const isMember = (userId: string) => isUuid(userId) ? repo.isMember(userId) : Effect.succeed(false)
 
-    return { isMember, known, actFor, actAs, endActing }
+    /** Members of the organization with one of these roles and a verified address, at most 100, to write to. */
+    const withRoles = (roles: ReadonlyArray<string>) =>
+      roles.length === 0 ? Effect.succeed([]) : repo.withRoles(roles, 100)
+
+    return { isMember, known, withRoles, actFor, actAs, endActing }
   })
 }) {
   static readonly layer = Layer.effect(Users, Users.make)

@@ -125,4 +125,30 @@ describe("alerts of a restaurant", () => {
     await configure("prolonged_occupancy", 60, { isEnabled: true })
     assert.deepStrictEqual(await raised(), [{ severity: "warning" }])
   })
+
+  it("are mailed to the members with the roles of their setting, once for each severity", async () => {
+    // Mia has not verified her address, and Eve manages another store.
+    const roles = { mona: "manager", mia: "manager", otto: "owner", carl: "cashier", eve: "manager" }
+    for (const [name, role] of Object.entries(roles)) {
+      await shop.query(
+        `with person as (insert into users (name, email, email_verified) values ($1, $2, $3) returning id)
+          insert into members (organization_id, user_id, role) select $5, id, $4 from person`,
+        [name, `${name}@example.com`, name !== "mia", role, name === "eve" ? outsider.organizationId : "org_default"]
+      )
+    }
+    await configure("prolonged_occupancy", 60, { notifyRoles: ["manager", "owner"] })
+    const { table } = await shop.seated(till)
+    const told = async (minutes: number) => {
+      shop.mails.length = 0
+      shop.app.clock.advance(`${minutes} minutes`)
+      await detect()
+      await detect()
+      await shop.core("POST", "/jobs/run?limit=100&queue=mail")
+      return shop.mails.filter(({ data }) => String(data["message"]).includes(table.number))
+        .map(({ data, to }) => `${to} ${data["severity"]}`).sort()
+    }
+    assert.deepStrictEqual(await told(61), ["mona@example.com warning", "otto@example.com warning"])
+    assert.deepStrictEqual(await told(1), [])
+    assert.deepStrictEqual(await told(60), ["mona@example.com critical", "otto@example.com critical"])
+  })
 })
