@@ -2,6 +2,7 @@ import { DateTime, Effect, Order, Struct } from "effect"
 import { EntityId, type NewRowOf, type PluginDatabase } from "stoa/plugin"
 import { itemGroupsOf } from "./ItemGroupsRepo.ts"
 import { type DishLine, partsOf } from "./Parts.ts"
+import { RestaurantOptions } from "./RestaurantOptions.ts"
 import { stationGroups, stations } from "./Stations.ts"
 import { printTickets } from "./TicketPrinting.ts"
 import { netOf, type Ticket, type TicketItem, ticketItems, ticketNumbers, tickets } from "./Tickets.ts"
@@ -96,12 +97,16 @@ const changesOf = (lines: ReadonlyArray<WantedLine>, { items }: Fired, fresh: Ma
     })
   })
 
-const itemOf = ({ dish, line, units }: Change): NewItem => ({
+/** The first course is 1. */
+const courseName = (names: ReadonlyArray<string>, course: number | null): string | null =>
+  course === null ? null : names[course - 1] ?? `Course ${course}`
+
+const itemOf = (courses: ReadonlyArray<string>) => ({ dish, line, units }: Change): NewItem => ({
   ...Struct.pick(dish, ["entityId", "itemName", "modifiers", "perUnit", "stationId", "variantId"]),
   lineId: line.id,
   quantity: Math.abs(units),
   cancelledQuantity: Math.max(0, -units),
-  courseName: line.course === null ? null : `Course ${line.course}`,
+  courseName: courseName(courses, line.course),
   coursePriority: line.course ?? 0,
   showCourseLabel: line.course !== null,
   seat: line.seat,
@@ -116,6 +121,7 @@ const ticketsOf = Effect.fnUntraced(function*(
   items: ReadonlyArray<TicketItem>,
   [stationId, firedAt]: readonly [string, Date]
 ) {
+  const { courses } = yield* RestaurantOptions
   const here = changes.filter(({ dish }) => dish.stationId === stationId)
   const had = items.filter((one) => one.stationId === stationId)
   const left = [...had.map(netOf), ...here.map(({ units }) => units)].reduce((sum, units) => sum + units, 0)
@@ -127,7 +133,7 @@ const ticketsOf = Effect.fnUntraced(function*(
   for (const [type, changed] of kinds) {
     if (changed.length === 0) continue
     const ticketNumber = yield* db.use(ticketNumbers).next({ stationId, businessDate: origin.businessDate })
-    made.push({ ...origin, type, stationId, firedAt, ticketNumber, items: changed.map(itemOf) })
+    made.push({ ...origin, type, stationId, firedAt, ticketNumber, items: changed.map(itemOf(courses)) })
   }
   return made
 })

@@ -24,6 +24,10 @@ export const RestaurantSettings = Schema.Struct({
     default: true,
     description: "A completed sale fires what was not fired yet"
   }),
+  courses: option(Schema.Array(Text), {
+    default: [],
+    description: "Names of the courses from the first one on, such as `Starters`; others are `Course 3`"
+  }),
   printing: option(Schema.Boolean, {
     default: false,
     description: "Tickets for the printer of their station. Needs the plugin notifications before this one"

@@ -7,7 +7,7 @@ import { columns, type KitchenShop, openKitchen } from "./KitchenShop.ts"
 
 let shop: KitchenShop
 beforeAll(async () => {
-  shop = await openKitchen({ kdsAlertMinutes: 20 })
+  shop = await openKitchen({ kdsAlertMinutes: 20, courses: ["Starters"] })
 })
 afterAll(() => shop.close())
 
@@ -32,7 +32,7 @@ const aTicket = async () => {
 describe("tickets of a kitchen", () => {
   it("go from pending to served, one back when recalled, and leave the list of the station", async () => {
     const { id, items, move, open, path, fired } = await aTicket()
-    assert.deepStrictEqual(columns(fired.list("data.tickets.0.items"), "courseName").flat(), ["Course 1", "Course 2"])
+    assert.deepStrictEqual(columns(fired.list("data.tickets.0.items"), "courseName").flat(), ["Starters", "Course 2"])
     await shop.refused("422 INVALID_TRANSITION", "POST", `${path}/ready`)
     await shop.refused("422 INVALID_TRANSITION", "POST", `${path}/recall`)
     await move("start")
@@ -156,7 +156,7 @@ describe("stations", () => {
       ticketsByStatus: [{ status: "ready", count: 1 }]
     })
     expect(await of("course-performance")).toContainEqual({
-      courseName: "Course 1",
+      courseName: "Starters",
       totalItems: expect.any(Number),
       averagePrepSeconds: expect.any(Number)
     })
