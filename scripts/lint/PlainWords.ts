@@ -49,8 +49,8 @@ const replaced: Readonly<Record<string, string>> = {
 
 const phrases: Readonly<Record<string, string>> = { "its own": "a separate, or leave it out", "is told": "receives" }
 
-/** Names of the outside world that contain such a word: an account of the operating system and a route group. */
-const permitted = /`nobody`|"nobody"|orderDesk/g
+/** Names that contain such a word: an account of the operating system, a route group and a job of the specification. */
+const permitted = /`nobody`|"nobody"|orderDesk|channel\/reconcile-sweep/g
 
 const capitalized = (word: string) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`
 const listed = Object.keys(replaced)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { apiError, group, option, type Outbound, outbound } from "stoa/plugin"
 import type { ChannelAdapter } from "./ChannelAdapter.ts"
 
@@ -22,6 +22,22 @@ export const ChannelSettings = Schema.Struct({
     default: "/",
     description: "Where the browser goes after a merchant has connected a store"
   }),
+  linkBySku: option(Schema.Boolean, {
+    default: false,
+    description: "A product of a store that is not known yet is the one here that has all its SKUs, if they are unique"
+  }),
+  inventoryTimeoutMs: option(Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 9_000 })), {
+    default: 3_000,
+    description: "Milliseconds in which all stores of a checkout have to say what they have"
+  }),
+  driftAlertThreshold: option(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })), {
+    default: 25,
+    description: "More differences than these that a reconciliation finds are an alert"
+  }),
+  reconcileJitterWindowMs: option(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400_000 })), {
+    default: 3_600_000,
+    description: "Milliseconds over which the reconciliations of all stores are spread"
+  }),
   keepDays: option(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 })), {
     default: 30,
     description: "Days after which received webhooks are deleted"
@@ -36,10 +52,31 @@ export class ConnectorNotFound extends apiError(
   (provider: string) => `No adapter for "${provider}" is installed.`
 ) {}
 
+const callsAtOnce = 4
+
+/** Gives each store a client that makes so many calls at once: others wait, and those to other stores do not. */
+const limitedClients = (http: Outbound) => {
+  const clients = new Map<string, Outbound>()
+  return (storeId: string): Outbound => {
+    const known = clients.get(storeId)
+    if (known !== undefined) return known
+    const calls = Semaphore.makeUnsafe(callsAtOnce)
+    const made: Outbound = {
+      request: (request) => calls.withPermit(http.request(request)),
+      json: (schema, request) => calls.withPermit(http.json(schema, request)),
+      stream: (request) => Effect.andThen(calls.takeScoped(1), http.stream(request))
+    }
+    clients.set(storeId, made)
+    return made
+  }
+}
+
 /** Settings, adapters, and the client for calls to stores. */
 export class Channels extends Context.Service<Channels, {
   readonly settings: ChannelSettings
   readonly http: Outbound
+  /** The client for calls to one store, of which a process makes four at once. */
+  readonly httpOf: (storeId: string) => Outbound
   readonly adapterOf: (provider: string) => Effect.Effect<ChannelAdapter, ConnectorNotFound>
 }>()("stoa/plugins/channel-connector/Channels") {
   static readonly layerOf = (settings: ChannelSettings) =>
@@ -50,6 +87,7 @@ export class Channels extends Context.Service<Channels, {
         (http) => ({
           settings,
           http,
+          httpOf: limitedClients(http),
           adapterOf: (provider) => {
             const found = settings.adapters.find(({ id }) => id === provider)
             return found === undefined ? Effect.fail(new ConnectorNotFound(provider)) : Effect.succeed(found)

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { Conflict, type CurrentActor, defineTask, listOf, type PluginCall, type PluginTaskCall } from "stoa/plugin"
+import { Conflict, defineTask, listOf, type PluginCall, type PluginTaskCall } from "stoa/plugin"
 import type { Delivery } from "./ChannelAdapter.ts"
-import type { ChannelError } from "./ChannelErrors.ts"
 import { read, routes } from "./ChannelOptions.ts"
 import type { Hint } from "./ChannelRecords.ts"
+import { type HintHandler, type Outcome, productHints, stockHints } from "./Hints.ts"
 import { ofStore } from "./Registration.ts"
 import { nothingLeft } from "./Stores.ts"
-import { type StoreSession, StoreSessions } from "./StoreSessions.ts"
+import { StoreSessions } from "./StoreSessions.ts"
 import { deliveries, store } from "./StoreTables.ts"
 
 const handleTask = "channel/handle-deliveries"
@@ -36,23 +36,56 @@ export const claimDelivery = (
   })).pipe(Effect.catchIf((error) => error instanceof Conflict, () => Effect.succeed(false)))
 
 /** The store has removed our app, unless it accepts the credentials: then the delivery is an old one. */
-const uninstalled = ({ db }: Pick<PluginCall, "db">, { channel, store: { id } }: StoreSession) =>
+const uninstalled: HintHandler = ({ db }, { channel, store: { id } }) =>
   channel.verify.pipe(
-    Effect.as(false),
-    Effect.catchTag("CredentialsRefused", () => Effect.as(disconnect(db, id), true))
+    Effect.as<Outcome>("ignored"),
+    Effect.catchTag("CredentialsRefused", () => Effect.as(disconnect(db, id), "handled" as const)),
+    Effect.map((outcome) => new Map([["", outcome]]))
   )
 
 /** Disconnects a store that is no longer ours; one that is disconnected stays so. */
 export const disconnect = (db: PluginCall["db"], storeId: string) =>
   Effect.ignore(db.use(store).move("disconnect", storeId, nothingLeft))
 
-/** What is done about hints, by their kinds; false: nothing. */
-const handlers: {
-  readonly [K in Hint["kind"]]?: (
-    call: Pick<PluginCall, "db">,
-    session: StoreSession
-  ) => Effect.Effect<boolean, ChannelError, CurrentActor>
-} = { uninstalled }
+/** What is done about hints, by their kinds; others are ignored. */
+const handlers: { readonly [K in Hint["kind"]]?: HintHandler } = {
+  product: productHints,
+  stock: stockHints,
+  uninstalled
+}
+
+const keyOf = (hint: Hint): string => "externalId" in hint ? hint.externalId : ""
+
+/** What became of hints, by kind and id. A kind that is refused stops no other one. */
+const outcomesOf = Effect.fnUntraced(function*(call: PluginTaskCall, storeId: string, hints: ReadonlyArray<Hint>) {
+  const { work } = yield* StoreSessions
+  const outcomes = new Map<string, Outcome>()
+  for (const [kind, some] of Map.groupBy(hints, (hint) => hint.kind)) {
+    const handler = handlers[kind]
+    if (handler === undefined) continue
+    const ids = [...new Set(some.map(keyOf))]
+    const found = yield* work(
+      call,
+      storeId,
+      (session) =>
+        Effect.catchTag(
+          handler(call.ctx, session, ids),
+          "ChannelRefused",
+          ({ message }) => Effect.succeed(new Map(ids.map((id): [string, Outcome] => [id, { failed: message }])))
+        )
+    )
+    for (const [id, outcome] of found) outcomes.set(`${kind} ${id}`, outcome)
+  }
+  return outcomes
+})
+
+/** A delivery has failed if one of its hints has, and is handled if one of them is. */
+const endOf = (hints: ReadonlyArray<Hint>, outcomes: ReadonlyMap<string, Outcome>) => {
+  const all = hints.map((hint) => outcomes.get(`${hint.kind} ${keyOf(hint)}`) ?? "ignored")
+  const failed = all.find((outcome) => typeof outcome === "object")
+  if (failed !== undefined) return { status: "failed" as const, error: failed.failed.slice(0, 2_000) }
+  return { status: all.includes("handled") ? "handled" as const : "ignored" as const, error: null }
+}
 
 /** Handles what a store sent, in the order in which it came; hints that repeat each other are one. */
 export const deliveryHandling = defineTask({
@@ -62,22 +95,14 @@ export const deliveryHandling = defineTask({
   handler: Effect.fnUntraced(function*(call: PluginTaskCall) {
     const storeId = String(call.input["storeId"])
     const { db } = call.ctx
-    const { work } = yield* StoreSessions
     for (;;) {
       const page = yield* db.table(deliveries).list(
         { storeId, status: "received" },
         { order: ["createdAt", "id"], limit: pageSize }
       )
-      const kinds = new Set(page.flatMap(({ hints }) => hints.map(({ kind }) => kind)))
-      const done = new Set<Hint["kind"]>()
-      for (const kind of kinds) {
-        const handler = handlers[kind]
-        if (handler === undefined) continue
-        if (yield* work(call, storeId, (session) => handler({ db }, session))) done.add(kind)
-      }
-      for (const status of ["handled", "ignored"] as const) {
-        const ids = page.filter(({ hints }) => hints.some(({ kind }) => done.has(kind)) === (status === "handled"))
-        yield* db.table(deliveries).updateMany({ id: { in: ids.map(({ id }) => id) } }, { status })
+      const outcomes = yield* outcomesOf(call, storeId, page.flatMap(({ hints }) => hints))
+      if (page.length > 0) {
+        yield* db.table(deliveries).updateEach(page.map(({ hints, id }) => ({ id, ...endOf(hints, outcomes) })))
       }
       if (page.length < pageSize) return
     }

@@ -27,16 +27,20 @@ const secretText = (secret: Redacted.Redacted<string> | null) => secret === null
 
 /** Reads the secrets of a store and gives its channel; two statements, no call. */
 export const openStore = Effect.fnUntraced(
-  function*({ adapterOf, http }: Channels["Service"], db: PluginDatabase, row: Store) {
+  function*({ adapterOf, httpOf }: Channels["Service"], db: PluginDatabase, row: Store) {
     const { id: storeId, provider, storeDomain: domain } = row
     const credentials = yield* db.table(stores).secret(storeId, "credentials")
     const webhookSecret = yield* db.table(stores).secret(storeId, "webhookSecret")
-    if (row.status === "disconnected" || credentials === null) {
-      return yield* new ChannelRefused({ message: "The store is disconnected." })
-    }
+    if (credentials === null) return yield* new ChannelRefused({ message: "The store is disconnected." })
     const adapter = yield* Effect.mapError(adapterOf(provider), ({ message }) => new ChannelRefused({ message }))
     const secret = webhookSecret ?? Redacted.make("")
-    const channel = yield* adapter.connect({ storeId, domain, credentials, webhookSecret: secret, http })
+    const channel = yield* adapter.connect({
+      storeId,
+      domain,
+      credentials,
+      webhookSecret: secret,
+      http: httpOf(storeId)
+    })
     const secrets = [...textsIn(json(Redacted.value(credentials))), secretText(webhookSecret)]
     return { adapter, channel, secrets }
   }

@@ -2,10 +2,12 @@ import { DateTime, Effect } from "effect"
 import { defineTask, type PluginTaskCall } from "stoa/plugin"
 import { ChannelRefused } from "./ChannelErrors.ts"
 import { Channels } from "./ChannelOptions.ts"
+import { beginRun } from "./StoreRuns.ts"
 import { type StoreSession, StoreSessions } from "./StoreSessions.ts"
 import { store } from "./StoreTables.ts"
 
 export const registerTask = "channel/register-webhooks"
+export const importTask = "channel/import-catalog"
 
 /** Jobs about one store follow one another. */
 export const ofStore = (input: Readonly<Record<string, unknown>>): string => `store:${input["storeId"]}`
@@ -15,9 +17,9 @@ export const webhookAddress = (publicUrl: string, storeId: string): string =>
   `${publicUrl}/api/channels/webhooks/${storeId}`
 
 /** Checks the credentials, and registers the topics that the store does not send, or no longer. */
-const register = Effect.fnUntraced(function*({ channel, store: { id } }: StoreSession) {
+export const registerWebhooks = Effect.fnUntraced(function*({ channel, store: { id } }: StoreSession) {
   yield* channel.verify
-  if (channel.webhooks === undefined) return { registered: [] }
+  if (channel.webhooks === undefined) return []
   const { settings: { publicUrl } } = yield* Channels
   if (publicUrl === undefined) {
     return yield* new ChannelRefused({ message: "Webhooks need the option publicUrl of the plugin." })
@@ -28,21 +30,35 @@ const register = Effect.fnUntraced(function*({ channel, store: { id } }: StoreSe
   for (const topic of missing) {
     yield* channel.webhooks.register(topic, address, known.find((one) => one.topic === topic))
   }
-  return { registered: missing }
+  return missing
 })
 
-/** Checks a store after it was connected or got other credentials (contract-tills-channels, amendment 42). */
+const checkedStore = (session: StoreSession) =>
+  Effect.map(
+    registerWebhooks(session),
+    (registered) => ({ registered, hasCatalog: session.channel.catalog !== undefined })
+  )
+
+/** Checks a store after it was connected or got other credentials, and begins its import (contract-tills-channels, amendment 42). */
 export const registration = defineTask({
   slug: registerTask,
   retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
   concurrency: { key: ofStore },
   handler: Effect.fnUntraced(function*(call: PluginTaskCall) {
     const storeId = String(call.input["storeId"])
+    const { db, jobs } = call.ctx
     const { work } = yield* StoreSessions
-    const output = yield* work(call, storeId, register, true)
+    const { hasCatalog, registered } = yield* work(call, storeId, checkedStore, true)
     const done = { lastError: null, webhooksCheckedAt: yield* DateTime.nowAsDate }
-    // It may have been disconnected meanwhile.
-    yield* Effect.ignore(call.ctx.db.use(store).move("recover", storeId, done))
-    return { output }
+    yield* db.transaction(Effect.gen(function*() {
+      yield* db.use(store).move("recover", storeId, done)
+      if (!hasCatalog) return
+      yield* beginRun(db, storeId, "import")
+      yield* jobs.enqueue(importTask, { storeId })
+    })).pipe(
+      // It may have been disconnected meanwhile.
+      Effect.ignore
+    )
+    return { output: { registered } }
   })
 })

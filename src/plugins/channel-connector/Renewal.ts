@@ -61,6 +61,7 @@ const renew = Effect.fnUntraced(function*(channels: Channels["Service"], db: Plu
 export const renewedStore = Effect.fnUntraced(
   function*(channels: Channels["Service"], db: PluginDatabase, storeId: string) {
     const row = yield* db.table(stores).get(storeId)
+    if (row.status === "disconnected") return yield* new ChannelRefused({ message: "The store is disconnected." })
     const now = yield* DateTime.nowAsDate
     const leftMs = (row.credentialsExpireAt?.getTime() ?? Infinity) - now.getTime()
     if (leftMs > renewAheadMs) return row

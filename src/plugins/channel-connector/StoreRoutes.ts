@@ -1,8 +1,9 @@
 import { Effect, Schema, Struct } from "effect"
 import { fieldsOf, moveOf, type PluginConfig, resource, Text } from "stoa/plugin"
 import { Channels, manage, read, routes } from "./ChannelOptions.ts"
-import { connectStore, domainFor, nothingLeft, replaceCredentials } from "./Stores.ts"
+import { connectStore, domainFor, replaceCredentials } from "./Stores.ts"
 import { type Store, store, stores } from "./StoreTables.ts"
+import { unregisterTask } from "./Unregistration.ts"
 
 const redacted = "[REDACTED]"
 const Redacted = Schema.NullOr(Schema.Literal(redacted))
@@ -77,10 +78,12 @@ export const storeRoutes = (config: PluginConfig) => [
   moveOf(routes, "/stores", store, "disconnect", {
     summary: "Disconnect a store",
     description:
-      "Deletes its credentials; what is known of its products stays. 404 without it, 422 when it is disconnected.",
+      "A job ends its webhooks, where the store allows that, and deletes its credentials; what is known of its products stays. "
+      + "404 without it, 422 when it is disconnected.",
     allowed: manage,
     view,
-    change: () => ({ ...nothingLeft, lastError: null })
+    change: () => ({ lastError: null, renewalUntil: null }),
+    after: ({ id }, { jobs }) => jobs.enqueue(unregisterTask, { storeId: id })
   }),
   routes.put("/stores/:id/credentials", {
     summary: "Replace the credentials of a store",

@@ -105,12 +105,18 @@ export const entityMap = table("channel_entity_map", {
   kind: oneOf(["entity", "variant"]),
   externalId: text,
   entityId: idOf(EntityId),
-  variantId: idOf(VariantId).nullable
+  variantId: idOf(VariantId).nullable,
+  /** Ours: the store sells it too, and changes nothing of it. */
+  isLinked: boolean.default(false),
+  /** When the store last showed it. */
+  seenAt: timestamp.nullable,
+  /** When it was found to be gone, or no longer admitted. */
+  goneAt: timestamp.nullable
 }, {
   changeLog: false,
   counted: false,
   unique: [{ columns: ["storeId", "kind", "externalId"] }],
-  indexes: [{ columns: ["storeId", "entityId"] }]
+  indexes: [{ columns: ["storeId", "kind", "id"] }, { columns: ["entityId"] }]
 })
 
 /** Webhooks that arrived, each once for a store. */
@@ -131,6 +137,7 @@ export const deliveries = table("channel_deliveries", {
 export const orderExports = table("channel_order_exports", {
   storeId: uuid.references(stores),
   orderId: idOf(OrderId),
+  state: oneOf(["pending", "exported", "confirmed", "failed", "abandoned"]).default("pending"),
   /** Name, e-mail address and shipping address, as they were sent. */
   customerData: json.nullable,
   remoteOrderId: text.nullable
@@ -138,7 +145,10 @@ export const orderExports = table("channel_order_exports", {
   personal: { of: "orderId", onErase: ["customerData"], keeps: ["remoteOrderId"] },
   atMost: { unbounded: "Orders write them, not those who receive them." },
   unique: [{ columns: ["storeId", "orderId"] }],
-  indexes: [{ columns: ["storeId", "remoteOrderId"] }]
+  indexes: [
+    { columns: ["storeId", "remoteOrderId"] },
+    { columns: ["storeId", "orderId"], where: "state in ('exported', 'confirmed')" }
+  ]
 })
 
 /** Merchants who were sent to a provider for their consent, for five minutes. */

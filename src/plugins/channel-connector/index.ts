@@ -1,14 +1,19 @@
 import { Layer } from "effect"
 import { pluginWith } from "stoa/plugin"
+import { catalogRoutes } from "./CatalogRoutes.ts"
+import { catalogTasks } from "./CatalogTasks.ts"
 import { Channels, ChannelSettings, manage, read } from "./ChannelOptions.ts"
 import { deliveryHandling, deliveryRoutes } from "./Deliveries.ts"
+import { LiveStock, liveStockHook } from "./LiveStock.ts"
 import { oauthRoutes } from "./OAuth.ts"
 import { feedPushing, feedRoutes } from "./ProductFeed.ts"
 import { registration } from "./Registration.ts"
 import { forgetting } from "./Retention.ts"
 import { storeRoutes } from "./StoreRoutes.ts"
+import { runs } from "./StoreRuns.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 import { deliveries, entityMap, grants, orderExports, stores } from "./StoreTables.ts"
+import { unregistration } from "./Unregistration.ts"
 import { webhookRoutes } from "./Webhooks.ts"
 
 export {
@@ -69,14 +74,16 @@ export const channelConnector = pluginWith("channel-connector", ChannelSettings,
     { scope: read, description: "See connected stores", roles: ["staff"] },
     { scope: manage, description: "Connect stores and decide what they get" }
   ],
-  schema: () => ({ stores, entityMap, deliveries, orderExports, grants }),
-  layer: StoreSessions.layer.pipe(Layer.provideMerge(Channels.layerOf(settings))),
+  schema: () => ({ stores, entityMap, deliveries, orderExports, grants, runs }),
+  layer: LiveStock.layer.pipe(Layer.provideMerge(StoreSessions.layer), Layer.provideMerge(Channels.layerOf(settings))),
   routes: (context) => [
     ...storeRoutes(context.config),
+    ...catalogRoutes,
     ...deliveryRoutes,
     ...feedRoutes(context),
     ...webhookRoutes(context),
     ...oauthRoutes(context)
   ],
-  tasks: () => [registration, deliveryHandling, feedPushing, forgetting(settings)]
+  hooks: () => [liveStockHook],
+  tasks: () => [registration, unregistration, ...catalogTasks, deliveryHandling, feedPushing, forgetting(settings)]
 }))

@@ -128,7 +128,7 @@ export type {
 export type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 export { ProductRecord } from "../../domain/import-export/catalog/ProductRecord.ts"
 export { DraftProduct, type SoldLine } from "../../domain/import-export/external/ExternalFormat.ts"
-export { readExternal } from "../../domain/import-export/external/ExternalTables.ts"
+export { categorySlugs, readExternal } from "../../domain/import-export/external/ExternalTables.ts"
 export type { SentOptions, SentProduct, TakenProduct } from "../../domain/import-export/external/SentProduct.ts"
 export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"

@@ -173,7 +173,7 @@ export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: Chec
   const pricing = yield* CheckoutPricing
   const priced = yield* pricing.price(cart, request, run.customerId, decide, offers.alreadyTaxed)
   yield* agreed(run, cart, priced)
-  const allowed = yield* beforePayment(run, priced)
+  const allowed = yield* beforePayment(run, priced, cart.lines)
   const tenders = yield* splitTotal(run, allowed, offers)
   const pricedCart = tenders === undefined
     ? { ...allowed, paymentProvider: yield* providerOf(run) }

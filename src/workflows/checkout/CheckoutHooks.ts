@@ -6,6 +6,7 @@ import {
   type PricingRequest,
   totalsOf
 } from "../../domain/checkout/PricedCart.ts"
+import { refusedLine } from "../../domain/checkout/PricedLines.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { CheckoutFailed, outOfService, type ValidationFailed } from "../../domain/platform/errors/ApiErrors.ts"
@@ -70,13 +71,37 @@ const checkoutData = ({ checkoutId, idempotencyKey, request }: CheckoutPayload, 
     request
   }, pricedCart)
 
+/** Lines with their items of the cart. */
+type NamedLines = ReadonlyArray<Parameters<typeof refusedLine>[0]>
+
+/** Issues of a hook that name lines, as `lineItems.0`, are the details of the refusal. */
+const refusalOf = ({ error: { details: { issues } } }: ValidationFailed, { lines }: PricedCart, basket: NamedLines) => {
+  const goodsOf = ({ entityId, variantId }: NamedLines[number]) => variantId ?? entityId
+  const goods = new Set(
+    issues.flatMap(({ path }) => lines[Number(/^lineItems\.(\d+)$/.exec(path)?.[1])] ?? []).map(goodsOf)
+  )
+  const named = basket.filter((line) => goods.has(goodsOf(line)))
+  const message = [...new Set(issues.map((issue) => issue.message))].join(" ")
+  const reason = issues[0]?.code ?? "refused"
+  return CheckoutFailed.of(
+    message,
+    named.length === 0
+      ? {}
+      : { reason, retryable: reason === outOfService.reason, lines: named.map((line) => refusedLine(line)) }
+  )
+}
+
 /**
  * Fails the checkout when a hook refuses it or breaks. A broken hook must not be a defect: the checkout would repeat,
  * and keep the cart, for as long as the hook is broken.
  */
-const run = <A, R>(hooks: Effect.Effect<A, ValidationFailed, R>) =>
+const run = <A, R>(
+  hooks: Effect.Effect<A, ValidationFailed, R>,
+  pricedCart: PricedCart,
+  basket: NamedLines = pricedCart.lines
+) =>
   hooks.pipe(
-    Effect.mapError((error) => CheckoutFailed.of(error.error.message)),
+    Effect.mapError((error) => refusalOf(error, pricedCart, basket)),
     Effect.catchDefect((defect) =>
       defect instanceof HookBroken
         ? Effect.andThen(
@@ -102,11 +127,11 @@ const storable = (metadata: unknown) => {
 }
 
 export const beforePayment = Effect.fn("Checkout.beforePayment")(
-  function*(payload: CheckoutRun, pricedCart: PricedCart) {
+  function*(payload: CheckoutRun, pricedCart: PricedCart, basket: NamedLines) {
     const [hooks, { inTables }] = [yield* Hooks, payload]
     if (!hooks.has("checkout.beforePayment", inTables)) return pricedCart
     const data = checkoutData(payload, pricedCart)
-    const hooked = yield* run(hooks.before("checkout.beforePayment", data, { inTables }))
+    const hooked = yield* run(hooks.before("checkout.beforePayment", data, { inTables }), pricedCart, basket)
     return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )
@@ -127,7 +152,8 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
     Effect.flatMap(
       hooks.before("checkout.beforeCreate", data, { inTables }),
       (changed) => hooks.before("orders.beforeCreate", changed, { inTables })
-    )
+    ),
+    pricedCart
   )
   return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
 })
@@ -136,7 +162,7 @@ export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
   function*(orderId: OrderId, request: PricingRequest, pricedCart: PricedCart) {
     const noCart = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
     const data = hookData({ ...noCart, orderId, request }, pricedCart)
-    const hooked = yield* run((yield* Hooks).before("orders.beforeCreate", data))
+    const hooked = yield* run((yield* Hooks).before("orders.beforeCreate", data), pricedCart)
     return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )

@@ -141,7 +141,6 @@ const takenProduct = (
   result: ImportResult | undefined,
   { entities, variants }: Found
 ): TakenProduct => {
-  if (result?._tag === "refused") return refusedProduct(sent, result.issues)
   const entity = entities.get(slug)
   const variantIds = sent.draft.sold.map(({ isVariant, options, variant: { sku } }) => {
     if (!isVariant) return null
@@ -149,12 +148,14 @@ const takenProduct = (
       ? variants.get(String(sku))?.find(({ entityId }) => entityId === entity?.id)?.variantId ?? null
       : entity?.variants.find((one) => hasOptions(one, options))?.id ?? null
   })
+  const here = { entityId: entity?.id ?? null, variantIds }
+  // The product may have been written without its prices.
+  if (result?._tag === "refused") return { ...refusedProduct(sent, result.issues), ...here }
   return {
     externalId: sent.externalId,
     result: isLinked ? "linked" : result?._tag ?? "unchanged",
     issues: [],
     warnings: warningsOf(result),
-    entityId: entity?.id ?? null,
-    variantIds
+    ...here
   }
 }

@@ -54,6 +54,9 @@ const namedGroups = ({ brands, categories }: DraftProduct) => {
   return { named, links: { categories: [...new Set(slugs)], brands: [...named.brands.keys()] } }
 }
 
+/** Slugs of the categories that a product of another shop gets. */
+export const categorySlugs = (draft: DraftProduct): ReadonlyArray<string> => namedGroups(draft).links.categories
+
 /** A product that is sold as it is has the policy of its only line. */
 const policyOf = ([line, ...others]: ReadonlyArray<SoldLine>): Values =>
   line === undefined || others.length > 0 || Object.keys(line.options).length > 0 ? {} : present({

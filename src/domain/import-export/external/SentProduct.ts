@@ -34,7 +34,7 @@ export interface TakenProduct {
   /** Why it was refused. */
   readonly issues: ReadonlyArray<Issue>
   readonly warnings: ReadonlyArray<Issue>
-  /** Null when it was refused. */
+  /** Null when there is none: a new product was refused, and not only its prices. */
   readonly entityId: EntityId | null
   /** One for each line that is sold, in their order; null: the entity itself. */
   readonly variantIds: ReadonlyArray<VariantId | null>

@@ -41,13 +41,22 @@ export const openShop = async (
         )
         return open.length === 0
       }),
+    /** Waits until a run of the store is over, and gives its report. */
+    ran: (id: string, task: string) =>
+      waitFor(`the ${task} of store ${id} is over`, async () => {
+        const [row] = await app.db.query(
+          "select phases, last_report from channel_runs where store_id = $1 and task = $2",
+          [id, task]
+        )
+        return Array.isArray(row?.["phases"]) && row["phases"].length === 0 ? Object(row["last_report"]) : undefined
+      }),
     /** What the jobs of a task about the store said at their last try. */
     jobs: (id: string, task: string) =>
       app.db.query(
         "select status, error, attempts from commerce_jobs where input->>'storeId' = $1 and task_slug = $2 order by created_at",
         [id, task]
       ),
-    connect: async (body: object = {}) => {
+    connect: async (body: object = {}, settles = true) => {
       const made = await calls.done("POST", "/stores", {
         provider: "memory",
         storeDomain: `https://shop-${++stores}.example`,
@@ -56,7 +65,7 @@ export const openShop = async (
         ...body
       })
       const id = made.text("data.id")
-      await shop.settled(id)
+      if (settles) await shop.settled(id)
       return id
     },
     close: () => app.close()

@@ -1,6 +1,6 @@
 import { Effect, Redacted, Schema } from "effect"
 import { createHmac } from "node:crypto"
-import { CurrencyCode } from "stoa/plugin"
+import { CurrencyCode, type SoldLine } from "stoa/plugin"
 import {
   type AdapterDefinition,
   channelAdapter,
@@ -20,7 +20,8 @@ const Keys = Schema.Struct({
   expiresAt: Schema.optional(Schema.String)
 })
 
-const product = (n: number): ChannelProduct => ({
+/** A product of the store in memory. */
+export const memoryProduct = (n: number, line: Partial<SoldLine> = {}): ChannelProduct => ({
   externalId: `p${n}`,
   slug: `thing-${n}`,
   draft: {
@@ -28,12 +29,13 @@ const product = (n: number): ChannelProduct => ({
     categories: [],
     brands: [],
     sold: [{
-      isVariant: false,
+      isVariant: true,
       variant: { sku: `T-${n}`, manageInventory: true },
       options: {},
       metadata: {},
       prices: [{ amount: "10.00" }],
-      stock: { onHand: 5 }
+      stock: { onHand: 5 },
+      ...line
     }],
     warnings: []
   },
@@ -48,8 +50,8 @@ export const memoryStore = () => {
   const state = {
     /** Keys that are accepted. */
     keys: new Set(["right-key-1"]),
-    products: [1, 2, 3, 4, 5].map(product),
-    levels: new Map([1, 2, 3, 4, 5].map((n) => [`v${n}`, 5])),
+    products: [1, 2, 3, 4, 5].map((n) => memoryProduct(n)),
+    levels: new Map<string, number | null>([1, 2, 3, 4, 5].map((n) => [`v${n}`, 5])),
     orders: new Map<string, RemoteOrder>(),
     subscriptions: new Map<string, Subscription>(),
     calls: [] as Array<string>,
@@ -57,7 +59,13 @@ export const memoryStore = () => {
     failure: undefined as ChannelError | undefined,
     /** Runs before a renewal answers. */
     beforeRenewal: Effect.void as Effect.Effect<void>,
-    renewed: 0
+    renewed: 0,
+    /** Ids of products that it refuses to show. */
+    refused: new Set<string>(),
+    /** Runs before a page answers. */
+    beforePage: Effect.void as Effect.Effect<void>,
+    /** Runs before levels are answered. */
+    beforeRead: Effect.void as Effect.Effect<void>
   }
   const definition: AdapterDefinition<typeof Keys.Type> = {
     id: "memory",
@@ -91,21 +99,30 @@ export const memoryStore = () => {
         catalog: {
           currency: asked("currency", () => CurrencyCode.make("EUR")),
           page: (cursor, limit) =>
-            asked("page", () => {
-              const from = Number(cursor ?? 0)
-              const next = from + limit
-              const items = state.products.slice(from, next)
-              return { items, nextCursor: next < state.products.length ? String(next) : null }
-            }),
-          product: (externalId) => asked("product", () => state.products.find((one) => one.externalId === externalId))
+            Effect.andThen(
+              Effect.suspend(() => state.beforePage),
+              asked("page", () => {
+                const from = Number(cursor ?? 0)
+                const next = from + limit
+                const items = state.products.slice(from, next)
+                return { items, nextCursor: next < state.products.length ? String(next) : null }
+              })
+            ),
+          product: (externalId) =>
+            state.refused.has(externalId)
+              ? Effect.fail(new ChannelRefused({ message: `The store does not show ${externalId}.` }))
+              : asked("product", () => state.products.find((one) => one.externalId === externalId))
         },
         stock: {
           read: (ids) =>
-            asked("read", () =>
-              ids.flatMap((externalId) => {
-                const available = state.levels.get(externalId)
-                return available === undefined ? [] : [{ externalId, available }]
-              })),
+            Effect.andThen(
+              Effect.suspend(() => state.beforeRead),
+              asked("read", () =>
+                ids.flatMap((externalId) => {
+                  const available = state.levels.get(externalId)
+                  return available === undefined ? [] : [{ externalId, available }]
+                }))
+            ),
           set: (changes) =>
             asked("set", () =>
               changes.map(({ available, expected, externalId }) => {
@@ -158,7 +175,7 @@ export const memoryStore = () => {
             const { id, topic } = read.value
             const hint: Hint = topic === "uninstalled"
               ? { kind: "uninstalled" }
-              : { kind: topic === "order" ? "order" : "product", externalId: id }
+              : { kind: topic === "order" || topic === "stock" ? topic : "product", externalId: id }
             return { deliveryId: headers["x-memory-delivery"] ?? "", topic, hints: [hint] }
           }
         }

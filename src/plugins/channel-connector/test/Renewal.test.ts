@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Layer, Logger } from "effect"
+import { Context, Deferred, Effect, Layer, Logger, Schema } from "effect"
 import { PluginContext } from "stoa/plugin"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { Channels, ChannelSettings } from "../ChannelOptions.ts"
@@ -17,12 +17,7 @@ describe("credentials that end", () => {
   let stores = 0
   beforeAll(async () => {
     shop = await openShop({}, { jobs: { autorun: { enabled: false } } })
-    const settings = ChannelSettings.make({
-      adapters: [adapter],
-      origins: [],
-      postConnectRedirect: "/",
-      keepDays: 30
-    })
+    const settings = { ...Schema.decodeSync(ChannelSettings)({}), adapters: [adapter] }
     const layer = StoreSessions.layer.pipe(
       Layer.provide(Channels.layerOf(settings)),
       Layer.provide(Layer.succeed(PluginContext, shop.app.context))

@@ -53,6 +53,8 @@ describe("connected stores", () => {
     )
     const gone = await shop.done("POST", `/stores/${id}/disconnect`)
     assert.deepInclude(gone.at("data"), { status: "disconnected", credentials: null, webhookSecret: null })
+    await shop.settled(id)
+    assert.isFalse([...shop.memory.subscriptions.values()].some(({ address }) => address.endsWith(id)))
     assert.deepStrictEqual(
       await shop.app.db.query("select credentials, webhook_secret from connected_stores where id = $1", [id]),
       [{ credentials: null, webhook_secret: null }]

@@ -1,0 +1,140 @@
+import { Effect, Schema } from "effect"
+import { apiError, listOf, type PluginCall } from "stoa/plugin"
+import { backfillTask, reconcileTask } from "./CatalogTasks.ts"
+import { Channels, manage, read, routes } from "./ChannelOptions.ts"
+import { catalogPageSize } from "./StorePages.ts"
+import { type Pair, writeProducts } from "./StoreProducts.ts"
+import { beginRun, RunReport, runs, type RunTask, Skipped } from "./StoreRuns.ts"
+import { NotConnected } from "./Stores.ts"
+import { StoreSessions } from "./StoreSessions.ts"
+import { stores } from "./StoreTables.ts"
+
+class StoreUnavailable extends apiError(
+  "StoreUnavailable",
+  { status: 502, code: "STORE_UNAVAILABLE" },
+  (message: string) => `The store could not be read: ${message}`
+) {}
+
+const Enqueued = Schema.Struct({ enqueued: Schema.Literal(true), storeId: Schema.String })
+
+const BackfillReport = Schema.Struct({
+  entitiesTouched: Schema.Int,
+  attributesCreated: Schema.Int,
+  mediaImported: Schema.Int,
+  variantsGivenOptionValues: Schema.Int,
+  cursor: Schema.NullOr(Schema.String),
+  complete: Schema.Boolean,
+  skipped: Schema.Array(Skipped),
+  warnings: Schema.Array(Skipped)
+})
+
+const ReconcileStatus = Schema.Struct({
+  lastReconcileAt: Schema.NullOr(Schema.Date),
+  report: Schema.NullOr(Schema.Struct({ ...RunReport.fields, driftAlert: Schema.Boolean })),
+  driftAlert: Schema.Boolean
+})
+
+/** Begins a run, or joins it, with the job that does it. 409 for a store that is disconnected. */
+const begun = Effect.fnUntraced(
+  function*({ db, jobs }: PluginCall, storeId: string, task: RunTask, slug: string, restart = false) {
+    const { id, status } = yield* db.table(stores).lock(storeId)
+    if (status === "disconnected") return yield* new NotConnected()
+    yield* beginRun(db, id, task, restart)
+    yield* jobs.enqueue(slug, { storeId: id })
+    return { enqueued: true as const, storeId: id }
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+const sizeOf = (value: unknown): number => Array.isArray(value) ? value.length : 0
+
+const touched = (pairs: ReadonlyArray<Pair>) => {
+  const changed = pairs.filter(({ taken: { result } }) => result === "created" || result === "updated")
+  const created = changed.filter(({ taken }) => taken.result === "created").map(({ product }) => product.draft)
+  const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, one) => total + one, 0)
+  return {
+    entitiesTouched: changed.length,
+    attributesCreated: sum(created.map(({ product }) => sizeOf(product["attributes"]))),
+    mediaImported: sum(created.map(({ product }) => sizeOf(Reflect.get(Object(product["metadata"]), "images")))),
+    variantsGivenOptionValues: sum(
+      created.map(({ sold }) => sold.filter(({ options }) => Object.keys(options).length > 0).length)
+    )
+  }
+}
+
+/** What the next page would write. */
+const rehearsed = Effect.fnUntraced(function*(call: PluginCall, storeId: string, restart: boolean) {
+  const run = yield* call.db.table(runs).first({ storeId, task: "import" })
+  const cursor = run?.phases[0] === "catalog" && !restart ? run.cursor : null
+  const { use } = yield* StoreSessions
+  return yield* use(call.db, storeId, ({ channel: { catalog }, store }) =>
+    Effect.gen(function*() {
+      if (catalog === undefined) {
+        return { ...touched([]), cursor: null, complete: true, skipped: [], warnings: [] }
+      }
+      const currency = yield* catalog.currency
+      const { items, nextCursor } = yield* catalog.page(cursor, catalogPageSize)
+      const { pairs, report: { skipped = [], warnings = [] } } = yield* Effect.catch(
+        writeProducts(call, store, items, { currency, dryRun: true }),
+        Effect.die
+      )
+      return { ...touched(pairs), cursor: nextCursor, complete: nextCursor === null, skipped, warnings }
+    })).pipe(
+      Effect.catchTag(
+        ["ChannelUnavailable", "ChannelRefused", "CredentialsRefused"],
+        ({ message }) => Effect.fail(new StoreUnavailable(message))
+      )
+    )
+})
+
+/** Routes of imports and reconciliations (contract, plugins §13.3). */
+export const catalogRoutes = [
+  routes.post("/stores/:id/backfill", {
+    summary: "Import the catalog of a store",
+    description:
+      "Goes on where an import is; `restart` begins at the first page. `dryRun` writes nothing and answers with what the "
+      + "next page would write. 404 without the store, 409 when it is disconnected, 502 while it cannot be read.",
+    permission: manage,
+    input: Schema.Struct({ dryRun: Schema.optional(Schema.Boolean), restart: Schema.optional(Schema.Boolean) }),
+    success: Schema.Union([Enqueued, BackfillReport])
+  }).handle((call) => {
+    const { db, input: { dryRun = false, restart = false }, params: { id } } = call
+    if (!dryRun) return begun(call, id, "import", backfillTask, restart)
+    return Effect.gen(function*() {
+      const { status } = yield* db.table(stores).get(id)
+      if (status === "disconnected") return yield* new NotConnected()
+      return yield* rehearsed(call, id, restart)
+    })
+  }),
+  routes.post("/stores/:id/reconcile", {
+    summary: "Reconcile a store now",
+    description: "A job compares products, stock and webhooks. 404 without the store, 409 when it is disconnected.",
+    permission: manage,
+    success: Enqueued
+  }).handle((call) => begun(call, call.params.id, "reconcile", reconcileTask)),
+  routes.get("/stores/:id/reconcile-status", {
+    summary: "Get what the last reconciliation of a store found",
+    description: "404 without the store.",
+    permission: read,
+    success: ReconcileStatus
+  }).handle(({ db, params: { id } }) =>
+    Effect.gen(function*() {
+      const { settings: { driftAlertThreshold } } = yield* Channels
+      const store = yield* db.table(stores).get(id)
+      const run = yield* db.table(runs).first({ storeId: store.id, task: "reconcile" })
+      const report = run?.lastReport ?? null
+      const drift = report === null ? 0 : report.imported + report.converged + report.archived + report.inventoryUpdated
+      const driftAlert = drift > driftAlertThreshold
+      return {
+        lastReconcileAt: run?.finishedAt ?? null,
+        report: report === null ? null : { ...report, driftAlert },
+        driftAlert
+      }
+    })
+  ),
+  listOf(routes, "/runs", runs, {
+    summary: "List imports, stock synchronizations and reconciliations",
+    permission: read,
+    filters: ["storeId", "task"]
+  })
+]

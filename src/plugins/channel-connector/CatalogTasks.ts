@@ -1,0 +1,87 @@
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { defineTask, GiveUp, type PluginTaskCall } from "stoa/plugin"
+import { Channels } from "./ChannelOptions.ts"
+import { importTask, ofStore } from "./Registration.ts"
+import { steps } from "./StorePages.ts"
+import { advanceRun, beginRun, runs, type RunTask } from "./StoreRuns.ts"
+import { StoreSessions } from "./StoreSessions.ts"
+import { stores } from "./StoreTables.ts"
+
+export const backfillTask = "channel/backfill-catalog"
+export const reconcileTask = "channel/reconcile"
+
+/** Does one page of a run and enqueues the next one in its transaction. A job begins a run only if none is under way. */
+const page = (slug: string, task: RunTask) =>
+  Effect.fn(slug)(function*(call: PluginTaskCall) {
+    const { ctx, input } = call
+    const { db, jobs } = ctx
+    const storeId = String(input["storeId"])
+    if ((yield* db.table(stores).find(storeId)) === undefined) {
+      return yield* Effect.fail(new GiveUp("The store is gone."))
+    }
+    const run = input["continues"] === true
+      ? yield* db.table(runs).first({ storeId, task })
+      : yield* beginRun(db, storeId, task)
+    const [phase] = run?.phases ?? []
+    if (run === undefined || phase === undefined) return
+    const { work } = yield* StoreSessions
+    const next: Parameters<typeof steps.stock>[0]["next"] = (cursor, done = {}) =>
+      Effect.gen(function*() {
+        const { phases, report } = yield* advanceRun(db, run, cursor, done)
+        if (phases.length > 0) yield* Effect.catch(jobs.enqueue(slug, { storeId, continues: true }), Effect.die)
+        return report
+      })
+    const step = (session: Parameters<typeof steps.stock>[0]["session"]) =>
+      steps[phase]({ call: ctx, session, run, next: (cursor, done) => db.transaction(next(cursor, done)) }).pipe(
+        // It was begun again meanwhile: the job of that does the work.
+        Effect.catchIf((error) => error._tag === "InvalidTransition", () => Effect.void)
+      )
+    yield* work(call, storeId, step)
+    return { output: { phase, cursor: run.cursor } }
+  })
+
+const pages = (slug: string, task: RunTask) =>
+  defineTask({
+    slug,
+    retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
+    concurrency: { key: ofStore, supersedes: true },
+    handler: page(slug, task)
+  })
+
+/** A moment within the window that is always the same for a store. */
+const delayOf = (storeId: string, windowMs: number): number =>
+  createHash("sha256").update(storeId).digest().readUInt32BE(0) % windowMs
+
+const reconcileAll = "channel/reconcile-sweep"
+
+/** Reconciles all stores of an organization, spread over a while. */
+const reconciliation = defineTask({
+  slug: reconcileAll,
+  schedule: "11 */6 * * *",
+  everyOrganization: true,
+  concurrency: { key: () => reconcileAll },
+  handler: Effect.fn("Channels.reconcileAll")(function*({ ctx: { db, jobs } }: PluginTaskCall) {
+    const { adapterOf, settings: { reconcileJitterWindowMs } } = yield* Channels
+    const all = yield* db.table(stores).list({ status: { not: "disconnected" } }, { limit: Number.MAX_SAFE_INTEGER })
+    const capable = yield* Effect.filter(all, ({ provider }) =>
+      adapterOf(provider).pipe(
+        Effect.map(({ capabilities }) => capabilities.some((one) => one !== "listings")),
+        Effect.orElseSucceed(() => false)
+      ))
+    yield* Effect.forEach(
+      capable,
+      ({ id }) => jobs.enqueue(reconcileTask, { storeId: id }, { delayMs: delayOf(id, reconcileJitterWindowMs) })
+    )
+    return { output: { enqueued: capable.length } }
+  })
+})
+
+/** Imports, stock and reconciliation of stores (contract, plugins §13.4; contract-tills-channels, amendments 43 to 45). */
+export const catalogTasks = [
+  pages(importTask, "import"),
+  pages(backfillTask, "import"),
+  pages("channel/sync-inventory", "sync"),
+  pages(reconcileTask, "reconcile"),
+  reconciliation
+]

@@ -1,0 +1,74 @@
+import { Effect } from "effect"
+import type { CurrentActor } from "stoa/plugin"
+import { type ChannelError, ChannelRefused } from "./ChannelErrors.ts"
+import type { Channels } from "./ChannelOptions.ts"
+import { orDefect, syncLevels } from "./StorePages.ts"
+import { archiveProducts, takesPart, writeProducts } from "./StoreProducts.ts"
+import type { StoreSession } from "./StoreSessions.ts"
+import type { CatalogCall } from "./StoreStock.ts"
+import { entityMap } from "./StoreTables.ts"
+
+/** What became of a hint; a failed one says why. */
+export type Outcome = "handled" | "ignored" | { readonly failed: string }
+
+/** Handles hints of one kind by the ids that they name, each once. It reads what is true now, and fails only if all have to wait. */
+export type HintHandler = (
+  call: CatalogCall,
+  session: StoreSession,
+  externalIds: ReadonlyArray<string>
+) => Effect.Effect<ReadonlyMap<string, Outcome>, ChannelError, CurrentActor | Channels>
+
+const callsAtOnce = 4
+
+/** A record that the store refuses is none that others have to wait for. */
+const readEach = <A>(
+  externalIds: ReadonlyArray<string>,
+  read: (externalId: string) => Effect.Effect<A, ChannelError>
+) =>
+  Effect.forEach(externalIds, (externalId) =>
+    read(externalId).pipe(
+      Effect.map((found) => ({ externalId, found })),
+      Effect.catchTag("ChannelRefused", ({ message }) => Effect.succeed({ externalId, failed: message }))
+    ), { concurrency: callsAtOnce })
+
+/** Writes products as the store has them now, and archives those that it no longer has. */
+export const productHints: HintHandler = (call, { channel: { catalog }, store }, externalIds) =>
+  Effect.gen(function*() {
+    if (catalog === undefined) return new Map()
+    const outcomes = new Map<string, Outcome>(externalIds.map((externalId) => [externalId, "handled"]))
+    const read = yield* readEach(externalIds, catalog.product)
+    const [there, away]: [Array<Parameters<typeof takesPart>[1]>, Array<string>] = [[], []]
+    for (const one of read) {
+      if ("failed" in one) outcomes.set(one.externalId, { failed: one.failed })
+      else if (one.found !== undefined && takesPart(store, one.found)) there.push(one.found)
+      else away.push(one.externalId)
+    }
+    const { report } = yield* orDefect(
+      writeProducts(
+        call,
+        store,
+        there,
+        { currency: yield* catalog.currency },
+        () => archiveProducts(call, store.id, away)
+      )
+    )
+    for (const { externalId, message } of report.skipped ?? []) outcomes.set(externalId, { failed: message })
+    return outcomes
+  })
+
+/** Brings stock to what the store has now; things that are not known are left out. */
+export const stockHints: HintHandler = (call, session, externalIds) =>
+  Effect.gen(function*() {
+    if (session.channel.stock === undefined) return new Map()
+    const known = yield* call.db.table(entityMap).list(
+      { storeId: session.store.id, kind: "variant", externalId: { in: externalIds } },
+      { limit: externalIds.length }
+    )
+    const ids = known.map(({ externalId }) => externalId)
+    const failed = yield* syncLevels(call, session, ids).pipe(
+      Effect.as(undefined),
+      Effect.catchIf((error) => error instanceof ChannelRefused, ({ message }) => Effect.succeed({ failed: message })),
+      orDefect
+    )
+    return new Map(ids.map((externalId): [string, Outcome] => [externalId, failed ?? "handled"]))
+  })

@@ -1,0 +1,171 @@
+import { Effect } from "effect"
+import type { CurrentActor, InvalidTransition } from "stoa/plugin"
+import type { ChannelError } from "./ChannelErrors.ts"
+import { stockOf } from "./ChannelMapRepo.ts"
+import type { Channels } from "./ChannelOptions.ts"
+import type { ChannelProduct, StockLevel } from "./ChannelRecords.ts"
+import { registerWebhooks } from "./Registration.ts"
+import { archiveProducts, asChannel, takesPart, writeProducts } from "./StoreProducts.ts"
+import type { Phase, Run, RunReport } from "./StoreRuns.ts"
+import type { StoreSession } from "./StoreSessions.ts"
+import { type CatalogCall, settleStock, warehouseOf } from "./StoreStock.ts"
+import { entityMap, store as storeMachine } from "./StoreTables.ts"
+
+/** WooCommerce gives no more products at once. */
+export const catalogPageSize = 100
+/** Products that are asked for one by one. */
+const askedAtOnce = 20
+const callsAtOnce = 4
+const firstId = "00000000-0000-0000-0000-000000000000"
+
+/** A page of a run. `next` stores how far the run is, in the transaction of the page. */
+interface Page {
+  readonly call: CatalogCall
+  readonly session: StoreSession
+  readonly run: Run
+  readonly next: (
+    cursor: string | null,
+    done?: Partial<RunReport>
+  ) => Effect.Effect<unknown, InvalidTransition, CurrentActor>
+}
+
+type Step = (page: Page) => Effect.Effect<unknown, ChannelError | InvalidTransition, CurrentActor | Channels>
+
+/** Errors of the core that a page cannot cause. */
+export const orDefect = <A, E, R>(
+  work: Effect.Effect<A, E, R>
+): Effect.Effect<A, Extract<E, ChannelError | InvalidTransition>, R> =>
+  Effect.catch(work, (error) => isExpected(error) ? Effect.fail(error) : Effect.die(error))
+
+const expected: ReadonlySet<unknown> = new Set([
+  "ChannelUnavailable",
+  "ChannelRefused",
+  "CredentialsRefused",
+  "InvalidTransition"
+])
+const isExpected = <E>(error: E): error is Extract<E, ChannelError | InvalidTransition> =>
+  expected.has(Reflect.get(Object(error), "_tag"))
+
+/** Registers webhooks that were lost or turned off; a store that refuses them still has its products reconciled. */
+const webhooks: Step = ({ call: { db }, next, session }) =>
+  Effect.gen(function*() {
+    const { id, status } = session.store
+    const registered = yield* Effect.result(registerWebhooks(session))
+    if (registered._tag === "Failure") {
+      const { _tag, message } = registered.failure
+      return yield* _tag === "ChannelRefused"
+        ? next(null, { warnings: [{ externalId: "", message }] })
+        : Effect.fail(registered.failure)
+    }
+    if (status === "error") yield* Effect.ignore(db.use(storeMachine).move("recover", id, { lastError: null }))
+    return yield* next(null, { webhooksRegistered: registered.success.length })
+  })
+
+const catalog: Step = ({ call, next, run, session: { channel, store } }) =>
+  Effect.gen(function*() {
+    if (channel.catalog === undefined) return yield* next(null)
+    const currency = yield* channel.catalog.currency
+    const { items, nextCursor } = yield* channel.catalog.page(run.cursor, catalogPageSize)
+    return yield* orDefect(writeProducts(call, store, items, { currency }, (report) => next(nextCursor, report)))
+  })
+
+/** Archives what the pages did not show, after the store was asked for each. */
+const gone: Step = ({ call, next, run, session: { channel, store } }) =>
+  Effect.gen(function*() {
+    if (channel.catalog === undefined) return yield* next(null)
+    const { currency, product } = channel.catalog
+    const missing = yield* call.db.table(entityMap).list({
+      storeId: store.id,
+      kind: "entity",
+      goneAt: null,
+      id: { gt: run.cursor ?? firstId },
+      or: [{ seenAt: null }, { seenAt: { lt: run.startedAt } }]
+    }, { order: ["id"], limit: askedAtOnce })
+    if (missing.length === 0) return yield* next(null)
+    const found = yield* Effect.forEach(missing, ({ externalId }) => product(externalId), { concurrency: callsAtOnce })
+    const there = found.flatMap((one) => one !== undefined && takesPart(store, one) ? [one] : [])
+    const away = missing.filter((_, at) => !there.some((one) => one === found[at]))
+    const cursor = missing.length < askedAtOnce ? null : missing.at(-1)?.id ?? null
+    return yield* orDefect(
+      writeProducts(call, store, there, { currency: yield* currency }, (report) =>
+        Effect.flatMap(
+          archiveProducts(call, store.id, away.map(({ externalId }) => externalId)),
+          (archived) => next(cursor, { ...report, archived })
+        ))
+    )
+  })
+
+/** The product with the policy that the levels of its units say. */
+const withPolicy = (product: ChannelProduct, levels: ReadonlyMap<string, StockLevel>): ChannelProduct => ({
+  ...product,
+  draft: {
+    ...product.draft,
+    sold: product.draft.sold.map((line, at) => {
+      const level = levels.get(product.unitIds[at] ?? "")
+      return level === undefined
+        ? line
+        : { ...line, variant: { ...line.variant, manageInventory: level.available !== null } }
+    })
+  }
+})
+
+/** Levels of things by their ids at the store; things that it does not have are sold out. */
+export const syncLevels = Effect.fn("StorePages.syncLevels")(function*<E = never, R = never>(
+  call: CatalogCall,
+  { channel, store }: StoreSession,
+  externalIds: ReadonlyArray<string>,
+  also: (inventoryUpdated: number) => Effect.Effect<unknown, E, R> = () => Effect.void
+) {
+  const { db } = call
+  const units = externalIds.length === 0 || channel.stock === undefined ? [] : yield* db.table(entityMap).list({
+    storeId: store.id,
+    kind: "variant",
+    isLinked: false,
+    goneAt: null,
+    externalId: { in: externalIds }
+  }, { order: ["id"], limit: externalIds.length })
+  const read = units.length === 0 || channel.stock === undefined
+    ? []
+    : yield* channel.stock.read(units.map(({ externalId }) => externalId))
+  const levels = new Map(read.map((level) => [level.externalId, level]))
+  const known = units.length === 0 ? [] : yield* db.use(stockOf)(store.id, yield* warehouseOf(call, store), units)
+  const switched = units.filter(({ externalId }, at) => {
+    const level = levels.get(externalId)
+    return level !== undefined && (level.available === null) === known[at]?.isCounted
+  })
+  if (switched.length > 0 && channel.catalog !== undefined) {
+    const { currency, product } = channel.catalog
+    const ids = switched.map(({ entityId }) => entityId)
+    const rows = yield* db.table(entityMap).list({ storeId: store.id, kind: "entity", entityId: { in: ids } })
+    const found = yield* Effect.forEach(rows, ({ externalId }) => product(externalId), { concurrency: callsAtOnce })
+    const products = found.flatMap((one) => one === undefined ? [] : [withPolicy(one, levels)])
+    yield* writeProducts(call, store, products, { currency: yield* currency })
+  }
+  const things = units.map(({ entityId, externalId, variantId }) => {
+    const level = levels.get(externalId)
+    return { entityId, variantId, available: level === undefined ? 0 : level.available }
+  })
+  return yield* db.transaction(
+    Effect.tap(asChannel(call, store.id, settleStock(call, store, things)), (count) => also(count))
+  )
+}, (work) => orDefect(work))
+
+const stock: Step = ({ call, next, run, session }) =>
+  Effect.gen(function*() {
+    const units = session.channel.stock === undefined ? [] : yield* call.db.table(entityMap).list({
+      storeId: session.store.id,
+      kind: "variant",
+      isLinked: false,
+      goneAt: null,
+      id: { gt: run.cursor ?? firstId }
+    }, { order: ["id"], limit: catalogPageSize })
+    const cursor = units.length < catalogPageSize ? null : units.at(-1)?.id ?? null
+    return yield* syncLevels(
+      call,
+      session,
+      units.map(({ externalId }) => externalId),
+      (inventoryUpdated) => next(cursor, { inventoryUpdated })
+    )
+  })
+
+export const steps: { readonly [P in Phase]: Step } = { webhooks, catalog, gone, stock }

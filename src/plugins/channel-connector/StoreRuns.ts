@@ -1,0 +1,118 @@
+import { DateTime, Effect, Schema } from "effect"
+import { randomUUID } from "node:crypto"
+import {
+  InvalidTransition,
+  jsonOf,
+  longText,
+  oneOf,
+  type PluginDatabase,
+  type RowOf,
+  table,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { stores } from "./StoreTables.ts"
+
+const Count = Schema.Int
+
+/** Something that was left out, and why. */
+export const Skipped = Schema.Struct({ externalId: Schema.String, message: Schema.String })
+export type Skipped = typeof Skipped.Type
+
+/** What a run did. */
+export const RunReport = Schema.Struct({
+  imported: Count,
+  converged: Count,
+  linked: Count,
+  archived: Count,
+  inventoryUpdated: Count,
+  openConflicts: Count,
+  webhooksRegistered: Count,
+  /** Products that were refused; the first hundred. */
+  skipped: Schema.Array(Skipped),
+  warnings: Schema.Array(Skipped)
+})
+export type RunReport = typeof RunReport.Type
+
+const nothing: RunReport = {
+  imported: 0,
+  converged: 0,
+  linked: 0,
+  archived: 0,
+  inventoryUpdated: 0,
+  openConflicts: 0,
+  webhooksRegistered: 0,
+  skipped: [],
+  warnings: []
+}
+
+const mostNotes = 100
+const cut = (notes: ReadonlyArray<Skipped>) =>
+  notes.slice(0, mostNotes).map(({ externalId, message }) => ({ externalId, message: message.slice(0, 500) }))
+
+export const addReports = (one: RunReport, other: Partial<RunReport>): RunReport => ({
+  imported: one.imported + (other.imported ?? 0),
+  converged: one.converged + (other.converged ?? 0),
+  linked: one.linked + (other.linked ?? 0),
+  archived: one.archived + (other.archived ?? 0),
+  inventoryUpdated: one.inventoryUpdated + (other.inventoryUpdated ?? 0),
+  openConflicts: 0,
+  webhooksRegistered: one.webhooksRegistered + (other.webhooksRegistered ?? 0),
+  skipped: cut([...one.skipped, ...other.skipped ?? []]),
+  warnings: cut([...one.warnings, ...other.warnings ?? []])
+})
+
+const Phase = Schema.Literals(["webhooks", "catalog", "gone", "stock"])
+export type Phase = typeof Phase.Type
+
+/** What a run goes through. */
+const phasesOf = {
+  import: ["catalog", "gone"],
+  sync: ["stock"],
+  reconcile: ["webhooks", "catalog", "gone", "stock"]
+} as const satisfies Readonly<Record<string, ReadonlyArray<Phase>>>
+export type RunTask = keyof typeof phasesOf
+
+/**
+ * How far a store's imports, stock and reconciliation have come: a row for each, in which the cursor survives jobs that replace
+ * each other. It is no part of the store's row, whose changes are audited.
+ */
+export const runs = table("channel_runs", {
+  storeId: uuid.references(stores),
+  task: oneOf(["import", "sync", "reconcile"]),
+  /** Those to come, the present one first; empty when it is over. */
+  phases: jsonOf(Schema.Array(Phase), 500),
+  cursor: longText.nullable,
+  /** Another one after each page and each restart: a page that has seen another one is not written. */
+  token: uuid,
+  startedAt: timestamp,
+  report: jsonOf(RunReport, 250_000),
+  finishedAt: timestamp.nullable,
+  /** Of the last run that ended. */
+  lastReport: jsonOf(RunReport, 250_000).nullable
+}, { changeLog: false, counted: false, unique: [{ columns: ["storeId", "task"] }] })
+export type Run = RowOf<typeof runs>
+
+/** Begins a run, or joins the one that is under way; `restart` begins at the first page in any case. */
+export const beginRun = Effect.fn("StoreRuns.begin")(
+  function*(db: PluginDatabase, storeId: string, task: RunTask, restart = false) {
+    const found = yield* db.table(runs).first({ storeId, task })
+    if (found !== undefined && found.phases.length > 0 && !restart) return found
+    const fresh = { phases: phasesOf[task], cursor: null, token: randomUUID(), report: nothing }
+    const startedAt = yield* DateTime.nowAsDate
+    return (yield* db.table(runs).upsert({ storeId, task, startedAt, ...fresh }, ["storeId", "task"])).row
+  }
+)
+
+/** Writes how far a run has come; fails when it was restarted meanwhile. */
+export const advanceRun = Effect.fn("StoreRuns.advance")(
+  function*(db: PluginDatabase, run: Run, cursor: string | null, done: Partial<RunReport>) {
+    const phases = cursor === null ? run.phases.slice(1) : run.phases
+    const report = addReports(run.report, done)
+    const ended = phases.length === 0 ? { finishedAt: yield* DateTime.nowAsDate, lastReport: report } : {}
+    const { id, token } = run
+    return yield* db.table(runs).update(id, { phases, cursor, report, token: randomUUID(), ...ended }, { token }).pipe(
+      Effect.catchIf((error) => !(error instanceof InvalidTransition), Effect.die)
+    )
+  }
+)
