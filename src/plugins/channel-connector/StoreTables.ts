@@ -5,12 +5,10 @@ import {
   EntityId,
   idOf,
   integerBetween,
-  json,
   jsonOf,
   longText,
   machine,
   oneOf,
-  OrderId,
   type RowOf,
   secret,
   table,
@@ -131,24 +129,6 @@ export const deliveries = table("channel_deliveries", {
   changeLog: false,
   unique: [{ columns: ["storeId", "deliveryId"] }],
   indexes: [{ columns: ["storeId", "createdAt"], where: "status = 'received'" }]
-})
-
-/** Orders that were sent to a store: one row for each store of an order. */
-export const orderExports = table("channel_order_exports", {
-  storeId: uuid.references(stores),
-  orderId: idOf(OrderId),
-  state: oneOf(["pending", "exported", "confirmed", "failed", "abandoned"]).default("pending"),
-  /** Name, e-mail address and shipping address, as they were sent. */
-  customerData: json.nullable,
-  remoteOrderId: text.nullable
-}, {
-  personal: { of: "orderId", onErase: ["customerData"], keeps: ["remoteOrderId"] },
-  atMost: { unbounded: "Orders write them, not those who receive them." },
-  unique: [{ columns: ["storeId", "orderId"] }],
-  indexes: [
-    { columns: ["storeId", "remoteOrderId"] },
-    { columns: ["storeId", "orderId"], where: "state in ('exported', 'confirmed')" }
-  ]
 })
 
 /** Merchants who were sent to a provider for their consent, for five minutes. */

@@ -4,9 +4,10 @@ import type { WebhookRequest } from "./ChannelAdapter.ts"
 import { Channels, ConnectorNotFound, routes } from "./ChannelOptions.ts"
 import type { ComplianceRequest } from "./ChannelRecords.ts"
 import { claimDelivery, disconnect } from "./Deliveries.ts"
+import { orderExports } from "./OrderTables.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 import { exportsOf, forgetMap, storesAt } from "./StoresRepo.ts"
-import { orderExports, stores } from "./StoreTables.ts"
+import { stores } from "./StoreTables.ts"
 
 class NotSigned extends apiError("NotSigned", { status: 401, code: "UNAUTHORIZED" }, "The signature is not right.") {}
 class StoreNotFound extends notFound("ConnectedStore", "Store not found.") {}

@@ -4,15 +4,18 @@ import { catalogRoutes } from "./CatalogRoutes.ts"
 import { catalogTasks } from "./CatalogTasks.ts"
 import { Channels, ChannelSettings, manage, read } from "./ChannelOptions.ts"
 import { deliveryHandling, deliveryRoutes } from "./Deliveries.ts"
+import { exportRoutes } from "./ExportRoutes.ts"
 import { LiveStock, liveStockHook } from "./LiveStock.ts"
 import { oauthRoutes } from "./OAuth.ts"
+import { orderExports, refundRequests } from "./OrderTables.ts"
 import { feedPushing, feedRoutes } from "./ProductFeed.ts"
+import { orderEvents, orderPushing } from "./PushOrder.ts"
 import { registration } from "./Registration.ts"
 import { forgetting } from "./Retention.ts"
 import { storeRoutes } from "./StoreRoutes.ts"
 import { runs } from "./StoreRuns.ts"
 import { StoreSessions } from "./StoreSessions.ts"
-import { deliveries, entityMap, grants, orderExports, stores } from "./StoreTables.ts"
+import { deliveries, entityMap, grants, stores } from "./StoreTables.ts"
 import { unregistration } from "./Unregistration.ts"
 import { webhookRoutes } from "./Webhooks.ts"
 
@@ -74,16 +77,26 @@ export const channelConnector = pluginWith("channel-connector", ChannelSettings,
     { scope: read, description: "See connected stores", roles: ["staff"] },
     { scope: manage, description: "Connect stores and decide what they get" }
   ],
-  schema: () => ({ stores, entityMap, deliveries, orderExports, grants, runs }),
+  schema: () => ({ stores, entityMap, deliveries, orderExports, refundRequests, grants, runs }),
   layer: LiveStock.layer.pipe(Layer.provideMerge(StoreSessions.layer), Layer.provideMerge(Channels.layerOf(settings))),
   routes: (context) => [
     ...storeRoutes(context.config),
     ...catalogRoutes,
     ...deliveryRoutes,
+    ...exportRoutes,
     ...feedRoutes(context),
     ...webhookRoutes(context),
     ...oauthRoutes(context)
   ],
   hooks: () => [liveStockHook],
-  tasks: () => [registration, unregistration, ...catalogTasks, deliveryHandling, feedPushing, forgetting(settings)]
+  onEvents: orderEvents,
+  tasks: () => [
+    registration,
+    unregistration,
+    ...catalogTasks,
+    deliveryHandling,
+    orderPushing,
+    feedPushing,
+    forgetting(settings)
+  ]
 }))

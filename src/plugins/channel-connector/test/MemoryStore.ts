@@ -10,6 +10,7 @@ import {
   CredentialsRefused,
   type Hint,
   isSigned,
+  type OrderSlice,
   type RemoteOrder,
   type Subscription,
   type WebhookRequest
@@ -52,7 +53,14 @@ export const memoryStore = () => {
     keys: new Set(["right-key-1"]),
     products: [1, 2, 3, 4, 5].map((n) => memoryProduct(n)),
     levels: new Map<string, number | null>([1, 2, 3, 4, 5].map((n) => [`v${n}`, 5])),
+    /** By our id. */
     orders: new Map<string, RemoteOrder>(),
+    /** Everything that was sent. */
+    slices: [] as Array<OrderSlice>,
+    /** Takes orders, and answers them with this error while it is there. */
+    silence: undefined as ChannelError | undefined,
+    /** Whether it cancels orders. */
+    cancels: true,
     subscriptions: new Map<string, Subscription>(),
     calls: [] as Array<string>,
     /** Fails each call with it while it is there. */
@@ -133,18 +141,22 @@ export const memoryStore = () => {
               }))
         },
         orders: {
-          push: ({ orderId }) =>
-            asked("push", () => {
-              const remote = {
-                remoteOrderId: `r${state.orders.size + 1}`,
-                remoteUrl: null,
-                status: "open" as const,
-                fulfillments: [],
-                refunds: []
-              }
-              state.orders.set(orderId, remote)
-              return remote
-            }),
+          push: (slice) =>
+            Effect.tap(
+              asked("push", () => {
+                state.slices.push(slice)
+                const remote = {
+                  remoteOrderId: `r${state.slices.length}`,
+                  remoteUrl: null,
+                  status: "open" as const,
+                  fulfillments: [],
+                  refunds: []
+                }
+                state.orders.set(slice.orderId, remote)
+                return remote
+              }),
+              () => state.silence === undefined ? Effect.void : Effect.fail(state.silence)
+            ),
           lookup: (orderId) => asked("lookup", () => state.orders.get(orderId)),
           get: (id) => asked("get", () => [...state.orders.values()].find((one) => one.remoteOrderId === id)),
           cancel: (id) =>
@@ -154,8 +166,8 @@ export const memoryStore = () => {
                 found === undefined
                   ? Effect.fail(new ChannelRefused({ message: "No such order." }))
                   : Effect.sync(() => {
-                    state.orders.set(found[0], { ...found[1], status: "cancelled" })
-                    return true
+                    if (state.cancels) state.orders.set(found[0], { ...found[1], status: "cancelled" })
+                    return state.cancels
                   })
             )
         },
