@@ -59,6 +59,7 @@ export {
   StockOutcome
 } from "./ChannelRecords.ts"
 export { productFeed } from "./ProductFeed.ts"
+export { shopify, type ShopifyOptions } from "./shopify/Shopify.ts"
 export {
   isGenuineShopify,
   isShopDomain,
@@ -68,7 +69,7 @@ export {
   ShopifyCredentials,
   shopifyExpiry,
   shopifyOAuth
-} from "./ShopifyApp.ts"
+} from "./shopify/ShopifyApp.ts"
 
 /** Outside stores: their products, stock and orders (contract, plugins §13): `plugins: [channelConnector({ … })]`. */
 export const channelConnector = pluginWith("channel-connector", ChannelSettings, (settings) => ({

@@ -1,5 +1,5 @@
 import { executeSync, GraphQLError, parse, validate } from "graphql"
-import { gid, idIn, isoTime, type ShopifySite } from "./ShopifyPages.ts"
+import { connection, gid, idIn, isoTime, type PageArgs, type ShopifyContext, type ShopifySite } from "./ShopifyPages.ts"
 import { shopifySchema, type ShopifyVersion } from "./ShopifySchema.ts"
 
 interface Operation {
@@ -7,7 +7,7 @@ interface Operation {
   readonly query: string
   readonly created: number
   readonly lines: ReadonlyArray<{ readonly depth: number; readonly text: string }>
-  status: "CREATED" | "RUNNING" | "COMPLETED" | "FAILED"
+  status: "CREATED" | "RUNNING" | "COMPLETED" | "EXPIRED" | "FAILED"
   polls: number
   completed: number | null
   errorCode: string | null
@@ -99,6 +99,17 @@ export class ShopifyBulk {
       }
     }
     return this.view(operation)
+  }
+
+  list = (args: PageArgs & { readonly reverse: boolean }, context: ShopifyContext) =>
+    connection(
+      () => args.reverse ? this.operations.toReversed() : this.operations,
+      (one) => this.view(one)
+    )(args, context)
+
+  /** Files are gone after seven days. */
+  expire(): void {
+    for (const one of this.operations) one.status = "EXPIRED"
   }
 
   /** The file of an operation, one object a line. */

@@ -4,6 +4,7 @@ import {
   idIn,
   isoTime,
   matches,
+  moneyBag,
   type PageArgs,
   priceText,
   type ShopifyContext,
@@ -13,11 +14,32 @@ import {
   type Level,
   type NewProduct,
   type ProductFields,
+  type ShopifyImage,
   type ShopifyLocation,
   type ShopifyProduct,
   type ShopifyVariant,
   stockOf
 } from "./ShopifyProduct.ts"
+
+const imageView = ({ alt, id, url }: ShopifyImage) => ({
+  __typename: "MediaImage",
+  id: gid("MediaImage", id),
+  alt,
+  mediaContentType: "IMAGE",
+  image: { id: gid("ImageSource", id), url }
+})
+
+const empty = {
+  status: "ACTIVE",
+  descriptionHtml: "",
+  vendor: "",
+  productType: "",
+  tags: [],
+  published: true,
+  giftCard: false,
+  category: null,
+  seo: { title: null, description: null }
+} as const
 
 /** Products and stock of the emulated Shopify. */
 export class ShopifyCatalog {
@@ -47,11 +69,16 @@ export class ShopifyCatalog {
       created: now,
       updated: now,
       options,
-      images: images.map((url) => ({ id: this.site.nextId(), url })),
+      images: images.map((one) => this.image(one)),
       variants: [],
-      fields: { handle, status: "ACTIVE", descriptionHtml: "", vendor: "", productType: "", tags: [], ...fields }
+      fields: {
+        ...empty,
+        handle,
+        ...fields
+      }
     }
-    for (const { options: chosen = ["Default Title"], oversells = false, price, sku = "", stock } of variants) {
+    for (const variant of variants) {
+      const { options: chosen = ["Default Title"], oversells = false, price, sku = "", stock } = variant
       product.variants.push({
         id: this.site.nextId(),
         item: this.site.nextId(),
@@ -65,9 +92,12 @@ export class ShopifyCatalog {
           updated: now
         })),
         sku,
-        barcode: null,
+        barcode: variant.barcode ?? null,
         price,
-        compareAt: null,
+        compareAt: variant.compareAt ?? null,
+        unitCost: variant.unitCost ?? null,
+        weight: variant.weight ?? null,
+        image: variant.image === undefined ? null : this.image(variant.image),
         tracked: stock !== undefined,
         oversells,
         updated: now
@@ -165,6 +195,9 @@ export class ShopifyCatalog {
       legacyResourceId: String(id),
       createdAt: isoTime(product.created),
       updatedAt: isoTime(product.updated),
+      publishedAt: fields.published ? isoTime(product.created) : null,
+      isGiftCard: fields.giftCard,
+      category: fields.category === null ? null : { id: gid("TaxonomyCategory", 1), fullName: fields.category },
       hasOnlyDefaultVariant: options[0]?.values[0] === "Default Title",
       totalInventory: variants.reduce((sum, one) => sum + stockOf(one), 0),
       options: options.map((one, index) => ({
@@ -173,12 +206,7 @@ export class ShopifyCatalog {
         position: index + 1
       })),
       variants: connection(() => variants, (one) => this.variantView(one)),
-      media: connection(() => images, (one) => ({
-        __typename: "MediaImage",
-        id: gid("MediaImage", one.id),
-        mediaContentType: "IMAGE",
-        image: { id: gid("ImageSource", one.id), url: one.url }
-      }))
+      media: connection(() => images, imageView)
     }
   }
 
@@ -201,6 +229,7 @@ export class ShopifyCatalog {
       updatedAt: isoTime(variant.updated),
       selectedOptions: options.map((value, index) => ({ name: product.options[index]?.name ?? "Title", value })),
       inventoryItem: () => this.itemView(variant),
+      media: connection(() => variant.image === null ? [] : [variant.image], imageView),
       product: () => this.view(product)
     }
   }
@@ -231,7 +260,10 @@ export class ShopifyCatalog {
       sku,
       tracked,
       requiresShipping: true,
+      unitCost: variant.unitCost === null ? null : moneyBag(variant.unitCost, this.site.currency).shopMoney,
+      measurement: { id: gid("InventoryItemMeasurement", item), weight: variant.weight },
       variant: () => this.variantView(variant),
+      variants: connection(() => [variant], (one) => this.variantView(one)),
       inventoryLevels: connection(() => levels, levelView),
       inventoryLevel: ({ locationId }: { readonly locationId: string }) => {
         const level = levels.find(({ location }) => gid("Location", location.id) === locationId)
@@ -242,6 +274,10 @@ export class ShopifyCatalog {
 
   locationView({ id, name }: ShopifyLocation): object {
     return { __typename: "Location", id: gid("Location", id), name, isActive: true, fulfillsOnlineOrders: true }
+  }
+
+  private image(sent: string | { readonly url: string; readonly alt: string }): ShopifyImage {
+    return { id: this.site.nextId(), alt: null, ...typeof sent === "string" ? { url: sent } : sent }
   }
 
   private touch(product: ShopifyProduct): void {

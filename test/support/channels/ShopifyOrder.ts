@@ -27,6 +27,8 @@ export interface OrderInput {
       { readonly namespace?: string | null; readonly key: string; readonly value: string; readonly type: string }
     >
     | null
+  /** Lines have none then. */
+  readonly taxLines?: TaxLines
   readonly shippingLines?: ReadonlyArray<{ readonly priceSet: MoneyInput; readonly taxLines?: TaxLines }> | null
   readonly transactions?:
     | ReadonlyArray<{ readonly kind?: string | null; readonly status?: string | null; readonly amountSet: MoneyInput }>
@@ -114,14 +116,16 @@ export const moneyStateOf = (order: ShopifyOrder) => {
 
 /** Amounts of a new order in minor units. */
 export const totalsOf = (
-  { financialStatus, lineItems = [], shippingLines, taxesIncluded, transactions }: OrderInput,
+  { financialStatus, lineItems = [], shippingLines, taxLines, taxesIncluded, transactions }: OrderInput,
   lines: ReadonlyArray<Line>
 ) => {
   const sum = (amounts: ReadonlyArray<MoneyInput | null | undefined>) =>
     amounts.reduce((total, one) => total + (one ? minorOf(one.shopMoney.amount) : 0), 0)
   const shipping = sum((shippingLines ?? []).map(({ priceSet }) => priceSet))
   const tax = sum(
-    [...lineItems, ...shippingLines ?? []].flatMap(({ taxLines }) => taxLines ?? []).map(({ priceSet }) => priceSet)
+    [...lineItems, ...shippingLines ?? [], { taxLines }].flatMap(({ taxLines }) => taxLines ?? []).map(({ priceSet }) =>
+      priceSet
+    )
   )
   const goods = lines.reduce((total, { price, quantity }) => total + price * quantity, 0)
   const total = goods + shipping + (taxesIncluded ? 0 : tax)

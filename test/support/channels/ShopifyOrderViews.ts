@@ -2,23 +2,69 @@ import { fulfilmentOf, type Line, moneyStateOf, openOf, refundedOf, type Shopify
 import { connection, gid, isoTime, moneyBag, type ShopifySite } from "./ShopifyPages.ts"
 import type { ShopifyVariant } from "./ShopifyProduct.ts"
 
+type VariantView = (variant: ShopifyVariant) => object
+
+const lineViewer = (bag: (minor: number) => object, variantView: VariantView) => (line: Line): object => ({
+  ...line,
+  __typename: "LineItem",
+  id: gid("LineItem", line.id),
+  currentQuantity: line.quantity - line.refunded,
+  unfulfilledQuantity: openOf(line),
+  variant: () => line.variant === undefined ? null : variantView(line.variant),
+  originalUnitPriceSet: bag(line.price)
+})
+
+const bagOf = ({ input }: ShopifyOrder, site: ShopifySite) => (minor: number) =>
+  moneyBag(minor, input.currency ?? site.currency)
+
+const fulfillmentViews = (order: ShopifyOrder, site: ShopifySite, variantView: VariantView) => {
+  const lineView = lineViewer(bagOf(order, site), variantView)
+  return order.fulfillments.map(({ created, id, parts, tracking }) => ({
+    __typename: "Fulfillment",
+    id: gid("Fulfillment", id),
+    status: "SUCCESS",
+    createdAt: isoTime(created),
+    totalQuantity: parts.reduce((sum, { quantity }) => sum + quantity, 0),
+    trackingInfo: Object.keys(tracking).length === 0 ? [] : [tracking],
+    fulfillmentLineItems: connection(
+      () => parts,
+      (part) => ({
+        id: gid("FulfillmentLineItem", part.id),
+        quantity: part.quantity,
+        lineItem: () => lineView(part.line)
+      })
+    )
+  }))
+}
+
+const refundViews = (order: ShopifyOrder, site: ShopifySite, variantView: VariantView) => {
+  const bag = bagOf(order, site)
+  const lineView = lineViewer(bag, variantView)
+  return order.refunds.map((one) => ({
+    __typename: "Refund",
+    id: gid("Refund", one.id),
+    createdAt: isoTime(one.created),
+    note: one.note,
+    totalRefundedSet: bag(one.amount),
+    refundLineItems: connection(() => one.parts, ({ line, quantity, restockType, ...part }) => ({
+      id: gid("RefundLineItem", part.id),
+      lineItem: () => lineView(line),
+      quantity,
+      restockType,
+      restocked: restockType !== "NO_RESTOCK",
+      subtotalSet: bag(line.price * quantity)
+    }))
+  }))
+}
+
+/** The fulfillment or refund of an order with this id. */
+export const partView = (id: string, order: ShopifyOrder, site: ShopifySite, variantView: VariantView) =>
+  [...fulfillmentViews(order, site, variantView), ...refundViews(order, site, variantView)].find((one) => one.id === id)
+
 /** An order as GraphQL shows it. */
-export const orderView = (
-  order: ShopifyOrder,
-  site: ShopifySite,
-  variantView: (variant: ShopifyVariant) => object
-): object => {
-  const { cancelled, fulfillments, id, input, lines, refunds, totals } = order
-  const bag = (minor: number) => moneyBag(minor, input.currency ?? site.currency)
-  const lineView = (line: Line): object => ({
-    ...line,
-    __typename: "LineItem",
-    id: gid("LineItem", line.id),
-    currentQuantity: line.quantity - line.refunded,
-    unfulfilledQuantity: openOf(line),
-    variant: () => line.variant === undefined ? null : variantView(line.variant),
-    originalUnitPriceSet: bag(line.price)
-  })
+export const orderView = (order: ShopifyOrder, site: ShopifySite, variantView: VariantView): object => {
+  const { cancelled, id, input, lines, totals } = order
+  const bag = bagOf(order, site)
   const at = (time: number | undefined) => time === undefined ? null : isoTime(time)
   return {
     ...input,
@@ -43,38 +89,9 @@ export const orderView = (
     totalTaxSet: bag(totals.tax),
     totalShippingPriceSet: bag(totals.shipping),
     totalRefundedSet: bag(refundedOf(order)),
-    lineItems: connection(() => lines, lineView),
-    fulfillments: () =>
-      fulfillments.map(({ created, id: number, parts, tracking }) => ({
-        id: gid("Fulfillment", number),
-        status: "SUCCESS",
-        createdAt: isoTime(created),
-        totalQuantity: parts.reduce((sum, { quantity }) => sum + quantity, 0),
-        trackingInfo: Object.keys(tracking).length === 0 ? [] : [tracking],
-        fulfillmentLineItems: connection(
-          () => parts,
-          (part) => ({
-            id: gid("FulfillmentLineItem", part.id),
-            quantity: part.quantity,
-            lineItem: () => lineView(part.line)
-          })
-        )
-      })),
-    refunds: () =>
-      refunds.map((one) => ({
-        id: gid("Refund", one.id),
-        createdAt: isoTime(one.created),
-        note: one.note,
-        totalRefundedSet: bag(one.amount),
-        refundLineItems: connection(() => one.parts, ({ line, quantity, restockType, ...part }) => ({
-          id: gid("RefundLineItem", part.id),
-          lineItem: () => lineView(line),
-          quantity,
-          restockType,
-          restocked: restockType !== "NO_RESTOCK",
-          subtotalSet: bag(line.price * quantity)
-        }))
-      }))
+    lineItems: connection(() => lines, lineViewer(bag, variantView)),
+    fulfillments: () => fulfillmentViews(order, site, variantView),
+    refunds: () => refundViews(order, site, variantView)
   }
 }
 

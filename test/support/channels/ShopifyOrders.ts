@@ -11,7 +11,7 @@ import {
   totalsOf,
   type Tracking
 } from "./ShopifyOrder.ts"
-import { orderPayload, orderView } from "./ShopifyOrderViews.ts"
+import { orderPayload, orderView, partView } from "./ShopifyOrderViews.ts"
 import {
   connection,
   gid,
@@ -23,6 +23,7 @@ import {
   type ShopifyContext,
   type ShopifySite
 } from "./ShopifyPages.ts"
+import type { ShopifyVariant } from "./ShopifyProduct.ts"
 import { type UserError, userError } from "./ShopifyStock.ts"
 
 /** Orders of the emulated Shopify. */
@@ -211,6 +212,14 @@ export class ShopifyOrders {
 
   view(order: ShopifyOrder): object {
     return orderView(order, this.site, (variant) => this.catalog.variantView(variant))
+  }
+
+  /** A fulfillment or refund by its id. */
+  part(id: string): object | undefined {
+    const view = (variant: ShopifyVariant) => this.catalog.variantView(variant)
+    return [...this.orders.values()].map((order) => partView(id, order, this.site, view)).find((one) =>
+      one !== undefined
+    )
   }
 
   private restock(line: Line, quantity: number): void {

@@ -11,6 +11,12 @@ export interface Level {
   updated: number
 }
 
+export interface ShopifyImage {
+  readonly id: number
+  readonly url: string
+  readonly alt: string | null
+}
+
 export interface ShopifyVariant {
   readonly id: number
   /** The id of its inventory item. */
@@ -24,6 +30,10 @@ export interface ShopifyVariant {
   price: number
   compareAt: number | null
   tracked: boolean
+  /** Of one unit, in minor units. */
+  unitCost: number | null
+  weight: { readonly value: number; readonly unit: "GRAMS" | "KILOGRAMS" | "OUNCES" | "POUNDS" } | null
+  image: ShopifyImage | null
   /** Whether it is sold without stock. */
   oversells: boolean
   updated: number
@@ -33,7 +43,7 @@ export interface ShopifyProduct {
   readonly id: number
   readonly created: number
   readonly options: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<string> }>
-  readonly images: ReadonlyArray<{ readonly id: number; readonly url: string }>
+  readonly images: ReadonlyArray<ShopifyImage>
   readonly variants: Array<ShopifyVariant>
   fields: ProductFields
   updated: number
@@ -47,6 +57,11 @@ export interface ProductFields {
   readonly vendor: string
   readonly productType: string
   readonly tags: ReadonlyArray<string>
+  /** Whether it is in the online store. */
+  readonly published: boolean
+  readonly giftCard: boolean
+  readonly category: string | null
+  readonly seo: { readonly title: string | null; readonly description: string | null }
 }
 
 export interface NewVariant {
@@ -56,12 +71,17 @@ export interface NewVariant {
   /** Available units at the first location; not tracked if absent. */
   readonly stock?: number
   readonly oversells?: boolean
+  readonly barcode?: string
+  readonly compareAt?: number
+  readonly unitCost?: number
+  readonly weight?: ShopifyVariant["weight"]
+  readonly image?: string
 }
 
 export interface NewProduct extends Partial<ProductFields> {
   readonly title: string
   readonly options?: ShopifyProduct["options"]
-  readonly images?: ReadonlyArray<string>
+  readonly images?: ReadonlyArray<string | { readonly url: string; readonly alt: string }>
   readonly variants: ReadonlyArray<NewVariant>
 }
 

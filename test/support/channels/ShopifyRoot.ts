@@ -45,6 +45,7 @@ export class ShopifyRoot {
       ])),
       job: ({ id }: { id: string }) => ({ id, done: true }),
       bulkOperation: bulk.poll,
+      bulkOperations: bulk.list,
       currentBulkOperation: () => bulk.poll({}),
       products: catalog.list,
       orders: orders.list,
@@ -61,7 +62,7 @@ export class ShopifyRoot {
         : this.catalog.variantView(variant)
     }
     const order = this.orders.find(id)
-    return order === undefined ? this.catalog.product(id) : this.orders.view(order)
+    return order === undefined ? this.orders.part(id) ?? this.catalog.product(id) : this.orders.view(order)
   }
 
   private mutations() {

@@ -18,7 +18,8 @@ const connections = [
   "LineItem",
   "FulfillmentLineItem",
   "RefundLineItem",
-  "WebhookSubscription"
+  "WebhookSubscription",
+  "BulkOperation"
 ].map((name) => `
   type ${name}Edge { cursor: String! node: ${name}! }
   type ${name}Connection { edges: [${name}Edge!]! nodes: [${name}!]! pageInfo: PageInfo! }`).join("")
@@ -32,22 +33,31 @@ const catalog = `
     myshopifyDomain: String! ianaTimezone: String! }
   type Product implements Node { id: ID! legacyResourceId: UnsignedInt64! title: String! handle: String!
     status: ProductStatus! descriptionHtml: HTML! vendor: String! productType: String! tags: [String!]!
-    createdAt: DateTime! updatedAt: DateTime! hasOnlyDefaultVariant: Boolean! totalInventory: Int!
+    createdAt: DateTime! updatedAt: DateTime! publishedAt: DateTime hasOnlyDefaultVariant: Boolean!
+    totalInventory: Int! isGiftCard: Boolean! category: TaxonomyCategory seo: SEO!
     options(first: Int): [ProductOption!]! variants(first: Int, after: String): ProductVariantConnection!
     media(first: Int, after: String): MediaConnection! }
+  type TaxonomyCategory implements Node { id: ID! name: String! fullName: String! }
+  type SEO { title: String description: String }
   type ProductOption { id: ID! name: String! position: Int! values: [String!]! }
   type SelectedOption { name: String! value: String! }
   type ProductVariant implements Node { id: ID! legacyResourceId: UnsignedInt64! title: String! sku: String
     barcode: String price: Money! compareAtPrice: Money position: Int! inventoryPolicy: ProductVariantInventoryPolicy!
     inventoryQuantity: Int taxable: Boolean! createdAt: DateTime! updatedAt: DateTime!
-    selectedOptions: [SelectedOption!]! inventoryItem: InventoryItem! product: Product! }
+    selectedOptions: [SelectedOption!]! inventoryItem: InventoryItem! product: Product!
+    media(first: Int, after: String): MediaConnection! }
   interface Media { id: ID! alt: String mediaContentType: MediaContentType! }
   type Image { id: ID url: URL! altText: String width: Int height: Int }
   type MediaImage implements Media & Node { id: ID! alt: String mediaContentType: MediaContentType! image: Image }
   type Location implements Node { id: ID! name: String! isActive: Boolean! fulfillsOnlineOrders: Boolean! }
   type InventoryItem implements Node { id: ID! sku: String tracked: Boolean! requiresShipping: Boolean!
-    variant: ProductVariant! inventoryLevel(locationId: ID!): InventoryLevel
+    unitCost: MoneyV2 measurement: InventoryItemMeasurement!
+    variant: ProductVariant! @deprecated(reason: "Use variants instead.")
+    variants(first: Int, after: String): ProductVariantConnection inventoryLevel(locationId: ID!): InventoryLevel
     inventoryLevels(first: Int, after: String): InventoryLevelConnection! }
+  enum WeightUnit { GRAMS KILOGRAMS OUNCES POUNDS }
+  type Weight { value: Float! unit: WeightUnit! }
+  type InventoryItemMeasurement { id: ID! weight: Weight }
   type InventoryLevel implements Node { id: ID! location: Location! item: InventoryItem! updatedAt: DateTime!
     quantities(names: [String!]!): [InventoryQuantity!]! }
   type InventoryQuantity { id: ID! name: String! quantity: Int! updatedAt: DateTime }
@@ -106,7 +116,7 @@ const orders = `
   input OrderCreateOrderInput { lineItems: [OrderCreateLineItemInput!] currency: CurrencyCode email: String
     phone: String note: String name: String tags: [String!] customAttributes: [OrderCreateCustomAttributeInput!]
     metafields: [MetafieldInput!] shippingAddress: MailingAddressInput billingAddress: MailingAddressInput
-    shippingLines: [OrderCreateShippingLineInput!] transactions: [OrderCreateOrderTransactionInput!]
+    shippingLines: [OrderCreateShippingLineInput!] taxLines: [OrderCreateTaxLineInput!] transactions: [OrderCreateOrderTransactionInput!]
     financialStatus: OrderCreateFinancialStatus taxesIncluded: Boolean processedAt: DateTime
     sourceIdentifier: String sourceName: String test: Boolean }
   input OrderCreateOptionsInput { inventoryBehaviour: OrderCreateInputsInventoryBehavior = BYPASS
@@ -167,6 +177,7 @@ const operations = (version: ShopifyVersion) => `
     order(id: ID!): Order
     job(id: ID!): Job
     bulkOperation(id: ID!): BulkOperation
+    bulkOperations(first: Int, after: String, reverse: Boolean = false): BulkOperationConnection!
     products(first: Int, after: String, query: String, sortKey: ProductSortKeys = ID, reverse: Boolean = false):
       ProductConnection!
     orders(first: Int, after: String, query: String, sortKey: OrderSortKeys = PROCESSED_AT, reverse: Boolean = false):

@@ -53,7 +53,7 @@ class Endpoint {
     if (path === "/admin/oauth/access_token" && method === "POST") return this.tokens.grant(call)
     const file = /^\/bulk\/(\d+)\.jsonl$/.exec(path)?.[1]
     const lines = file === undefined ? undefined : this.root.bulk.file(Number(file))
-    if (lines !== undefined) return { status: 200, headers: { "content-type": "application/jsonl" }, body: lines }
+    if (lines !== undefined) return fileFrom(lines, call.headers.range)
     const version = servedVersion(/^\/admin\/api\/([^/]+)\/graphql\.json$/.exec(path)?.[1] ?? "")
     if (version === undefined || method !== "POST") return { status: 404, body: { errors: "Not Found" } }
     if (!this.tokens.isValid([call.headers["x-shopify-access-token"]].flat()[0])) {
@@ -108,6 +108,15 @@ class Endpoint {
     const throttleStatus = this.bucket.status()
     return { ...result, extensions: { cost: { requestedQueryCost: cost, actualQueryCost: cost, throttleStatus } } }
   }
+}
+
+/** Files lie in a storage that knows ranges. */
+const fileFrom = (text: string, range: string | undefined): Answer => {
+  const [, from] = /^bytes=(\d+)-$/.exec(range ?? "") ?? []
+  const headers = { "content-type": "application/jsonl" }
+  return from === undefined
+    ? { status: 200, headers, body: text }
+    : { status: 206, headers, body: Buffer.from(text).subarray(Number(from)).toString() }
 }
 
 const requestOf = (

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto"
 import { inOrganization, testAdminActor } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { channelAdapter, isSigned } from "../index.ts"
-import { shopifyCompliance } from "../ShopifyApp.ts"
+import { shopifyCompliance } from "../shopify/ShopifyApp.ts"
 import { type ChannelShop, openShop } from "./ChannelShop.ts"
 import { memoryStore, signedBy } from "./MemoryStore.ts"
 

@@ -41,11 +41,22 @@ const part = <A>(value: A | undefined): A => {
   return value
 }
 
-const pagesOf = async ({ catalog }: Channel, limit: number) => {
+/** Waits while the store asks to come back, as it does when it has to collect its products. */
+const readPage = (channel: Channel, cursor: string | null, limit: number): Effect.Effect<CatalogPage, ChannelError> =>
+  Effect.catchTag(
+    part(channel.catalog).page(cursor, limit),
+    "ChannelUnavailable",
+    (error) =>
+      error.retryAfterMs === undefined
+        ? Effect.fail(error)
+        : Effect.delay(Effect.suspend(() => readPage(channel, cursor, limit)), error.retryAfterMs)
+  )
+
+const pagesOf = async (channel: Channel, limit: number) => {
   const pages: Array<CatalogPage> = []
   let cursor: string | null = null
   do {
-    const page: CatalogPage = await run(part(catalog).page(cursor, limit))
+    const page: CatalogPage = await run(readPage(channel, cursor, limit))
     pages.push(page)
     cursor = page.nextCursor
     ok(pages.length < 1_000, "the catalog has no end")
@@ -53,10 +64,9 @@ const pagesOf = async ({ catalog }: Channel, limit: number) => {
   return pages
 }
 
-const firstUnit = async (channel: Channel): Promise<string> => {
-  const page = await run(part(channel.catalog).page(null, 1))
-  const [item] = page.items
-  return part(item).unitIds[0]
+const firstProduct = async (channel: Channel): Promise<ChannelProduct> => {
+  const pages = await pagesOf(channel, 100)
+  return part(pages.flatMap(({ items }) => items)[0])
 }
 
 const catalogChecks = (channel: () => Promise<Channel>): ReadonlyArray<AdapterCheck> => [{
@@ -77,12 +87,12 @@ const catalogChecks = (channel: () => Promise<Channel>): ReadonlyArray<AdapterCh
 }, {
   name: "finds a product by its id, and none that is not there",
   run: async () => {
-    const { catalog } = await channel()
-    const [item] = (await run(part(catalog).page(null, 1))).items
-    const found = await run(part(catalog).product(part(item).externalId))
+    const one = await channel()
+    const item = await firstProduct(one)
+    const found = await run(part(one.catalog).product(item.externalId))
     decodes(ChannelProduct, part(found))
     deepStrictEqual(found, item)
-    strictEqual(await run(part(catalog).product("999999999999")), undefined)
+    strictEqual(await run(part(one.catalog).product("999999999999")), undefined)
   }
 }]
 
@@ -91,7 +101,7 @@ const stockChecks = (channel: () => Promise<Channel>): ReadonlyArray<AdapterChec
   run: async () => {
     const one = await channel()
     const stock = part(one.stock)
-    const externalId = await firstUnit(one)
+    const { unitIds: [externalId] } = await firstProduct(one)
     const levels = await run(stock.read([externalId, "999999999999"]))
     for (const level of levels) decodes(StockLevel, level)
     strictEqual(levels.length, 1)

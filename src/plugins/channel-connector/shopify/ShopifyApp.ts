@@ -1,8 +1,8 @@
 import { Clock, Effect, Redacted, Schema } from "effect"
 import type { Outbound } from "stoa/plugin"
-import { type AppWebhooks, type ChannelOAuth, isSigned, type WebhookRequest } from "./ChannelAdapter.ts"
-import { channelError, ChannelRefused } from "./ChannelErrors.ts"
-import type { ComplianceRequest } from "./ChannelRecords.ts"
+import { type AppWebhooks, type ChannelOAuth, isSigned, type WebhookRequest } from "../ChannelAdapter.ts"
+import { channelError, ChannelRefused } from "../ChannelErrors.ts"
+import type { ComplianceRequest } from "../ChannelRecords.ts"
 
 /** An app of the Shopify Partner Dashboard. */
 export interface ShopifyAppOptions {
