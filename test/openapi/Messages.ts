@@ -132,7 +132,7 @@ const ofObject = (node: ts.ObjectLiteralExpression): ReadonlyArray<Found> | unde
 
 /** Functions whose texts are for operators and developers. */
 const unseen =
-  /^(Error|TypeError|sql|unsafe|die|dieMessage|log\w*|refuse|flaw|statements|annotateLogs|withSpan|described|annotate|annotateMerge)$/
+  /^(Error|TypeError|sql|unsafe|die|dieMessage|log\w*|refuse|flaw|statements|annotateLogs|withSpan|about|described|annotate|annotateMerge)$/
 /** Properties whose texts describe and do not refuse. */
 const described = /^(description|summary|title|label|public|personal|cover|tag)$/
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Issue } from "../platform/errors/ApiErrors.ts"
+import { about } from "../platform/hints/Hints.ts"
 import {
   type AnalyticsModel,
   type Dimension,
@@ -65,11 +66,15 @@ const Zone = TimeZone.check(
 
 /** The body of `POST /api/analytics/query`; names have the form `Model.member`. */
 export const AnalyticsQuery = strict({
-  measures: names(queryLimits.measures).annotate({ description: "What to add up; all of one model, at least one." }),
+  measures: names(queryLimits.measures).annotate({ description: "Sums to calculate; all of one model, at least one." }),
   dimensions: Schema.optionalKey(
-    names(queryLimits.dimensions).annotate({ description: "What to group by, of the measures' model." })
+    names(queryLimits.dimensions).annotate({ description: "Members of the measures' model to group by." })
   ),
-  timeDimensions: Schema.optionalKey(Schema.Array(TimeDimension).check(Schema.isMaxLength(queryLimits.timeDimensions))),
+  timeDimensions: Schema.optionalKey(
+    Schema.Array(TimeDimension).check(Schema.isMaxLength(queryLimits.timeDimensions)).annotate({
+      description: "Times to filter or group by."
+    })
+  ),
   filters: Schema.optionalKey(
     Schema.Array(AnyJson).check(Schema.isMaxLength(maxEntries)).annotate({
       description: "All must hold. Each is { member, operator, values } or a group { and: [...] } or { or: [...] }. " +
@@ -84,8 +89,8 @@ export const AnalyticsQuery = strict({
     })
   ),
   timezone: Schema.optionalKey(
-    Zone.annotate({ description: "IANA name of the zone of days, hours and local times. Default: the store's." })
-  ),
+    Zone
+  ).pipe(about("IANA name of the zone of days, hours and local times. Default: the store's.")),
   limit: Schema.optionalKey(Schema.Finite.annotate({ description: "Rows at most, 1 to 1000. Default 100." }))
 }).annotate({ identifier: "AnalyticsQuery" })
 export type AnalyticsQuery = typeof AnalyticsQuery.Type
@@ -96,22 +101,26 @@ export const AnalyticsRow = Schema.Record(Schema.String, Value)
 export type AnalyticsRow = typeof AnalyticsRow.Type
 
 export const AnalyticsResult = Schema.Struct({
-  query: AnalyticsQuery,
-  rows: Schema.Array(AnalyticsRow),
-  source: Schema.String
+  query: AnalyticsQuery.pipe(about("The query as it was understood.")),
+  rows: Schema.Array(AnalyticsRow).pipe(about("One row for each group, its values by member.")),
+  source: Schema.String.pipe(about("Name of the model that was asked."))
 }).annotate({ identifier: "AnalyticsResult" })
 export type AnalyticsResult = typeof AnalyticsResult.Type
 
 const memberLists = {
-  measures: Schema.Array(Schema.String),
-  dimensions: Schema.Array(Schema.String),
-  segments: Schema.Array(Schema.String)
+  measures: Schema.Array(Schema.String).pipe(about("Numbers to ask for, as `Model.member`.")),
+  dimensions: Schema.Array(Schema.String).pipe(about("Members to group and filter by, as `Model.member`.")),
+  segments: Schema.Array(Schema.String).pipe(about("Named conditions, as `Model.member`."))
 }
 
 export const AnalyticsMeta = Schema.Struct({
   models: Schema.Array(
-    Schema.Struct({ name: Schema.String, source: Schema.Literals([...modelSources]), ...memberLists })
-  ),
+    Schema.Struct({
+      name: Schema.String,
+      source: Schema.Literals([...modelSources]).pipe(about("custom-schema: declared by the deployment.")),
+      ...memberLists
+    })
+  ).pipe(about("Models that the caller may ask.")),
   ...memberLists
 }).annotate({ identifier: "AnalyticsMeta" })
 export type AnalyticsMeta = typeof AnalyticsMeta.Type

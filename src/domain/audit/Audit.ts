@@ -1,30 +1,32 @@
 import { Context, type Effect, Schema } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrganizationId, Uuid } from "../platform/ids/Id.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
 import { Time } from "../platform/text/Time.ts"
 
 const Json = Schema.Record(Schema.String, Schema.Unknown)
 
-/**
- * A change of one record (contract, platform §10). `position` is its place in the organization's chain, null until the
- * relay assigns it.
- */
+/** A change of one record (contract, platform §10). */
 export const AuditEntry = Schema.Struct({
   id: Uuid,
   organizationId: OrganizationId,
-  entityType: Schema.String,
+  entityType: Schema.String.pipe(about("Kind of the changed record, such as order.")),
   entityId: Schema.String,
-  event: Schema.String,
-  payload: Json,
-  before: Schema.NullOr(Json),
+  event: Schema.String.pipe(about("Name of the change, such as orders.statusChange.")),
+  payload: Json.pipe(about("The record after the change, without secrets.")),
+  before: Schema.NullOr(Json).pipe(about("The record before the change; null: it is new.")),
   actorId: Schema.NullOr(Schema.String),
-  actorType: Schema.Literals(["user", "api_key"]),
+  actorType: Schema.Literals(["user", "api_key"]).pipe(about("Tells what `actorId` is.")),
   requestId: Schema.NullOr(Schema.String),
   ip: Schema.NullOr(Schema.String),
   userAgent: Schema.NullOr(Schema.String),
-  source: Schema.Literals(["rest", "local", "job"]),
-  position: Schema.NullOr(Schema.Int),
+  source: Schema.Literals(["rest", "local", "job"]).pipe(
+    about("Channel of the change: rest is the API, job a job, local code of the service.")
+  ),
+  position: Schema.NullOr(Schema.Int).pipe(
+    about("Place in the organization's chain; null for a moment, until it is assigned.")
+  ),
   createdAt: Time
 }).annotate({ identifier: "AuditEntry" })
 export type AuditEntry = typeof AuditEntry.Type

@@ -13,7 +13,7 @@ import { Time } from "../platform/text/Time.ts"
 import { CartChoices, ChangedChoices, sentChoices, ShownChoices, shownChoices } from "./CartChoices.ts"
 import { ChosenLine, LineNotes, Quantity, SentLine } from "./Line.ts"
 
-/** `checking_out` while a checkout has claimed the cart; `checked_out` once it became an order (contract §2). */
+/** States of a cart (contract §2). */
 export const CartStatus = Schema.Literals(["active", "checking_out", "merged", "checked_out", "abandoned"])
 
 export const CartLine = Schema.Struct({
@@ -146,7 +146,10 @@ export type CartWrite = typeof CartWrite.Type
 export const Reorder = Schema.Struct({
   cartId: CartId,
   itemsAdded: Schema.Int.pipe(about("Number of lines that were added.")),
-  itemsFailed: Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String })).pipe(
+  itemsFailed: Schema.Array(Schema.Struct({
+    item: Schema.String.pipe(about("Title of the item.")),
+    reason: Schema.String.pipe(about("Sentence for shoppers."))
+  })).pipe(
     about("Lines that could not be added.")
   )
 }).annotate({ identifier: "Reorder" })

@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import { addressIn, KeptAddress, PostalAddress } from "../platform/addresses/PostalAddress.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { CurrencyCode } from "../platform/money/Money.ts"
 import { Email } from "../platform/text/Email.ts"
 import { maybe } from "../platform/text/Fields.ts"
@@ -9,13 +10,16 @@ export const maxTenders = 10
 
 export const GiftCardCode = FreeText.check(Schema.isBetweenLength(4, 64))
 
-export const PromotionCodes = Schema.Array(ShortText).check(Schema.isMaxLength(50))
+export const PromotionCodes = Schema.Array(ShortText).check(Schema.isMaxLength(50)).annotate({
+  description: "Codes to apply, in any case.",
+  examples: [["WELCOME10"]]
+})
 
 const shown = {
   shippingAddress: Schema.NullOr(KeptAddress),
   billingAddress: Schema.NullOr(KeptAddress),
   shippingRateId: Schema.NullOr(Schema.String),
-  promotionCodes: Schema.Array(Schema.String),
+  promotionCodes: Schema.Array(Schema.String).pipe(about("Codes that the buyer entered.")),
   note: Schema.NullOr(Schema.String),
   locale: Schema.NullOr(Schema.String)
 }
@@ -54,7 +58,10 @@ export const withAddresses = <C extends Partial<CartChoices>>(stored: C): C => (
 /** Adds the fields that a row leaves out. */
 export const readChoices = (stored: Partial<CartChoices>): CartChoices => ({ ...noChoices, ...withAddresses(stored) })
 
-export const ShownChoices = Schema.Struct({ ...shown, giftCards: Schema.Array(ShownCard) })
+export const ShownChoices = Schema.Struct({
+  ...shown,
+  giftCards: Schema.Array(ShownCard).pipe(about("Gift cards that pay first, in their order."))
+})
 
 export const shownChoices = ({ giftCards, ...choices }: CartChoices): typeof ShownChoices.Type => ({
   ...choices,
@@ -66,7 +73,7 @@ export const sentChoices = {
   shippingAddress: maybe(PostalAddress),
   billingAddress: maybe(PostalAddress),
   shippingRateId: maybe(Text.annotate({ description: "One of totals.shippingRates." })),
-  promotionCodes: maybe(PromotionCodes.annotate({ examples: [["WELCOME10"]] })),
+  promotionCodes: maybe(PromotionCodes),
   giftCardCodes: maybe(
     Schema.Array(GiftCardCode).check(Schema.isMaxLength(maxTenders)).annotate({
       description: "Gift cards that pay first. The cart keeps a hash of each code, and shows its last four characters.",

@@ -8,14 +8,17 @@ import { FreeText, Metadata, shopperObject, unsaid } from "../platform/text/Stor
 const orNull = <S extends Schema.Top>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
-const LineOption = Schema.Struct({ name: Schema.String, value: Schema.String }).annotate({ identifier: "LineOption" })
+const LineOption = Schema.Struct({
+  name: Schema.String,
+  value: Schema.String.pipe(about("Value for shoppers."))
+}).annotate({ identifier: "LineOption" })
 
 const LineImage = Schema.Struct({
   url: Schema.String,
   alt: Schema.NullOr(Schema.String),
   width: Schema.NullOr(Schema.Int),
   height: Schema.NullOr(Schema.Int)
-}).annotate({ identifier: "LineImage" })
+}).annotate({ identifier: "LineImage", description: "Main picture of the item; null without one." })
 
 /** How people recognise the item of a line. */
 export const ShownItem = Schema.Struct({
@@ -24,9 +27,12 @@ export const ShownItem = Schema.Struct({
     description: "The values of the variant's options; null for an item without variants.",
     examples: ["M / navy"]
   }),
-  options: Schema.Array(LineOption).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))).annotate({
-    examples: [[{ name: "Size", value: "M" }, { name: "Colour", value: "navy" }]]
-  }),
+  options: Schema.Array(LineOption).pipe(
+    Schema.annotate({ examples: [[{ name: "Size", value: "M" }, { name: "Colour", value: "navy" }]] })
+  ).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed([])),
+    about("Options of the variant with their values; empty for an item without variants.")
+  ),
   sku: Schema.NullOr(Schema.String),
   slug: orNull(Schema.String).pipe(about("Part of the address of its page.")),
   image: orNull(LineImage)

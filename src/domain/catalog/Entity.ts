@@ -26,7 +26,10 @@ export const Locale = keyText(64)
 export const SortOrder = Schema.Int.check(Schema.isInt32())
 
 /** Any status may follow any other (spec §3). Shoppers see `active` and visible entities only. */
-export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"])
+export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"]).annotate({
+  description:
+    "Shoppers see only an active entity that is visible. A discontinued one is no longer made, an archived one is put away."
+})
 export type EntityStatus = typeof EntityStatus.Type
 
 /** The class by id; `taxClass` shows its slug. */
@@ -40,7 +43,7 @@ export const CatalogEntity = Schema.Struct({
   id: EntityId,
   organizationId: OrganizationId,
   sourceStoreId: Schema.NullOr(Schema.String).pipe(about("Connected store it comes from.")),
-  type: Schema.String,
+  type: Schema.String.pipe(about("Free word for the kind of goods, such as product, service or digital.")),
   slug: Schema.String,
   status: EntityStatus,
   isVisible: Schema.Boolean.pipe(about("Shoppers see it when it is active.")),
@@ -54,7 +57,9 @@ export const CatalogEntity = Schema.Struct({
 }).annotate({ identifier: "CatalogEntity" })
 export type CatalogEntity = typeof CatalogEntity.Type
 
-export const ApprovalStatus = Schema.Literals(["approved", "draft"])
+export const ApprovalStatus = Schema.Literals(["approved", "draft"]).annotate({
+  description: "Shoppers see approved texts. A draft waits for approval."
+})
 export type ApprovalStatus = typeof ApprovalStatus.Type
 
 const text = Schema.NullOr(Schema.String)
@@ -67,9 +72,9 @@ export const Attributes = Schema.Struct({
   title: Schema.String,
   subtitle: text,
   description: text,
-  richDescription: Schema.Unknown,
-  seoTitle: text,
-  seoDescription: text,
+  richDescription: Schema.Unknown.pipe(about("Formatted text as the JSON of an editor; the service only stores it.")),
+  seoTitle: text.pipe(about("Title for search engines; null: the title.")),
+  seoDescription: text.pipe(about("Description for search engines; null: the description.")),
   status: ApprovalStatus
 }).annotate({ identifier: "EntityAttributes" })
 export type Attributes = typeof Attributes.Type
@@ -79,11 +84,14 @@ const optionalText = Schema.optional(Schema.NullOr(Wording))
 const wording = {
   subtitle: optionalText,
   description: optionalText,
-  richDescription: Schema.optional(AnyJson),
-  seoTitle: optionalText,
-  seoDescription: optionalText,
-  /** Absent: the store decides. */
-  status: Schema.optional(ApprovalStatus)
+  richDescription: Schema.optional(AnyJson).pipe(
+    about("Formatted text as the JSON of an editor; the service only stores it.")
+  ),
+  seoTitle: optionalText.pipe(about("Title for search engines; null: the title.")),
+  seoDescription: optionalText.pipe(about("Description for search engines; null: the description.")),
+  status: Schema.optional(ApprovalStatus).pipe(
+    about("Drafts wait for approval. Absent: the setting of the store decides.")
+  )
 }
 
 export const NewAttributes = Schema.Struct({ locale: Schema.optional(Locale), title: Wording, ...wording })
@@ -97,15 +105,24 @@ export const AttributesDraft = Schema.Struct({
   entityId: EntityId,
   slug: Schema.String,
   locale: Schema.String,
-  changes: Schema.Record(Schema.String, Schema.Unknown),
-  proposedBy: Schema.NullOr(Schema.String),
+  changes: Schema.Record(Schema.String, Schema.Unknown).pipe(
+    about("Proposed texts by field, as the approval writes them.")
+  ),
+  proposedBy: Schema.NullOr(Schema.String).pipe(
+    about("Id of the user or API key that proposed the texts; null: the system.")
+  ),
   proposedAt: Time
 }).annotate({ identifier: "EntityAttributesDraft" })
 export type AttributesDraft = typeof AttributesDraft.Type
 
-const CustomFields = Schema.optional(StorableObject)
+const CustomFields = Schema.optional(StorableObject).pipe(
+  about("Values by the names of field definitions; null clears one.")
+)
 
-export const EntityType = keyText(100)
+export const EntityType = keyText(100).annotate({
+  description: "Free word for the kind of goods, such as product, service or digital.",
+  examples: ["product"]
+})
 export const TaxClass = keyText(100).annotate({
   description: "A tax class of the store: its id or its slug, in any case.",
   examples: ["reduced"]
@@ -153,7 +170,7 @@ export const NewEntity = Schema.Struct({
   ...taxClassInput,
   /** Default of `manageInventory`: as its type (`catalog.types`). */
   ...stockPolicyInput,
-  attributes: Schema.optional(NewAttributes),
+  attributes: Schema.optional(NewAttributes).pipe(about("Texts in the first locale.")),
   customFields: CustomFields
 })
 export type NewEntity = typeof NewEntity.Type

@@ -1,6 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { invalid } from "../platform/errors/ErrorKinds.ts"
-import { money, typedAs } from "../platform/hints/Hints.ts"
+import { about, money, typedAs } from "../platform/hints/Hints.ts"
 import { BrandId, CategoryId, EntityId, MediaAssetId, PriceId, VariantId, WarehouseId } from "../platform/ids/Id.ts"
 import { Currency, maxMinor } from "../platform/money/Money.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
@@ -19,7 +19,7 @@ const IsoTime = TimeText
 const LinkedCategory = Schema.Struct({
   entityId: EntityId,
   categoryId: CategoryId,
-  sortOrder: Schema.Int,
+  sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   slug: Schema.String,
   ...Struct.pick(Category.fields, ["parentId", "metadata"])
 }).annotate({ identifier: "LinkedCategory" })
@@ -27,14 +27,14 @@ const LinkedCategory = Schema.Struct({
 const LinkedBrand = Schema.Struct({
   entityId: EntityId,
   brandId: BrandId,
-  sortOrder: Schema.Int,
+  sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   ...Struct.pick(Brand.fields, ["slug", "displayName"])
 }).annotate({ identifier: "LinkedBrand" })
 
 const LinkedMedia = Schema.Struct({
   mediaAssetId: MediaAssetId,
-  role: Schema.String,
-  sortOrder: Schema.Int,
+  role: Schema.String.pipe(about("Use of the picture, such as primary or gallery.")),
+  sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   variantId: Schema.NullOr(VariantId),
   url: Schema.String,
   alt: Schema.NullOr(Schema.String),
@@ -44,9 +44,9 @@ const LinkedMedia = Schema.Struct({
 const LinkedStock = Schema.Struct({
   warehouseId: Schema.optional(WarehouseId),
   variantId: Schema.NullOr(VariantId),
-  onHand: Schema.optional(Schema.Int),
-  reserved: Schema.optional(Schema.Int),
-  available: Schema.Int
+  onHand: Schema.optional(Schema.Int).pipe(about("Units in the warehouse, reserved ones included.")),
+  reserved: Schema.optional(Schema.Int).pipe(about("Units that orders and checkouts hold.")),
+  available: Schema.Int.pipe(about("Units that can be sold now."))
 }).annotate({
   identifier: "LinkedStock",
   description:
@@ -61,8 +61,8 @@ const LinkedPrice = Schema.Struct({
   compareAtAmount: Schema.NullOr(amount),
   variantId: Schema.NullOr(VariantId),
   customerGroupId: Schema.NullOr(Schema.String),
-  minQuantity: Schema.NullOr(Schema.Int),
-  maxQuantity: Schema.NullOr(Schema.Int),
+  minQuantity: Schema.NullOr(Schema.Int).pipe(about("Fewest units of a line that has the price; null: no limit.")),
+  maxQuantity: Schema.NullOr(Schema.Int).pipe(about("Most units of a line that has the price; null: no limit.")),
   validFrom: Schema.NullOr(IsoTime),
   validUntil: Schema.NullOr(IsoTime),
   createdAt: IsoTime
@@ -73,7 +73,10 @@ const LinkedPrice = Schema.Struct({
     + "own customer groups."
 })
 
-const OptionAxis = Schema.Struct({ ...OptionType.fields, values: Schema.Array(OptionValue) })
+const OptionAxis = Schema.Struct({
+  ...OptionType.fields,
+  values: Schema.Array(OptionValue).pipe(about("Choices, in their order."))
+})
   .annotate({ identifier: "OptionAxis" })
 
 const expansions = {
@@ -85,7 +88,9 @@ const expansions = {
   inventory: Schema.optional(Schema.Array(LinkedStock)),
   pricing: Schema.optional(Schema.Array(LinkedPrice)),
   optionTypes: Schema.optional(Schema.Array(OptionAxis)),
-  customFields: Schema.optional(Schema.Array(FieldValue))
+  customFields: Schema.optional(Schema.Array(FieldValue)).pipe(
+    about("Values of the custom fields of its type that the caller may see.")
+  )
 }
 
 const Expansions = Schema.Struct(expansions)
@@ -98,7 +103,9 @@ export type Include = keyof Expansions
 export const EntityView = Schema.Struct({
   ...CatalogEntity.fields,
   ...expansions,
-  marketplace: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
+  marketplace: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)).pipe(
+    about("Vendor that sells it; only with the marketplace plugin.")
+  ),
   extensions: Schema.optional(
     Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)).annotate({
       description: "What plugins say of it, by their ids, for example `reviews.averageRating`."

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { ListPrice } from "../carts/Line.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { OrderTax, orderTaxes } from "../orders/Order.ts"
+import { Tender } from "../orders/Tender.ts"
 import { countryCode } from "../platform/addresses/CountryFormats.ts"
 import { lacksState, type PostalAddress } from "../platform/addresses/PostalAddress.ts"
 import { CartLineId } from "../platform/ids/Id.ts"
@@ -15,10 +16,17 @@ import { appliedIn, type PricedCart, totalsOf } from "./PricedCart.ts"
 const Minor = MinorUnits
 
 export const Warning = Schema.Struct({
-  code: Schema.Literals(["line_unavailable", "shipping_unavailable", "gift_card_refused", "not_priced"]),
+  code: Schema.Literals(["line_unavailable", "shipping_unavailable", "gift_card_refused", "not_priced"]).annotate({
+    description:
+      "line_unavailable: the item of `lineId` cannot be bought. shipping_unavailable: no rate fits the address. " +
+      "gift_card_refused: a card cannot pay. not_priced: the cart has no totals, for the reason in `message`."
+  }),
   lineId: Schema.NullOr(CartLineId),
   message: Schema.String
-}).annotate({ identifier: "CartWarning", description: "What a checkout would refuse; the totals are without it." })
+}).annotate({
+  identifier: "CartWarning",
+  description: "A thing that a checkout would refuse. The totals are without it."
+})
 export type Warning = typeof Warning.Type
 
 /** Totals that a checkout would charge now (contract-commerce §3). Minor units. */
@@ -38,22 +46,28 @@ export const CartTotals = Schema.Struct({
   shippingTotal: Minor,
   taxTotal: Minor,
   taxIncluded: Schema.Boolean.annotate({ description: "The prices contain the tax; the total does not add it." }),
-  taxes: Schema.Array(OrderTax),
-  taxExemption: Schema.NullOr(TaxExemption).annotate({ description: "Why the buyer pays no tax; null: they do." }),
-  grandTotal: Minor,
-  tenders: Schema.Array(Schema.Struct({ method: Schema.String, label: Schema.String, amount: Minor })).annotate({
-    description: "What the cart's gift cards would pay."
+  taxes: Schema.Array(OrderTax).annotate({ description: "Taxes of the lines by name and rate." }),
+  taxExemption: Schema.NullOr(TaxExemption).annotate({
+    description: "Reason why the buyer pays no tax; null: they do."
   }),
-  amountDue: Minor.annotate({ description: "What is left for the payment method." }),
+  grandTotal: Minor,
+  tenders: Schema.Array(Schema.Struct({
+    method: Tender.fields.method,
+    label: Tender.fields.label,
+    amount: Minor
+  })).annotate({
+    description: "Payments that the gift cards of the cart would make."
+  }),
+  amountDue: Minor.annotate({ description: "Amount that is left for the payment method." }),
   appliedPromotions: Quote.fields.appliedPromotions,
   rejectedPromotionCodes: Quote.fields.rejectedPromotionCodes,
   shippingRates: ShippingQuote.fields.rates.annotate({ description: "The first is charged unless another is chosen." }),
   estimated: Schema.Boolean.annotate({
     description: "There is no shipping address: tax and shipping are those of the store's own place."
   }),
-  missing: Schema.Array(Requirement).annotate({ description: "What a checkout still needs to know." }),
-  warnings: Schema.Array(Warning)
-}).annotate({ identifier: "CartTotals" })
+  missing: Schema.Array(Requirement).annotate({ description: "Facts about the buyer that a checkout still needs." }),
+  warnings: Schema.Array(Warning).annotate({ description: "Things that a checkout would refuse." })
+}).annotate({ identifier: "CartTotals", description: "Amounts that a checkout would charge now." })
 export type CartTotals = typeof CartTotals.Type
 
 export const QuotedCart = Schema.Struct({ totals: CartTotals }).annotate({ identifier: "QuotedCart" })
@@ -61,10 +75,13 @@ export const QuotedCart = Schema.Struct({ totals: CartTotals }).annotate({ ident
 /** 409: the total differs from `expectedTotal`; nothing was done. */
 export class PriceChanged extends Schema.Error<PriceChanged>("PriceChanged")({
   error: Schema.Struct({
-    code: Schema.Literal("PRICE_CHANGED"),
+    code: Schema.Literal("PRICE_CHANGED").annotate({ description: "Kind of the error, for programs." }),
     message: Schema.String,
-    details: Schema.Struct({ reason: Schema.Literal("price_changed"), totals: CartTotals })
-  })
+    details: Schema.Struct({
+      reason: Schema.Literal("price_changed").annotate({ description: "Cause of the error, for programs." }),
+      totals: CartTotals
+    }).annotate({ description: "Cause, and the new totals." })
+  }).annotate({ description: "Reason why the request was refused." })
 }, { httpApiStatus: 409 }) {
   readonly _tag = "PriceChanged"
   static of = (totals: CartTotals) =>

@@ -4,6 +4,7 @@ import { Line, LineNotes, Quantity, SentLine } from "../carts/Line.ts"
 import { TaxExemption } from "../customers/TaxExemption.ts"
 import { Order } from "../orders/Order.ts"
 import { PostalAddress } from "../platform/addresses/PostalAddress.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { IdempotencyKey } from "../platform/idempotency/IdempotencyKeys.ts"
 import { CartId, PromotionId } from "../platform/ids/Id.ts"
 import { Amount, Currency, CurrencyCode, MinorUnits } from "../platform/money/Money.ts"
@@ -38,7 +39,9 @@ export const giftCardMethod = "gift-card"
 export const CheckoutRequest = Schema.Struct({
   cartId: CartId,
   paymentMethodId: Text,
-  paymentMethodToken: Schema.optional(FreeText.check(Schema.isMinLength(3), Schema.isMaxLength(255))),
+  paymentMethodToken: Schema.optional(FreeText.check(Schema.isMinLength(3), Schema.isMaxLength(255))).pipe(
+    about("Instrument or session at the provider, as the provider names it.")
+  ),
   currency: CurrencyCode,
   customerId: Schema.optional(Schema.NullOr(ShortText)),
   customerGroupIds: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(100))),
@@ -53,7 +56,9 @@ export const CheckoutRequest = Schema.Struct({
       examples: [4990]
     })
   ),
-  idempotencyKey: Schema.optional(FreeText.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
+  idempotencyKey: Schema.optional(FreeText.check(Schema.isMinLength(8), Schema.isMaxLength(255))).pipe(
+    about("Like the header Idempotency-Key, which wins where both are sent.")
+  ),
   tenders: Schema.optional(
     Schema.Array(TenderRequest).check(Schema.isMaxLength(maxTenders)).annotate({
       description: "Payments in the order in which they are used; paymentMethodId pays what they leave."
@@ -85,11 +90,26 @@ export const OrderPaymentRequest = Schema.Struct({
 }).annotate({ identifier: "OrderPaymentRequest" })
 export type OrderPaymentRequest = typeof OrderPaymentRequest.Type
 
+const RejectedCodes = Schema.Array(Schema.Struct({
+  code: Schema.String.annotate({ description: "Code as it was sent." }),
+  reason: Schema.String.annotate({ description: "Sentence for shoppers." })
+})).annotate({ description: "Codes that have no effect." })
+
 export const CheckoutAnswer = Schema.Struct({
-  data: Schema.Struct({ ...Order.fields, paymentClientSecret: Schema.optional(Schema.String) }),
+  data: Schema.Struct({
+    ...Order.fields,
+    paymentClientSecret: Schema.optional(Schema.String.annotate({
+      description:
+        "Given to the provider's script, which lets the shopper confirm the payment; absent: nothing to confirm."
+    }))
+  }),
   meta: Schema.optional(Schema.Struct({
-    hookErrors: Schema.optional(Schema.Array(Schema.Struct({ hookName: Schema.String, message: Schema.String }))),
-    rejectedPromotionCodes: Schema.optional(Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String })))
+    hookErrors: Schema.optional(
+      Schema.Array(Schema.Struct({ hookName: Schema.String, message: Schema.String })).annotate({
+        description: "Hooks that failed after the order was created. The order stands."
+      })
+    ),
+    rejectedPromotionCodes: Schema.optional(RejectedCodes)
   }))
 }).annotate({ identifier: "CheckoutAnswer" })
 
@@ -103,8 +123,7 @@ export const ShippingQuoteRequest = Schema.Struct({
 export type ShippingQuoteRequest = typeof ShippingQuoteRequest.Type
 
 /**
- * Rates in minor units of `currency`; first the default. `id` and `name` are null when there is one price only. No
- * rates: nothing needs shipping.
+ * Rates in minor units of `currency`. `id` and `name` are null when there is one price only.
  */
 export const ShippingQuote = Schema.Struct({
   currency: Currency,
@@ -113,7 +132,7 @@ export const ShippingQuote = Schema.Struct({
     name: Schema.NullOr(Schema.String),
     amount: MinorUnits,
     estimate: Estimate
-  }))
+  })).annotate({ description: "The first is the default. Empty: nothing needs shipping." })
 }).annotate({ identifier: "ShippingQuote" })
 export type ShippingQuote = typeof ShippingQuote.Type
 
@@ -185,8 +204,10 @@ export const Quote = Schema.Struct({
   discountTotal: Minor,
   shippingTotal: Minor,
   taxTotal: Minor,
-  taxIncluded: Schema.Boolean,
-  taxExemption: Schema.NullOr(TaxExemption),
+  taxIncluded: Schema.Boolean.annotate({ description: "The prices contain the tax; the total does not add it." }),
+  taxExemption: Schema.NullOr(TaxExemption).annotate({
+    description: "Reason why the buyer pays no tax; null: they do."
+  }),
   grandTotal: Minor,
   lineItems: Schema.Array(Schema.Struct({
     ...Line.fields,
@@ -195,17 +216,17 @@ export const Quote = Schema.Struct({
     discountAmount: Minor,
     taxAmount: Minor,
     isCustomPrice: Schema.Boolean,
-    priceSteps: PriceSteps
+    priceSteps: PriceSteps.annotate({ description: "Steps by which plugins changed the price." })
   })),
   appliedPromotions: Schema.Array(Schema.Struct({
     promotionId: PromotionId,
-    code: Schema.NullOr(Schema.String),
-    type: Schema.String,
+    code: Schema.NullOr(Schema.String).annotate({ description: "Code of the buyer; null: an automatic promotion." }),
+    type: Schema.String.annotate({ description: "Kind of discount, such as percentage_off_order." }),
     discountAmount: Minor,
-    freeShipping: Schema.Boolean,
+    freeShipping: Schema.Boolean.annotate({ description: "Shipping costs nothing." }),
     description: Schema.String
-  })),
-  rejectedPromotionCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
+  })).annotate({ description: "Promotions that take something off, in the order of application." }),
+  rejectedPromotionCodes: RejectedCodes
 }).annotate({ identifier: "Quote" })
 export type Quote = typeof Quote.Type
 
@@ -214,7 +235,7 @@ export const PaymentSessionRequest = Schema.Struct({
 }).annotate({ identifier: "PaymentSessionRequest" })
 
 export const PaymentSession = Schema.Struct({
-  provider: Schema.String,
+  provider: Schema.String.annotate({ description: "Id of the payment provider.", examples: ["stripe"] }),
   paymentMethodToken: Schema.String.annotate({
     description: "Names the confirmed payment in the checkout, beside `paymentMethodId`: the provider."
   }),

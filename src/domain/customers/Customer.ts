@@ -133,7 +133,9 @@ export const customerChange = (customer: Customer, before: Customer | null): Cha
   before
 })
 
-export const AddressType = Schema.Literals(["shipping", "billing"])
+export const AddressType = Schema.Literals(["shipping", "billing"]).annotate({
+  description: "Use of the address."
+})
 
 /** An address of a customer. At most one of each type is the default (contract, platform §7). */
 export const Address = Schema.Struct({
@@ -146,7 +148,9 @@ export const Address = Schema.Struct({
   line1: Schema.String,
   line2: Schema.NullOr(Schema.String),
   city: Schema.String,
-  state: Schema.NullOr(Schema.String),
+  state: Schema.NullOr(Schema.String).pipe(
+    about("Code (ISO 3166-2, without the country) of the state or province, or its name.")
+  ),
   postalCode: Schema.NullOr(Schema.String),
   country: Schema.String,
   phone: Schema.NullOr(Schema.String),

@@ -1,13 +1,17 @@
 import { Schema } from "effect"
 import { notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { CustomerId, InteractionId, OrganizationId, Uuid } from "../platform/ids/Id.ts"
 import { maybe } from "../platform/text/Fields.ts"
 import { FreeText, Metadata, StorableObject } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
 export const InteractionKind = Schema.Literals(["visit", "call", "inquiry", "fitting", "follow_up", "message"])
+  .annotate({
+    description: "Way of the contact. fitting: the customer tried goods on. follow_up: staff came back to something."
+  })
 
-/** A staff note about contact with a customer (contract, platform §8). `createdBy` is a login. */
+/** A staff note about contact with a customer (contract, platform §8). */
 export const Interaction = Schema.Struct({
   id: InteractionId,
   organizationId: OrganizationId,
@@ -16,7 +20,7 @@ export const Interaction = Schema.Struct({
   notes: Schema.String,
   relatedEntityId: Schema.NullOr(Uuid),
   metadata: Metadata,
-  createdBy: Schema.NullOr(Schema.String),
+  createdBy: Schema.NullOr(Schema.String).pipe(about("Id of the user who wrote it; null: an API key or the system.")),
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "CustomerInteraction" })

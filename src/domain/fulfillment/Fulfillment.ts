@@ -8,6 +8,11 @@ import { keyText, Remark, StorableObject, Text } from "../platform/text/Storable
 import { Moment, Time, TimeText } from "../platform/text/Time.ts"
 
 export const FulfillmentType = Schema.Literals(["physical", "digital-download", "digital-access", "internal-transfer"])
+  .annotate({
+    description:
+      "physical: a parcel or a handing over. digital-download: a file. digital-access: a right, such as a course. " +
+      "internal-transfer: between places of the store."
+  })
 export type FulfillmentType = typeof FulfillmentType.Type
 
 export const FulfillmentStatus = Schema.Literals([
@@ -18,7 +23,10 @@ export const FulfillmentStatus = Schema.Literals([
   "fulfilled",
   "cancelled",
   "failed"
-])
+]).annotate({
+  description:
+    "fulfilled: handed over at once, as digital goods are. cancelled and failed ones give their units back to the order."
+})
 export type FulfillmentStatus = typeof FulfillmentStatus.Type
 
 /** `id` is the order line's; titles and sku are those of the purchase. */
@@ -57,10 +65,14 @@ export const Fulfillment = Schema.Struct({
   shippedAt: Schema.optionalKey(Time),
   deliveredAt: Schema.optionalKey(Time),
   customerId: Schema.optionalKey(CustomerId),
-  entityType: Schema.optionalKey(Schema.String),
+  entityType: Schema.optionalKey(Schema.String).pipe(
+    about("Type of the entity of its only line; absent with several lines.")
+  ),
   entityId: Schema.optionalKey(EntityId),
   ...DigitalGrant.fields,
-  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)).pipe(
+    about("Free JSON of the store or a plugin.")
+  ),
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "Fulfillment" })
@@ -116,7 +128,9 @@ export type ShipmentChange = typeof ShipmentChange.Type
 
 export const Tracking = Schema.Struct({
   fulfillmentId: FulfillmentId,
-  status: Schema.Literals(["pending", "processing", "shipped", "delivered", "cancelled", "failed"]),
+  status: Schema.Literals(["pending", "processing", "shipped", "delivered", "cancelled", "failed"]).pipe(
+    about("Goods that are handed over at once are delivered.")
+  ),
   carrier: Schema.NullOr(Schema.String).pipe(about("Carrier of the parcel.")),
   trackingNumber: Schema.NullOr(Schema.String).pipe(about("Number of the parcel.")),
   trackingUrl: Schema.NullOr(Schema.String).pipe(about("Page that follows the parcel.")),
@@ -188,7 +202,7 @@ export const Download = Schema.Struct({
   lineItemId: OrderLineId,
   ...Struct.pick(ShownItem.fields, ["title", "variantTitle"]),
   downloadUrl: Schema.NullOr(Schema.String).pipe(about("Signed address of the file.")),
-  downloadsRemaining: Schema.Int,
+  downloadsRemaining: Schema.Int.pipe(about("Times that the file can still be fetched.")),
   expiresAt: Schema.NullOr(Time)
 }).annotate({ identifier: "Download" })
 export type Download = typeof Download.Type

@@ -4,10 +4,14 @@ import { ImportId, OrganizationId } from "../platform/ids/Id.ts"
 import { Time } from "../platform/text/Time.ts"
 
 export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
+  .annotate({
+    description: "Kind of the records."
+  })
 export type Kind = typeof Kind.Type
 
-/** `shopify`, `woocommerce`, `square` and `magento` are the CSV files of their product exports. */
-export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce", "square", "magento"])
+export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce", "square", "magento"]).annotate({
+  description: "Format of the file. shopify, woocommerce, square and magento: CSV of their product exports."
+})
 export type ImportFormat = typeof ImportFormat.Type
 
 export const ExportFormat = Schema.Literals(["csv", "jsonl"])
@@ -47,11 +51,12 @@ export class ImportExportSettings
   extends Context.Service<ImportExportSettings, ImportExportLimits>()("stoa/domain/import-export/ImportExportSettings")
 {}
 
-/**
- * `receiving`: the file is still arriving. `completed`: every row was accepted or refused. `failed`: given up; finished
- * batches stay.
- */
 export const ImportState = Schema.Literals(["receiving", "queued", "running", "completed", "failed", "cancelled"])
+  .annotate({
+    description:
+      "receiving: the file is still arriving. completed: every record was taken or refused. failed: given up. Records that " +
+      "were taken before a failure or a cancellation stay."
+  })
 export type ImportState = typeof ImportState.Type
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -65,19 +70,19 @@ export const Import = Schema.Struct({
   fileName: Schema.NullOr(Schema.String),
   dryRun: Schema.Boolean.annotate({ description: "Says what would happen, and changes nothing." }),
   currency: Schema.NullOr(Schema.String),
-  warehouse: Schema.NullOr(Schema.String),
+  warehouse: Schema.NullOr(Schema.String).annotate({ description: "Code of the warehouse of stock that names none." }),
   pictures: Schema.Boolean.annotate({ description: "Pictures of another shop are fetched." }),
   state: ImportState,
-  bytes: Count,
+  bytes: Count.annotate({ description: "Size of the file so far." }),
   rows: Count.annotate({ description: "Records of the file." }),
   read: Count.annotate({ description: "Records that were processed." }),
-  created: Count,
-  updated: Count,
-  unchanged: Count,
-  refused: Count,
+  created: Count.annotate({ description: "Records that are new." }),
+  updated: Count.annotate({ description: "Records that changed." }),
+  unchanged: Count.annotate({ description: "Records that were as the file has them." }),
+  refused: Count.annotate({ description: "Records that were not taken, for the reasons in refusals." }),
   warned: Count.annotate({ description: "Records that were taken or passed over with a warning." }),
-  error: Schema.NullOr(Schema.String),
-  createdBy: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String).annotate({ description: "Reason why it was given up; null: it was not." }),
+  createdBy: Schema.NullOr(Schema.String).annotate({ description: "Id of the user or API key that sent the file." }),
   createdAt: Time,
   startedAt: Schema.NullOr(Time),
   completedAt: Schema.NullOr(Time)
@@ -89,8 +94,8 @@ export const isOver = ({ completedAt }: Import): boolean => completedAt !== null
 export const RefusedRow = Schema.Struct({
   row: Schema.Int.annotate({ description: "Number of the record, from 1." }),
   line: Schema.Int.annotate({ description: "Line of the file on which it begins." }),
-  key: Schema.NullOr(Schema.String),
-  issues: Schema.Array(Issue)
+  key: Schema.NullOr(Schema.String).annotate({ description: "Name of the record in the file, such as its slug." }),
+  issues: Schema.Array(Issue).annotate({ description: "Problems by field." })
 }).annotate({ identifier: "RefusedRow" })
 export type RefusedRow = typeof RefusedRow.Type
 
@@ -106,8 +111,8 @@ export type PlannedChange = typeof PlannedChange.Type
 
 export const ChangedRow = Schema.Struct({
   ...Struct.pick(RefusedRow.fields, ["row", "line", "key"]),
-  result: Schema.Literals(["created", "updated"]),
-  changes: Schema.Array(PlannedChange)
+  result: Schema.Literals(["created", "updated"]).annotate({ description: "Whether the record is new." }),
+  changes: Schema.Array(PlannedChange).annotate({ description: "Changes that the record makes, by kind." })
 }).annotate({ identifier: "ChangedRow" })
 export type ChangedRow = typeof ChangedRow.Type
 

@@ -27,10 +27,12 @@ export const AdjustStock = Schema.Struct({
   entityId: EntityId,
   variantId: maybe(VariantId),
   warehouseId: maybe(WarehouseId),
-  type: Schema.optional(AdjustmentType),
+  type: Schema.optional(AdjustmentType).pipe(
+    about("Reason of the movement, which decides whether `quantity` comes in or goes out; set: it is the new count.")
+  ),
   quantity: Schema.optional(Schema.Int).pipe(about("Units, with `type`.")),
   adjustment: Schema.optional(Schema.Int).pipe(about("Signed change of units.")),
-  mode: Schema.optional(AdjustmentMode).pipe(about("What `amount` does.")),
+  mode: Schema.optional(AdjustmentMode).pipe(about("Use of `amount`: added, taken off, or the new count.")),
   amount: Schema.optional(Schema.Int).pipe(about("Units, with `mode`.")),
   reason: maybe(FreeText.check(Schema.isMaxLength(2000))),
   performedBy: maybe(ShortText).pipe(about("Name for the movement; default: the caller.")),

@@ -70,9 +70,9 @@ export type AvailableStock = typeof AvailableStock.Type
 
 export const AdjustedLevel = Schema.Struct({
   ...fields,
-  before: Schema.Int,
-  after: Schema.Int,
-  delta: Schema.Int,
+  before: Schema.Int.pipe(about("Units on hand before the adjustment.")),
+  after: Schema.Int.pipe(about("Units on hand after the adjustment.")),
+  delta: Schema.Int.pipe(about("Change of the units on hand; below zero: fewer.")),
   movementId: Uuid
 }).annotate({ identifier: "AdjustedInventoryLevel" })
 
@@ -91,7 +91,7 @@ export const Warehouse = Schema.Struct({
   id: WarehouseId,
   organizationId: OrganizationId,
   name: Schema.String,
-  code: Schema.String,
+  code: Schema.String.pipe(about("Short name, unique in the organization.")),
   address: Schema.NullOr(StorableObject),
   isActive: Schema.Boolean,
   priority: Schema.Int.pipe(about("Lower goes first.")),
@@ -100,7 +100,7 @@ export const Warehouse = Schema.Struct({
 
 export const NewWarehouse = Schema.Struct({
   name: Text,
-  code: Text,
+  code: Text.pipe(about("Short name, unique in the organization.")),
   address: maybe(PostalAddress),
   isActive: Schema.optional(Schema.Boolean),
   priority: Schema.optional(Priority).pipe(about("Lower goes first.")),

@@ -1,5 +1,6 @@
 import { Context, type Effect, Schema, Struct } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrderId, type OrderMessageId, OrganizationId } from "../platform/ids/Id.ts"
 import { Email } from "../platform/text/Email.ts"
 
@@ -128,11 +129,12 @@ export const headerText = (text: string): string =>
   text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim().slice(0, 200).toWellFormed()
 
 export const InvoiceMail = Schema.Struct({
-  to: Schema.optional(Email.annotate({ description: "Another address than the order's." }))
+  to: Schema.optional(Email).pipe(about("Receiver; absent: the address of the order."))
 }).annotate({ identifier: "InvoiceMail" })
 export type InvoiceMail = typeof InvoiceMail.Type
 
-/** `queued` is false if the template `order-invoice` is switched off. */
-export const SentInvoice = Schema.Struct({ queued: Schema.Boolean, to: Schema.String })
-  .annotate({ identifier: "SentInvoice" })
+export const SentInvoice = Schema.Struct({
+  queued: Schema.Boolean.annotate({ description: "False if the template `order-invoice` is switched off." }),
+  to: Schema.String.annotate({ description: "Address of the receiver." })
+}).annotate({ identifier: "SentInvoice" })
 export type SentInvoice = typeof SentInvoice.Type

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { MailOutcome } from "../orders/OrderTable.ts"
 import { conflict, notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrderId, OrderMessageId } from "../platform/ids/Id.ts"
 import { Email } from "../platform/text/Email.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -13,7 +14,7 @@ export const OrderMessage = Schema.Struct({
     description: "What the message is about: the template of a mail.",
     examples: ["order-confirmation"]
   }),
-  channel: Schema.Literal("email"),
+  channel: Schema.Literal("email").annotate({ description: "Way of delivery; always e-mail." }),
   to: Schema.NullOr(Schema.String).annotate({
     description: "The receiver's address; null where the order has none, and after an erasure."
   }),
@@ -32,7 +33,7 @@ export const OrderMessage = Schema.Struct({
 export type OrderMessage = typeof OrderMessage.Type
 
 export const Resend = Schema.Struct({
-  to: Schema.optional(Email.annotate({ description: "Another address than the order has now." }))
+  to: Schema.optional(Email).pipe(about("Receiver; absent: the address that the order has now."))
 }).annotate({ identifier: "ResendMessage" })
 export type Resend = typeof Resend.Type
 

@@ -24,7 +24,9 @@ export const MediaAsset = Schema.Struct({
   height: Schema.NullOr(Schema.Int).pipe(about("Pixels; null: no picture.")),
   alt: Schema.NullOr(Schema.String).pipe(about("Words in place of the picture.")),
   metadata: Metadata,
-  origin: Schema.Literals(["merchant", "generated", "imported"]),
+  origin: Schema.Literals(["merchant", "generated", "imported"]).pipe(
+    about("Source of the file: uploaded by the merchant, made by a program, or imported from another shop.")
+  ),
   confidence: Schema.NullOr(Schema.Finite).pipe(about("How sure its origin is, 0 to 1.")),
   derivedFromAssetId: Schema.NullOr(MediaAssetId),
   isPublic: Schema.Boolean.pipe(about("Everybody may fetch it.")),

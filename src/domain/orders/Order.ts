@@ -70,7 +70,9 @@ export const StoredLine = Schema.Struct({
   totalPrice: Amount,
   isCustomPrice: Schema.Boolean.pipe(about("Staff set the price.")),
   taxAmount: Amount,
-  taxes: Schema.Array(LineTax).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  taxes: Schema.Array(LineTax).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))).pipe(
+    about("Taxes of the line at the rates of the purchase.")
+  ),
   discountAmount: Amount,
   refundedQuantity: Schema.Int.pipe(about("Units that were refunded.")),
   fulfillmentStatus: LineFulfillment.pipe(about("How much of the line was handed over.")),
@@ -143,9 +145,7 @@ export const Order = Schema.Struct({
     description: "Where the invoice goes; null: to the shipping address."
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Metadata,
-  /** Staff still writes it; absent of every other order (docs/orders.md). */
-  isDraft: Schema.optional(Schema.Boolean).pipe(about("Staff still works on it.")),
-  /** Absent for orders created here (docs/import-export.md). */
+  isDraft: Schema.optional(Schema.Boolean).pipe(about("Staff still works on it; absent on every other order.")),
   importedAt: Schema.optional(Time),
   placedAt: Time,
   updatedAt: Time,
@@ -217,7 +217,7 @@ type CurrencyTotals = typeof CurrencyTotals.Type
 export const CustomerTotals = Schema.Struct({
   ...figures,
   currency: Schema.NullOr(Schema.String),
-  byCurrency: Schema.Array(CurrencyTotals)
+  byCurrency: Schema.Array(CurrencyTotals).pipe(about("Sums of each currency, the one with most orders first."))
 }).annotate({ identifier: "CustomerTotals" })
 export type CustomerTotals = typeof CustomerTotals.Type
 

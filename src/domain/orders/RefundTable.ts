@@ -1,24 +1,26 @@
 import { Schema } from "effect"
 import { HeldUnits } from "../inventory/StockRules.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { OrderId, RefundId } from "../platform/ids/Id.ts"
 import { Amount } from "../platform/money/Money.ts"
 import { Table } from "../platform/records/Table.ts"
 import { ShortText, Text } from "../platform/text/Storable.ts"
 import { Time } from "../platform/text/Time.ts"
 
-/**
- * pending: waiting for the provider. failed: the provider refused for good. undone: withdrawn before it was sent to the
- * provider.
- */
-export const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
+export const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"]).annotate({
+  description:
+    "pending: waiting for the provider. failed: the provider refused for good. undone: withdrawn before it was sent."
+})
 
-/** How money went back that no provider moved (contract-commerce §12). */
 export const GivenOutside = Schema.Struct({
-  means: Text.annotate({ description: "How the money was given back.", examples: ["Bank transfer"] }),
+  means: Text.annotate({ description: "Means of the payment.", examples: ["Bank transfer"] }),
   reference: Schema.optional(
-    ShortText.annotate({ description: "How it is found again.", examples: ["SEPA 2026-0042"] })
+    ShortText.annotate({ description: "Number by which the payment is found again.", examples: ["SEPA 2026-0042"] })
   )
-}).annotate({ identifier: "GivenOutside" })
+}).annotate({
+  identifier: "GivenOutside",
+  description: "Way by which the money went back without a provider; null: a provider moved it."
+})
 export type GivenOutside = typeof GivenOutside.Type
 
 /** Amounts in minor units. */
@@ -26,21 +28,25 @@ export const StoredRefund = Schema.Struct({
   id: RefundId,
   organizationId: Schema.String,
   orderId: OrderId,
-  kind: Schema.Literals(["refund", "return"]),
+  kind: Schema.Literals(["refund", "return"]).pipe(
+    about("return: goods came back. refund: only money went back.")
+  ),
   amount: Amount,
   shippingAmount: Amount,
   shippingValue: Amount,
   reason: Schema.String,
   status: RefundStatus,
-  providerReference: Schema.NullOr(Schema.String),
-  failure: Schema.NullOr(Schema.String),
-  performedBy: Schema.NullOr(Schema.String),
+  providerReference: Schema.NullOr(Schema.String).pipe(
+    about("Id of the refund at the provider; null until it is made.")
+  ),
+  failure: Schema.NullOr(Schema.String).pipe(about("Reason of the last refusal by the provider; null: none.")),
+  performedBy: Schema.NullOr(Schema.String).pipe(about("Id of the user or API key that gave it; null: the system.")),
   releasedStock: Schema.Array(HeldUnits),
   sentAt: Schema.NullOr(Time),
   restarts: Schema.Int,
   refusals: Schema.Int,
   undoneAt: Schema.NullOr(Time),
-  undoneBy: Schema.NullOr(Schema.String),
+  undoneBy: Schema.NullOr(Schema.String).pipe(about("Id of the user or API key that undid it.")),
   attempts: Schema.Int,
   nextAttemptAt: Time,
   createdAt: Time,

@@ -5,10 +5,10 @@ import { orderedJsonOf, Table } from "../platform/records/Table.ts"
 import { Time } from "../platform/text/Time.ts"
 import type { OrderStatus } from "./OrderStatus.ts"
 
-/**
- * pending: the shopper has to confirm it. authorized: set aside, and not captured. voided: released without being paid.
- */
-export const TenderStatus = Schema.Literals(["pending", "authorized", "captured", "voided"])
+export const TenderStatus = Schema.Literals(["pending", "authorized", "captured", "voided"]).annotate({
+  description:
+    "pending: the shopper has to confirm it. authorized: set aside, not captured. voided: released without being paid."
+})
 
 /**
  * A payment towards an order, in the order given (contract, plugins §17.3). Minor units; `captured` and `refunded` are

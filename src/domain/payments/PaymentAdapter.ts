@@ -1,5 +1,6 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
 import type { CurrentActor } from "../platform/access/Actor.ts"
+import { body } from "../platform/errors/ApiErrors.ts"
 import type { CustomerId, OrderId } from "../platform/ids/Id.ts"
 
 /** An authorization request; `amount` in minor units of `currency` (contract §3.7). */
@@ -163,10 +164,6 @@ export class PaymentAdapters extends Context.Service<PaymentAdapters, {
       }
     })
 }
-
-const body = <const Code extends string>(code: Code) => ({
-  error: Schema.Struct({ code: Schema.Literal(code), message: Schema.String })
-})
 
 /** 400: an event without a signature (contract §11). */
 export class WebhookSignatureMissing extends Schema.Error<WebhookSignatureMissing>("WebhookSignatureMissing")(

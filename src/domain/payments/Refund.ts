@@ -14,11 +14,11 @@ export const RefundLine = Schema.Struct({
 }).annotate({ identifier: "RefundLine" })
 
 export const RefundTender = Schema.Struct({
-  method: Schema.String,
+  method: Schema.String.pipe(about("Payment provider that the money goes back by.")),
   label: Schema.String,
   amount: Amount,
-  reference: Schema.NullOr(Schema.String),
-  status: Schema.Literals(["pending", "completed"])
+  reference: Schema.NullOr(Schema.String).pipe(about("Id of the refund at the provider; null until it is made.")),
+  status: Schema.Literals(["pending", "completed"]).pipe(about("Whether the provider has confirmed it."))
 }).annotate({ identifier: "RefundTender" })
 
 /**

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Issue } from "../platform/errors/ApiErrors.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { issue, maybe, over, Units } from "../platform/text/Fields.ts"
 import { Text } from "../platform/text/Storable.ts"
 import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
@@ -7,16 +8,16 @@ import { Moment, Time, Until, windowIssues } from "../platform/text/Time.ts"
 /** Limits to buyers, quantities and times; null is open. Quantities are inclusive, `validUntil` is not. */
 export const boundsFields = {
   customerGroupId: Schema.NullOr(Schema.String),
-  minQuantity: Schema.NullOr(Schema.Int),
-  maxQuantity: Schema.NullOr(Schema.Int),
+  minQuantity: Schema.NullOr(Schema.Int).pipe(about("Fewest units of a line that it applies to; null: no limit.")),
+  maxQuantity: Schema.NullOr(Schema.Int).pipe(about("Most units of a line that it applies to; null: no limit.")),
   validFrom: Schema.NullOr(Time),
   validUntil: Schema.NullOr(Time)
 }
 
 export const sentBounds = {
   customerGroupId: maybe(Text),
-  minQuantity: maybe(Units),
-  maxQuantity: maybe(Units),
+  minQuantity: maybe(Units).pipe(about("Fewest units of a line that it applies to; null: no limit.")),
+  maxQuantity: maybe(Units).pipe(about("Most units of a line that it applies to; null: no limit.")),
   validFrom: maybe(Moment),
   validUntil: maybe(Until)
 }

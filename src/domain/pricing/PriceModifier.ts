@@ -25,7 +25,9 @@ export const PriceModifier = Schema.Struct({
   variantId: Schema.NullOr(VariantId),
   currency: Schema.NullOr(Schema.String),
   ...boundsFields,
-  conditions: Schema.Record(Schema.String, Schema.Unknown),
+  conditions: Schema.Record(Schema.String, Schema.Unknown).pipe(
+    about("minSubtotal: least subtotal of the cart, in minor units. Other keys have no effect.")
+  ),
   metadata: Metadata,
   createdAt: Time,
   updatedAt: Time
@@ -46,7 +48,9 @@ const optional = {
   variantId: maybe(VariantId),
   currency: maybe(CurrencyCode),
   priority: Schema.optional(Priority).pipe(about("Lower goes first.")),
-  conditions: maybe(Conditions),
+  conditions: maybe(Conditions).pipe(
+    about("minSubtotal: least subtotal of the cart, in minor units. Other keys have no effect.")
+  ),
   metadata: maybe(StorableObject),
   ...sentBounds
 }

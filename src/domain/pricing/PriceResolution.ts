@@ -26,7 +26,9 @@ export const ModifierType = Schema.Literals([
   "markup",
   "percentage_markup",
   "override"
-])
+]).annotate({
+  description: "Effect on the price. markup and fixed_discount: minor units. override: the new price."
+})
 export type ModifierType = typeof ModifierType.Type
 
 const largestPercentages: { readonly [Type in ModifierType]?: number } = {

@@ -2,18 +2,19 @@ import { Schema } from "effect"
 import { allocate } from "../platform/money/Money.ts"
 import { FreeText, keyText } from "../platform/text/Storable.ts"
 
-const Signed = Schema.Int.annotate({ description: "Minor units; below zero takes off." })
+const Signed = Schema.Int
 
 /** A step that a plugin added to the price of a line: a modifier, a deposit, a fee (docs/plugins.md). Minor units. */
 export const PriceStep = Schema.Struct({
-  code: keyText(64),
+  code: keyText(64).annotate({ description: "Name of the step for programs, such as deposit." }),
   label: FreeText.check(Schema.isMaxLength(255)),
-  /** Part of the line's unit price. */
-  amountPerUnit: Schema.optionalKey(Signed),
-  /** Once for the line, beside unit price times quantity. */
-  amountPerLine: Schema.optionalKey(Signed),
-  /** False: no tax on it, as on some deposits. */
-  taxable: Schema.optionalKey(Schema.Boolean),
+  amountPerUnit: Schema.optionalKey(
+    Signed.annotate({ description: "Part of the unit price, in minor units; below zero takes off." })
+  ),
+  amountPerLine: Schema.optionalKey(
+    Signed.annotate({ description: "Added once for the line, in minor units; below zero takes off." })
+  ),
+  taxable: Schema.optionalKey(Schema.Boolean.annotate({ description: "False: no tax on it, as on some deposits." })),
   taxClass: Schema.optionalKey(
     keyText(100).annotate({
       description:

@@ -4,6 +4,7 @@ import { Address, Customer } from "../customers/Customer.ts"
 import { Interaction } from "../customers/Interaction.ts"
 import { Order } from "../orders/Order.ts"
 import { conflict } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { FulfillmentId, OrderId, OrderLineId, OrderNoteId, RefundId, ReturnId } from "../platform/ids/Id.ts"
 import { MinorUnits } from "../platform/money/Money.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -13,7 +14,7 @@ const text = Schema.NullOr(Schema.String)
 export const WrittenNote = Schema.Struct({
   id: OrderNoteId,
   orderId: OrderId,
-  visibility: Schema.String,
+  visibility: Schema.String.pipe(about("internal: only staff sees it. customer: the buyer sees it too.")),
   text: Schema.String,
   createdAt: Time
 }).annotate({ identifier: "WrittenNote" })
@@ -24,19 +25,21 @@ export const GivenBack = Schema.Struct({
   orderId: OrderId,
   amount: MinorUnits,
   reason: Schema.String,
-  status: Schema.String,
+  status: Schema.String.pipe(about("State, as staff sees it.")),
   createdAt: Time
 }).annotate({ identifier: "GivenBack" })
 
 export const HandedOver = Schema.Struct({
   id: FulfillmentId,
   orderId: OrderId,
-  type: Schema.String,
-  status: Schema.String,
+  type: Schema.String.pipe(about("Way of the handing over, such as physical or digital-download.")),
+  status: Schema.String.pipe(about("State, as staff sees it.")),
   carrier: text,
   trackingNumber: text,
   trackingUrl: text,
-  details: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+  details: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).pipe(
+    about("Fields of digital goods and the metadata; null without any.")
+  ),
   createdAt: Time
 }).annotate({ identifier: "HandedOver" })
 
@@ -44,20 +47,20 @@ export const HandedOver = Schema.Struct({
 export const AskedBack = Schema.Struct({
   id: ReturnId,
   orderId: OrderId,
-  number: Schema.String,
-  status: Schema.String,
+  number: Schema.String.pipe(about("Number of the order with the place of the return among its returns.")),
+  status: Schema.String.pipe(about("State, as staff sees it.")),
   lines: Schema.Array(Schema.Struct({ lineItemId: OrderLineId, quantity: Schema.Int, reason: text })),
   photos: Schema.Array(Schema.String),
-  rejectionReason: text,
-  instructions: text,
+  rejectionReason: text.pipe(about("Sentence for the buyer; null: it was not rejected.")),
+  instructions: text.pipe(about("Way to send the goods back.")),
   createdAt: Time
 }).annotate({ identifier: "AskedBack" })
 
 export const IssuedDocument = Schema.Struct({
   orderId: OrderId,
-  number: Schema.Int,
+  number: Schema.Int.pipe(about("Counts the invoices of the store.")),
   issuedAt: Time,
-  content: Schema.Record(Schema.String, Schema.Unknown)
+  content: Schema.Record(Schema.String, Schema.Unknown).pipe(about("The invoice as it was issued, as JSON."))
 }).annotate({ identifier: "IssuedDocument" })
 
 const OrderRecords = Schema.Struct({

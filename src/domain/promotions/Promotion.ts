@@ -12,7 +12,6 @@ import { isFixed, isPercentage, normalizeCodes, PromotionType } from "./Promotio
 const list = Schema.Array(Text).check(Schema.isMaxLength(100))
 const Flag = Schema.optional(Schema.Boolean)
 
-/** Absent conditions admit everything (contract §8). */
 const Conditions = Schema.Struct({
   minimumOrderValue: Schema.optional(Amount),
   minimumQuantity: Schema.optional(Units).pipe(about("Least units in the cart.")),
@@ -20,7 +19,7 @@ const Conditions = Schema.Struct({
   categories: Schema.optional(list.annotate({ description: "Slugs of categories." })),
   customerGroups: Schema.optional(list).pipe(about("Groups of customers it is for.")),
   firstOrderOnly: Flag.pipe(about("Only for the first order of a customer."))
-})
+}).annotate({ description: "An order has to meet all of them; absent ones admit every order." })
 
 /**
  * A promotion (spec §2, contract §8). `value` is a percentage 0 to 100 with decimals, or minor units of `currency` for
@@ -29,10 +28,12 @@ const Conditions = Schema.Struct({
 export const Promotion = Schema.Struct({
   id: PromotionId,
   organizationId: OrganizationId,
-  code: Schema.NullOr(Schema.String),
+  code: Schema.NullOr(Schema.String).pipe(
+    about("Word that shoppers enter, in upper case; null: the promotion is automatic.")
+  ),
   name: Schema.String,
   type: PromotionType.pipe(about("Kind of discount.")),
-  value: Schema.Finite,
+  value: Schema.Finite.pipe(about("Percentage from 0 to 100, or minor units of `currency` for the fixed types.")),
   currency: Schema.NullOr(Schema.String),
   buyQuantity: Schema.NullOr(Schema.Int).pipe(about("Units to buy for `getQuantity`.")),
   getQuantity: Schema.NullOr(Schema.Int).pipe(about("Units that are discounted.")),
@@ -56,11 +57,10 @@ const Value = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: Number
 
 const Limit = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
 
-/** Kept in upper case without surrounding spaces. */
 const Code = Text.check(Schema.isPattern(/\S/, { expected: "a text that is not blank" }))
 
 const optional = {
-  code: maybe(Code),
+  code: maybe(Code).pipe(about("Word that shoppers enter, kept in upper case without surrounding spaces.")),
   currency: maybe(CurrencyCode),
   buyQuantity: maybe(Units).pipe(about("Units to buy for `getQuantity`.")),
   getQuantity: maybe(Units).pipe(about("Units that are discounted.")),
@@ -79,7 +79,7 @@ const optional = {
 export const NewPromotion = Schema.Struct({
   name: Text,
   type: PromotionType.pipe(about("Kind of discount.")),
-  value: Value,
+  value: Value.pipe(about("Percentage from 0 to 100, or minor units of `currency` for the fixed types.")),
   ...optional
 })
 export type NewPromotion = typeof NewPromotion.Type
@@ -87,7 +87,9 @@ export type NewPromotion = typeof NewPromotion.Type
 export const PromotionChange = Schema.Struct({
   name: Schema.optional(Text),
   type: Schema.optional(PromotionType).pipe(about("Kind of discount.")),
-  value: Schema.optional(Value),
+  value: Schema.optional(Value).pipe(
+    about("Percentage from 0 to 100, or minor units of `currency` for the fixed types.")
+  ),
   ...optional
 })
 export type PromotionChange = typeof PromotionChange.Type
@@ -192,7 +194,7 @@ export const changedPromotion = (
 
 const TrialLine = Schema.Struct({
   entityId: EntityId,
-  entityType: ShortText,
+  entityType: ShortText.pipe(about("Type of the entity, such as product.")),
   quantity: Units,
   unitPrice: Amount,
   totalPrice: Amount
@@ -203,7 +205,7 @@ const TrialLine = Schema.Struct({
  * `customers:read`.
  */
 export const PromotionTrial = Schema.Struct({
-  code: Text,
+  code: Text.pipe(about("Code to try, in any case.")),
   currency: CurrencyCode,
   subtotal: Amount,
   lineItems: Schema.Array(TrialLine).check(Schema.isMaxLength(1000)),
@@ -212,19 +214,23 @@ export const PromotionTrial = Schema.Struct({
 })
 export type PromotionTrial = typeof PromotionTrial.Type
 
-/** A code without effect is an error, so `rejectedCodes` stays empty (contract §8). */
 export const PromotionQuote = Schema.Struct({
   totalDiscount: Amount,
-  freeShipping: Schema.Boolean,
+  freeShipping: Schema.Boolean.pipe(about("Shipping costs nothing.")),
   applied: Schema.Array(Schema.Struct({
     promotionId: PromotionId,
-    code: Schema.NullOr(Schema.String),
+    code: Schema.NullOr(Schema.String).pipe(
+      about("Word that shoppers enter, in upper case; null: the promotion is automatic.")
+    ),
     type: PromotionType.pipe(about("Kind of discount.")),
     discountAmount: Amount,
-    freeShipping: Schema.Boolean,
+    freeShipping: Schema.Boolean.pipe(about("Shipping costs nothing.")),
     description: Schema.String
-  })),
-  rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
+  })).pipe(about("The promotion of the code.")),
+  rejectedCodes: Schema.Array(Schema.Struct({
+    code: Schema.String.pipe(about("Code as it was sent.")),
+    reason: Schema.String.pipe(about("Sentence for shoppers."))
+  })).pipe(about("Always empty: a code without effect is an error."))
 }).annotate({ identifier: "PromotionQuote" })
 export type PromotionQuote = typeof PromotionQuote.Type
 

@@ -25,7 +25,11 @@ export const ReturnStatus = Schema.Literals([
   "refunded",
   "exchanged",
   "cancelled"
-])
+]).annotate({
+  description:
+    "The store approves or rejects a requested return, receives the goods, then refunds or exchanges them. cancelled: by the " +
+    "buyer or the store, before the goods came."
+})
 export type ReturnStatus = typeof ReturnStatus.Type
 
 export const Disposition = Schema.Literals(["restock", "scrap"]).annotate({
@@ -45,7 +49,7 @@ export const ReturnLine = Schema.Struct({
   quantity: Schema.Int.annotate({ description: "Units that were asked for." }),
   reason: Schema.NullOr(Schema.String),
   receivedQuantity: Schema.Int.annotate({ description: "Units that came back; only these are refunded." }),
-  received: Schema.Array(ReceivedUnits)
+  received: Schema.Array(ReceivedUnits).annotate({ description: "Units that came back, by what became of them." })
 }).annotate({ identifier: "ReturnLine" })
 export type ReturnLine = typeof ReturnLine.Type
 
@@ -61,7 +65,9 @@ export const Return = Schema.Struct({
   status: ReturnStatus,
   lines: Schema.Array(ReturnLine),
   photos: Schema.Array(Schema.String),
-  rejectionReason: Schema.NullOr(Schema.String),
+  rejectionReason: Schema.NullOr(Schema.String).annotate({
+    description: "Sentence for the buyer; null: it was not rejected."
+  }),
   instructions: Schema.NullOr(Schema.String).annotate({ description: "How to send the goods back." }),
   labelUrl: Schema.NullOr(Schema.String).annotate({ description: "Where the label of the parcel is." }),
   refundId: Schema.NullOr(RefundId).annotate({ description: "The refund of its goods; an exchange has one too." }),

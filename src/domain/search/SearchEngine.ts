@@ -1,6 +1,7 @@
 import { Context, type Effect, Schema } from "effect"
 import { CatalogEntity } from "../catalog/Entity.ts"
 import type { CurrentActor } from "../platform/access/Actor.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { EntityId, OrganizationId } from "../platform/ids/Id.ts"
 import { Metadata } from "../platform/text/Storable.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
@@ -9,7 +10,7 @@ import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 export const SearchDocument = Schema.Struct({
   id: EntityId,
   organizationId: OrganizationId,
-  type: Schema.String,
+  type: Schema.String.pipe(about("Free word for the kind of goods, such as product.")),
   slug: Schema.String,
   title: Schema.String,
   description: Schema.optionalKey(Schema.String),
@@ -25,12 +26,15 @@ export const SearchDocument = Schema.Struct({
       description: "Values of the options of its variants, and plain values of its metadata."
     })
   ),
-  payload: Schema.Struct({ metadata: Metadata })
-}).annotate({ identifier: "SearchDocument" })
+  payload: Schema.Struct({ metadata: Metadata }).pipe(about("Metadata of the entity."))
+}).annotate({ identifier: "SearchDocument", description: "The entity as it is indexed." })
 export type SearchDocument = typeof SearchDocument.Type
 
-/** The score is two for each word in a title, one for each word elsewhere. */
-const found = { id: EntityId, score: Schema.Finite, document: SearchDocument }
+const found = {
+  id: EntityId,
+  score: Schema.Finite.pipe(about("Two for each word in a title, one for each word elsewhere.")),
+  document: SearchDocument
+}
 
 const FoundDocument = Schema.Struct(found)
 export type FoundDocument = typeof FoundDocument.Type
@@ -51,7 +55,12 @@ export type Facets = typeof Facets.Type
 
 export const SearchPage = Schema.Struct({
   data: Schema.Array(SearchHit),
-  meta: Schema.Struct({ total: Count, page: Count, limit: Count, facets: Facets })
+  meta: Schema.Struct({
+    total: Count.pipe(about("Hits on all pages.")),
+    page: Count.pipe(about("Number of this page, from 1.")),
+    limit: Count.pipe(about("Most hits of a page.")),
+    facets: Facets.pipe(about("Number of hits by facet and value."))
+  })
 }).annotate({ identifier: "SearchPage" })
 export type SearchPage = typeof SearchPage.Type
 

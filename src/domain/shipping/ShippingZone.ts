@@ -21,7 +21,9 @@ export const ShippingZone = Schema.Struct({
   organizationId: OrganizationId,
   name: Schema.String,
   countries: Schema.Array(Schema.String).pipe(about("Countries of the zone, by ISO 3166-1.")),
-  states: Schema.NullOr(Schema.Array(Schema.String)),
+  states: Schema.NullOr(Schema.Array(Schema.String)).pipe(
+    about("Codes (ISO 3166-2, without the country) of the states of the zone; null: all.")
+  ),
   priority: Schema.Int.pipe(about("Lower goes first.")),
   isActive: Schema.Boolean,
   metadata: Metadata,
@@ -38,7 +40,9 @@ const States = Schema.Array(Text.check(Schema.isPattern(/\S/, { expected: "a tex
 export const NewShippingZone = Schema.Struct({
   name: Text,
   countries: Countries.pipe(about("Countries of the zone, by ISO 3166-1.")),
-  states: maybe(States),
+  states: maybe(States).pipe(
+    about("Codes (ISO 3166-2, without the country) or names of the states of the zone; null: all.")
+  ),
   priority: Schema.optional(Priority).pipe(about("Lower goes first.")),
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { about } from "../platform/hints/Hints.ts"
 import { OrganizationId, Uuid } from "../platform/ids/Id.ts"
 import { Email } from "../platform/text/Email.ts"
 import { ShortText } from "../platform/text/Storable.ts"
@@ -8,7 +9,7 @@ import { Time } from "../platform/text/Time.ts"
 export const StaffMember = Schema.Struct({
   id: Uuid,
   userId: Uuid,
-  role: Schema.String,
+  role: Schema.String.pipe(about("Name of the role; a comma joins several.")),
   createdAt: Time,
   email: Schema.String,
   name: Schema.String
@@ -19,8 +20,8 @@ export const Invitation = Schema.Struct({
   id: Uuid,
   organizationId: OrganizationId,
   email: Schema.String,
-  role: Schema.NullOr(Schema.String),
-  status: Schema.String,
+  role: Schema.NullOr(Schema.String).pipe(about("Role that the person gets.")),
+  status: Schema.String.pipe(about("Always pending: only open invitations are listed.")),
   expiresAt: Time,
   createdAt: Time,
   inviterId: Uuid
@@ -28,16 +29,18 @@ export const Invitation = Schema.Struct({
 export type Invitation = typeof Invitation.Type
 
 export const StaffRole = Schema.Struct({
-  role: Schema.String,
-  permissions: Schema.Array(Schema.String)
+  role: Schema.String.pipe(about("Name of the role; a comma joins several.")),
+  permissions: Schema.Array(Schema.String).pipe(about("Permissions of the role; * stands for all actions or modules."))
 }).annotate({ identifier: "StaffRole" })
 export type StaffRole = typeof StaffRole.Type
 
-export const NewStaffMember = Schema.Struct({ userId: Uuid, role: ShortText })
+const RoleName = ShortText.pipe(about("Name of a role of the deployment; the caller needs all its permissions."))
+
+export const NewStaffMember = Schema.Struct({ userId: Uuid, role: RoleName })
 
 export const NewInvitation = Schema.Struct({
   email: Email,
-  role: ShortText
+  role: RoleName
 })
 
-export const StaffRoleChange = Schema.Struct({ role: ShortText })
+export const StaffRoleChange = Schema.Struct({ role: RoleName })

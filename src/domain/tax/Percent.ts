@@ -1,5 +1,6 @@
 import { Result, Schema, SchemaGetter } from "effect"
 import { ValidationFailed } from "../platform/errors/ApiErrors.ts"
+import { about } from "../platform/hints/Hints.ts"
 import { exactFraction } from "../platform/money/Money.ts"
 import { issue } from "../platform/text/Fields.ts"
 import { ofForm, unsaid } from "../platform/text/Storable.ts"
@@ -25,13 +26,13 @@ const textOf = (units: bigint): string => {
 
 const limit = Schema.makeFilter((rate: string) => unitsOf(rate) <= whole || "must be at most 100.")
 
-/** Kept without zeros at the end. */
-const Rate = Schema.String.check(ofForm(decimal, "per cent, such as 8.25, with at most five decimals")).pipe(
-  Schema.decodeTo(Schema.String.check(limit), {
-    decode: SchemaGetter.transform((text) => decimal.test(text) ? textOf(unitsOf(text)) : text),
-    encode: SchemaGetter.transform((text) => text)
-  })
-).annotate({ description: "Per cent as decimal text, up to five places.", examples: ["9.975"] })
+const Rate = Schema.String.check(ofForm(decimal, "per cent, such as 8.25, with at most five decimals"))
+  .annotate({ examples: ["9.975"] }).pipe(
+    Schema.decodeTo(Schema.String.check(limit), {
+      decode: SchemaGetter.transform((text) => decimal.test(text) ? textOf(unitsOf(text)) : text),
+      encode: SchemaGetter.transform((text) => text)
+    })
+  )
 
 const bpsUnits = (rateBps: number): bigint | undefined => {
   const { denominator, numerator } = exactFraction(rateBps) ?? { numerator: 0n, denominator: 0n }
@@ -48,7 +49,12 @@ export const shownRate = {
   rateBps: Schema.Finite.annotate({ description: "The same in hundredths of a per cent.", examples: [997.5] })
 }
 
-export const sentRate = { rate: Schema.optional(Rate), rateBps: Schema.optional(RateBps) }
+export const sentRate = {
+  rate: Schema.optional(Rate).pipe(
+    about("Per cent as decimal text, with up to five decimals; without zeros at the end.")
+  ),
+  rateBps: Schema.optional(RateBps)
+}
 
 interface SentRate {
   readonly rate?: string | undefined

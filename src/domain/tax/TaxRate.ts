@@ -34,8 +34,12 @@ export const TaxRate = Schema.Struct({
   name: Schema.String,
   taxClassId: Schema.NullOr(TaxClassId).annotate({ description: "Null: for goods of every class." }),
   country: Schema.NullOr(Schema.String).annotate({ description: "Null: everywhere." }),
-  state: Schema.NullOr(Schema.String),
-  postalCode: Schema.NullOr(Schema.String),
+  state: Schema.NullOr(Schema.String).pipe(
+    about("Code of the state (ISO 3166-2, without the country), or its name; null: the complete country.")
+  ),
+  postalCode: Schema.NullOr(Schema.String).pipe(
+    about("A code, a prefix that ends in *, or a range; null: everywhere.")
+  ),
   ...shownRate,
   validFrom: Schema.NullOr(Time),
   validUntil: Schema.NullOr(Time).annotate({ description: "The first moment without the rate; null: it has no end." }),
@@ -64,7 +68,7 @@ export const NewTaxRate = Schema.Struct({
   name: Text,
   taxClassId: maybe(TaxClassId),
   country: maybe(Country),
-  state: maybe(State),
+  state: maybe(State).pipe(about("Code (ISO 3166-2) or name of the state; null: the complete country.")),
   postalCode: maybe(PostalCode),
   ...sentRate,
   validFrom: maybe(Moment),

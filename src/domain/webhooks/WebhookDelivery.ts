@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { about } from "../platform/hints/Hints.ts"
 import { newId, OrganizationId, Uuid, WebhookDeliveryId, WebhookEndpointId } from "../platform/ids/Id.ts"
 import type { NewJob } from "../platform/jobs/Jobs.ts"
 import { Time } from "../platform/text/Time.ts"
@@ -15,22 +16,23 @@ export interface AttemptResult {
 }
 
 /**
- * One attempt to deliver an event (contract, platform §9.4). `webhookId` stays the same over all attempts. `payload` is
- * null outside the log and after its retention. `responseSnippet` is at most 1 kB.
+ * One attempt to deliver an event (contract, platform §9.4).
  */
 export const WebhookDelivery = Schema.Struct({
   id: WebhookDeliveryId,
   organizationId: OrganizationId,
   endpointId: WebhookEndpointId,
   eventId: Uuid,
-  eventName: Schema.String,
-  webhookId: Schema.String,
-  payload: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
-  attemptCount: Schema.Int,
-  statusCode: Schema.NullOr(Schema.Int),
-  durationMs: Schema.Int,
-  error: Schema.NullOr(Schema.String),
-  responseSnippet: Schema.NullOr(Schema.String),
+  eventName: Schema.String.pipe(about("Name of the event, such as orders.create.")),
+  webhookId: Schema.String.pipe(about("Value of the header `webhook-id`; all attempts of an event have the same.")),
+  payload: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).pipe(
+    about("Body that was sent; null in other answers than the log, and after its retention.")
+  ),
+  attemptCount: Schema.Int.pipe(about("Number of this attempt, from 1.")),
+  statusCode: Schema.NullOr(Schema.Int).pipe(about("HTTP status of the answer; null: none came.")),
+  durationMs: Schema.Int.pipe(about("Milliseconds until the answer or the failure.")),
+  error: Schema.NullOr(Schema.String).pipe(about("Reason of the failure; null: the receiver answered 2xx.")),
+  responseSnippet: Schema.NullOr(Schema.String).pipe(about("First kilobyte of the answer.")),
   deliveredAt: Schema.NullOr(Time),
   failedAt: Schema.NullOr(Time),
   /** Before jitter; null if there is none. */
@@ -71,7 +73,7 @@ export const Redelivery = Schema.Struct({
   jobId: Schema.String,
   endpointId: WebhookEndpointId,
   eventId: Uuid,
-  webhookId: Schema.String
+  webhookId: Schema.String.pipe(about("Value of the header `webhook-id`; all attempts of an event have the same."))
 }).annotate({ identifier: "WebhookRedelivery" })
 export type Redelivery = typeof Redelivery.Type
 

@@ -15,7 +15,7 @@ export const WebhookEndpoint = Schema.Struct({
   organizationId: OrganizationId,
   url: Schema.String.pipe(about("Address that events are sent to.")),
   description: Schema.NullOr(Schema.String),
-  events: Schema.Array(Schema.String),
+  events: Schema.Array(Schema.String).pipe(about("Names of the events that it gets, or * for all.")),
   isActive: Schema.Boolean,
   failingSince: Schema.NullOr(Time),
   disabledAt: Schema.NullOr(Time),

@@ -8,8 +8,11 @@ export const AddressFormat = Schema.Struct({
   country: Schema.String,
   name: Schema.String.annotate({ description: "In English." }),
   required: Schema.Array(Schema.String).annotate({ description: "Fields that an address there needs." }),
-  postalCode: Schema.NullOr(Schema.Struct({ pattern: Schema.String, example: Schema.String })).annotate({
-    description: "A regular expression of the whole code; null where there are no postal codes."
+  postalCode: Schema.NullOr(Schema.Struct({
+    pattern: Schema.String.annotate({ description: "Regular expression of the whole code." }),
+    example: Schema.String.annotate({ description: "A code of the form." })
+  })).annotate({
+    description: "Form of postal codes; null: the country has none."
   }),
   states: Schema.Array(Schema.Struct({ code: Schema.String, name: Schema.String })).annotate({
     description: "By ISO 3166-2, without the country; empty where addresses and taxes do without."

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { about } from "../../domain/platform/hints/Hints.ts"
 import { Email, Mailbox } from "../../domain/platform/text/Email.ts"
 import { PersonName, PictureUrl, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
 import { Time } from "../../domain/platform/text/Time.ts"
@@ -12,8 +13,10 @@ import {
   AuthCaller,
   authFailures as error,
   AuthUser,
+  Callback,
   Done,
   get,
+  isRedirected,
   post,
   Redirect,
   SignedUp,
@@ -26,32 +29,40 @@ const password = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(1
 
 const UserChange = Schema.Struct({
   name: Schema.optional(PersonName),
-  image: Schema.optional(Schema.NullOr(PictureUrl))
+  image: Schema.optional(Schema.NullOr(PictureUrl)).pipe(about("Address of a picture."))
 })
   .annotate({ identifier: "AuthUserChange" })
 
 const PasswordChange = Schema.Struct({
   currentPassword: Reference,
   newPassword: password,
-  revokeOtherSessions: Schema.optional(Schema.Boolean)
+  revokeOtherSessions: Schema.optional(Schema.Boolean).pipe(about("Ends all sessions and begins a new one here."))
 }).annotate({ identifier: "PasswordChange" })
 
 const SocialSignIn = Schema.Struct({
-  provider: ShortText,
-  callbackURL: optionalText,
-  errorCallbackURL: optionalText,
-  newUserCallbackURL: optionalText,
-  disableRedirect: Schema.optional(Schema.Boolean),
-  scopes: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(50))),
-  requestSignUp: Schema.optional(Schema.Boolean),
-  loginHint: optionalText,
+  provider: ShortText.pipe(about("Id of a provider of the deployment, such as google.")),
+  callbackURL: Callback,
+  errorCallbackURL: optionalText.pipe(about("Page for failed sign-ins; default: `/api/auth/error`.")),
+  newUserCallbackURL: optionalText.pipe(
+    about("Page for users who sign in for the first time; default: `callbackURL`.")
+  ),
+  disableRedirect: Schema.optional(Schema.Boolean).pipe(
+    about("Answers with `redirect` false: the client opens `url`.")
+  ),
+  scopes: Schema.optional(Schema.Array(ShortText).check(Schema.isMaxLength(50))).pipe(
+    about("Rights to ask the provider for, beside those of the deployment.")
+  ),
+  requestSignUp: Schema.optional(Schema.Boolean).pipe(
+    about("Makes an account where the provider may only sign in known users.")
+  ),
+  loginHint: optionalText.pipe(about("Address that the provider's page fills in.")),
   idToken: Schema.optional(ShopperObject)
 }).annotate({ identifier: "SocialSignIn" })
 
 const SocialSignedIn = Schema.Struct({
-  redirect: Schema.Boolean,
+  redirect: isRedirected,
   url: optionalText,
-  token: optionalText,
+  token: optionalText.pipe(about("Token of the session, for `Authorization: Bearer`; only with `idToken`.")),
   user: Schema.optional(AuthUser)
 })
 
@@ -60,19 +71,19 @@ const LinkedAccount = Schema.Struct({
   providerId: Schema.String,
   accountId: Schema.String,
   userId: Schema.String,
-  scopes: Schema.Array(Schema.String),
+  scopes: Schema.Array(Schema.String).pipe(about("Rights that the provider gave.")),
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "LinkedAccount" })
 
 const ProviderForm = Schema.Struct({
-  code: optionalText,
-  state: optionalText,
-  error: optionalText,
-  error_description: optionalText,
-  iss: optionalText,
-  user: optionalText,
-  device_id: optionalText
+  code: optionalText.pipe(about("Code that the service exchanges for the account.")),
+  state: optionalText.pipe(about("Text that the sign-in began with.")),
+  error: optionalText.pipe(about("Name of the failure (RFC 6749).")),
+  error_description: optionalText.pipe(about("Sentence about the failure.")),
+  iss: optionalText.pipe(about("Address of the provider (RFC 9207).")),
+  user: optionalText.pipe(about("JSON with the name, which Apple sends once.")),
+  device_id: optionalText.pipe(about("Id that VK needs to exchange the code."))
 }).pipe(HttpApiSchema.asFormUrlEncoded())
 
 const Moved = HttpApiSchema.Empty(302)
@@ -99,22 +110,29 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   post(
     "changeEmail",
     "/api/auth/change-email",
-    Schema.Struct({ newEmail: Email, callbackURL: optionalText }),
+    Schema.Struct({ newEmail: Email, callbackURL: Callback }),
     Done,
     "Change the e-mail address; not offered (400)"
   ),
   post(
     "deleteUser",
     "/api/auth/delete-user",
-    Schema.Struct({ password: optionalText, token: optionalText, callbackURL: optionalText }),
+    Schema.Struct({
+      password: optionalText,
+      token: optionalText.pipe(about("Token of a mail.")),
+      callbackURL: Callback
+    }),
     Done,
     "Delete the account; not offered (404)"
   ),
   post(
     "requestPasswordReset",
     "/api/auth/request-password-reset",
-    Schema.Struct({ email: Mailbox, redirectTo: optionalText }),
-    Schema.Struct({ status: Schema.Boolean, message: Schema.String }),
+    Schema.Struct({
+      email: Mailbox,
+      redirectTo: optionalText.pipe(about("Page of a trusted origin that asks for the new password."))
+    }),
+    Schema.Struct({ ...Done.fields, message: Schema.String }),
     "Send a mail with a link that sets a new password",
     "The answer is the same for addresses without an account."
   ),
@@ -127,7 +145,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   post(
     "resetPassword",
     "/api/auth/reset-password",
-    Schema.Struct({ newPassword: password, token: optionalText }),
+    Schema.Struct({ newPassword: password, token: optionalText.pipe(about("Token in the link of the mail.")) }),
     Done,
     "Set a new password with the token of a mail",
     "The token is valid for an hour and once. All sessions of the user end."
@@ -135,7 +153,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   post(
     "sendVerificationEmail",
     "/api/auth/send-verification-email",
-    Schema.Struct({ email: Mailbox, callbackURL: optionalText }),
+    Schema.Struct({ email: Mailbox, callbackURL: Callback }),
     Done,
     "Send the mail with the link that verifies an address again"
   ),

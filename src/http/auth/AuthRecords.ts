@@ -22,16 +22,16 @@ export class AuthCaller extends HttpApiMiddleware.Service<AuthCaller, { provides
   "stoa/http/AuthCaller"
 ) {}
 
-const ErrorCode = Schema.String.annotate({ description: "What went wrong, for programs." })
+const ErrorCode = Schema.String.annotate({ description: "Kind of the error, for programs." })
 
 const AuthError = Schema.Struct({
   code: ErrorCode,
   message: ErrorMessage,
   details: Schema.optional(
-    Schema.Struct({ issues: Schema.Array(Issue).annotate({ description: "What is wrong with which fields." }) })
+    Schema.Struct({ issues: Schema.Array(Issue).annotate({ description: "Problems by field." }) })
       .annotate({ description: "For forms." })
   )
-}).annotate({ identifier: "AuthError", description: "Why the request was refused." })
+}).annotate({ identifier: "AuthError", description: "Reason why the request was refused." })
 
 /** The envelope with `code` and `message` beside it, for clients of better-auth (contract, platform §1.1). */
 const failure = (status: number) =>
@@ -72,14 +72,26 @@ export const get = <const Name extends string, const P extends Path, S extends S
   ...texts: Parameters<typeof summary>
 ) => HttpApiEndpoint.get(name, path, { success, error: authFailures }).annotateMerge(summary(...texts))
 
+const done = Schema.Boolean.pipe(about("Always true: a failure has an error status."))
+
+/** Picture of a person or an organization. */
+const Picture = Schema.optional(Schema.NullOr(Schema.String)).pipe(about("Address of a picture."))
+
+/** Address of a page of the shop. */
+export const Callback = Schema.optional(Reference).pipe(
+  about("Page of a trusted origin that the browser goes to afterwards.")
+)
+
+export const Role = Schema.String.pipe(about("Name of a role of the deployment; a comma joins several."))
+
 /** Ids are UUIDs (contract, platform §3). */
 export const AuthUser = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   email: Schema.String,
-  emailVerified: Schema.Boolean,
-  image: Schema.optional(Schema.NullOr(Schema.String)),
-  twoFactorEnabled: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  emailVerified: Schema.Boolean.pipe(about("The user has opened the link in a mail to the address.")),
+  image: Picture,
+  twoFactorEnabled: Schema.optional(Schema.NullOr(Schema.Boolean)).pipe(about("A sign-in needs a second factor.")),
   vendorId: Schema.optional(Schema.NullOr(Schema.String)),
   createdAt: Time,
   updatedAt: Time
@@ -97,9 +109,9 @@ export const AuthSession = Schema.Struct({
   activeOrganizationId: Schema.optional(Schema.NullOr(Schema.String))
 }).annotate({ identifier: "AuthSession" })
 
-export const Done = Schema.Struct({ status: Schema.Boolean })
+export const Done = Schema.Struct({ status: done })
 
-export const Succeeded = Schema.Struct({ success: Schema.Boolean })
+export const Succeeded = Schema.Struct({ success: done })
 
 /** The token is null until the address is verified. */
 export const SignedUp = Schema.Struct({
@@ -107,14 +119,15 @@ export const SignedUp = Schema.Struct({
   user: AuthUser
 })
 
-export const Redirect = Schema.Struct({ url: Schema.String, redirect: Schema.Boolean })
+export const isRedirected = Schema.Boolean.pipe(about("The browser has to open `url`."))
+export const Redirect = Schema.Struct({ url: Schema.String, redirect: isRedirected })
 
 export const AuthOrganization = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   slug: Schema.String,
-  logo: Schema.optional(Schema.NullOr(Schema.String)),
-  metadata: Schema.optional(Schema.NullOr(Schema.Unknown)),
+  logo: Picture,
+  metadata: Schema.optional(Schema.NullOr(Schema.Unknown)).pipe(about("Free JSON of its owner.")),
   createdAt: Time
 }).annotate({ identifier: "AuthOrganization" })
 
@@ -122,14 +135,14 @@ export const AuthMember = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,
   userId: Schema.String,
-  role: Schema.String,
+  role: Role,
   createdAt: Time,
   user: Schema.optional(
     Schema.Struct({
       id: Schema.String,
       name: Schema.String,
       email: Schema.String,
-      image: Schema.optional(Schema.NullOr(Schema.String))
+      image: Picture
     })
   )
 }).annotate({ identifier: "AuthMember" })
@@ -139,8 +152,10 @@ export const AuthInvitation = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,
   email: Schema.String,
-  role: Schema.NullOr(Schema.String),
-  status: Schema.Literals(["pending", "accepted", "rejected", "canceled"]),
+  role: Schema.NullOr(Schema.String).pipe(about("Role that the person gets; null: the role of members.")),
+  status: Schema.Literals(["pending", "accepted", "rejected", "canceled"]).pipe(
+    about("Only a pending invitation can be accepted.")
+  ),
   expiresAt: Time,
   createdAt: Time,
   inviterId: Schema.String
@@ -156,8 +171,12 @@ export const AuthApiKey = Schema.Struct({
   referenceId: Schema.String.pipe(about("User or organization it belongs to.")),
   enabled: Schema.Boolean.pipe(about("False: the key opens nothing.")),
   expiresAt: Schema.NullOr(Time),
-  permissions: Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.String))),
-  metadata: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+  permissions: Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.String))).pipe(
+    about("Actions by module; null: the permissions of its scope.")
+  ),
+  metadata: Schema.optional(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))).pipe(
+    about("Free JSON of its owner, where the scope allows it.")
+  ),
   rateLimitEnabled: Schema.Boolean.pipe(about("Requests are limited.")),
   rateLimitTimeWindow: Schema.NullOr(Schema.Int).pipe(about("Milliseconds of a window.")),
   rateLimitMax: Schema.NullOr(Schema.Int).pipe(about("Requests of a window.")),
@@ -172,7 +191,7 @@ export const AuthApiKey = Schema.Struct({
 }).annotate({ identifier: "AuthApiKey" })
 
 export const VerifyEmail = Schema.Struct({
-  token: Reference.pipe(about("Token of the session, for `Authorization: Bearer`.")),
+  token: Reference.pipe(about("Token in the link of the mail.")),
   newPassword: Schema.optional(Reference),
-  callbackURL: Schema.optional(Reference)
+  callbackURL: Callback
 }).annotate({ identifier: "VerifyEmail" })

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
-import { typedAs } from "../../domain/platform/hints/Hints.ts"
+import { about, typedAs } from "../../domain/platform/hints/Hints.ts"
 import { AnyJson, PersonName, Reference, ShopperObject, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { StrictBody } from "../middleware/FieldHandling.ts"
@@ -22,7 +22,7 @@ import {
 
 const optionalText = Schema.optional(ShortText)
 const numberText = Schema.optional(ShortText.annotate(typedAs({ type: "integer", minimum: 0 })))
-const logo = Schema.optional(Reference)
+const logo = Schema.optional(Reference).pipe(about("Address of a picture."))
 const metadata = Schema.optional(ShopperObject)
 const ofOrganization = { organizationId: optionalText, organizationSlug: optionalText }
 const Invited = Schema.Struct({ invitationId: ShortText })
@@ -56,7 +56,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     "/api/auth/organization/set-active",
     Schema.Struct({
       organizationId: Schema.optional(Schema.NullOr(ShortText)),
-      organizationSlug: optionalText
+      organizationSlug: optionalText.pipe(about("Names it in place of `organizationId`."))
     }),
     Chosen,
     "Choose the active organization of the session"
@@ -127,10 +127,13 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     "/api/auth/organization/has-permission",
     Schema.Struct({
       permissions: Schema.Record(Schema.String, Schema.Array(ShortText).check(Schema.isMaxLength(50)))
-        .check(Schema.isMaxProperties(100)),
+        .check(Schema.isMaxProperties(100)).pipe(about("Actions by module.")),
       organizationId: optionalText
     }),
-    Schema.Struct({ success: Schema.Boolean, error: Schema.NullOr(Schema.String) }),
+    Schema.Struct({
+      success: Schema.Boolean.pipe(about("The user has all of them.")),
+      error: Schema.NullOr(Schema.String).pipe(about("Always null."))
+    }),
     "Whether the user has permissions in the active organization"
   ),
   act("inviteMember", "/api/auth/organization/invite-member", Done, elsewhere),
@@ -150,13 +153,16 @@ const sortBy = Schema.optional(
 )
 const sortDirection = Schema.optional(Schema.Literals(["asc", "desc"]))
 
-const WithKey = Schema.Struct({ ...AuthApiKey.fields, key: Schema.String }).annotate({
+const WithKey = Schema.Struct({
+  ...AuthApiKey.fields,
+  key: Schema.String.pipe(about("Shown in this answer only."))
+}).annotate({
   identifier: "AuthApiKeyWithKey"
 })
 
 const unchosen = Schema.optional(
-  AnyJson.annotate({ description: "Cannot be chosen by the user: 400 `SERVER_ONLY_PROPERTY`." })
-)
+  AnyJson
+).pipe(about("Cannot be chosen by the user: 400 `SERVER_ONLY_PROPERTY`."))
 
 /** Refused by name: without them better-auth would create another key than requested. */
 const serverOnly = {
@@ -177,8 +183,8 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     "/api/auth/api-key/create",
     Schema.Struct({
       name: optionalText,
-      prefix: optionalText,
-      expiresIn: Schema.optional(Schema.NullOr(Schema.Int)),
+      prefix: optionalText.pipe(about("First characters of the key; a scope has a fixed one.")),
+      expiresIn: Schema.optional(Schema.NullOr(Schema.Int)).pipe(about("Seconds, from a day to a year; null: no end.")),
       configId: optionalText,
       metadata,
       ...serverOnly
@@ -193,8 +199,8 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     success: Schema.Struct({
       apiKeys: Schema.Array(AuthApiKey),
       total: Schema.Int,
-      limit: Schema.optional(Schema.Int),
-      offset: Schema.optional(Schema.Int)
+      limit: Schema.optional(Schema.Int).pipe(about("Most keys of the answer, as it was asked.")),
+      offset: Schema.optional(Schema.Int).pipe(about("Keys left out before them, as it was asked."))
     }),
     error
   }).annotateMerge(summary("List the user's API keys")),
@@ -210,7 +216,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
       keyId: ShortText,
       configId: optionalText,
       name: optionalText,
-      enabled: Schema.optional(Schema.Boolean),
+      enabled: Schema.optional(Schema.Boolean).pipe(about("False: the key opens nothing.")),
       ...serverOnly
     }),
     AuthApiKey,

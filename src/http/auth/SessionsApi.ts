@@ -1,37 +1,56 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/platform/access/AccessRule.ts"
+import { about } from "../../domain/platform/hints/Hints.ts"
 import { Email, Mailbox } from "../../domain/platform/text/Email.ts"
 import { PersonName, PictureUrl, Reference, ShortText } from "../../domain/platform/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { ParameterPrefixes } from "../middleware/FieldHandling.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
-import { act, AuthCaller, AuthSession, AuthUser, Done, get, post, SignedUp, Succeeded } from "./AuthRecords.ts"
+import {
+  act,
+  AuthCaller,
+  AuthSession,
+  AuthUser,
+  Callback,
+  Done,
+  get,
+  isRedirected,
+  post,
+  SignedUp,
+  Succeeded
+} from "./AuthRecords.ts"
+
+const rememberMe = Schema.optional(Schema.Boolean).pipe(
+  about("False: the cookie ends when the browser is closed. Default: true.")
+)
 
 const SignUp = Schema.Struct({
   name: PersonName,
   email: Email,
   password: Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128)),
-  image: Schema.optional(PictureUrl),
-  callbackURL: Schema.optional(Reference),
-  rememberMe: Schema.optional(Schema.Boolean)
+  image: Schema.optional(PictureUrl).pipe(about("Address of a picture.")),
+  callbackURL: Callback,
+  rememberMe
 }).annotate({ identifier: "SignUp" })
 
 const SignIn = Schema.Struct({
   email: Mailbox,
   password: Reference,
-  callbackURL: Schema.optional(Reference),
-  rememberMe: Schema.optional(Schema.Boolean)
+  callbackURL: Callback,
+  rememberMe
 }).annotate({ identifier: "SignIn" })
 
 const SignedIn = Schema.Struct({
-  redirect: Schema.optional(Schema.Boolean),
-  token: Schema.optional(Schema.String),
+  redirect: Schema.optional(isRedirected),
+  token: Schema.optional(Schema.String).pipe(about("Token of the session, for `Authorization: Bearer`.")),
   url: Schema.optional(Schema.String),
   user: Schema.optional(AuthUser),
-  twoFactorRedirect: Schema.optional(Schema.Boolean),
-  twoFactorMethods: Schema.optional(Schema.Array(Schema.String))
+  twoFactorRedirect: Schema.optional(Schema.Boolean).pipe(
+    about("True: there is no session yet, and a code is required.")
+  ),
+  twoFactorMethods: Schema.optional(Schema.Array(Schema.String)).pipe(about("Ways to give the code, such as totp."))
 }).annotate({ identifier: "SignedIn" })
 
 const CurrentSession = Schema.NullOr(Schema.Struct({ session: AuthSession, user: AuthUser }))
@@ -68,31 +87,41 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
   post(
     "revokeSession",
     "/api/auth/revoke-session",
-    Schema.Struct({ token: Reference }),
+    Schema.Struct({ token: Reference.pipe(about("Token or id of the session to end.")) }),
     Done,
     "End a session of the user",
     "By its token, or by its id from the list of sessions."
   ),
   act("revokeSessions", "/api/auth/revoke-sessions", Done, "End all sessions of the user"),
   act("revokeOtherSessions", "/api/auth/revoke-other-sessions", Done, "End all sessions of the user but this one"),
-  HttpApiEndpoint.get("ok", "/api/auth/ok", { success: Schema.Struct({ ok: Schema.Boolean }) })
+  HttpApiEndpoint.get("ok", "/api/auth/ok", {
+    success: Schema.Struct({ ok: Schema.Boolean.pipe(about("Always true.")) })
+  })
     .annotateMerge(summary("Whether authentication is served"))
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)
 
 const password = Schema.Struct({ password: Reference })
-const codes = Schema.Array(Schema.String)
-const Code = Schema.Struct({ code: ShortText, trustDevice: Schema.optional(Schema.Boolean) })
-const Verified = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
+const codes = Schema.Array(Schema.String).pipe(about("Ten codes, each for one use, shown in this answer only."))
+const trustDevice = Schema.optional(Schema.Boolean).pipe(about("Asks this browser for no second factor for 30 days."))
+const totpURI = Schema.String.pipe(about("Address that an authenticator app reads as a QR code (`otpauth:`)."))
+const Code = Schema.Struct({ code: ShortText.pipe(about("Six digits of the app, or of the mail.")), trustDevice })
+const Verified = Schema.Struct({
+  token: Schema.NullOr(Schema.String).pipe(about("Token of the session, for `Authorization: Bearer`.")),
+  user: AuthUser
+})
 
 /** One-time and backup codes (contract, platform §3). */
 export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   post(
     "enable",
     "/api/auth/two-factor/enable",
-    Schema.Struct({ password: Reference, issuer: Schema.optional(ShortText) }),
-    Schema.Struct({ method: Schema.String, totpURI: Schema.String, backupCodes: codes }),
+    Schema.Struct({
+      password: Reference,
+      issuer: Schema.optional(ShortText).pipe(about("Name that the app shows; default: the shop."))
+    }),
+    Schema.Struct({ method: Schema.String.pipe(about("Always totp.")), totpURI, backupCodes: codes }),
     "Set up a second factor",
     "It is required from the first verified code on."
   ),
@@ -101,7 +130,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
     "getTotpUri",
     "/api/auth/two-factor/get-totp-uri",
     password,
-    Schema.Struct({ totpURI: Schema.String }),
+    Schema.Struct({ totpURI }),
     "Read the address for an authenticator app again"
   ),
   post(
@@ -115,7 +144,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   post(
     "sendOtp",
     "/api/auth/two-factor/send-otp",
-    Schema.Struct({ trustDevice: Schema.optional(Schema.Boolean) }),
+    Schema.Struct({ trustDevice }),
     Done,
     "Send a code; not offered (400)"
   ),
@@ -125,9 +154,9 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
     "verifyBackupCode",
     "/api/auth/two-factor/verify-backup-code",
     Schema.Struct({
-      code: ShortText,
-      disableSession: Schema.optional(Schema.Boolean),
-      trustDevice: Schema.optional(Schema.Boolean)
+      code: ShortText.pipe(about("An unused backup code.")),
+      disableSession: Schema.optional(Schema.Boolean).pipe(about("Checks the code and begins no session.")),
+      trustDevice
     }),
     Verified,
     "Use a backup code instead of the app"
@@ -136,7 +165,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
     "generateBackupCodes",
     "/api/auth/two-factor/generate-backup-codes",
     password,
-    Schema.Struct({ status: Schema.Boolean, backupCodes: codes }),
+    Schema.Struct({ ...Done.fields, backupCodes: codes }),
     "Create ten new backup codes, which replace the old ones"
   )
 )

@@ -130,7 +130,7 @@ export const formBytes = 65_536
 export const maxAltLength = 1_000
 
 const UploadForm = Schema.Struct({
-  file: Schema.String.annotate({ format: "binary" }),
+  file: Schema.String.annotate({ format: "binary", description: "Its content decides the type, not its name." }),
   alt: Schema.optional(
     Schema.String.check(Schema.isMaxLength(maxAltLength)).annotate({
       description: "What the file shows, for people who cannot see it."

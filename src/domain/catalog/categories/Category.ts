@@ -21,7 +21,7 @@ export const Category = Schema.Struct({
   parentId: Schema.NullOr(CategoryId),
   slug: Schema.String,
   sortOrder: Schema.Int.pipe(about("Lower goes first.")),
-  status: Schema.Literals(["active", "archived"]),
+  status: Schema.Literals(["active", "archived"]).pipe(about("Shoppers do not see archived categories.")),
   metadata: Metadata
 }).annotate({ identifier: "Category" })
 export type Category = typeof Category.Type
@@ -48,7 +48,7 @@ export const PlacedCategory = Schema.Struct({
   ...Category.fields,
   depth: Schema.Int.pipe(about("Levels below the category that was asked for.")),
   path: Schema.Array(PathStep),
-  childCount: Schema.Int
+  childCount: Schema.Int.pipe(about("Categories directly below it."))
 }).annotate({ identifier: "PlacedCategory" })
 export type PlacedCategory = typeof PlacedCategory.Type
 

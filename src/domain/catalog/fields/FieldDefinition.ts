@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import type { Issue } from "../../platform/errors/ApiErrors.ts"
 import { conflict, notFound } from "../../platform/errors/ErrorKinds.ts"
+import { about } from "../../platform/hints/Hints.ts"
 import { type EntityId, FieldDefinitionId, OrganizationId, Uuid } from "../../platform/ids/Id.ts"
 import { Amount, CurrencyCode } from "../../platform/money/Money.ts"
 import { AnyJson, FreeText, ofForm, Text } from "../../platform/text/Storable.ts"
@@ -25,7 +26,12 @@ export class ValueRefused extends conflict(
   (entityId: EntityId, reason: string) => `Entity ${entityId} has a value that ${reason}`
 ) {}
 
-const FieldKind = Schema.Literals(["text", "number", "boolean", "date", "enum", "money", "reference", "json"])
+const FieldKind = Schema.Literals(["text", "number", "boolean", "date", "enum", "money", "reference", "json"]).annotate(
+  {
+    description:
+      "Kind of the values. money: minor units. enum: one of `rules.values`. reference: id of another entity. json: any JSON."
+  }
+)
 type FieldKind = typeof FieldKind.Type
 
 const FieldName = Schema.String.check(
@@ -34,20 +40,15 @@ const FieldName = Schema.String.check(
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
 
-/** Each kind uses the rules marked with it. Lengths in characters, bounds inclusive. */
 const FieldRules = Schema.Struct({
-  /** text */
-  minLength: Schema.optional(Count),
-  maxLength: Schema.optional(Count),
-  /** number; money in minor units */
-  minimum: Schema.optional(Schema.Finite),
-  maximum: Schema.optional(Schema.Finite),
+  minLength: Schema.optional(Count).pipe(about("Fewest characters of a text.")),
+  maxLength: Schema.optional(Count).pipe(about("Most characters of a text.")),
+  minimum: Schema.optional(Schema.Finite).pipe(about("Least number, or least minor units of money.")),
+  maximum: Schema.optional(Schema.Finite).pipe(about("Largest number, or most minor units of money.")),
   isInteger: Schema.optional(Schema.Boolean),
-  /** enum */
-  values: Schema.optional(Schema.Array(Text).check(Schema.isBetweenLength(1, 500))),
-  /** reference: absent for any type. */
-  entityType: Schema.optional(EntityType)
-})
+  values: Schema.optional(Schema.Array(Text).check(Schema.isBetweenLength(1, 500))).pipe(about("Words of an enum.")),
+  entityType: Schema.optional(EntityType).pipe(about("Type of the entities that a reference may name; absent: any."))
+}).annotate({ description: "Limits of the values. Each kind uses only some of them." })
 
 const Flag = Schema.optional(Schema.Boolean)
 
@@ -58,7 +59,7 @@ const Flag = Schema.optional(Schema.Boolean)
 export const FieldDefinition = Schema.Struct({
   id: FieldDefinitionId,
   organizationId: OrganizationId,
-  entityType: Schema.String,
+  entityType: Schema.String.pipe(about("Type of the entities that have the field.")),
   name: Schema.String,
   label: Schema.String,
   kind: FieldKind,
@@ -67,10 +68,11 @@ export const FieldDefinition = Schema.Struct({
   isFilterable: Schema.Boolean,
   isPublic: Schema.Boolean,
   rules: FieldRules,
-  /** The value of a new entity that sends none, and of entities without one when the field becomes required. */
-  defaultValue: Schema.Unknown,
-  sortOrder: Schema.Int,
-  status: Schema.Literals(["active", "archived"]),
+  defaultValue: Schema.Unknown.pipe(
+    about("Value of a new entity that sends none, and of entities without one when the field becomes required.")
+  ),
+  sortOrder: Schema.Int.pipe(about("Lower goes first.")),
+  status: Schema.Literals(["active", "archived"]).pipe(about("Values of an archived field are kept but not shown.")),
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "EntityFieldDefinition" })
@@ -83,12 +85,14 @@ const optional = {
   isFilterable: Flag,
   isPublic: Flag,
   rules: Schema.optional(FieldRules),
-  defaultValue: Schema.optional(AnyJson),
-  sortOrder: Schema.optional(SortOrder)
+  defaultValue: Schema.optional(AnyJson).pipe(
+    about("Value of a new entity that sends none, and of entities without one when the field becomes required.")
+  ),
+  sortOrder: Schema.optional(SortOrder).pipe(about("Lower goes first."))
 }
 
 export const NewFieldDefinition = Schema.Struct({
-  entityType: EntityType,
+  entityType: EntityType.pipe(about("Type of the entities that have the field.")),
   name: FieldName,
   kind: FieldKind,
   ...optional
@@ -103,7 +107,7 @@ export const FieldValue = Schema.Struct({
   name: Schema.String,
   label: Schema.String,
   kind: FieldKind,
-  value: Schema.Unknown,
+  value: Schema.Unknown.pipe(about("JSON of the type that `kind` says.")),
   isPublic: Schema.Boolean
 }).annotate({ identifier: "EntityFieldValue" })
 export type FieldValue = typeof FieldValue.Type

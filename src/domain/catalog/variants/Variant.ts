@@ -11,7 +11,7 @@ import { variantStockPolicy, variantStockPolicyInput } from "../StockPolicy.ts"
 export const OptionValue = Schema.Struct({
   id: OptionValueId,
   optionTypeId: OptionTypeId,
-  value: Schema.String,
+  value: Schema.String.pipe(about("Name of the choice, such as `red`; unique in its option.")),
   displayValue: Schema.String.pipe(about("Value for shoppers.")),
   sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   metadata: Metadata
@@ -32,11 +32,15 @@ const Label = keyText(255)
 
 export const NewOptionType = Schema.Struct({
   name: Label,
-  values: Schema.optional(Schema.Array(Label).check(Schema.isMaxLength(1000)))
+  values: Schema.optional(Schema.Array(Label).check(Schema.isMaxLength(1000))).pipe(
+    about("Names of the choices, in their order.")
+  )
 })
 export type NewOptionType = typeof NewOptionType.Type
 
-export const NewOptionValue = Schema.Struct({ value: Label })
+export const NewOptionValue = Schema.Struct({
+  value: Label.pipe(about("Name of the choice, such as `red`; unique in its option."))
+})
 export type NewOptionValue = typeof NewOptionValue.Type
 
 /** One sellable combination of an entity's option values (contract §1.1); a combination exists once per entity. */
@@ -50,7 +54,7 @@ export const Variant = Schema.Struct({
   taxClass: Schema.NullOr(Schema.String).pipe(about("Code of its tax class; null: the entity's.")),
   taxClassId: ShownTaxClassId,
   ...variantStockPolicy,
-  status: Schema.Literals(["active", "discontinued"]),
+  status: Schema.Literals(["active", "discontinued"]).pipe(about("A discontinued variant is no longer sold.")),
   sortOrder: Schema.Int.pipe(about("Lower goes first.")),
   metadata: Metadata,
   optionValueIds: Schema.Array(OptionValueId)
@@ -68,7 +72,9 @@ const Code = Schema.optional(Schema.NullOr(Label))
 
 /** `options` maps option names to values and may be empty. */
 export const NewVariant = Schema.Struct({
-  options: Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(100)),
+  options: Schema.Record(Schema.String, ShortText).check(Schema.isMaxProperties(100)).pipe(
+    about("Value of each option by its name, such as `{ \"size\": \"M\" }`; empty without options.")
+  ),
   sku: Code,
   barcode: Code.pipe(about("EAN, UPC or another code.")),
   ...taxClassInput,
@@ -80,16 +86,23 @@ const Combinations = Schema.Array(Schema.Array(OptionValueId).check(Schema.isMax
   Schema.isMaxLength(1000)
 )
 
-/**
- * `all`: the full product of the option values. `manual`: the combinations given. `matrix`: the full product without
- * exclude patterns, limited to include patterns if there are any (contract §1.2).
- */
+/** Which variants to make (contract §1.2). */
 export const Generate = Schema.Union([
-  Schema.Struct({ mode: Schema.Literal("all") }),
-  Schema.Struct({ mode: Schema.Literal("manual"), combinations: Combinations }),
+  Schema.Struct({ mode: Schema.Literal("all").pipe(about("Every combination of the values.")) }),
   Schema.Struct({
-    mode: Schema.Literal("matrix"),
-    matrix: Schema.Struct({ include: Schema.optional(Combinations), exclude: Schema.optional(Combinations) })
+    mode: Schema.Literal("manual").pipe(about("Only the combinations that are sent.")),
+    combinations: Combinations.pipe(about("Ids of values, one of each option."))
+  }),
+  Schema.Struct({
+    mode: Schema.Literal("matrix").pipe(about("Every combination of the values, limited by `matrix`.")),
+    matrix: Schema.Struct({
+      include: Schema.optional(Combinations).pipe(
+        about("Makes only combinations that contain all values of one of these patterns; empty: no limit.")
+      ),
+      exclude: Schema.optional(Combinations).pipe(
+        about("Leaves out combinations that contain all values of one of these patterns.")
+      )
+    }).pipe(about("Patterns: ids of values of some of the options."))
   })
 ])
 export type Generate = typeof Generate.Type

@@ -1,5 +1,6 @@
 import { Option, Schema, SchemaGetter } from "effect"
 import { hash, randomBytes } from "node:crypto"
+import { about } from "../hints/Hints.ts"
 import { ApiKeyId } from "../ids/Id.ts"
 import { maybe } from "../text/Fields.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
@@ -118,22 +119,27 @@ export const scopeNamed = (scopes: KeyScopes, name: string): KeyScope | undefine
 export const ApiKey = Schema.Struct({
   id: ApiKeyId,
   name: Schema.NullOr(Schema.String),
-  start: Schema.NullOr(Schema.String),
-  prefix: Schema.NullOr(Schema.String),
-  role: Schema.NullOr(Schema.String),
-  /** The name of the scope with its permissions; null for a key with a role. */
-  scope: Schema.NullOr(Schema.String),
-  /** Permissions that it is narrowed to; null where its role or scope alone decides. */
-  permissions: Schema.NullOr(Schema.Array(Schema.String)),
-  /** Whose key it is: it has no more permissions than they, and ends with their membership. Null: of the organization. */
-  userId: Schema.NullOr(Schema.String),
-  enabled: Schema.Boolean,
+  start: Schema.NullOr(Schema.String).pipe(about("First characters of the key, to recognise it.")),
+  prefix: Schema.NullOr(Schema.String).pipe(about("Characters that all keys of its scope begin with.")),
+  role: Schema.NullOr(Schema.String).pipe(about("Role with its permissions; null for a key with a scope.")),
+  scope: Schema.NullOr(Schema.String).pipe(
+    about("Name of the scope with its permissions; null for a key with a role.")
+  ),
+  permissions: Schema.NullOr(Schema.Array(Schema.String)).pipe(
+    about("Permissions that the key is narrowed to; null: its role or scope alone decides.")
+  ),
+  userId: Schema.NullOr(Schema.String).pipe(
+    about(
+      "Owner: the key has no more permissions than this user, and ends with the membership. Null: the organization."
+    )
+  ),
+  enabled: Schema.Boolean.pipe(about("False: the key opens nothing.")),
   expiresAt: Schema.NullOr(Time),
-  /** Written every few seconds: the latest uses may be missing. */
-  lastRequest: Schema.NullOr(Time),
-  requestCount: Schema.Int,
-  /** Remarks of its author, where the scope allows them. They affect nothing. */
-  metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+  lastRequest: Schema.NullOr(Time).pipe(about("Time of the last use. It is written every few seconds.")),
+  requestCount: Schema.Int.pipe(about("Requests so far in the window of its rate limit.")),
+  metadata: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).pipe(
+    about("Free JSON of its author, where the scope allows it.")
+  ),
   createdAt: Time
 }).annotate({ identifier: "ApiKey" })
 export type ApiKey = typeof ApiKey.Type
@@ -147,13 +153,15 @@ export type ApiKeyWithKey = typeof ApiKeyWithKey.Type
 
 export const NewApiKey = Schema.Struct({
   name: Text.check(Schema.isMaxLength(64)),
-  role: maybe(Text),
-  scope: maybe(Text),
+  role: maybe(Text).pipe(about("Role with its permissions; either this or `scope`.")),
+  scope: maybe(Text).pipe(about("Name of a scope of the deployment; either this or `role`.")),
   permissions: maybe(Schema.Array(Text).check(Schema.isBetweenLength(1, 100))).annotate({
-    description: "What the key is narrowed to; nothing that its role or scope has not."
+    description: "Permissions that the key is narrowed to, all of its role or scope."
   }),
   metadata: maybe(StorableObject),
-  expiresAt: maybe(Until.annotate({ description: "When it runs out. Default: as its scope says, else never." }))
+  expiresAt: maybe(
+    Until.annotate({ description: "Moment from which it is invalid. Default: as its scope says, else never." })
+  )
 }).annotate({ identifier: "NewApiKey" })
 export type NewApiKey = typeof NewApiKey.Type
 

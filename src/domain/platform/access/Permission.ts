@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { forbidden, invalid } from "../errors/ErrorKinds.ts"
+import { about } from "../hints/Hints.ts"
 
 /** A permission: `module:action` or `module:action:scope`; `*:*` and `module:*` are wildcards (spec §5). */
 export type Permission = string
@@ -106,13 +107,22 @@ export const requireGrantable = Effect.fnUntraced(
   }
 )
 
-const Declared = Schema.Struct({ scope: Schema.String, description: Schema.String })
+const Declared = Schema.Struct({
+  scope: Schema.String.pipe(about("Permission, such as orders:read.")),
+  description: Schema.String
+})
 
 /** All permissions that a role can have (contract, platform §14, `GET /api/admin/permissions`). */
 export const Permissions = Schema.Struct({
-  core: Schema.Array(Schema.String),
-  plugin: Schema.Array(Schema.Struct({ ...Declared.fields, plugin: Schema.String })),
-  modules: Schema.Array(Schema.Struct({ module: Schema.String, permissions: Schema.Array(Declared) }))
+  core: Schema.Array(Schema.String).pipe(about("Permissions of the core, without descriptions.")),
+  plugin: Schema.Array(Schema.Struct({ ...Declared.fields, plugin: Schema.String.pipe(about("Id of the plugin.")) }))
+    .pipe(
+      about("Permissions of plugins.")
+    ),
+  modules: Schema.Array(Schema.Struct({
+    module: Schema.String.pipe(about("Id of a module of the core or of a plugin.")),
+    permissions: Schema.Array(Declared).pipe(about("Permissions that it declares."))
+  })).pipe(about("Permissions of core and plugins, by module."))
 }).annotate({ identifier: "PermissionCatalogue" })
 export type Permissions = typeof Permissions.Type
 

@@ -1,4 +1,5 @@
 import { Option, Schema, SchemaGetter } from "effect"
+import { about } from "../hints/Hints.ts"
 import { maybe } from "../text/Fields.ts"
 import { FreeText, ofForm, ShortText } from "../text/Storable.ts"
 import { countryCode, formatOf, postalCodeOf, stateCode } from "./CountryFormats.ts"
@@ -46,7 +47,7 @@ export const sentAddress = {
   postalCode: text,
   country: Country,
   vatNumber: maybe(
-    ShortText.annotate({ description: "Of a business in the EU.", examples: ["ATU12345678"] })
+    ShortText.annotate({ description: "VAT number of a business in the EU.", examples: ["ATU12345678"] })
   )
 }
 
@@ -62,7 +63,7 @@ export const keptAddress = {
   line1: ShortText,
   line2: kept,
   city: kept,
-  state: kept,
+  state: kept.pipe(about("Code (ISO 3166-2, without the country) of the state or province, or its name.")),
   postalCode: kept,
   country: ShortText,
   vatNumber: kept,

@@ -6,7 +6,7 @@ export const Issue = Schema.Struct({
     description: "The field, with dots between its parts.",
     examples: ["items.0.quantity"]
   }),
-  message: Schema.String.annotate({ description: "What is wrong with it, for people." }),
+  message: Schema.String.annotate({ description: "Sentence about the problem, for people." }),
   code: Schema.String.annotate({ description: "The kind of the mistake, for programs." })
 }).annotate({ identifier: "Issue" })
 export type Issue = typeof Issue.Type
@@ -57,13 +57,14 @@ const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
 }
 
 /** Members of every error. */
-export const ErrorMessage = Schema.String.annotate({ description: "What went wrong, for people." })
+export const ErrorMessage = Schema.String.annotate({ description: "Sentence for people." })
 const errorCode = <const Code extends string>(code: Code) =>
-  Schema.Literal(code).annotate({ description: "What went wrong, for programs." })
+  Schema.Literal(code).annotate({ description: "Kind of the error, for programs." })
 
-const body = <const Code extends string>(code: Code) => ({
+/** Fields of an error with a code and a sentence. */
+export const body = <const Code extends string>(code: Code) => ({
   error: Schema.Struct({ code: errorCode(code), message: ErrorMessage })
-    .annotate({ description: "Why the request was refused." })
+    .annotate({ description: "Reason why the request was refused." })
 })
 
 /*
@@ -128,7 +129,7 @@ const conflictBody = {
     code: errorCode("CONFLICT"),
     message: ErrorMessage,
     details: Schema.optionalKey(ConflictDetails)
-  }).annotate({ description: "Why the request was refused." })
+  }).annotate({ description: "Reason why the request was refused." })
 }
 
 export class Conflict extends Schema.Error<Conflict>("Conflict")(conflictBody, { httpApiStatus: 409 }) {
@@ -179,10 +180,10 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
     code: errorCode("VALIDATION_FAILED"),
     message: ErrorMessage,
     details: Schema.Struct({
-      issues: Schema.Array(Issue).annotate({ description: "What is wrong with which fields." })
+      issues: Schema.Array(Issue).annotate({ description: "Problems by field." })
     })
       .annotate({ description: "For forms." })
-  })
+  }).annotate({ description: "Reason why the request was refused." })
 }, { httpApiStatus: 422 }) {
   readonly _tag: "ValidationFailed" | `ValidationFailed/${string}` = "ValidationFailed"
   static issues = (issues: ReadonlyArray<Issue>) => {
@@ -243,8 +244,8 @@ export class CheckoutFailed extends Schema.Error<CheckoutFailed>("CheckoutFailed
   error: Schema.Struct({
     code: errorCode("CHECKOUT_FAILED"),
     message: ErrorMessage,
-    details: Schema.optionalKey(RefusalDetails.annotate({ description: "Why, where a shop front can help." }))
-  })
+    details: Schema.optionalKey(RefusalDetails.annotate({ description: "Reason, where a shop front can help." }))
+  }).annotate({ description: "Reason why the checkout failed." })
 }, { httpApiStatus: 422 }) {
   readonly _tag = "CheckoutFailed"
   static of = (message: string, refusal: Refusal = {}) =>

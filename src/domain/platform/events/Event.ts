@@ -1,4 +1,5 @@
 import { Equal, Schema } from "effect"
+import { about } from "../hints/Hints.ts"
 import { Uuid } from "../ids/Id.ts"
 import { Time } from "../text/Time.ts"
 
@@ -48,9 +49,9 @@ export type EventName = EventType | (string & {})
 export const StoreEvent = Schema.Struct({
   id: Uuid,
   sequence: Schema.Int.annotate({ description: "Place among the organization's events: from 1, without gaps." }),
-  type: EventName,
+  type: EventName.pipe(about("Name of the event. Plugins declare further ones.")),
   timestamp: Time,
-  entityType: Schema.String,
+  entityType: Schema.String.pipe(about("Kind of the record, such as order.")),
   entityId: Schema.String,
   data: Schema.Record(Schema.String, Schema.Unknown),
   actorId: Schema.NullOr(Schema.String),

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { about } from "../hints/Hints.ts"
 import { JobId, OrganizationId } from "../ids/Id.ts"
 import { Time } from "../text/Time.ts"
 
@@ -10,16 +11,20 @@ export type JobStatus = typeof JobStatus.Type
 export const Job = Schema.Struct({
   id: JobId,
   organizationId: OrganizationId,
-  queue: Schema.String,
-  taskSlug: Schema.String,
-  input: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What the task was given." }),
-  output: Schema.Unknown.annotate({ description: "What the task returned; null until it succeeds." }),
-  status: JobStatus,
+  queue: Schema.String.pipe(about("Name of the queue; jobs without one are in default.")),
+  taskSlug: Schema.String.pipe(about("Name of the task that runs, such as webhooks/deliver.")),
+  input: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Values that the task got." }),
+  output: Schema.Unknown.pipe(about("Result of the task; null until it succeeds.")),
+  status: JobStatus.pipe(
+    about("A failed job has used all its attempts; one that waits for its next attempt is pending.")
+  ),
   attempts: Schema.Int.annotate({ description: "Tries so far." }),
   maxAttempts: Schema.Int.annotate({ description: "Tries in all, the first included." }),
-  error: Schema.NullOr(Schema.String).annotate({ description: "Why the last try failed." }),
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "Reason why the last attempt failed; null: it did not."
+  }),
   waitUntil: Schema.NullOr(Time).annotate({ description: "Not run before this time." }),
-  concurrencyKey: Schema.NullOr(Schema.String),
+  concurrencyKey: Schema.NullOr(Schema.String).pipe(about("Jobs with the same key run one at a time; null: no limit.")),
   createdAt: Time,
   updatedAt: Time,
   processingStartedAt: Schema.NullOr(Time),

@@ -73,7 +73,7 @@ export const answerOf = (error: ApiError): Effect.Effect<HttpServerResponse.Http
 export const errorSchema = ({ code, status }: DocumentedError) =>
   Schema.Struct({
     error: Schema.Struct({
-      code: Schema.Literal(code).annotate({ description: "What went wrong, for programs." }),
+      code: Schema.Literal(code).annotate({ description: "Kind of the error, for programs." }),
       message: ErrorMessage
     }).annotate({ description: "Why the request was refused." })
   })
