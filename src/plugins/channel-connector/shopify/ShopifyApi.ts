@@ -36,7 +36,7 @@ export const nonsense = () => new Errors.ChannelUnavailable({ message: "The stor
 export const refusal = ([error]: typeof UserErrors.Type) => {
   if (error === undefined) return nonsense()
   const { code, message } = error
-  return /too many|in_progress|concurrent/i.test(`${code} ${message}`)
+  return /too many|in_progress|limit_reached|concurrent/i.test(`${code} ${message}`)
     ? new Errors.ChannelUnavailable({ message, retryAfterMs: 30_000 })
     : new Errors.ChannelRefused({ message })
 }

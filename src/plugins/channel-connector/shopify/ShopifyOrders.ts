@@ -37,10 +37,10 @@ const Unit = Struct({ quantity: NullOr(Api.Int), lineItem: Struct({ variant: Nul
 const Units = Struct({ part: Struct({ units: Api.Page(Unit) }) })
 
 const addressOf = ({ name, shippingAddress: to }: OrderSlice["customer"]) => {
-  const [firstName, lastName] = [/^.*(?=\s)/, /\S*$/].map((part) => part.exec(String(to["name"] ?? name).trim())?.[0])
+  const words = String(to["name"] ?? name).trim().split(/\s+/)
   return {
-    firstName: to["firstName"] ?? firstName,
-    lastName: to["lastName"] ?? lastName,
+    firstName: to["firstName"] ?? words.slice(0, -1).join(" "),
+    lastName: to["lastName"] ?? words.at(-1),
     company: to["company"],
     address1: to["line1"],
     address2: to["line2"],
@@ -62,16 +62,11 @@ const orderOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, 
   const lineItems = lines.flatMap(({ externalVariantId, quantity, title, totalPrice }) => {
     // Shopify multiplies, so units that cost a minor unit more are a line of their own.
     const [price, dearer] = [Math.floor(totalPrice / quantity), totalPrice % quantity]
-    return [[price, quantity - dearer], [price + 1, dearer]].filter(([, units]) => units !== 0).map((
-      [each, units]
-    ) => ({
-      variantId: gid("ProductVariant", externalVariantId),
-      title,
-      quantity: units,
-      priceSet: priceSet(each ?? 0),
-      requiresShipping: true,
-      taxable: true
-    }))
+    const line = { variantId: gid("ProductVariant", externalVariantId), title, requiresShipping: true, taxable: true }
+    return [
+      { ...line, quantity: quantity - dearer, priceSet: priceSet(price) },
+      { ...line, quantity: dearer, priceSet: priceSet(price + 1) }
+    ].filter((one) => one.quantity > 0)
   })
   const rate = (taxTotal / Math.max(grandTotal - taxTotal, 1)).toFixed(4)
   return {
@@ -97,10 +92,8 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
     const units = new Map<string, number>()
     let after: string | null = null
     do {
-      const { part: { units: { nodes, pageInfo } } }: typeof Units.Type = yield* call(Units, unitsQuery(type), {
-        id,
-        after
-      })
+      const { part }: typeof Units.Type = yield* call(Units, unitsQuery(type), { id, after })
+      const { nodes, pageInfo } = part.units
       for (const { lineItem: { variant }, quantity } of nodes) {
         if (variant !== null) units.set(variant.id, (units.get(variant.id) ?? 0) + (quantity ?? 0))
       }

@@ -75,7 +75,9 @@ export const channelProduct = (
   product: Item,
   childrenOf: (id: string) => ReadonlyArray<Item>
 ): ChannelProduct | undefined => {
-  const [children, handle] = [childrenOf(product.id), String(product["handle"])]
+  const children = childrenOf(product.id)
+  // As in files.
+  const handle = String(product["handle"]).trim().normalize("NFC").toLowerCase()
   const variants = children.filter(({ id }) => id.includes("/ProductVariant/"))
   const [first, ...others] = variants.map(({ id }) => numberIn(id))
   const published = String(product["publishedAt"] !== null)

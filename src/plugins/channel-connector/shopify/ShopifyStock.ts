@@ -10,8 +10,9 @@ const levelsQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on ProductVar
   ... on InventoryItem { variants(first: 1) { nodes { ${levelFields} } } } } }`
 
 const Place = Struct({ location: Struct({ id: Text }), quantities: List(Struct({ quantity: Int })) })
+const unitsAt = ({ quantities: [units] }: typeof Place.Type) => units?.quantity ?? 0
 const placesQuery = `query ($id: ID!) { variant: productVariant(id: $id) { inventoryQuantity inventoryItem { id tracked
-  inventoryLevels(first: 1) { nodes { location { id } quantities(names: ["available"]) { quantity } } } } } }`
+  inventoryLevels(first: 10) { nodes { location { id } quantities(names: ["available"]) { quantity } } } } } }`
 const Places = Struct({
   variant: NullOr(Struct({
     inventoryItem: Struct({ id: Text, tracked: Schema.Boolean, inventoryLevels: Struct({ nodes: List(Place) }) }),
@@ -20,10 +21,10 @@ const Places = Struct({
 })
 const setQuery = `mutation ($input: InventorySetQuantitiesInput!, $key: String!) {
   done: inventorySetQuantities(input: $input) @idempotent(key: $key) { userErrors { code message } } }`
-/** The second one: another location has changed since the first try. */
+/** The second one: locations have changed since the first try. */
 const stale: ReadonlyArray<unknown> = ["CHANGE_FROM_QUANTITY_STALE", "IDEMPOTENCY_KEY_PARAMETER_MISMATCH"]
 
-/** Reads what all locations have together, and sets it at the first one. */
+/** Reads what all locations have together, and sets it at the one that has most. */
 export const shopifyStock = (call: ShopifyCall): ChannelStock => {
   const read = (externalIds: ReadonlyArray<string>) =>
     Effect.forEach(Array.chunksOf(externalIds.map((id) => gid("ProductVariant", id)), 100), (ids) =>
@@ -44,9 +45,9 @@ export const shopifyStock = (call: ShopifyCall): ChannelStock => {
       (levels) => levels.map((level): StockOutcome => ({ ...level, outcome: "differs" }))
     )
     const { variant } = yield* call(Places, placesQuery, { id: gid("ProductVariant", externalId) })
-    const [place] = variant?.inventoryItem.inventoryLevels.nodes ?? []
+    const [place] = (variant?.inventoryItem.inventoryLevels.nodes ?? []).toSorted((a, b) => unitsAt(b) - unitsAt(a))
     if (!variant?.inventoryItem.tracked || place === undefined || expected === null) return yield* differs
-    const elsewhere = (variant.inventoryQuantity ?? 0) - (place.quantities[0]?.quantity ?? 0)
+    const elsewhere = (variant.inventoryQuantity ?? 0) - unitsAt(place)
     const { done: { userErrors } } = yield* call(Done({}), setQuery, {
       key: `${idempotencyKey}:${externalId}`,
       input: {

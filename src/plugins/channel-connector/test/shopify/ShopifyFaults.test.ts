@@ -126,8 +126,19 @@ describe("a Shopify store that fails", () => {
       Effect.gen(function*() {
         addMug(shop)
         const unmade = [`{"order":null,"userErrors":[]}`, `{"order":{"id":7},"userErrors":[]}`]
+        const broken = [
+          "",
+          "<html></html>",
+          "[]",
+          "null",
+          "{}",
+          `{"data":null}`,
+          `{"data":{}}`,
+          `{"data":[]}`,
+          `{"errors":[]}`
+        ]
         const bodies = [
-          ...["", "<html></html>", "[]", "null", "{}", `{"data":null}`, `{"data":{}}`, `{"data":[]}`, `{"errors":[]}`],
+          ...broken,
           `{"errors":[{"message":"Internal error","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}`,
           ...unmade.map((done) => `{"data":{"done":${done}}}`)
         ]

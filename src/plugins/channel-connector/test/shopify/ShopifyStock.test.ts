@@ -30,6 +30,9 @@ describe("stock of a Shopify store", () => {
           ]
         )
         assert.deepStrictEqual(mug.variant.levels.map(({ available }) => available), [3, 3])
+        shop.catalog.setLevel(mug.variant, given(second), { available: 40 })
+        yield* set([{ externalId: mug.id, available: 36, expected: 43 }], "k2")
+        assert.deepStrictEqual(mug.variant.levels.map(({ available }) => available), [3, 33])
       })
   )
 
