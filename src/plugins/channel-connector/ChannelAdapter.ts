@@ -66,7 +66,7 @@ export interface ChannelCatalog {
 
 /** Reads and sets stock. */
 export interface ChannelStock {
-  /** Of variants that the store does not have there is no level. */
+  /** Takes ids of variants or of hints about stock; levels have those of variants. Variants that the store lacks have none. */
   readonly read: (externalIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StockLevel>, ChannelError>
   /** Sets a level only where the store still has the expected one. The same key does it once. */
   readonly set: (

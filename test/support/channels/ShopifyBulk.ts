@@ -19,6 +19,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** Bulk queries of the emulated Shopify. An operation is done after so many polls. */
 export class ShopifyBulk {
   pollsUntilDone = 2
+  /** Whether the storage still has the files. */
+  keepsFiles = true
   /** The next operation fails in this way. */
   fails: "INTERNAL_SERVER_ERROR" | "TIMEOUT" | undefined
   private readonly operations: Array<Operation> = []
@@ -114,9 +116,10 @@ export class ShopifyBulk {
 
   /** The file of an operation, one object a line. */
   file(id: number): string | undefined {
-    return this.operations.find((one) => one.id === id && one.status === "COMPLETED")?.lines.map(({ text }) =>
-      `${text}\n`
-    ).join("")
+    const files = this.keepsFiles ? this.operations : []
+    return files.find((one) => one.id === id && one.status === "COMPLETED")?.lines.map(({ text }) => `${text}\n`).join(
+      ""
+    )
   }
 
   private view({ completed, created, errorCode, id, lines, query, status }: Operation) {

@@ -8,7 +8,7 @@ const clock = { now: start }
 
 describe("a Shopify store that fails", () => {
   storeTest(
-    "to collect its products, or has lost them, collects them again, without groups",
+    "to collect products, or lost them, does it again without groups",
     ({ channel, shop }) =>
       Effect.gen(function*() {
         for (const n of [1, 2, 3, 4, 5]) {
@@ -27,49 +27,47 @@ describe("a Shopify store that fails", () => {
         assert.include(shop.calls.findLast(({ body }) => body.includes("RunQuery"))?.body, `"isGrouped":false`)
 
         const { page } = given(channel.catalog)
-        const { nextCursor } = yield* page((yield* page(null, 2)).nextCursor, 2)
-        shop.bulk.expire()
-        const again = yield* page(nextCursor, 2)
-        assert.deepStrictEqual((yield* page(again.nextCursor, 100)).items, expected)
-        shop.fault("GET /bulk", "break")
-        assert.strictEqual((yield* Effect.flip(page(again.nextCursor, 2)))._tag, "ChannelUnavailable")
-      })
-  )
-
-  storeTest(
-    "to collect its products again and again is not asked for ever",
-    ({ channel, shop }) =>
-      Effect.gen(function*() {
-        const { page } = given(channel.catalog)
-        let cursor: string | null = null
-        for (let n = 0; n < 5; n++) {
-          shop.bulk.fails = "INTERNAL_SERVER_ERROR"
-          cursor = (yield* page(cursor, 10)).nextCursor
+        for (const isExpired of [true, false]) {
+          const { nextCursor } = yield* page((yield* page(null, 2)).nextCursor, 2)
+          if (isExpired) shop.bulk.expire()
+          shop.bulk.keepsFiles = isExpired
+          const again = yield* page(nextCursor, 2)
+          shop.bulk.keepsFiles = true
+          shop.fault("GET /bulk", "break")
+          assert.strictEqual((yield* Effect.flip(page(again.nextCursor, 2)))._tag, "ChannelUnavailable")
+          assert.deepStrictEqual((yield* page(again.nextCursor, 100)).items, expected)
         }
-        shop.bulk.fails = "INTERNAL_SERVER_ERROR"
-        assert.strictEqual((yield* Effect.flip(page(cursor, 10)))._tag, "ChannelRefused")
       })
   )
 
-  storeTest(
-    "because it is asked too much is asked again when its bucket has filled",
-    ({ channel, shop }) =>
-      Effect.gen(function*() {
-        const { id } = addMug(shop, 5)
-        const { read } = given(channel.stock)
-        const { bucket } = shop
-        Object.assign(bucket, { maximum: 1_000, perSecond: 1_000 })
-        bucket.take(bucket.status().currentlyAvailable)
-        assert.deepStrictEqual(yield* read([id]), [{ externalId: id, available: 5 }])
-        shop.fault("graphql", "limit", 2)
-        assert.deepStrictEqual(yield* read([id]), [{ externalId: id, available: 5 }])
-        // Longer than an adapter waits: for the caller.
-        bucket.perSecond = 0.01
-        bucket.take(bucket.status().currentlyAvailable)
-        const error = yield* Effect.flip(read([id]))
-        assert.deepInclude(error, { _tag: "ChannelUnavailable", retryAfterMs: 60_000 })
-      })
-  )
+  storeTest("to collect products again and again is not asked for ever", ({ channel, shop }) =>
+    Effect.gen(function*() {
+      const { page } = given(channel.catalog)
+      let cursor: string | null = null
+      for (let n = 0; n < 5; n++) {
+        shop.bulk.fails = "INTERNAL_SERVER_ERROR"
+        cursor = (yield* page(cursor, 10)).nextCursor
+      }
+      shop.bulk.fails = "INTERNAL_SERVER_ERROR"
+      assert.strictEqual((yield* Effect.flip(page(cursor, 10)))._tag, "ChannelRefused")
+    }))
+
+  storeTest("because of its limit is asked again later", ({ channel, shop }) =>
+    Effect.gen(function*() {
+      const { id } = addMug(shop, 5)
+      const { read } = given(channel.stock)
+      const { bucket } = shop
+      Object.assign(bucket, { maximum: 1_000, perSecond: 1_000 })
+      bucket.take(bucket.status().currentlyAvailable)
+      assert.deepStrictEqual(yield* read([id]), [{ externalId: id, available: 5 }])
+      shop.fault("graphql", "limit", 2)
+      assert.deepStrictEqual(yield* read([id]), [{ externalId: id, available: 5 }])
+      // Longer than an adapter waits: for the caller.
+      bucket.perSecond = 0.01
+      bucket.take(bucket.status().currentlyAvailable)
+      const error = yield* Effect.flip(read([id]))
+      assert.deepInclude(error, { _tag: "ChannelUnavailable", retryAfterMs: 60_000 })
+    }))
 
   storeTest(
     "with tokens that end every minute gets the next one each time",
@@ -105,74 +103,68 @@ describe("a Shopify store that fails", () => {
     { now: () => clock.now }
   )
 
-  storeTest(
-    "to serve a version is called with the next one, of which the log has one warning",
-    ({ connect, shop }) =>
-      Effect.gen(function*() {
-        const { layer, lines } = logged()
-        const old = yield* connect({ accessToken: shop.tokens.permanent }, { version: "2025-10" })
-        yield* Effect.provide(Effect.all([old.verify, old.verify]), layer)
-        assert.deepStrictEqual(lines, [
-          `${shop.url} answers with version 2026-01 of the Shopify API, not with 2025-10.`
-        ])
-        const future = yield* connect({ accessToken: shop.tokens.permanent }, { version: "2030-01" })
-        assert.strictEqual((yield* Effect.flip(future.verify))._tag, "ChannelRefused")
-      })
-  )
+  storeTest("to serve a version of its API raises one warning", ({ connect, shop }) =>
+    Effect.gen(function*() {
+      const { layer, lines } = logged()
+      const old = yield* connect({ accessToken: shop.tokens.permanent }, { version: "2025-10" })
+      yield* Effect.provide(Effect.all([old.verify, old.verify]), layer)
+      assert.deepStrictEqual(lines, [
+        `${shop.url} answers with version 2026-01 of the Shopify API, not with 2025-10.`
+      ])
+      const future = yield* connect({ accessToken: shop.tokens.permanent }, { version: "2030-01" })
+      assert.strictEqual((yield* Effect.flip(future.verify))._tag, "ChannelRefused")
+    }))
 
-  storeTest(
-    "with answers that are nonsense has failed, and not refused",
-    ({ connect, http, shop }) =>
-      Effect.gen(function*() {
-        addMug(shop)
-        const unmade = [`{"order":null,"userErrors":[]}`, `{"order":{"id":7},"userErrors":[]}`]
-        const broken = [
-          "",
-          "<html></html>",
-          "[]",
-          "null",
-          "{}",
-          `{"data":null}`,
-          `{"data":{}}`,
-          `{"data":[]}`,
-          `{"errors":[]}`
+  storeTest("with nonsense has not refused anything", ({ connect, http, shop }) =>
+    Effect.gen(function*() {
+      addMug(shop)
+      const unmade = [`{"order":null,"userErrors":[]}`, `{"order":{"id":7},"userErrors":[]}`]
+      const broken = [
+        "",
+        "<html></html>",
+        "[]",
+        "null",
+        "{}",
+        `{"data":null}`,
+        `{"data":{}}`,
+        `{"data":[]}`,
+        `{"errors":[]}`
+      ]
+      const bodies = [
+        ...broken,
+        `{"errors":[{"message":"Internal error","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}`,
+        ...unmade.map((done) => `{"data":{"done":${done}}}`)
+      ]
+      for (const body of bodies) {
+        const calls: Outbound = { ...http, request: () => Effect.succeed({ status: 200, headers: {}, body }) }
+        const channel = yield* connect({ accessToken: "shpat_secret" }, { calls })
+        const { catalog, orders, stock, webhooks } = channel
+        const works = [
+          channel.verify,
+          given(catalog).page(null, 1),
+          given(catalog).page("0:0:1", 1),
+          given(catalog).product("1"),
+          given(stock).read(["1"]),
+          given(stock).set([{ externalId: "1", available: 1, expected: 2 }], "key"),
+          given(orders).push(sliceOf("1")),
+          given(orders).lookup("1"),
+          given(orders).get("1"),
+          ...body.includes("userErrors") ? [] : [given(orders).cancel("1")],
+          given(webhooks).list
         ]
-        const bodies = [
-          ...broken,
-          `{"errors":[{"message":"Internal error","extensions":{"code":"INTERNAL_SERVER_ERROR"}}]}`,
-          ...unmade.map((done) => `{"data":{"done":${done}}}`)
-        ]
-        for (const body of bodies) {
-          const calls: Outbound = { ...http, request: () => Effect.succeed({ status: 200, headers: {}, body }) }
-          const channel = yield* connect({ accessToken: "shpat_secret" }, { calls })
-          const { catalog, orders, stock, webhooks } = channel
-          const works = [
-            channel.verify,
-            given(catalog).page(null, 1),
-            given(catalog).page("0:0:1", 1),
-            given(catalog).product("1"),
-            given(stock).read(["1"]),
-            given(stock).set([{ externalId: "1", available: 1, expected: 2 }], "key"),
-            given(orders).push(sliceOf("1")),
-            given(orders).lookup("1"),
-            given(orders).get("1"),
-            ...body.includes("userErrors") ? [] : [given(orders).cancel("1")],
-            given(webhooks).list
-          ]
-          for (const work of works) assert.strictEqual((yield* Effect.flip(work))._tag, "ChannelUnavailable", body)
+        for (const work of works) assert.strictEqual((yield* Effect.flip(work))._tag, "ChannelUnavailable", body)
+      }
+      const { catalog } = yield* connect({ accessToken: shop.tokens.permanent }, {
+        calls: {
+          ...http,
+          stream: (request) =>
+            Effect.map(
+              http.stream(request),
+              (answer) => ({ ...answer, body: Stream.make(Buffer.from("{\"id\":\n")) })
+            )
         }
-        const { catalog } = yield* connect({ accessToken: shop.tokens.permanent }, {
-          calls: {
-            ...http,
-            stream: (request) =>
-              Effect.map(
-                http.stream(request),
-                (answer) => ({ ...answer, body: Stream.make(Buffer.from("{\"id\":\n")) })
-              )
-          }
-        })
-        const { nextCursor } = yield* given(catalog).page(null, 1)
-        assert.strictEqual((yield* Effect.flip(given(catalog).page(nextCursor, 1)))._tag, "ChannelUnavailable")
       })
-  )
+      const { nextCursor } = yield* given(catalog).page(null, 1)
+      assert.strictEqual((yield* Effect.flip(given(catalog).page(nextCursor, 1)))._tag, "ChannelUnavailable")
+    }))
 })
