@@ -71,7 +71,7 @@ const wholeQuery = `query ($id: ID!, $variants: String, $media: String) { found:
     ${Api.paged(`${fields.variant} media(first: 1) { nodes { ${fields.picture} } }`)} }
   media(first: 20, after: $media) { ${Api.paged(fields.picture)} } } }`
 
-/** Reads all catalogs from the file of a bulk operation: paged queries of 5,000 products cost minutes of all other calls. */
+/** Reads the catalog from the file of a bulk operation: paged queries of 5,000 products would use up the limit for minutes. */
 export const shopifyCatalog = (call: Api.ShopifyCall, http: Outbound): ChannelCatalog => {
   const begin = Effect.fnUntraced(function*(tries: number) {
     if (tries > mostTries) return yield* new ChannelRefused({ message: "The store cannot collect its products." })

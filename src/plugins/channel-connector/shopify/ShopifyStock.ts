@@ -4,7 +4,7 @@ import type { StockChange, StockLevel, StockOutcome } from "../ChannelRecords.ts
 import { Done, gid, Int, List, NullOr, numberIn, refusal, type ShopifyCall, Struct, Text } from "./ShopifyApi.ts"
 
 const Level = Struct({ id: Text, inventoryQuantity: NullOr(Int), inventoryItem: Struct({ tracked: Schema.Boolean }) })
-const Levels = Struct({ variants: Struct({ nodes: List(Level) }) })
+const Levels = Struct({ variants: NullOr(Struct({ nodes: List(Level) })) })
 const levelFields = "id inventoryQuantity inventoryItem { tracked }"
 const levelsQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on ProductVariant { ${levelFields} }
   ... on InventoryItem { variants(first: 1) { nodes { ${levelFields} } } } } }`
@@ -31,7 +31,7 @@ export const shopifyStock = (call: ShopifyCall): ChannelStock => {
       Effect.map(
         call(Struct({ nodes: List(NullOr(Schema.Union([Level, Levels]))) }), levelsQuery, { ids }),
         ({ nodes }) =>
-          nodes.flatMap((node) => node === null ? [] : "id" in node ? node : node.variants.nodes).map((
+          nodes.flatMap((node) => node === null ? [] : "id" in node ? node : node.variants?.nodes ?? []).map((
             { id, inventoryItem, inventoryQuantity }
           ): StockLevel => ({
             externalId: numberIn(id),
