@@ -29,7 +29,7 @@ export const paged = (fields: string) => `nodes { ${fields} } pageInfo { hasNext
 export const gid = (type: string, id: string): string => id.startsWith("gid:") ? id : `gid://shopify/${type}/${id}`
 export const numberIn = (id: string): string => id.slice(id.lastIndexOf("/") + 1)
 
-/** An answer of an unknown form: the call may have taken effect. */
+/** Makes the error of an answer of an unknown form. The call may have taken effect, so it is no refusal. */
 export const nonsense = () => new Errors.ChannelUnavailable({ message: "The store answered something unknown." })
 
 /** Makes an error of what a mutation refuses; limits only ask to come back. */
@@ -48,7 +48,7 @@ export type ShopifyCall = <A>(
   variables?: object
 ) => Effect.Effect<A, Errors.ChannelError>
 
-/** Longer pauses, and more of them, are for the caller. */
+/** Calls that would wait longer or more often fail, and the caller waits. */
 const [longestPauseMs, mostPauses] = [10_000, 5]
 const passing: ReadonlyArray<string | undefined> = ["INTERNAL_SERVER_ERROR", "SERVICE_UNAVAILABLE", "TIMEOUT"]
 
@@ -58,7 +58,7 @@ const failureOf = ({ extensions, message: whole }: typeof Failure.Type, cost: ty
   if (code !== "THROTTLED") return new Errors.ChannelRefused({ message })
   const { currentlyAvailable, restoreRate } = cost?.throttleStatus ?? { currentlyAvailable: 0, restoreRate: 1 }
   const pauseMs = ((cost?.requestedQueryCost ?? 1) - currentlyAvailable) / restoreRate * 1_000
-  return new Errors.ChannelUnavailable({ message, retryAfterMs: Math.min(Math.max(pauseMs, 500), 60_000) })
+  return new Errors.ChannelUnavailable({ message, retryAfterMs: Math.min(Math.max(pauseMs || 0, 500), 60_000) })
 }
 
 /** Makes calls with one version of the API, and warns where another one answers. */

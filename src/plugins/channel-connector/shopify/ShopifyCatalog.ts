@@ -8,7 +8,7 @@ import { channelProduct, fields, Item, itemWith } from "./ShopifyProduct.ts"
 const { List, NullOr, Struct, Text } = Api
 
 const media = `media { edges { node { ${fields.picture} } } }`
-/** Grouped, the lines of a product follow each other; Shopify may take too long to group a large catalog. */
+/** In a grouped file the lines of a product follow each other. Shopify may take too long to group a large catalog. */
 const bulkQuery = (isGrouped: boolean) =>
   `{ products${isGrouped ? "" : "(sortKey: ID)"} { edges { node { ${fields.product} ${media}
     variants { edges { node { ${fields.variant} ${media} } } } } } } }`
@@ -21,12 +21,12 @@ const [mostTries, pollMs] = [4, 5_000]
 
 const readLine = Schema.decodeUnknownEffect(Schema.fromJsonString(Item))
 
-/** Reads so many products from a byte of the file on; `next` is where others begin. Undefined when the file is gone. */
+/** Reads up to `limit` products from byte `from` of the file; `next` is the byte of the next one. Undefined without the file. */
 const readFile = Effect.fnUntraced(
   function*(http: Outbound, url: string, from: number, limit: number, isGrouped: boolean) {
     const { body, status } = yield* http.stream({ url, headers: { range: `bytes=${from}-` } })
     const [products, children] = [new Array<Item>(), new Map<string, Array<Item>>()]
-    // Without ranges the file comes from its beginning.
+    // A server without ranges sends the whole file.
     let [toSkip, at] = [status === 206 ? 0 : from, from]
     let next: number | null = null
     yield* body.pipe(
@@ -100,7 +100,7 @@ export const shopifyCatalog = (call: Api.ShopifyCall, http: Outbound): ChannelCa
       return yield* new ChannelUnavailable({ message: "The store collects its products.", retryAfterMs: pollMs })
     }
     if (operation?.status !== "COMPLETED") return yield* begin(tries + 1)
-    // Nothing was found.
+    // A file without lines is not made.
     if (operation.url === null) return { items: [], nextCursor: null }
     const read = yield* readFile(http, operation.url, from, limit, tries === 0)
     if (read === undefined) return yield* begin(tries + 1)

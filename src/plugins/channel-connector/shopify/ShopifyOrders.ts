@@ -12,7 +12,7 @@ const createQuery = `mutation ($order: OrderCreateOrderInput!) {
 const cancelQuery = `mutation ($id: ID!) { done: orderCancel(orderId: $id, reason: OTHER, restock: true) {
   userErrors: orderCancelUserErrors { code message } } }`
 
-/** Searches know an order only a while after it was made. */
+/** A search finds a new order only after a while, a list at once. */
 const lookupQuery = `query ($search: String!) { found: orders(first: 5, query: $search) { nodes { id tags } }
   newest: orders(first: 50, sortKey: CREATED_AT, reverse: true) { nodes { id tags } } }`
 const Found = Struct({ nodes: List(Struct({ id: Text, tags: List(Text) })) })
@@ -60,7 +60,7 @@ const orderOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, 
     shopMoney: { amount: (minor / 10 ** places).toFixed(places), currencyCode: currency }
   })
   const lineItems = lines.flatMap(({ externalVariantId, quantity, title, totalPrice }) => {
-    // Shopify multiplies, so units that cost a minor unit more are a line of their own.
+    // Shopify multiplies price and quantity: units that cost one minor unit more need another line.
     const [price, dearer] = [Math.floor(totalPrice / quantity), totalPrice % quantity]
     const line = { variantId: gid("ProductVariant", externalVariantId), title, requiresShipping: true, taxable: true }
     return [
@@ -84,7 +84,7 @@ const orderOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, 
   }
 }
 
-/** Makes orders as paid, which have our id as a tag: tags have 40 characters at most. Money of refunds is not Shopify's. */
+/** Creates paid orders with our id as a tag, which has at most 40 characters. Cancelling refunds nothing: Shopify has no payment. */
 export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrders => {
   const remote = (remoteOrderId: string) => ({ remoteOrderId, remoteUrl: `${domain}/admin/orders/${remoteOrderId}` })
 
@@ -142,7 +142,7 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
   const lookup = Effect.fnUntraced(function*(orderId: string) {
     const search = `tag:'${orderId}'`
     const { found, newest } = yield* call(Struct({ found: Found, newest: Found }), lookupQuery, { search })
-    // A search whose words Shopify does not know finds every order.
+    // Shopify ignores terms that it does not know, and then finds every order.
     const order = [...found.nodes, ...newest.nodes].find(({ tags }) => tags.includes(orderId))
     return order === undefined ? undefined : yield* get(numberIn(order.id))
   })

@@ -76,7 +76,7 @@ export const channelProduct = (
   childrenOf: (id: string) => ReadonlyArray<Item>
 ): ChannelProduct | undefined => {
   const children = childrenOf(product.id)
-  // As in files.
+  // As the key of a file.
   const handle = String(product["handle"]).trim().normalize("NFC").toLowerCase()
   const variants = children.filter(({ id }) => id.includes("/ProductVariant/"))
   const [first, ...others] = variants.map(({ id }) => numberIn(id))

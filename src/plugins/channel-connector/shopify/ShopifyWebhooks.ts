@@ -16,7 +16,7 @@ const hints: Readonly<Record<string, (body: typeof Body.Type) => Hint | undefine
   "products/create": product,
   "products/update": product,
   "products/delete": product,
-  // Stock is of an inventory item, which `read` of stock takes in place of a variant.
+  // The payload does not name the variant: `read` of stock takes inventory items, too.
   "inventory_levels/update": ({ inventory_item_id: id }) =>
     id === undefined ? undefined : { kind: "stock", externalId: gid("InventoryItem", String(id)) },
   "orders/fulfilled": order,
@@ -52,7 +52,7 @@ export const shopifyWebhooks = (
       call(Done({}), createQuery, { topic: enumOf(topic), uri: address }),
       ({ done: { userErrors } }) => userErrors.length === 0 ? Effect.void : Effect.fail(refusal(userErrors))
     ),
-  // A refusal says that there is none.
+  // The only refusal is that it does not exist.
   unregister: (id) => Effect.asVoid(call(Done({}), deleteQuery, { id })),
   isGenuine: (request) => secrets.some((secret) => isGenuineShopify(request, secret)),
   read: ({ body, headers }) => {
