@@ -29,6 +29,10 @@ const gramsOf = (row: Row): number | undefined => {
 
 const taxClassOf = (row: Row) => row.get("Tax class") === "parent" ? undefined : row.get("Tax class")
 
+/** The file has `\n` for a line end, and `\\n` for what is no line end. */
+const withLineEnds = (text: string | undefined) =>
+  text?.split("\\\\n").map((part) => part.replaceAll("\\n", "\n")).join("\\n")
+
 const moment = (text: string | undefined) => text?.trim().replace(" ", "T")
 
 const pricesOf = (row: Row): ReadonlyArray<Values> => {
@@ -130,7 +134,7 @@ const readProduct = (row: Row, variations: ReadonlyArray<Row>) => {
       ...present({ taxClass: taxClassOf(row) }),
       metadata: present({
         wooId: row.get("ID"),
-        shortDescription: row.get("Short description"),
+        shortDescription: withLineEnds(row.get("Short description")),
         tags: parts(row.get("Tags")),
         images: parts(row.get("Images")).map((src) => ({ src })),
         weightGrams: gramsOf(row),
@@ -138,7 +142,10 @@ const readProduct = (row: Row, variations: ReadonlyArray<Row>) => {
         grouped: parts(row.get("Grouped products"))
       }),
       attributes: [
-        present({ title: row.get("Name"), ...describe(row.get("Description") ?? row.get("Short description")) })
+        present({
+          title: row.get("Name"),
+          ...describe(withLineEnds(row.get("Description") ?? row.get("Short description")))
+        })
       ],
       options: isVariable(row)
         ? attributesOf(row).filter(([name]) => variations.length === 0 || isOption(name))
