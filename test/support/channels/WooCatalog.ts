@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { blank, type Fields, type ProductInput, readInput, statuses, types } from "./WooProductInput.ts"
 import { dateOf, idsOf, oneOf, reading, wooDates, WooRefusal } from "./WooRequests.ts"
 
 /** Services of the emulated shop that its parts share. */
@@ -14,54 +15,6 @@ export interface WooSite {
   readonly changed: (topic: string, id: number) => void
 }
 
-const Text = Schema.String
-const Terms = Schema.Array(Schema.Struct({ id: Schema.Int }))
-const statuses = ["publish", "draft", "pending", "private", "future"] as const
-const types = ["simple", "grouped", "external", "variable"] as const
-export const Meta = Schema.Struct({ key: Text, value: Schema.Unknown })
-const Image = Schema.Struct({ src: Text, alt: Schema.optionalKey(Text), name: Schema.optionalKey(Text) })
-
-const Fields = Schema.Struct({
-  name: Text,
-  slug: Text,
-  type: Schema.Literals([...types, "variation"]),
-  status: Schema.Literals(statuses),
-  description: Text,
-  short_description: Text,
-  sku: Text,
-  global_unique_id: Text,
-  regular_price: Text,
-  sale_price: Text,
-  tax_status: Schema.Literals(["taxable", "shipping", "none"]),
-  tax_class: Text,
-  manage_stock: Schema.Boolean,
-  stock_quantity: Schema.NullOr(Schema.Int),
-  stock_status: Schema.Literals(["instock", "outofstock", "onbackorder"]),
-  backorders: Schema.Literals(["no", "notify", "yes"]),
-  weight: Text,
-  external_url: Text,
-  button_text: Text,
-  grouped_products: Schema.Array(Schema.Int),
-  categories: Terms,
-  brands: Terms,
-  images: Schema.Array(Image),
-  image: Schema.NullOr(Image),
-  attributes: Schema.Array(Schema.Struct({
-    id: Schema.optionalKey(Schema.Int),
-    name: Schema.optionalKey(Text),
-    option: Schema.optionalKey(Text),
-    options: Schema.optionalKey(Schema.Array(Text)),
-    visible: Schema.optionalKey(Schema.Boolean),
-    variation: Schema.optionalKey(Schema.Boolean)
-  })),
-  meta_data: Schema.Array(Meta)
-})
-type Fields = typeof Fields.Type
-
-/** Fields of a product that a request or a test sets. */
-export type ProductInput = Partial<Fields>
-const readInput = reading(Fields.mapFields(Struct.map(Schema.optionalKey)))
-
 export interface WooProduct {
   readonly id: number
   readonly parent: number
@@ -69,35 +22,6 @@ export interface WooProduct {
   created: number
   modified: number
   trashed: boolean
-}
-
-const blank: Fields = {
-  name: "",
-  slug: "",
-  type: "simple",
-  status: "publish",
-  description: "",
-  short_description: "",
-  sku: "",
-  global_unique_id: "",
-  regular_price: "",
-  sale_price: "",
-  tax_status: "taxable",
-  tax_class: "",
-  manage_stock: false,
-  stock_quantity: null,
-  stock_status: "instock",
-  backorders: "no",
-  weight: "",
-  external_url: "",
-  button_text: "",
-  grouped_products: [],
-  categories: [],
-  brands: [],
-  images: [],
-  image: null,
-  attributes: [],
-  meta_data: []
 }
 
 export interface WooTerm {
@@ -110,6 +34,8 @@ export interface WooTerm {
 /** Products, variations and their terms of the emulated WooCommerce. */
 export class WooCatalog {
   readonly products = new Map<number, WooProduct>()
+  /** Products that lists count and do not show, because WordPress cannot read them. */
+  readonly broken = new Set<number>()
   /** By taxonomy: `categories`, `brands`, `attributes` and `attributes/{id}/terms`. */
   readonly terms = new Map<string, Array<WooTerm>>()
   private readonly site: WooSite
@@ -120,8 +46,8 @@ export class WooCatalog {
 
   addTerm(taxonomy: string, input: unknown): WooTerm {
     const { name, parent = 0, slug } = reading(Schema.Struct({
-      name: Text,
-      slug: Schema.optionalKey(Text),
+      name: Schema.String,
+      slug: Schema.optionalKey(Schema.String),
       parent: Schema.optionalKey(Schema.Int)
     }))(input)
     const term = { id: this.site.nextId(), name, slug: slug ?? slugOf(name), parent }
@@ -227,6 +153,7 @@ export class WooCatalog {
     const { fields, id, parent } = product
     const { image, images, ...rest } = fields
     const owner = this.stockOwner(product)
+    const above = this.products.get(parent)?.fields
     const variations = this.variationsOf(id)
     const named = (taxonomy: string, chosen: Fields["categories"]) =>
       (this.terms.get(taxonomy) ?? []).filter((term) => chosen.some((one) => one.id === term.id))
@@ -249,8 +176,16 @@ export class WooCatalog {
       stock_status: owner.fields.stock_status,
       categories: named("categories", fields.categories),
       brands: named("brands", fields.brands),
+      tags: named("tags", fields.tags),
       variations: variations.map((one) => one.id),
-      ...parent > 0 ? { image, images: image === null ? [] : [image] } : { images }
+      // A variation shows what it takes over from its product as if it were its.
+      ...above === undefined ? { images } : {
+        image: image ?? above.images[0] ?? null,
+        sku: fields.sku || above.sku,
+        global_unique_id: fields.global_unique_id || above.global_unique_id,
+        weight: fields.weight || above.weight,
+        tax_class: fields.tax_class === "parent" ? above.tax_class : fields.tax_class
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import type { Deliveries } from "./Deliveries.ts"
 import { type Answer, type Call, serveShop, type ShopServer } from "./ShopServer.ts"
 import { WooCatalog } from "./WooCatalog.ts"
 import { WooOrders } from "./WooOrders.ts"
-import { jsonOf, paged, WooRefusal } from "./WooRequests.ts"
+import { byId, idsOf, jsonOf, paged, WooRefusal } from "./WooRequests.ts"
 import { WooWebhooks } from "./WooWebhooks.ts"
 
 export interface WooOptions {
@@ -13,6 +13,7 @@ export interface WooOptions {
   readonly offsetHours?: number
   readonly currency?: string
   readonly pricesIncludeTax?: boolean
+  readonly weightUnit?: "kg" | "g" | "lbs" | "oz"
   readonly taxPercent?: number
   readonly webhookTimeoutMs?: number
 }
@@ -78,8 +79,16 @@ const batch = (
 const idOf = (item: unknown): number =>
   Number(typeof item === "object" && item !== null && "id" in item ? item.id : item)
 
+/** A text as WordPress shows it. */
+const rendered = (text: string): string => text === "" ? "" : `<p>${text.replaceAll("\n", "<br />\n")}</p>\n`
+
 class Routes {
-  private readonly site: { readonly url: string; readonly currency: string; readonly pricesIncludeTax: boolean }
+  private readonly site: {
+    readonly url: string
+    readonly currency: string
+    readonly pricesIncludeTax: boolean
+    readonly weightUnit: string
+  }
   private readonly catalog: WooCatalog
   private readonly orders: WooOrders
   private readonly webhooks: WooWebhooks
@@ -109,7 +118,7 @@ class Routes {
 
   private products(call: Call, path: ReadonlyArray<string>): Answer {
     const [first = "", second, third] = path
-    if (["categories", "brands", "attributes"].includes(first)) return this.terms(call, path)
+    if (["categories", "brands", "tags", "attributes"].includes(first)) return this.terms(call, path)
     if (second === undefined) return this.productRoutes(call, first)
     if (second !== "variations") throw noRoute
     this.catalog.get(Number(first))
@@ -118,7 +127,11 @@ class Routes {
 
   private productRoutes({ body, method, query }: Call, id: string, parent?: number): Answer {
     const { catalog } = this
-    const view = (one: Parameters<WooCatalog["view"]>[0]) => catalog.view(one)
+    const view = (one: Parameters<WooCatalog["view"]>[0]) => {
+      const shown = catalog.view(one)
+      // Only `edit` shows texts as they were written.
+      return query.get("context") === "edit" ? shown : { ...shown, description: rendered(shown.description) }
+    }
     if (id === "batch" && method !== "GET") {
       return batch(jsonOf(body), {
         create: (item) => view(catalog.create(item, parent)),
@@ -129,7 +142,7 @@ class Routes {
     if (id === "") {
       return method === "POST"
         ? created(view(catalog.create(jsonOf(body), parent)))
-        : paged(query, catalog.find(query, parent), view)
+        : paged(query, catalog.find(query, parent), view, (one) => !catalog.broken.has(one.id))
     }
     if (!/^\d+$/.test(id)) throw noRoute
     if (method === "DELETE") return ok(view(catalog.remove(Number(id), query.get("force") === "true", parent)))
@@ -145,7 +158,7 @@ class Routes {
     if (id === undefined) {
       return method === "POST"
         ? created(this.catalog.addTerm(taxonomy, jsonOf(body)))
-        : paged(query, all, (term) => term)
+        : paged(query, all.filter((term) => idsOf(query, "include")?.includes(term.id) ?? true), (term) => term)
     }
     const found = all.find((term) => term.id === id)
     if (found === undefined) throw new WooRefusal(404, "woocommerce_rest_term_invalid", "Resource does not exist.")
@@ -165,10 +178,11 @@ class Routes {
     }
     if (refunds === "refunds") {
       if (method === "POST") return created(orders.refund(Number(id), jsonOf(body)))
-      const all = orders.get(Number(id)).refunds.toReversed()
-      if (refundId === undefined) return paged(query, all, (one) => orders.refundView(one))
+      const order = orders.get(Number(id))
+      const all = byId(query, order.refunds.toReversed())
+      if (refundId === undefined) return paged(query, all, (one) => orders.refundView(one, order))
       const found = all.find((one) => String(one.id) === refundId)
-      if (found !== undefined) return ok(orders.refundView(found))
+      if (found !== undefined) return ok(orders.refundView(found, order))
       throw new WooRefusal(404, "woocommerce_rest_invalid_order_refund_id", "Invalid order refund ID.")
     }
     if (method === "DELETE") return ok(view(orders.remove(Number(id), query.get("force") === "true")))
@@ -180,7 +194,7 @@ class Routes {
     if (id === "") {
       return method === "POST"
         ? created(webhooks.view(await webhooks.create(jsonOf(body))))
-        : paged(query, webhooks.find(query), (one) => webhooks.view(one))
+        : paged(query, byId(query, webhooks.find(query)), (one) => webhooks.view(one))
     }
     if (method === "GET") return ok(webhooks.view(webhooks.get(Number(id))))
     if (method === "DELETE") return ok(webhooks.view(webhooks.remove(Number(id), query.get("force") === "true")))
@@ -190,6 +204,7 @@ class Routes {
   private settings([group, id]: ReadonlyArray<string>): Answer {
     const settings = [
       { group: "general", id: "woocommerce_currency", type: "select", value: this.site.currency },
+      { group: "products", id: "woocommerce_weight_unit", type: "select", value: this.site.weightUnit },
       {
         group: "tax",
         id: "woocommerce_prices_include_tax",
@@ -211,6 +226,7 @@ class Routes {
 export const startWooCommerce = (options: WooOptions = {}): Effect.Effect<WooCommerceShop, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { currency = "EUR", now = Date.now, offsetHours = 1, pricesIncludeTax = true, taxPercent = 0 } = options
+    const { weightUnit = "kg" } = options
     const parts: { answer: (call: Call) => Promise<Answer> } = { answer: () => Promise.reject(noRoute) }
     const server = yield* serveShop({
       limited,
@@ -229,6 +245,7 @@ export const startWooCommerce = (options: WooOptions = {}): Effect.Effect<WooCom
       offsetMs: offsetHours * 3_600_000,
       currency,
       pricesIncludeTax,
+      weightUnit,
       taxPercent,
       changed: (topic: string, id: number): void => {
         const record = topic.startsWith("order")

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Meta } from "./WooCatalog.ts"
+import { Meta } from "./WooProductInput.ts"
 import { reading } from "./WooRequests.ts"
 
 const Text = Schema.String
@@ -61,3 +61,7 @@ export const readRefund = reading(Schema.Struct({
 }))
 
 export type OrderInput = ReturnType<typeof readOrder>
+
+/** No tax is calculated for an order with this meta data. */
+export const isExempt = ({ meta_data = [] }: OrderInput) =>
+  meta_data.some(({ key, value }) => key === "is_vat_exempt" && value === "yes")

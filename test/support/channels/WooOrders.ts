@@ -1,5 +1,6 @@
-import type { Meta, WooCatalog, WooSite } from "./WooCatalog.ts"
-import { type LineInput, type OrderInput, orderStatuses, readOrder, readRefund } from "./WooOrderInput.ts"
+import type { WooCatalog, WooSite } from "./WooCatalog.ts"
+import { isExempt, type LineInput, type OrderInput, orderStatuses, readOrder, readRefund } from "./WooOrderInput.ts"
+import type { Meta } from "./WooProductInput.ts"
 import { dateOf, idsOf, oneOf, wooDates, WooRefusal } from "./WooRequests.ts"
 
 const names = [
@@ -149,7 +150,7 @@ export class WooOrders {
     }
     if (refundedOf(order) === this.totalOf(order)) order.status = "refunded"
     this.touch(order)
-    return this.refundView(refund)
+    return this.refundView(refund, order)
   }
 
   get(id: number, status = 404): WooOrder {
@@ -180,7 +181,7 @@ export class WooOrders {
     )
   }
 
-  refundView({ amount, byGateway, created, id, lines, reason }: Refund) {
+  refundView({ amount, byGateway, created, id, lines, reason }: Refund, order: WooOrder) {
     return {
       id,
       ...wooDates("date_created", created, this.site.offsetMs),
@@ -189,7 +190,7 @@ export class WooOrders {
       refunded_payment: byGateway,
       meta_data: [],
       line_items: lines.map(({ line, quantity, total }, index) => ({
-        ...this.lineView(line),
+        ...this.lineView(line, order),
         id: id * 100 + index,
         quantity: -quantity,
         subtotal: money(-total),
@@ -201,7 +202,7 @@ export class WooOrders {
 
   view(order: WooOrder) {
     const { extras, id, input, lines, status } = order
-    const tax = this.taxOf(lines.reduce((sum, line) => sum + line.total, 0))
+    const taxOf = (net: number) => this.taxOf(net, order)
     const numbered = <A>(list: ReadonlyArray<A> = []) => list.map((one, index) => ({ id: id * 100 + index, ...one }))
     const address = Object.fromEntries(names.map((name) => [name, ""]))
     return {
@@ -215,30 +216,30 @@ export class WooOrders {
       ...wooDates("date_paid", order.paid, this.site.offsetMs),
       ...wooDates("date_completed", order.completed, this.site.offsetMs),
       shipping_total: money(extras.shipping),
-      shipping_tax: money(this.taxOf(extras.shipping)),
+      shipping_tax: money(taxOf(extras.shipping)),
       total: money(this.totalOf(order)),
-      total_tax: money(tax + this.taxOf(extras.shipping) + this.taxOf(extras.fees)),
+      total_tax: money(taxOf(goodsOf(order)) + taxOf(extras.shipping) + taxOf(extras.fees)),
       customer_note: input.customer_note ?? "",
       billing: { ...address, email: "", phone: "", ...input.billing },
       shipping: { ...address, phone: "", ...input.shipping },
       payment_method: input.payment_method ?? "",
       transaction_id: input.transaction_id ?? "",
       meta_data: numbered(input.meta_data),
-      line_items: lines.map((line) => this.lineView(line)),
+      line_items: lines.map((line) => this.lineView(line, order)),
       shipping_lines: numbered(input.shipping_lines),
       fee_lines: numbered(input.fee_lines),
       refunds: order.refunds.map((one) => ({ id: one.id, reason: one.reason, total: `-${money(one.amount)}` }))
     }
   }
 
-  private lineView(line: Line) {
+  private lineView(line: Line, order: WooOrder) {
     const product = this.catalog.products.get(line.variation_id || line.product_id)
     return {
       ...line,
       sku: product?.fields.sku ?? null,
       subtotal: money(line.subtotal),
       total: money(line.total),
-      total_tax: money(this.taxOf(line.total)),
+      total_tax: money(this.taxOf(line.total, order)),
       price: line.quantity === 0 ? 0 : line.total / 100 / line.quantity
     }
   }
@@ -287,14 +288,16 @@ export class WooOrders {
     this.site.changed("order.updated", order.id)
   }
 
-  private taxOf(net: number): number {
-    return Math.round(net * this.site.taxPercent / 100)
+  private taxOf(net: number, { input }: WooOrder): number {
+    return isExempt(input) ? 0 : Math.round(net * this.site.taxPercent / 100)
   }
 
-  private totalOf({ extras, lines }: WooOrder): number {
-    const goods = lines.reduce((sum, { total }) => sum + total, 0)
-    return [goods, extras.shipping, extras.fees].reduce((sum, net) => sum + net + this.taxOf(net), 0)
+  private totalOf(order: WooOrder): number {
+    const { fees, shipping } = order.extras
+    return [goodsOf(order), shipping, fees].reduce((sum, net) => sum + net + this.taxOf(net, order), 0)
   }
 }
+
+const goodsOf = ({ lines }: WooOrder) => lines.reduce((sum, { total }) => sum + total, 0)
 
 const refundedOf = ({ refunds }: WooOrder) => refunds.reduce((sum, { amount }) => sum + amount, 0)

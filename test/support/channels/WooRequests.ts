@@ -49,6 +49,12 @@ export const wooDates = (name: string, at: number | null, offsetMs: number) => (
 export const idsOf = (query: URLSearchParams, name: string): ReadonlyArray<number> | undefined =>
   query.get(name)?.split(",").map(Number)
 
+/** Records in the order of their ids if the request asks for it, else as they are. */
+export const byId = <A extends { readonly id: number }>(query: URLSearchParams, rows: ReadonlyArray<A>) => {
+  const up = query.get("order") === "asc" ? 1 : -1
+  return query.get("orderby") === "id" ? rows.toSorted((left, right) => (left.id - right.id) * up) : rows
+}
+
 /** One of `allowed`, or the default. */
 export const oneOf = <A extends string>(
   query: URLSearchParams,
@@ -76,11 +82,12 @@ export const dateOf = (query: URLSearchParams, name: string, offsetMs: number): 
   return query.get("dates_are_gmt") === "true" ? local : local - offsetMs
 }
 
-/** A page of records with the headers of WordPress. */
+/** A page of records with the headers of WordPress, which counts those that it does not show. */
 export const paged = <A>(
   query: URLSearchParams,
   rows: ReadonlyArray<A>,
-  view: (row: A) => object
+  view: (row: A) => object,
+  isShown: (row: A) => boolean = () => true
 ): Answer => {
   const numberOf = (name: string, otherwise: number, most: number) => {
     const value = Number(query.get(name) ?? otherwise)
@@ -88,11 +95,13 @@ export const paged = <A>(
     return value
   }
   const [size, page] = [numberOf("per_page", 10, 100), numberOf("page", 1, Number.MAX_SAFE_INTEGER)]
+  // An offset wins over a page.
+  const from = Number(query.get("offset") ?? (page - 1) * size)
   const only = query.get("_fields")?.split(",")
   return {
     status: 200,
     headers: { "X-WP-Total": String(rows.length), "X-WP-TotalPages": String(Math.ceil(rows.length / size)) },
-    body: rows.slice((page - 1) * size, page * size).map((row) => {
+    body: rows.slice(from, from + size).filter(isShown).map((row) => {
       const shown = view(row)
       return only === undefined
         ? shown
