@@ -70,6 +70,8 @@ export {
   shopifyExpiry,
   shopifyOAuth
 } from "./shopify/ShopifyApp.ts"
+} from "./ShopifyApp.ts"
+export { woocommerce } from "./woocommerce/WooCommerce.ts"
 
 /** Outside stores: their products, stock and orders (contract, plugins §13): `plugins: [channelConnector({ … })]`. */
 export const channelConnector = pluginWith("channel-connector", ChannelSettings, (settings) => ({

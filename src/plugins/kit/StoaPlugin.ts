@@ -202,6 +202,7 @@ export {
   normalizedEmail,
   normalizedMailbox
 } from "../../domain/platform/text/Email.ts"
+export { slugOf } from "../../domain/platform/text/SlugText.ts"
 export { FreeText, StorableObject, Text } from "../../domain/platform/text/Storable.ts"
 export {
   isWindow,

@@ -1,0 +1,49 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { wooTests } from "./WooShop.ts"
+
+const test = wooTests()
+const counted = (stock_quantity: number) => ({ manage_stock: true, stock_quantity })
+
+describe("the stock of a WooCommerce", () => {
+  test("is read and set where it is counted, and shared by variations without one of theirs", ({ shop, stock }) =>
+    Effect.gen(function*() {
+      const add = (fields: object, parent?: number) => shop.catalog.create({ name: "Mug", ...fields }, parent).id
+      const [free, out, back, short] = [
+        add({}),
+        add({ stock_status: "outofstock" }),
+        add({ stock_status: "onbackorder" }),
+        add({ ...counted(-2), backorders: "yes" })
+      ]
+      const shirt = add({ type: "variable", ...counted(5) })
+      const [shared, separate] = [add({}, shirt), add({ ...counted(3) }, shirt)].map((id) => `${shirt}/${id}`)
+      const ids = [free, out, back, short, shared, "999999999999", `999999/1`, separate].map(String)
+      const levels = yield* stock.read(ids)
+      assert.deepStrictEqual(levels.map(({ available }) => available), [null, 0, null, 0, 5, 3])
+      assert.deepStrictEqual(levels.map(({ externalId }) => externalId), ids.filter((id) => !id.startsWith("999999")))
+      const changes = [[shared, 5, 4], [separate, 3, 9], [`${free}`, null, 7], [`${out}`, 1, 2], ["999999999999", 1, 2]]
+        .map(([externalId, expected, available]) => ({
+          externalId: `${externalId}`,
+          expected: expected === null ? null : Number(expected),
+          available: Number(available)
+        }))
+      const outcomes = yield* stock.set(changes, "key-1")
+      assert.deepStrictEqual(outcomes.map(({ available, outcome }) => [available, outcome]), [
+        [4, "set"],
+        [9, "set"],
+        [7, "set"],
+        [0, "differs"]
+      ])
+      assert.deepStrictEqual(yield* stock.set(changes, "key-1"), outcomes, "the same again")
+      assert.deepStrictEqual([shirt, free].map((id) => shop.catalog.get(id).fields.stock_quantity), [4, 7])
+    }))
+
+  test("is asked for once per product with variations, and once for a hundred others", ({ shop, stock }) =>
+    Effect.gen(function*() {
+      const simple = Array.from({ length: 101 }, (_, n) => shop.catalog.create({ name: `Mug ${n}` }).id)
+      const shirt = shop.catalog.create({ name: "Shirt", type: "variable" }).id
+      const sizes = [1, 2, 3].map((n) => `${shirt}/${shop.catalog.create(counted(n), shirt).id}`)
+      assert.lengthOf(yield* stock.read([...simple.map(String), ...sizes]), 104)
+      assert.lengthOf(shop.calls, 3)
+    }))
+})

@@ -1,0 +1,132 @@
+import { Array, Effect, Option, Record, Schema, Stream } from "effect"
+import { CurrencyCode, exponentOf } from "stoa/plugin"
+import type { ChannelOrders } from "../ChannelAdapter.ts"
+import type { OrderSlice, RemoteOrder } from "../ChannelRecords.ts"
+import { textOf, type WooApi } from "./WooApi.ts"
+
+const Unit = Schema.Struct({ product_id: Schema.Int, variation_id: Schema.Int, quantity: Schema.Finite })
+const Units = Schema.Array(Unit)
+const Refund = Schema.Struct({
+  id: Schema.Int,
+  date_created_gmt: Schema.String,
+  amount: Schema.String,
+  line_items: Units
+})
+const Order = Schema.Struct({
+  id: Schema.Int,
+  status: Schema.String,
+  currency: Schema.String,
+  date_completed_gmt: Schema.NullOr(Schema.String),
+  line_items: Units,
+  refunds: Schema.Array(Schema.Unknown)
+})
+const Marked = Schema.Struct({ id: Schema.Int, meta_data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)) })
+const asked = { _fields: Object.keys(Order.fields).join() }
+const idKey = "stoa_order_id"
+const isCurrency = Schema.is(CurrencyCode)
+const decimalsOf = (currency: string): number => isCurrency(currency) ? exponentOf(currency) : 2
+
+/** Units of lines; those of a refund are negative. */
+const unitsOf = (lines: typeof Units.Type) =>
+  Object.entries(Array.groupBy(lines, (one) => [one.product_id, one.variation_id || []].flat().join("/")))
+    .map(([externalVariantId, same]) => ({
+      externalVariantId,
+      quantity: Math.abs(same.reduce((sum, { quantity }) => sum + quantity, 0))
+    }))
+    .filter(({ quantity }) => quantity > 0)
+
+const addressOf = ({ name, shippingAddress }: OrderSlice["customer"]) => {
+  const words = (textOf(shippingAddress["name"]) || name).trim().split(" ")
+  const names = { first_name: words.slice(0, -1).join(" "), last_name: words.at(-1) }
+  const given = { first_name: "firstName", last_name: "lastName", company: "company", phone: "phone", city: "city" }
+  const place = { address_1: "line1", address_2: "line2", postcode: "postalCode", state: "state", country: "country" }
+  const texts = Record.map({ ...given, ...place }, (field) => textOf(shippingAddress[field]))
+  return { ...names, ...Record.filter(texts, (text) => text !== "") }
+}
+
+/** A paid order whose totals are ours, to the cent: WooCommerce would add tax by its rates, so its taxes are off. */
+const bodyOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, shippingTotal }: OrderSlice) => {
+  const amountOf = (minor: number) => (minor / 10 ** decimalsOf(currency)).toFixed(decimalsOf(currency))
+  const tax = lines.reduce((rest, { totalPrice }) => rest - totalPrice, grandTotal - shippingTotal)
+  const extra = (name: object, amount: number) => amount === 0 ? [] : [{ ...name, total: amountOf(amount) }]
+  return {
+    set_paid: true,
+    currency,
+    payment_method: "stoa",
+    payment_method_title: `Order ${orderNumber}`,
+    billing: { ...addressOf(customer), email: customer.email },
+    shipping: addressOf(customer),
+    line_items: lines.map(({ externalVariantId, quantity, title, totalPrice }) => {
+      const [product_id, variation_id] = externalVariantId.split("/").map(Number)
+      return {
+        product_id,
+        variation_id,
+        name: title,
+        quantity,
+        subtotal: amountOf(totalPrice),
+        total: amountOf(totalPrice)
+      }
+    }),
+    shipping_lines: extra({ method_id: "stoa", method_title: "Shipping" }, shippingTotal),
+    fee_lines: extra({ name: "Tax" }, tax),
+    meta_data: [{ key: idKey, value: orderId }, { key: "is_vat_exempt", value: "yes" }]
+  }
+}
+
+/** A day before an id was made, so by the clock of any zone; the beginning of time for one that does not say when. */
+const dayBefore = (id: string): string => {
+  const at = id[14] === "7" ? Number.parseInt(id.replace("-", "").slice(0, 12), 16) - 86_400_000 : 0
+  return new Date(at > 0 ? at : 0).toISOString().slice(0, 19)
+}
+
+/** Takes our orders. */
+export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
+  const find = (id: string) => api.find(Order, `orders/${encodeURIComponent(id)}?${new URLSearchParams(asked)}`)
+  const remote = Effect.fnUntraced(function*(order: typeof Order.Type) {
+    const { currency, date_completed_gmt: completed, id, line_items, status } = order
+    const refunds = order.refunds.length > 0 ? yield* Stream.runCollect(api.rows(Refund, `orders/${id}/refunds`)) : []
+    // Status `completed` fulfils an order as a whole, but for what was given back before.
+    const isDone = status === "completed" || status === "refunded" && completed !== null
+    const before = refunds.filter((one) => one.date_created_gmt < (completed ?? "")).flatMap((one) => one.line_items)
+    const shipped = {
+      externalId: `${id}`,
+      lines: unitsOf([...line_items, ...before]),
+      trackingNumber: null,
+      trackingUrl: null
+    }
+    const found: RemoteOrder = {
+      remoteOrderId: `${id}`,
+      remoteUrl: `${domain}/wp-admin/post.php?post=${id}&action=edit`,
+      status: isDone ? "fulfilled" : ["cancelled", "failed", "trash"].includes(status) ? "cancelled" : "open",
+      fulfillments: isDone ? [shipped] : [],
+      refunds: refunds.map((one) => ({
+        remoteRefundId: `${one.id}`,
+        amount: Math.round(Number(one.amount) * 10 ** decimalsOf(currency)),
+        lines: unitsOf(one.line_items)
+      }))
+    }
+    return found
+  })
+  const get = (id: string) =>
+    Effect.flatMap(find(id), (order) => order === undefined ? Effect.undefined : remote(order))
+  return {
+    push: (slice) => Effect.flatMap(api.send(Order, "orders", { body: bodyOf(slice) }), remote),
+    // A search does not look at meta data, and `any` status not into the trash.
+    lookup: (orderId) =>
+      Stream.make("any", "trash").pipe(
+        Stream.flatMap((status) =>
+          api.rows(Marked, "orders", { _fields: "id,meta_data", status, after: dayBefore(orderId) })
+        ),
+        Stream.filter(({ meta_data }) => meta_data.some(({ key, value }) => key === idKey && value === orderId)),
+        Stream.runHead,
+        Effect.flatMap((found) => Option.isNone(found) ? Effect.undefined : get(`${found.value.id}`))
+      ),
+    get,
+    cancel: Effect.fnUntraced(function*(remoteOrderId) {
+      const order = yield* find(remoteOrderId)
+      if (order === undefined || ["completed", "refunded", "trash"].includes(order.status)) return false
+      yield* api.send(Schema.Unknown, `orders/${order.id}`, { method: "PUT", body: { status: "cancelled" } })
+      return true
+    })
+  }
+}

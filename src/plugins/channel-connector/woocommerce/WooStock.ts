@@ -1,0 +1,64 @@
+import { Array, Effect, Schema, Stream } from "effect"
+import type { ChannelStock } from "../ChannelAdapter.ts"
+import type { StockOutcome } from "../ChannelRecords.ts"
+import type { WooApi } from "./WooApi.ts"
+
+const Item = Schema.Struct({
+  id: Schema.Int,
+  manage_stock: Schema.Union([Schema.Boolean, Schema.Literal("parent")]),
+  stock_quantity: Schema.NullOr(Schema.Finite),
+  stock_status: Schema.String
+})
+
+/** What is not counted is out of stock, or has no limit. */
+const levelOf = ({ manage_stock, stock_quantity, stock_status }: typeof Item.Type): number | null =>
+  manage_stock !== false ? Math.max(0, Math.floor(stock_quantity ?? 0)) : stock_status === "outofstock" ? 0 : null
+
+/** Units are `<product>`, or `<product>/<variation>`. */
+const pathOf = (externalId: string): string => `products/${externalId.replace("/", "/variations/")}`
+
+/** Reads and sets stock. Variations that share the stock of their product show and set all of it. */
+export const wooStock = (api: WooApi): ChannelStock => ({
+  read: Effect.fnUntraced(function*(externalIds) {
+    const lists = Array.groupBy(externalIds.map(pathOf), (path) => path.slice(0, path.lastIndexOf("/")))
+    const asked = Object.entries(lists).flatMap(([list, paths]) =>
+      Array.chunksOf(paths.map((path) => path.slice(list.length + 1)), 100).map((ids) => ({
+        list,
+        include: ids.join()
+      }))
+    )
+    const found = yield* Effect.forEach(asked, ({ include, list }) =>
+      Effect.map(
+        Stream.runCollect(api.rows(Item, list, { include, _fields: Object.keys(Item.fields).join() })),
+        (items) => items.map((item) => [`${list}/${item.id}`, levelOf(item)] as const)
+      ), { concurrency: 4 })
+    const levels = new Map(found.flat())
+    return externalIds.flatMap((externalId) => {
+      const available = levels.get(pathOf(externalId))
+      return available === undefined ? [] : [{ externalId, available }]
+    })
+  }),
+  // WooCommerce compares nothing: what it sells between the read and the write is overwritten.
+  set: (changes) =>
+    Effect.map(
+      Effect.forEach(
+        changes,
+        Effect.fnUntraced(function*({ available: wanted, expected, externalId }) {
+          const item = yield* api.find(Item, pathOf(externalId))
+          if (item === undefined) return []
+          const before = levelOf(item)
+          const owner = item.manage_stock === "parent" ? externalId.split("/", 1).join() : externalId
+          const available = before !== expected || before === wanted ? before : levelOf(
+            yield* api.send(Item, pathOf(owner), {
+              method: "PUT",
+              body: { manage_stock: true, stock_quantity: wanted }
+            })
+          )
+          const outcome: StockOutcome = { externalId, available, outcome: available === wanted ? "set" : "differs" }
+          return [outcome]
+        }),
+        { concurrency: 4 }
+      ),
+      (outcomes) => outcomes.flat()
+    )
+})
