@@ -64,7 +64,10 @@ describe("the catalog of a WooCommerce", () => {
           readExternal("woocommerce", [new Map([...row ?? [], ["Slug", slug]]), ...rows], slug)
         )
       }
-      assert.deepStrictEqual(items[0]?.unitIds, shop.catalog.variationsOf(made.id).map(({ id }) => `${made.id}/${id}`))
+      assert.deepStrictEqual(
+        [...items[0]?.unitIds ?? []],
+        shop.catalog.variationsOf(made.id).map(({ id }) => `${made.id}/${id}`)
+      )
       assert.strictEqual(yield* catalog.currency, "CHF")
       assert.deepStrictEqual([items[2], items[3]].map((one) => one?.draft.product["status"]), ["draft", "draft"])
       assert.include(JSON.stringify(items[0]?.draft.product["attributes"]), "One\\nTwo")
@@ -100,12 +103,12 @@ describe("the catalog of a WooCommerce", () => {
       assert.deepStrictEqual(seen, [...ids.filter((_, n) => n !== 2), ...[...shop.catalog.products.keys()].slice(-1)])
     }))
 
-  test("goes on behind a product that WordPress cannot show", ({ catalog, shop }) =>
+  test("goes on behind products that WordPress cannot show", ({ catalog, shop }) =>
     Effect.gen(function*() {
       const ids = Array.from({ length: 150 }, (_, n) => shop.catalog.create(mug(n)).id)
-      shop.catalog.broken.add(ids[50] ?? 0)
+      for (const id of ids.slice(10, 130)) shop.catalog.broken.add(id)
       const first = yield* catalog.page(null, 100)
       const second = yield* catalog.page(first.nextCursor, 100)
-      assert.deepStrictEqual([first.items.length, second.items.length, second.nextCursor], [99, 50, null])
+      assert.deepStrictEqual([first.items.length, second.items.length, second.nextCursor], [10, 20, null])
     }))
 })

@@ -5,7 +5,7 @@ import { CurrencyCode, outbound, PluginContext } from "stoa/plugin"
 import { createPluginTestApp, type PluginTestApp } from "stoa/plugin/testing"
 import { afterAll, beforeAll, inject } from "vitest"
 import { startWooCommerce, type WooOptions } from "../../../../test/support/channels/WooCommerceShop.ts"
-import { channelConnector, type ChannelError, type OrderSlice, woocommerce } from "../index.ts"
+import { channelConnector, type OrderSlice, woocommerce } from "../index.ts"
 
 /** An order of three units with shipping and tax, in EUR. */
 export const slice = (externalVariantId: string, fields: Partial<OrderSlice> = {}): OrderSlice => ({
@@ -53,9 +53,9 @@ export const wooTests = () => {
     app = await createPluginTestApp(channelConnector({ adapters: [woocommerce] }), { postgres: inject("postgres") })
   })
   afterAll(() => app.close())
-  return (
+  return <E>(
     title: string,
-    work: (test: Effect.Success<ReturnType<typeof wooShop>>) => Effect.Effect<void, ChannelError, Scope.Scope>,
+    work: (test: Effect.Success<ReturnType<typeof wooShop>>) => Effect.Effect<void, E, Scope.Scope>,
     options: WooOptions = {}
   ) => it.live(title, () => Effect.scoped(Effect.flatMap(wooShop(app.context, options), work)))
 }

@@ -9,8 +9,8 @@ export const WooCredentials = Schema.Struct({
   consumerSecret: Schema.NonEmptyString
 })
 
-type Query = Readonly<Record<string, string>>
 type Row = { readonly id: number }
+type List<A> = readonly [schema: Schema.Codec<A, unknown>, path: string, query?: Readonly<Record<string, string>>]
 
 /** Plugins of WordPress make numbers of texts. */
 export const textOf = (value: unknown): string =>
@@ -53,41 +53,39 @@ export const wooApi = ({ credentials, domain, http }: StoreAccess<typeof WooCred
 
   /**
    * Rows behind a cursor `<last id>:<offset>`. A page begins with a row of the one before: with any other one, rows were removed
-   * in front of it, and those that moved up would be left out. WordPress hides rows that it cannot show, so short pages end nothing.
+   * in front of it, and those that moved up would be left out. Rows that WordPress cannot show are counted and left out by it.
    */
   const page = Effect.fnUntraced(
-    function*<A extends Row>(
-      schema: Schema.Codec<A, unknown>,
-      path: string,
-      query: Query,
-      cursor: string | null,
-      limit: number
-    ) {
-      const [last = 0, behind = 0] = (cursor ?? "0:0").split(":").map(Number)
+    function*<A extends Row>([schema, path, query]: List<A>, cursor: string, limit: number) {
+      const [last = 0, behind = 0] = cursor.split(":").map(Number)
       const size = Math.min(limit + 20, 100)
-      for (let offset = Math.max(0, behind - 1);; offset = Math.max(0, offset - size + 1)) {
+      for (let offset = Math.max(0, behind - 1), isJoined = offset > 0;;) {
         const place = { orderby: "id", order: "asc", per_page: `${size}`, offset: `${offset}` }
         const found = yield* call(Schema.Array(schema), `${path}?${new URLSearchParams({ ...query, ...place })}`)
-        const { total, value: rows } = found ?? { total: 0, value: [] }
-        const fresh = rows.filter(({ id }) => id > last)
-        if (offset > 0 && fresh.length === rows.length) continue
-        const items = fresh.slice(0, limit)
-        const end = offset + rows.length - fresh.length + items.length
-        const isLast = items.length === fresh.length && !(offset + size < total)
-        return { items, nextCursor: isLast ? null : `${items.at(-1)?.id ?? last}:${end}` }
+        const { total, value: all } = found ?? { total: 0, value: [] }
+        const fresh = all.filter(({ id }) => id > last)
+        const isEnd = Number.isNaN(total) ? all.length < size : offset + size >= total
+        if (isJoined && fresh.length === all.length) {
+          offset = Math.max(0, offset - size + 1)
+          isJoined = offset > 0
+        } else if (fresh.length === 0 && !isEnd) {
+          offset += size
+          isJoined = false
+        } else {
+          const items = fresh.slice(0, limit)
+          const next = `${items.at(-1)?.id ?? last}:${offset + all.length - fresh.length + items.length}`
+          return { items, nextCursor: isEnd && items.length === fresh.length ? null : next }
+        }
       }
     }
   )
 
   /** All rows of a list, read a page at a time. */
-  const rows = <A extends Row>(schema: Schema.Codec<A, unknown>, path: string, query: Query = {}) =>
-    Stream.paginate<string | null, A, ChannelError>(
-      null,
+  const rows = <A extends Row>(...list: List<A>) =>
+    Stream.paginate<string, A, ChannelError>(
+      "0:0",
       (cursor) =>
-        Effect.map(
-          page(schema, path, query, cursor, 100),
-          ({ items, nextCursor }) => [items, Option.fromNullOr(nextCursor)] as const
-        )
+        Effect.map(page(list, cursor, 100), ({ items, nextCursor }) => [items, Option.fromNullOr(nextCursor)] as const)
     )
 
   return { find, send, page, rows }

@@ -59,7 +59,7 @@ export const wooCatalog = (api: WooApi): ChannelCatalog => {
         Effect.mapError(Schema.decodeEffect(CurrencyCode)(code), ({ message }) => new ChannelRefused({ message }))
     ),
     page: Effect.fnUntraced(function*(cursor, limit) {
-      const { items, nextCursor } = yield* api.page(WooProduct, "products", askedFields, cursor, limit)
+      const { items, nextCursor } = yield* api.page([WooProduct, "products", askedFields], cursor ?? "0:0", limit)
       return { items: yield* read(items), nextCursor }
     }),
     product: Effect.fnUntraced(function*(externalId) {

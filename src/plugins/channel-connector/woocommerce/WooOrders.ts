@@ -53,19 +53,13 @@ const bodyOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, s
     set_paid: true,
     currency,
     payment_method: "stoa",
-    payment_method_title: `Order ${orderNumber}`,
+    payment_method_title: `Stoa ${orderNumber}`,
     billing: { ...addressOf(customer), email: customer.email },
     shipping: addressOf(customer),
     line_items: lines.map(({ externalVariantId, quantity, title, totalPrice }) => {
       const [product_id, variation_id] = externalVariantId.split("/").map(Number)
-      return {
-        product_id,
-        variation_id,
-        name: title,
-        quantity,
-        subtotal: amountOf(totalPrice),
-        total: amountOf(totalPrice)
-      }
+      const total = amountOf(totalPrice)
+      return { product_id, variation_id, name: title, quantity, subtotal: total, total }
     }),
     shipping_lines: extra({ method_id: "stoa", method_title: "Shipping" }, shippingTotal),
     fee_lines: extra({ name: "Tax" }, tax),
@@ -88,17 +82,12 @@ export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
     // Status `completed` fulfils an order as a whole, but for what was given back before.
     const isDone = status === "completed" || status === "refunded" && completed !== null
     const before = refunds.filter((one) => one.date_created_gmt < (completed ?? "")).flatMap((one) => one.line_items)
-    const shipped = {
-      externalId: `${id}`,
-      lines: unitsOf([...line_items, ...before]),
-      trackingNumber: null,
-      trackingUrl: null
-    }
+    const untracked = { trackingNumber: null, trackingUrl: null }
     const found: RemoteOrder = {
       remoteOrderId: `${id}`,
       remoteUrl: `${domain}/wp-admin/post.php?post=${id}&action=edit`,
       status: isDone ? "fulfilled" : ["cancelled", "failed", "trash"].includes(status) ? "cancelled" : "open",
-      fulfillments: isDone ? [shipped] : [],
+      fulfillments: isDone ? [{ externalId: `${id}`, lines: unitsOf([...line_items, ...before]), ...untracked }] : [],
       refunds: refunds.map((one) => ({
         remoteRefundId: `${one.id}`,
         amount: Math.round(Number(one.amount) * 10 ** decimalsOf(currency)),

@@ -32,7 +32,7 @@ export const wooStock = (api: WooApi): ChannelStock => ({
         Stream.runCollect(api.rows(Item, list, { include, _fields: Object.keys(Item.fields).join() })),
         (items) => items.map((item) => [`${list}/${item.id}`, levelOf(item)] as const)
       ), { concurrency: 4 })
-    const levels = new Map(found.flat())
+    const levels = new Map<string, number | null>(found.flat())
     return externalIds.flatMap((externalId) => {
       const available = levels.get(pathOf(externalId))
       return available === undefined ? [] : [{ externalId, available }]

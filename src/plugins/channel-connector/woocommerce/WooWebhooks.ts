@@ -8,7 +8,11 @@ const Webhook = Schema.Struct({ id: Schema.Int, ...texts })
 
 /** A removal says the id alone, which WordPress may write as a text. */
 const RemoteId = Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,18}$/))])
-const Body = Schema.Struct({ id: RemoteId, parent_id: Schema.optional(Schema.Int) })
+const Body = Schema.Struct({
+  id: RemoteId,
+  type: Schema.optional(Schema.Unknown),
+  parent_id: Schema.optional(RemoteId)
+})
 const readBody = Schema.decodeUnknownOption(Schema.fromJsonString(Body))
 
 /** Webhooks, signed with the secret that we registered. The ping before WooCommerce answers a registration is not, and refused. */
@@ -35,12 +39,11 @@ export const wooWebhooks = (api: WooApi, secret: Redacted.Redacted<string>): Cha
   read: ({ body, headers }) => {
     const read = readBody(Buffer.from(body).toString("utf8"))
     if (read._tag === "None") return undefined
-    const { id, parent_id } = read.value
+    const { id, parent_id, type } = read.value
     const topic = headers["x-wc-webhook-topic"] ?? ""
     const kind = topic.startsWith("order.") ? "order" : "product"
     // Two events of a webhook in one second have the same id.
     const deliveryId = `${headers["x-wc-webhook-delivery-id"]}-${createHash("sha256").update(body).digest("hex")}`
-    // A variation is read with its product. Orders have parents, too.
-    return { deliveryId, topic, hints: [{ kind, externalId: `${kind === "product" && parent_id ? parent_id : id}` }] }
+    return { deliveryId, topic, hints: [{ kind, externalId: `${type === "variation" && parent_id || id}` }] }
   }
 })
