@@ -33,8 +33,10 @@ export const channelError = (error: OutboundError): ChannelError => {
       const { headers, status } = error
       if (status === 401 || status === 403) return new CredentialsRefused({ message })
       if (status < 500 && !passing.has(status)) return new ChannelRefused({ message })
-      const seconds = status === 429 ? Number(headers["retry-after"] ?? 2) : Number.NaN
-      return new ChannelUnavailable({ message, ...(seconds >= 0 && { retryAfterMs: seconds * 1_000 }) })
+      if (status !== 429) return new ChannelUnavailable({ message })
+      const seconds = Number(headers["retry-after"] ?? 2)
+      // A date in place of seconds.
+      return new ChannelUnavailable({ message, retryAfterMs: (seconds >= 0 ? seconds : 60) * 1_000 })
     }
   }
 }

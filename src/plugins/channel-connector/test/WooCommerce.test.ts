@@ -2,8 +2,9 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import { inspect } from "node:util"
+import { OutboundRejected } from "stoa/plugin"
 import { webhookReceiver } from "../../../../test/support/WebhookReceiver.ts"
-import { woocommerce } from "../index.ts"
+import { channelError, woocommerce } from "../index.ts"
 import { adapterContract } from "../testing/AdapterContract.ts"
 import { slice, wooTests } from "./WooShop.ts"
 
@@ -97,6 +98,13 @@ describe("the adapter of WooCommerce", () => {
         return Effect.flip(stock.read(["1"]))
       }
       assert.deepInclude(yield* failing("limit"), { _tag: "ChannelUnavailable", retryAfterMs: 1_000 })
+      const late = {
+        status: 429,
+        headers: { "retry-after": "Wed, 02 Dec 2026 07:28:00 GMT" },
+        body: "",
+        message: "429"
+      }
+      assert.deepInclude(channelError(new OutboundRejected(late)), { retryAfterMs: 60_000 })
       shop.fault("products", "limit")
       assert.deepStrictEqual(yield* stock.read(["1"]), [])
       for (const fault of ["break", "drop"] as const) {
