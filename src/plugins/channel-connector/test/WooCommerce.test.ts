@@ -83,9 +83,15 @@ describe("the adapter of WooCommerce", () => {
       }
       const [before] = yield* webhooks.list
       assert.isFalse(before?.isActive)
+      yield* Effect.promise(() => shop.webhooks.change(Number(before?.externalId), { secret: "another" }))
       yield* webhooks.register("product.created", receiver.url, before)
       const [after] = yield* webhooks.list
       assert.deepStrictEqual([after?.isActive, after?.externalId], [true, before?.externalId])
+      shop.catalog.create({ name: "Mug" })
+      yield* Effect.promise(() => shop.deliveries.settled())
+      const last = receiver.received.at(-1)
+      const signature = { "x-wc-webhook-signature": String(last?.headers["x-wc-webhook-signature"]) }
+      assert.isTrue(webhooks.isGenuine({ headers: signature, body: Buffer.from(last?.body ?? "") }))
       yield* webhooks.unregister(after?.externalId ?? "")
       yield* webhooks.unregister(after?.externalId ?? "")
       assert.deepStrictEqual(yield* webhooks.list, [])
