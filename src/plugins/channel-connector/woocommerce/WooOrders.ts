@@ -21,7 +21,7 @@ const Order = Schema.Struct({
   refunds: Schema.Array(Schema.Unknown)
 })
 const Marked = Schema.Struct({ id: Schema.Int, meta_data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)) })
-const asked = { _fields: Object.keys(Order.fields).join() }
+const asked = `_fields=${Object.keys(Order.fields).join()}`
 const idKey = "stoa_order_id"
 const isCurrency = Schema.is(CurrencyCode)
 const decimalsOf = (currency: string): number => isCurrency(currency) ? exponentOf(currency) : 2
@@ -75,7 +75,7 @@ const dayBefore = (id: string): string => {
 
 /** Takes our orders. */
 export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
-  const find = (id: string) => api.find(Order, `orders/${encodeURIComponent(id)}?${new URLSearchParams(asked)}`)
+  const find = (id: string) => api.find(Order, `orders/${encodeURIComponent(id)}?${asked}`)
   const remote = Effect.fnUntraced(function*(order: typeof Order.Type) {
     const { currency, date_completed_gmt: completed, id, line_items, status } = order
     const refunds = order.refunds.length > 0 ? yield* Stream.runCollect(api.rows(Refund, `orders/${id}/refunds`)) : []
@@ -99,7 +99,7 @@ export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
   const get = (id: string) =>
     Effect.flatMap(find(id), (order) => order === undefined ? Effect.undefined : remote(order))
   return {
-    push: (slice) => Effect.flatMap(api.send(Order, "orders", { body: bodyOf(slice) }), remote),
+    push: (slice) => Effect.flatMap(api.send(Order, `orders?${asked}`, { body: bodyOf(slice) }), remote),
     // A search does not look at meta data, and `any` status not into the trash.
     lookup: (orderId) =>
       Stream.make("any", "trash").pipe(
