@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { apiError, listOf, type PluginCall } from "stoa/plugin"
 import { backfillTask, reconcileTask } from "./CatalogTasks.ts"
 import { Channels, manage, read, routes } from "./ChannelOptions.ts"
-import { catalogPageSize } from "./StorePages.ts"
+import { catalogPageSize, withLevels } from "./StorePages.ts"
 import { type Pair, writeProducts } from "./StoreProducts.ts"
 import { beginRun, RunReport, runs, type RunTask, Skipped } from "./StoreRuns.ts"
 import { NotConnected } from "./Stores.ts"
@@ -67,15 +67,17 @@ const rehearsed = Effect.fnUntraced(function*(call: PluginCall, storeId: string,
   const run = yield* call.db.table(runs).first({ storeId, task: "import" })
   const cursor = run?.phases[0] === "catalog" && !restart ? run.cursor : null
   const { use } = yield* StoreSessions
-  return yield* use(call.db, storeId, ({ channel: { catalog }, store }) =>
+  return yield* use(call.db, storeId, (session) =>
     Effect.gen(function*() {
+      const { channel: { catalog }, store } = session
       if (catalog === undefined) {
         return { ...touched([]), cursor: null, complete: true, skipped: [], warnings: [] }
       }
       const currency = yield* catalog.currency
       const { items, nextCursor } = yield* catalog.page(cursor, catalogPageSize)
+      const products = yield* withLevels(session, items)
       const { pairs, report: { skipped = [], warnings = [] } } = yield* Effect.catch(
-        writeProducts(call, store, items, { currency, dryRun: true }),
+        writeProducts(call, store, products, { currency, dryRun: true }),
         Effect.die
       )
       return { ...touched(pairs), cursor: nextCursor, complete: nextCursor === null, skipped, warnings }

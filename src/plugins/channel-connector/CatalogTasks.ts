@@ -3,8 +3,8 @@ import { createHash } from "node:crypto"
 import { defineTask, GiveUp, type PluginTaskCall } from "stoa/plugin"
 import { Channels } from "./ChannelOptions.ts"
 import { importTask, ofStore } from "./Registration.ts"
-import { steps } from "./StorePages.ts"
-import { advanceRun, beginRun, runs, type RunTask } from "./StoreRuns.ts"
+import { type Page, steps } from "./StorePages.ts"
+import { abandonRun, advanceRun, beginRun, runs, type RunTask } from "./StoreRuns.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 import { stores } from "./StoreTables.ts"
 
@@ -26,18 +26,17 @@ const page = (slug: string, task: RunTask) =>
     const [phase] = run?.phases ?? []
     if (run === undefined || phase === undefined) return
     const { work } = yield* StoreSessions
-    const next: Parameters<typeof steps.stock>[0]["next"] = (cursor, done = {}) =>
-      Effect.gen(function*() {
-        const { phases, report } = yield* advanceRun(db, run, cursor, done)
+    const next: Page["next"] = (cursor, done = {}) =>
+      db.transaction(Effect.gen(function*() {
+        const { phases } = yield* advanceRun(db, run, cursor, done)
         if (phases.length > 0) yield* Effect.catch(jobs.enqueue(slug, { storeId, continues: true }), Effect.die)
-        return report
-      })
-    const step = (session: Parameters<typeof steps.stock>[0]["session"]) =>
-      steps[phase]({ call: ctx, session, run, next: (cursor, done) => db.transaction(next(cursor, done)) }).pipe(
+      }))
+    yield* work(call, storeId, (session) =>
+      steps[phase]({ call: ctx, session, run, next }).pipe(
         // It was begun again meanwhile: the job of that does the work.
-        Effect.catchIf((error) => error._tag === "InvalidTransition", () => Effect.void)
-      )
-    yield* work(call, storeId, step)
+        Effect.catchIf((error) => error._tag === "InvalidTransition", () => Effect.void),
+        Effect.tapError((error) => error._tag === "ChannelRefused" ? abandonRun(db, run, error.message) : Effect.void)
+      ))
     return { output: { phase, cursor: run.cursor } }
   })
 

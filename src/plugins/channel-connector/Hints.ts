@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { CurrentActor } from "stoa/plugin"
 import { type ChannelError, ChannelRefused } from "./ChannelErrors.ts"
 import type { Channels } from "./ChannelOptions.ts"
-import { orDefect, syncLevels } from "./StorePages.ts"
+import { orDefect, syncLevels, withLevels } from "./StorePages.ts"
 import { archiveProducts, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { StoreSession } from "./StoreSessions.ts"
 import type { CatalogCall } from "./StoreStock.ts"
@@ -32,8 +32,9 @@ const readEach = <A>(
     ), { concurrency: callsAtOnce })
 
 /** Writes products as the store has them now, and archives those that it no longer has. */
-export const productHints: HintHandler = (call, { channel: { catalog }, store }, externalIds) =>
+export const productHints: HintHandler = (call, session, externalIds) =>
   Effect.gen(function*() {
+    const { channel: { catalog }, store } = session
     if (catalog === undefined) return new Map()
     const outcomes = new Map<string, Outcome>(externalIds.map((externalId) => [externalId, "handled"]))
     const read = yield* readEach(externalIds, catalog.product)
@@ -43,11 +44,12 @@ export const productHints: HintHandler = (call, { channel: { catalog }, store },
       else if (one.found !== undefined && takesPart(store, one.found)) there.push(one.found)
       else away.push(one.externalId)
     }
+    const products = yield* withLevels(session, there)
     const { report } = yield* orDefect(
       writeProducts(
         call,
         store,
-        there,
+        products,
         { currency: yield* catalog.currency },
         () => archiveProducts(call, store.id, away)
       )

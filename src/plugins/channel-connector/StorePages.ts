@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { CurrentActor, InvalidTransition } from "stoa/plugin"
 import type { ChannelError } from "./ChannelErrors.ts"
 import { stockOf } from "./ChannelMapRepo.ts"
@@ -19,7 +19,7 @@ const callsAtOnce = 4
 const firstId = "00000000-0000-0000-0000-000000000000"
 
 /** A page of a run. `next` stores how far the run is, in the transaction of the page. */
-interface Page {
+export interface Page {
   readonly call: CatalogCall
   readonly session: StoreSession
   readonly run: Run
@@ -46,6 +46,37 @@ const expected: ReadonlySet<unknown> = new Set([
 const isExpected = <E>(error: E): error is Extract<E, ChannelError | InvalidTransition> =>
   expected.has(Reflect.get(Object(error), "_tag"))
 
+/** Levels by the ids of a store; none where it shows no stock. */
+const readLevels = ({ channel: { stock } }: StoreSession, externalIds: ReadonlyArray<string>) =>
+  stock === undefined
+    ? Effect.succeed<ReadonlyMap<string, StockLevel>>(new Map())
+    : Effect.map(
+      Effect.forEach(Arr.chunksOf(externalIds, catalogPageSize), stock.read, { concurrency: callsAtOnce }),
+      (parts) => new Map(parts.flat().map((level) => [level.externalId, level]))
+    )
+
+/** Products with the stock that the store has, where it shows it: the one truth of imports, hints and synchronizations. */
+export const withLevels = Effect.fnUntraced(function*(session: StoreSession, products: ReadonlyArray<ChannelProduct>) {
+  if (session.channel.stock === undefined) return products
+  const levels = yield* readLevels(session, products.flatMap(({ unitIds }) => unitIds))
+  return products.map((product): ChannelProduct => ({
+    ...product,
+    draft: {
+      ...product.draft,
+      sold: product.draft.sold.map((line, at) => {
+        const level = levels.get(product.unitIds[at] ?? "")
+        if (level === undefined) return { ...line, stock: {} }
+        const { available } = level
+        return {
+          ...line,
+          variant: { ...line.variant, manageInventory: available !== null },
+          stock: available === null ? {} : { onHand: available }
+        }
+      })
+    }
+  }))
+})
+
 /** Registers webhooks that were lost or turned off; a store that refuses them still has its products reconciled. */
 const webhooks: Step = ({ call: { db }, next, session }) =>
   Effect.gen(function*() {
@@ -61,17 +92,20 @@ const webhooks: Step = ({ call: { db }, next, session }) =>
     return yield* next(null, { webhooksRegistered: registered.success.length })
   })
 
-const catalog: Step = ({ call, next, run, session: { channel, store } }) =>
+const catalog: Step = ({ call, next, run, session }) =>
   Effect.gen(function*() {
+    const { channel, store } = session
     if (channel.catalog === undefined) return yield* next(null)
     const currency = yield* channel.catalog.currency
     const { items, nextCursor } = yield* channel.catalog.page(run.cursor, catalogPageSize)
-    return yield* orDefect(writeProducts(call, store, items, { currency }, (report) => next(nextCursor, report)))
+    const products = yield* withLevels(session, items)
+    return yield* orDefect(writeProducts(call, store, products, { currency }, (report) => next(nextCursor, report)))
   })
 
 /** Archives what the pages did not show, after the store was asked for each. */
-const gone: Step = ({ call, next, run, session: { channel, store } }) =>
+const gone: Step = ({ call, next, run, session }) =>
   Effect.gen(function*() {
+    const { channel, store } = session
     if (channel.catalog === undefined) return yield* next(null)
     const { currency, product } = channel.catalog
     const missing = yield* call.db.table(entityMap).list({
@@ -86,8 +120,9 @@ const gone: Step = ({ call, next, run, session: { channel, store } }) =>
     const there = found.flatMap((one) => one !== undefined && takesPart(store, one) ? [one] : [])
     const away = missing.filter((_, at) => !there.some((one) => one === found[at]))
     const cursor = missing.length < askedAtOnce ? null : missing.at(-1)?.id ?? null
+    const products = yield* withLevels(session, there)
     return yield* orDefect(
-      writeProducts(call, store, there, { currency: yield* currency }, (report) =>
+      writeProducts(call, store, products, { currency: yield* currency }, (report) =>
         Effect.flatMap(
           archiveProducts(call, store.id, away.map(({ externalId }) => externalId)),
           (archived) => next(cursor, { ...report, archived })
@@ -95,28 +130,15 @@ const gone: Step = ({ call, next, run, session: { channel, store } }) =>
     )
   })
 
-/** The product with the policy that the levels of its units say. */
-const withPolicy = (product: ChannelProduct, levels: ReadonlyMap<string, StockLevel>): ChannelProduct => ({
-  ...product,
-  draft: {
-    ...product.draft,
-    sold: product.draft.sold.map((line, at) => {
-      const level = levels.get(product.unitIds[at] ?? "")
-      return level === undefined
-        ? line
-        : { ...line, variant: { ...line.variant, manageInventory: level.available !== null } }
-    })
-  }
-})
-
 /** Levels of things by their ids at the store; things that it does not have are sold out. */
 export const syncLevels = Effect.fn("StorePages.syncLevels")(function*<E = never, R = never>(
   call: CatalogCall,
-  { channel, store }: StoreSession,
+  session: StoreSession,
   externalIds: ReadonlyArray<string>,
   also: (inventoryUpdated: number) => Effect.Effect<unknown, E, R> = () => Effect.void
 ) {
   const { db } = call
+  const { channel, store } = session
   const units = externalIds.length === 0 || channel.stock === undefined ? [] : yield* db.table(entityMap).list({
     storeId: store.id,
     kind: "variant",
@@ -124,10 +146,7 @@ export const syncLevels = Effect.fn("StorePages.syncLevels")(function*<E = never
     goneAt: null,
     externalId: { in: externalIds }
   }, { order: ["id"], limit: externalIds.length })
-  const read = units.length === 0 || channel.stock === undefined
-    ? []
-    : yield* channel.stock.read(units.map(({ externalId }) => externalId))
-  const levels = new Map(read.map((level) => [level.externalId, level]))
+  const levels = yield* readLevels(session, units.map(({ externalId }) => externalId))
   const known = units.length === 0 ? [] : yield* db.use(stockOf)(store.id, yield* warehouseOf(call, store), units)
   const switched = units.filter(({ externalId }, at) => {
     const level = levels.get(externalId)
@@ -138,7 +157,7 @@ export const syncLevels = Effect.fn("StorePages.syncLevels")(function*<E = never
     const ids = switched.map(({ entityId }) => entityId)
     const rows = yield* db.table(entityMap).list({ storeId: store.id, kind: "entity", entityId: { in: ids } })
     const found = yield* Effect.forEach(rows, ({ externalId }) => product(externalId), { concurrency: callsAtOnce })
-    const products = found.flatMap((one) => one === undefined ? [] : [withPolicy(one, levels)])
+    const products = yield* withLevels(session, found.flatMap((one) => one ?? []))
     yield* writeProducts(call, store, products, { currency: yield* currency })
   }
   const things = units.map(({ entityId, externalId, variantId }) => {

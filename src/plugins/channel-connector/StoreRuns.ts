@@ -116,3 +116,19 @@ export const advanceRun = Effect.fn("StoreRuns.advance")(
     )
   }
 )
+
+/** Ends a run whose page the store refused: the next one begins at the first page, because a cursor may no longer be good. */
+export const abandonRun = Effect.fn("StoreRuns.abandon")((
+  db: PluginDatabase,
+  { id, report, token }: Run,
+  message: string
+) =>
+  Effect.ignore(
+    db.table(runs).update(id, {
+      phases: [],
+      cursor: null,
+      token: randomUUID(),
+      report: addReports(report, { warnings: [{ externalId: "", message }] })
+    }, { token })
+  )
+)

@@ -70,7 +70,6 @@ export {
   shopifyExpiry,
   shopifyOAuth
 } from "./shopify/ShopifyApp.ts"
-} from "./ShopifyApp.ts"
 export { woocommerce } from "./woocommerce/WooCommerce.ts"
 
 /** Outside stores: their products, stock and orders (contract, plugins §13): `plugins: [channelConnector({ … })]`. */

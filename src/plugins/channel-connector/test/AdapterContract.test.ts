@@ -90,7 +90,7 @@ describe("the contract of adapters", () => {
           stock: {
             ...stock,
             set: (changes, key) =>
-              stock.set(changes.map((one) => ({ ...one, expected: state.levels.get(one.externalId) ?? null })), key)
+              stock.set(changes.map((one) => ({ ...one, expected: state.levels.get(one.externalId) ?? 5 })), key)
           }
         }
       }

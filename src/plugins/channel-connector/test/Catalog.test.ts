@@ -1,6 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { buildersOf, inOrganization, testAdminActor } from "stoa/plugin/testing"
+import { waitFor } from "../../../../test/support/waitFor.ts"
+import { ChannelRefused } from "../index.ts"
 import { type ChannelShop, openShop } from "./ChannelShop.ts"
 import { memoryProduct } from "./MemoryStore.ts"
 
@@ -60,7 +62,10 @@ describe("the catalog of a store", () => {
     assert.deepInclude(await restarted(), { archived: 0, converged: 0 })
     shop.memory.products = [...first === undefined ? [] : [first], memoryProduct(2), ...others]
     assert.deepInclude(await restarted(), { imported: 0, converged: 2, archived: 0 })
-    assert.deepStrictEqual(await goods(), things(1, 2, 3, 4, 5, 6))
+    assert.deepStrictEqual(await goods(), things(...shop.memory.products.map((_, at) => at + 1)))
+    shop.memory.hidden.add("p3")
+    assert.deepInclude(await restarted(), { archived: 0, converged: 0 })
+    shop.memory.hidden.clear()
   })
 
   it("goes on when products are refused, and says which", async () => {
@@ -143,11 +148,30 @@ describe("the catalog of a store", () => {
       if (++pages === 2) await shop.done("POST", `/stores/${id}/backfill`, { restart: true })
     })
     await restarted()
-    assert.isAbove(shop.memory.calls.filter((one) => one === "page").length, 4)
+    // Two pages of the first time, of which the second was not written, and three of the second time.
+    assert.strictEqual(pages, 5)
     assert.lengthOf(
       (await goods()).filter(({ slug, status }) => /thing-1\d{3}$/.test(String(slug)) && status === "active"),
       250
     )
+    shop.memory.beforePage = Effect.void
+  })
+
+  it("is imported from the first page again after the store refused a page", async () => {
+    let pages = 0
+    shop.memory.beforePage = Effect.sync(() => {
+      if (++pages === 2) shop.memory.failure = new ChannelRefused({ message: "The cursor has expired." })
+    })
+    await shop.done("POST", `/stores/${id}/backfill`, {})
+    await waitFor(
+      "the import gives up",
+      async () =>
+        (await shop.jobs(id, "channel/backfill-catalog")).some(({ error }) => error === "The cursor has expired.")
+    )
+    shop.memory.failure = undefined
+    await shop.done("POST", `/stores/${id}/backfill`, {})
+    await waitFor("all pages are read", () => pages === 5)
+    assert.deepInclude(await shop.ran(id, "import"), { imported: 0, warnings: [] })
     shop.memory.beforePage = Effect.void
   })
 })

@@ -52,7 +52,8 @@ export const memoryStore = () => {
     /** Keys that are accepted. */
     keys: new Set(["right-key-1"]),
     products: [1, 2, 3, 4, 5].map((n) => memoryProduct(n)),
-    levels: new Map<string, number | null>([1, 2, 3, 4, 5].map((n) => [`v${n}`, 5])),
+    /** Levels that are not those of its products; undefined: it does not have the variant. */
+    levels: new Map<string, number | null | undefined>(),
     /** By our id. */
     orders: new Map<string, RemoteOrder>(),
     /** Everything that was sent. */
@@ -68,6 +69,8 @@ export const memoryStore = () => {
     /** Runs before a renewal answers. */
     beforeRenewal: Effect.void as Effect.Effect<void>,
     renewed: 0,
+    /** Ids of products that pages leave out. */
+    hidden: new Set<string>(),
     /** Ids of products that it refuses to show. */
     refused: new Set<string>(),
     /** Runs before a page answers. */
@@ -75,6 +78,10 @@ export const memoryStore = () => {
     /** Runs before levels are answered. */
     beforeRead: Effect.void as Effect.Effect<void>
   }
+  const levelOf = (externalId: string) =>
+    state.levels.has(externalId) || !state.products.some(({ unitIds }) => unitIds.includes(externalId))
+      ? state.levels.get(externalId)
+      : 5
   const definition: AdapterDefinition<typeof Keys.Type> = {
     id: "memory",
     capabilities: ["catalog", "stock", "orders", "webhooks"],
@@ -112,7 +119,7 @@ export const memoryStore = () => {
               asked("page", () => {
                 const from = Number(cursor ?? 0)
                 const next = from + limit
-                const items = state.products.slice(from, next)
+                const items = state.products.slice(from, next).filter(({ externalId }) => !state.hidden.has(externalId))
                 return { items, nextCursor: next < state.products.length ? String(next) : null }
               })
             ),
@@ -127,14 +134,14 @@ export const memoryStore = () => {
               Effect.suspend(() => state.beforeRead),
               asked("read", () =>
                 ids.flatMap((externalId) => {
-                  const available = state.levels.get(externalId)
+                  const available = levelOf(externalId)
                   return available === undefined ? [] : [{ externalId, available }]
                 }))
             ),
           set: (changes) =>
             asked("set", () =>
               changes.map(({ available, expected, externalId }) => {
-                const before = state.levels.get(externalId) ?? null
+                const before = levelOf(externalId) ?? null
                 if (before !== expected) return { externalId, available: before, outcome: "differs" as const }
                 state.levels.set(externalId, available)
                 return { externalId, available, outcome: "set" as const }

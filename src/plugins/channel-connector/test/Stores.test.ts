@@ -2,6 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { contractOf, machineOf, optionsTable } from "stoa/plugin/testing"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { channelConnector, ChannelUnavailable } from "../index.ts"
 import { canonicalDomain } from "../StoreDomain.ts"
 import { admitsProduct, offeredUnits, ruledPrice } from "../StoreRules.ts"
@@ -110,6 +111,12 @@ describe("connected stores", () => {
     const tries = async () => (await shop.jobs(id, "channel/register-webhooks"))[0]?.["attempts"]
     while (Number(await tries()) < 8) shop.app.clock.advance("11 minutes")
     assert.strictEqual((await shop.until(id, "error")).at("data.lastError"), "Not there.")
+    await shop.done("POST", `/stores/${id}/disconnect`)
+    await waitFor("its credentials are deleted all the same", async () => {
+      shop.app.clock.advance("1 minute")
+      const [row] = await shop.app.db.query("select credentials from connected_stores where id = $1", [id])
+      return row?.["credentials"] === null
+    })
     shop.memory.failure = undefined
   })
 
