@@ -123,6 +123,15 @@ withApp("products of a store elsewhere", (it) => {
       assert.deepStrictEqual(results(twice), ["unchanged", "refused"])
     }))
 
+  it.effect("have their entity also when their prices were refused", () =>
+    Effect.gen(function*() {
+      // The price names a variant that is not there.
+      const half = draftOf("Half", { ...lineOf("H-1"), isVariant: false })
+      const [taken] = yield* send([sentOf("1", "half", half)])
+      assert.strictEqual(taken?.result, "refused")
+      assert.strictEqual((yield* entity("half")).text("data.id"), taken.entityId)
+    }))
+
   it.effect("never go into another entity that gets their slug meanwhile", () =>
     Effect.gen(function*() {
       const sent = sentOf("1", "moved", draftOf("Moved"))

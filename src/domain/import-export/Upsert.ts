@@ -13,7 +13,12 @@ export type ImportResult =
     /** Of a rehearsal. */
     readonly changes?: ReadonlyArray<PlannedChange>
   }
-  | { readonly _tag: "refused"; readonly issues: ReadonlyArray<Issue> }
+  | {
+    readonly _tag: "refused"
+    readonly issues: ReadonlyArray<Issue>
+    /** The record was written, and parts of it were not. */
+    readonly isWritten?: true
+  }
 
 export const changesOf = (result: ImportResult | undefined): ReadonlyArray<PlannedChange> =>
   result === undefined || result._tag === "refused" ? [] : result.changes ?? []

@@ -53,7 +53,8 @@ export const registration = defineTask({
     yield* db.transaction(Effect.gen(function*() {
       yield* db.use(store).move("recover", storeId, done)
       if (!hasCatalog) return
-      yield* beginRun(db, storeId, "import")
+      // A run of before it was disconnected is not gone on with.
+      yield* beginRun(db, storeId, "import", true)
       yield* jobs.enqueue(importTask, { storeId })
     })).pipe(
       // It may have been disconnected meanwhile.

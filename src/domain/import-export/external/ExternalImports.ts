@@ -141,6 +141,7 @@ const takenProduct = (
   result: ImportResult | undefined,
   { entities, variants }: Found
 ): TakenProduct => {
+  if (result?._tag === "refused" && result.isWritten !== true) return refusedProduct(sent, result.issues)
   const entity = entities.get(slug)
   const variantIds = sent.draft.sold.map(({ isVariant, options, variant: { sku } }) => {
     if (!isVariant) return null
@@ -149,7 +150,6 @@ const takenProduct = (
       : entity?.variants.find((one) => hasOptions(one, options))?.id ?? null
   })
   const here = { entityId: entity?.id ?? null, variantIds }
-  // The product may have been written without its prices.
   if (result?._tag === "refused") return { ...refusedProduct(sent, result.issues), ...here }
   return {
     externalId: sent.externalId,

@@ -118,7 +118,7 @@ const together = (
       }))
       : []
   )
-  if (issues.length > 0) return { _tag: "refused", issues }
+  if (issues.length > 0) return { _tag: "refused", issues, isWritten: true }
   const warnings = [
     ...said.map((message) => ({ path: "", message, code: "not_imported" })),
     ...product.warnings ?? [],
