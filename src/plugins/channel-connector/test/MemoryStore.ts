@@ -75,6 +75,8 @@ export const memoryStore = () => {
     refused: new Set<string>(),
     /** Runs before a page answers. */
     beforePage: Effect.void as Effect.Effect<void>,
+    /** Runs before a product is answered. */
+    beforeProduct: Effect.void as Effect.Effect<void>,
     /** Runs before levels are answered. */
     beforeRead: Effect.void as Effect.Effect<void>
   }
@@ -124,9 +126,12 @@ export const memoryStore = () => {
               })
             ),
           product: (externalId) =>
-            state.refused.has(externalId)
-              ? Effect.fail(new ChannelRefused({ message: `The store does not show ${externalId}.` }))
-              : asked("product", () => state.products.find((one) => one.externalId === externalId))
+            Effect.andThen(
+              Effect.suspend(() => state.beforeProduct),
+              state.refused.has(externalId)
+                ? Effect.fail(new ChannelRefused({ message: `The store does not show ${externalId}.` }))
+                : asked("product", () => state.products.find((one) => one.externalId === externalId))
+            )
         },
         stock: {
           read: (ids) =>

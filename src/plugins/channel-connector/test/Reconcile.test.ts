@@ -100,10 +100,20 @@ describe("a store beside us", () => {
 
   it("refuses a hint, and later ones are handled", async () => {
     shop.memory.refused.add("p3")
+    // Hints that wait for a job that runs are handled together.
+    const [gate, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    shop.memory.beforeProduct = Effect.promise(() => {
+      reached.resolve()
+      return gate.promise
+    })
+    await hint("product", "p9")
+    await reached.promise
     await hint("product", "p3")
     shop.memory.products[3] = renamed(4, "New 4")
     await hint("product", "p4")
     await hint("product", "p99")
+    shop.memory.beforeProduct = Effect.void
+    gate.resolve()
     await handled()
     assert.strictEqual((await titles())[3], "New 4 active")
     assert.deepStrictEqual(await deliveries("failed"), [{ status: "failed", error: "The store does not show p3." }])
