@@ -4,7 +4,7 @@ import { OrderLine } from "../orders/Order.ts"
 import { OrderStatus, sendable } from "../orders/OrderStatus.ts"
 import { openUnits } from "../orders/ShownOrder.ts"
 import { InvalidTransition, type Issue, ValidationFailed } from "../platform/errors/ApiErrors.ts"
-import { CustomerId, newId, OrderId } from "../platform/ids/Id.ts"
+import { CustomerId, newId, OrderId, type OrderLineId } from "../platform/ids/Id.ts"
 import { type Fulfillment, type NewShipment, present } from "./Fulfillment.ts"
 
 export const FulfillableLine = Schema.Struct({
@@ -181,17 +181,34 @@ export const planShipment = (
   return Result.map(allocationsOf(goods, request), (taken) => planOf(goods, taken, request, now))
 }
 
-/** The same for all open units of some lines. Confirms a paid order: the plugin that ships has handled it. */
+/** Open units to fulfill of some lines together, at most `quantity`; without it all of them. */
+export interface WantedUnits {
+  readonly lineIds: ReadonlyArray<string>
+  readonly quantity?: number
+}
+
+const unitsWanted = (goods: OrderGoods, wanted: ReadonlyArray<WantedUnits>): NewShipment["lineItems"] => {
+  const taken = new Map<OrderLineId, number>()
+  for (const { lineIds, quantity = Infinity } of wanted) {
+    let left = quantity
+    for (const line of goods.lines.filter(({ id }) => lineIds.includes(id))) {
+      const before = taken.get(line.id) ?? 0
+      const units = Math.max(0, Math.min(left, openUnits(line) - line.backordered - before))
+      taken.set(line.id, before + units)
+      left -= units
+    }
+  }
+  return [...taken].flatMap(([orderLineItemId, quantity]) => quantity > 0 ? [{ orderLineItemId, quantity }] : [])
+}
+
+/** The same for open units of some lines. Confirms a paid order: the plugin that ships has handled it. */
 export const planLines = (
   goods: OrderGoods,
-  lineIds: ReadonlyArray<string>,
+  wanted: ReadonlyArray<WantedUnits>,
   parcel: Omit<NewShipment, "lineItems">,
   now: Date
 ): Result.Result<ShipmentPlan | undefined, ValidationFailed | InvalidTransition> => {
-  const lineItems = goods.lines.flatMap((line) => {
-    const quantity = openUnits(line) - line.backordered
-    return lineIds.includes(line.id) && quantity > 0 ? [{ orderLineItemId: line.id, quantity }] : []
-  })
+  const lineItems = unitsWanted(goods, wanted)
   if (lineItems.length === 0) return Result.succeed(undefined)
   if (goods.status !== "pending" || !goods.paid) return planShipment(goods, { ...parcel, lineItems }, now)
   return Result.map(

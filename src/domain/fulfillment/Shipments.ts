@@ -8,7 +8,7 @@ import type { FulfillmentId, OrderId } from "../platform/ids/Id.ts"
 import type { Fulfillment, NewShipment, ShipmentChange } from "./Fulfillment.ts"
 import { planChange } from "./ShipmentChanges.ts"
 import { ShipmentRepo } from "./ShipmentRepo.ts"
-import { type OrderGoods, pathToEnd, planLines, planShipment } from "./ShipmentRules.ts"
+import { type OrderGoods, pathToEnd, planLines, planShipment, type WantedUnits } from "./ShipmentRules.ts"
 
 class OrderChanged extends conflict(
   "OrderChanged",
@@ -70,17 +70,17 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     })
 
     /**
-     * Fulfills the open units of some lines for a plugin. `beside` runs in the same transaction and gets the
+     * Fulfills open units of some lines for a plugin. `beside` runs in the same transaction and gets the
      * fulfillment, or undefined without open units; it writes the idempotency record. Checks no permission.
      */
     const sendLines = Effect.fn("Shipments.sendLines")(function*<A, E, R>(
       orderId: OrderId,
-      lineIds: ReadonlyArray<string>,
+      wanted: ReadonlyArray<WantedUnits>,
       parcel: Omit<NewShipment, "lineItems">,
       beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>
     ) {
       const now = yield* clock
-      return yield* send(orderId, (goods) => planLines(goods, lineIds, parcel, now), beside, false)
+      return yield* send(orderId, (goods) => planLines(goods, wanted, parcel, now), beside, false)
     })
 
     /**

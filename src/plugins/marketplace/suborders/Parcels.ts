@@ -23,7 +23,7 @@ type Beside<A, E> = (fulfillmentId: FulfillmentId | null) => Effect.Effect<A, E,
  * sent already are not sent again.
  */
 
-const lineIds = ({ lineItems }: SubOrder) => lineItems.map(({ orderLineId }) => orderLineId)
+const unitsOf = ({ lineItems }: SubOrder) => [{ lineIds: lineItems.map(({ orderLineId }) => orderLineId) }]
 
 /** The change of the fulfillment follows from the sub-order's. */
 const change = Effect.fnUntraced(
@@ -43,7 +43,7 @@ export const send = Effect.fn("Parcels.send")(function*<A, E>(
   const market = yield* Market
   return yield* market.host.services.fulfillment.sendLines(
     of.orderId,
-    lineIds(of),
+    unitsOf(of),
     { status: "shipped", carrier, trackingNumber, trackingUrl },
     (made) => Effect.provideService(beside(made?.id ?? of.fulfillmentId), Market, market)
   )
@@ -68,7 +68,7 @@ export const arrive = Effect.fn("Parcels.arrive")(function*<A, E>(of: SubOrder, 
   })
   return yield* fulfillment.sendLines(
     of.orderId,
-    lineIds(of),
+    unitsOf(of),
     { status: "delivered" },
     (made) => Effect.provideService(arrived(made?.id), Market, market)
   )
