@@ -5,6 +5,8 @@ import type { ChannelAdapter } from "./ChannelAdapter.ts"
 export const routes = group("Channels", "/channels")
 export const [read, manage] = ["channels:read", "channels:manage"] as const
 
+const Milliseconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * 86_400_000 }))
+
 /** What a deployment decides of its channels. */
 export const ChannelSettings = Schema.Struct({
   adapters: option<ReadonlyArray<ChannelAdapter>>({
@@ -37,6 +39,17 @@ export const ChannelSettings = Schema.Struct({
   reconcileJitterWindowMs: option(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400_000 })), {
     default: 3_600_000,
     description: "Milliseconds over which the reconciliations of all stores are spread"
+  }),
+  refundAutoMax: option(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)), {
+    description: "Minor units up to which refunds of a store are executed without staff; without it what the order paid"
+  }),
+  newStoreDays: option(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 365 })), {
+    default: 7,
+    description: "Days after its connection in which staff decides about every refund of a store"
+  }),
+  exportSla: option(Schema.Struct({ definitiveMs: Milliseconds, transientMs: Milliseconds }), {
+    default: { definitiveMs: 4 * 3_600_000, transientMs: 24 * 3_600_000 },
+    description: "Milliseconds after which an order that no store takes is refunded, by the kind of its failure"
   }),
   keepDays: option(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 365 })), {
     default: 30,

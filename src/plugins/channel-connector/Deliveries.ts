@@ -4,7 +4,7 @@ import { Conflict, defineTask, listOf, type PluginCall, type PluginTaskCall } fr
 import type { Delivery } from "./ChannelAdapter.ts"
 import { read, routes } from "./ChannelOptions.ts"
 import type { Hint } from "./ChannelRecords.ts"
-import { type HintHandler, type Outcome, productHints, stockHints } from "./Hints.ts"
+import { type HintHandler, orderHints, type Outcome, productHints, stockHints } from "./Hints.ts"
 import { ofStore } from "./Registration.ts"
 import { nothingLeft } from "./Stores.ts"
 import { StoreSessions } from "./StoreSessions.ts"
@@ -51,6 +51,7 @@ export const disconnect = (db: PluginCall["db"], storeId: string) =>
 const handlers: { readonly [K in Hint["kind"]]?: HintHandler } = {
   product: productHints,
   stock: stockHints,
+  order: orderHints,
   uninstalled
 }
 

@@ -1,8 +1,9 @@
 import { Effect } from "effect"
 import { listOf, moveOf } from "stoa/plugin"
 import { manage, read, routes } from "./ChannelOptions.ts"
-import { orderExport, orderExports } from "./OrderTables.ts"
+import { orderExport, orderExports, refundRequest, refundRequests } from "./OrderTables.ts"
 import { enqueuePush } from "./PushOrder.ts"
+import { enqueueRefund } from "./StoreRefunds.ts"
 
 /** Orders that stores ship (contract, plugins §13.3). */
 export const exportRoutes = [
@@ -28,5 +29,22 @@ export const exportRoutes = [
         const begun = { attempts: attempts + 1, failureKind: null, lastError: null }
         return yield* db.use(orderExport).move("retry", which, begun)
       })
+  }),
+  listOf(routes, "/refund-requests", refundRequests, {
+    summary: "List refunds of stores",
+    description: "Without a state those that staff has to decide about.",
+    permission: manage,
+    filters: ["state", "storeId", "orderId"],
+    answer: ({ db, page, where }) => db.table(refundRequests).page({ state: "requested", ...where }, page)
+  }),
+  moveOf(routes, "/refund-requests", refundRequest, "approve", {
+    summary: "Approve a refund of a store",
+    description: "A job gives the money back. 404 without it; 422 INVALID_TRANSITION unless it is requested.",
+    allowed: manage,
+    after: (row, call) => enqueueRefund(call, row)
+  }),
+  moveOf(routes, "/refund-requests", refundRequest, "reject", {
+    summary: "Reject a refund of a store",
+    allowed: manage
   })
 ]

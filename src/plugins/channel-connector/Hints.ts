@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import type { CurrentActor } from "stoa/plugin"
-import { type ChannelError, ChannelRefused } from "./ChannelErrors.ts"
+import type { ChannelError } from "./ChannelErrors.ts"
 import type { Channels } from "./ChannelOptions.ts"
+import { followOrders } from "./FollowOrder.ts"
 import { orDefect, syncLevels, withLevels } from "./StorePages.ts"
 import { archiveProducts, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { StoreSession } from "./StoreSessions.ts"
@@ -58,19 +59,27 @@ export const productHints: HintHandler = (call, session, externalIds) =>
     return outcomes
   })
 
-/** Brings stock to what the store has now; things that are not known are left out. */
+/** Brings stock to what the store has now; things that are not known are left out. A store may name them by other ids. */
 export const stockHints: HintHandler = (call, session, externalIds) =>
   Effect.gen(function*() {
-    if (session.channel.stock === undefined) return new Map()
+    const { channel: { stock }, store } = session
+    if (stock === undefined) return new Map()
+    const named = (yield* stock.read(externalIds)).map(({ externalId }) => externalId)
     const known = yield* call.db.table(entityMap).list(
-      { storeId: session.store.id, kind: "variant", externalId: { in: externalIds } },
-      { limit: externalIds.length }
+      { storeId: store.id, kind: "variant", externalId: { in: [...new Set([...externalIds, ...named])] } },
+      { limit: externalIds.length + named.length }
     )
-    const ids = known.map(({ externalId }) => externalId)
-    const failed = yield* syncLevels(call, session, ids).pipe(
-      Effect.as(undefined),
-      Effect.catchIf((error) => error instanceof ChannelRefused, ({ message }) => Effect.succeed({ failed: message })),
-      orDefect
-    )
-    return new Map(ids.map((externalId): [string, Outcome] => [externalId, failed ?? "handled"]))
-  })
+    if (known.length === 0) return new Map()
+    yield* syncLevels(call, session, known.map(({ externalId }) => externalId))
+    const ours = new Set(known.map(({ externalId }) => externalId))
+    const hasOthers = [...ours].some((externalId) => !externalIds.includes(externalId))
+    const isKnown = (externalId: string) => ours.has(externalId) || hasOthers && !named.includes(externalId)
+    return new Map(externalIds.filter(isKnown).map((externalId): [string, Outcome] => [externalId, "handled"]))
+  }).pipe(orDefect)
+
+/** Takes over what the store did to orders. */
+export const orderHints: HintHandler = (call, session, externalIds) =>
+  Effect.map(
+    followOrders(call, session, externalIds),
+    (isOurs) => new Map(externalIds.map((externalId): [string, Outcome] => [externalId, isOurs ? "handled" : "ignored"]))
+  )

@@ -4,6 +4,7 @@ import type { ChannelError } from "./ChannelErrors.ts"
 import { stockOf } from "./ChannelMapRepo.ts"
 import type { Channels } from "./ChannelOptions.ts"
 import type { ChannelProduct, StockLevel } from "./ChannelRecords.ts"
+import { followOpenOrders } from "./FollowOrder.ts"
 import { registerWebhooks } from "./Registration.ts"
 import { archiveProducts, asChannel, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { Phase, Run, RunReport } from "./StoreRuns.ts"
@@ -187,4 +188,7 @@ const stock: Step = ({ call, next, run, session }) =>
     )
   })
 
-export const steps: { readonly [P in Phase]: Step } = { webhooks, catalog, gone, stock }
+/** Takes over what the store did to its open orders, before the stock that they hold is looked at. */
+const orders: Step = ({ call, next, session }) => Effect.andThen(followOpenOrders(call, session), next(null))
+
+export const steps: { readonly [P in Phase]: Step } = { webhooks, catalog, gone, orders, stock }

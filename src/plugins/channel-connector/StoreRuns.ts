@@ -62,14 +62,14 @@ export const addReports = (one: RunReport, other: Partial<RunReport>): RunReport
   warnings: cut([...one.warnings, ...other.warnings ?? []])
 })
 
-const Phase = Schema.Literals(["webhooks", "catalog", "gone", "stock"])
+const Phase = Schema.Literals(["webhooks", "catalog", "gone", "stock", "orders"])
 export type Phase = typeof Phase.Type
 
 /** What a run goes through. */
 const phasesOf = {
   import: ["catalog", "gone"],
   sync: ["stock"],
-  reconcile: ["webhooks", "catalog", "gone", "stock"]
+  reconcile: ["webhooks", "catalog", "gone", "orders", "stock"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<Phase>>>
 export type RunTask = keyof typeof phasesOf
 

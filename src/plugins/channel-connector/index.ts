@@ -10,8 +10,10 @@ import { oauthRoutes } from "./OAuth.ts"
 import { orderExports, refundRequests } from "./OrderTables.ts"
 import { feedPushing, feedRoutes } from "./ProductFeed.ts"
 import { orderEvents, orderPushing } from "./PushOrder.ts"
+import { reaping } from "./ReapExports.ts"
 import { registration } from "./Registration.ts"
 import { forgetting } from "./Retention.ts"
+import { refundExecution } from "./StoreRefunds.ts"
 import { storeRoutes } from "./StoreRoutes.ts"
 import { runs } from "./StoreRuns.ts"
 import { StoreSessions } from "./StoreSessions.ts"
@@ -98,6 +100,8 @@ export const channelConnector = pluginWith("channel-connector", ChannelSettings,
     ...catalogTasks,
     deliveryHandling,
     orderPushing,
+    refundExecution,
+    reaping(settings),
     feedPushing,
     forgetting(settings)
   ]

@@ -47,6 +47,9 @@ export const openOrderShop = async (...options: Parameters<typeof openShop>) => 
       const body = { cartId, paymentMethodId: "test", currency: "USD", shippingAddress: address, ...terms }
       return (await shop.ask("POST", "/checkout", body, null, headers)).text("data.id")
     },
+    /** Connects the store long ago. */
+    grown: (storeId: string) =>
+      db.query("update connected_stores set connected_at = now() - interval '8 days' where id = $1", [storeId]),
     orderOf: (id: string) => shop.ask("GET", `/orders/${id}`),
     /** Waits until an export is in a state; its row. */
     exported: async (orderId: string, storeId: string, state: string) => {

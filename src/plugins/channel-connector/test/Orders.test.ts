@@ -1,5 +1,7 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
+import { machineOf } from "stoa/plugin/testing"
 import { ChannelRefused, ChannelUnavailable } from "../index.ts"
+import { orderExport, refundRequest } from "../OrderTables.ts"
 import { orderPushing } from "../PushOrder.ts"
 import { openOrderShop, type OrderShop } from "./OrderShop.ts"
 
@@ -142,5 +144,16 @@ describe("orders of stores", () => {
     assert.deepInclude(await shop.exported(kept, storeId, "confirmed"), {
       last_error: "The order was cancelled here, and the store does not cancel it."
     })
+  })
+
+  it("and refunds of stores keep to their moves", async () => {
+    const checks = [
+      ...machineOf(shop.app, orderExport, { without: ["send", "confirm", "fail", "abandon", "reap"] }),
+      ...machineOf(shop.app, refundRequest, {
+        without: ["execute", "finish", "fail"],
+        samples: { channel_refund_requests: { lines: "[]" } }
+      })
+    ]
+    for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
   })
 })

@@ -1,0 +1,126 @@
+import { Data, DateTime, Effect, Schema } from "effect"
+import { InvalidTransition, ValidationFailed } from "stoa/plugin"
+import { type ChannelError, ChannelUnavailable } from "./ChannelErrors.ts"
+import type { RemoteOrder } from "./ChannelRecords.ts"
+import { eachExport } from "./ExportPages.ts"
+import { sourceLines } from "./ExportsRepo.ts"
+import { type OrderExport, orderExports } from "./OrderTables.ts"
+import { linesOfStore } from "./SliceOfOrder.ts"
+import { type OrderCall, type SoldByStore, takeCancellation, takeRefund } from "./StoreRefunds.ts"
+import type { StoreSession } from "./StoreSessions.ts"
+
+class AlreadyTaken extends Data.TaggedError("AlreadyTaken") {}
+
+const note = ({ db }: OrderCall, { id, lastError }: OrderExport, message: string) =>
+  message === lastError
+    ? Effect.void
+    : Effect.asVoid(db.table(orderExports).update(id, { lastError: message.slice(0, 2_000) }))
+
+interface Shipment extends Pick<RemoteOrder["fulfillments"][number], "externalId" | "trackingNumber" | "trackingUrl"> {
+  /** Null: all units. */
+  readonly lines: RemoteOrder["fulfillments"][number]["lines"] | null
+}
+
+/** A store that says only that everything is sent has one shipment. */
+const shipmentsOf = ({ fulfillments, remoteOrderId, status }: RemoteOrder): ReadonlyArray<Shipment> =>
+  fulfillments.length === 0 && status === "fulfilled"
+    ? [{ externalId: `all:${remoteOrderId}`, lines: null, trackingNumber: null, trackingUrl: null }]
+    : fulfillments
+
+const isWebAddress = (text: string | null): text is string =>
+  text !== null && /^https?:\/\//.test(text) && URL.canParse(text)
+
+/** Fulfills what the store sent, once: the export notes the shipment in the transaction of the fulfillment. */
+const takeShipment = Effect.fnUntraced(
+  function*({ db, services }: OrderCall, { id, orderId }: OrderExport, { own }: SoldByStore, shipment: Shipment) {
+    const { externalId, lines, trackingNumber, trackingUrl } = shipment
+    const idsOf = (variant?: string) =>
+      own.flatMap(({ externalVariantId, line }) =>
+        variant === undefined || externalVariantId === variant ? [line.id] : []
+      )
+    const wanted = lines === null
+      ? [{ lineIds: idsOf() }]
+      : lines.map(({ externalVariantId, quantity }) => ({ lineIds: idsOf(externalVariantId), quantity }))
+    const parcel = {
+      status: "shipped" as const,
+      ...(trackingNumber !== null && { trackingNumber }),
+      ...(isWebAddress(trackingUrl) && { trackingUrl })
+    }
+    const noted = Effect.gen(function*() {
+      const { shipments } = yield* db.table(orderExports).lock(id)
+      if (shipments.includes(externalId)) return yield* new AlreadyTaken()
+      yield* db.table(orderExports).update(id, { shipments: [...shipments, externalId] })
+    })
+    yield* services.fulfillment.sendLines(orderId, wanted, parcel, () => noted)
+  },
+  Effect.catchTag("AlreadyTaken", () => Effect.void)
+)
+
+const isRefusal = Schema.is(Schema.Union([InvalidTransition, ValidationFailed]))
+
+/** Brings the order to where the store has it. Each step can be repeated, and the export has ended when all were made. */
+const converge = Effect.fnUntraced(
+  function*(call: OrderCall, { store }: StoreSession, row: OrderExport, remote: RemoteOrder) {
+    const { db, services } = call
+    const order = yield* services.orders.get(row.orderId)
+    const sold = { order, own: linesOfStore(order, store.id, yield* db.use(sourceLines)(order.id)) }
+    for (const shipment of shipmentsOf(remote).filter(({ externalId }) => !row.shipments.includes(externalId))) {
+      yield* takeShipment(call, row, sold, shipment).pipe(
+        Effect.catchIf(
+          isRefusal,
+          ({ error }) => note(call, row, `A shipment of the store was refused: ${error.message}`)
+        )
+      )
+    }
+    // The money of an order that was cancelled here is on its way back.
+    if (order.status !== "cancelled" && order.status !== "refunded") {
+      for (const refund of remote.refunds) yield* takeRefund(call, store, sold, refund)
+      if (remote.status === "cancelled") yield* takeCancellation(call, store, sold, remote.remoteOrderId)
+    }
+    if (remote.status === "open" || row.endedAt !== null) return
+    const endedAt = yield* DateTime.nowAsDate
+    const cancelled = remote.status === "cancelled" ? { lastError: "The store cancelled the order." } : {}
+    yield* db.table(orderExports).update(row.id, { endedAt, ...cancelled })
+  },
+  // What the core refuses now, such as a change at the same time, it may take later.
+  Effect.mapError(({ error: { message } }): ChannelError => new ChannelUnavailable({ message }))
+)
+
+/** What a store refuses about an order is noted there, and stops no other. */
+const follow = Effect.fnUntraced(function*(call: OrderCall, session: StoreSession, row: OrderExport) {
+  const { orders } = session.channel
+  if (orders === undefined || row.remoteOrderId === null) return
+  const noted = (message: string) =>
+    note(call, row, message).pipe(Effect.mapError(({ error }) => new ChannelUnavailable({ message: error.message })))
+  yield* orders.get(row.remoteOrderId).pipe(
+    Effect.flatMap((remote) =>
+      remote === undefined ? noted("The store no longer has the order.") : converge(call, session, row, remote)
+    ),
+    Effect.catchTag("ChannelRefused", ({ message }) => noted(message))
+  )
+})
+
+/** Reads an order at its store and takes over what happened to it there; false for an order that is none of ours. */
+export const followOrder = Effect.fn("FollowOrder.one")(
+  function*(call: OrderCall, session: StoreSession, remoteOrderId: string) {
+    const row = yield* call.db.table(orderExports).first({ storeId: session.store.id, remoteOrderId })
+    if (row === undefined) return false
+    if (row.state === "confirmed") yield* follow(call, session, row)
+    return true
+  }
+)
+
+/** The same for hints. */
+export const followOrders = (call: OrderCall, session: StoreSession, remoteOrderIds: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.forEach(remoteOrderIds, (id) => followOrder(call, session, id)),
+    (followed) => followed.includes(true)
+  )
+
+/** The same for all orders of a store that it has neither sent nor cancelled; gives how many there are. */
+export const followOpenOrders = (call: OrderCall, session: StoreSession) =>
+  eachExport(
+    call.db,
+    { storeId: session.store.id, state: "confirmed", endedAt: null },
+    (row) => follow(call, session, row)
+  )
