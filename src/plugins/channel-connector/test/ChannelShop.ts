@@ -25,6 +25,7 @@ export const openShop = async (
     ...calls,
     app,
     memory: memory.state,
+    adapter: memory.adapter,
     store: (id: string) => calls.done("GET", `/stores/${id}`),
     /** Waits until the store is in a state; the jobs about it are done then, or wait. */
     until: async (id: string, status: string) => {

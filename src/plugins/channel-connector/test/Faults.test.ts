@@ -33,7 +33,8 @@ describe("a process that ends between two statements", () => {
     }, check)
     assert.isAtLeast(times, 3, task)
   }
-  const one = async (text: string, orderId: string) => (await shop.app.db.query(text, [orderId]))[0] ?? {}
+  const one = async (text: string, orderId: string): Promise<Readonly<Record<string, unknown>>> =>
+    (await shop.app.db.query(text, [orderId]))[0] ?? {}
   /** An order that the store has not. */
   const unsent = async () => {
     const goods = await shop.goodsOf(storeId)

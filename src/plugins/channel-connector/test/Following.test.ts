@@ -1,6 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { PluginContext } from "stoa/plugin"
 import { waitFor } from "../../../../test/support/waitFor.ts"
+import { Channels, ChannelSettings } from "../ChannelOptions.ts"
+import { followOrder } from "../FollowOrder.ts"
 import type { RemoteOrder } from "../index.ts"
+import { StoreSessions } from "../StoreSessions.ts"
 import { signedBy } from "./MemoryStore.ts"
 import { openOrderShop, type OrderShop } from "./OrderShop.ts"
 
@@ -70,6 +75,30 @@ describe("what happens to orders at their store", () => {
     assert.sameDeepMembers(sent, [[2, "T-f1"], [1, "T-f2"]])
     assert.strictEqual((await shop.orderOf(orderId)).at("data.status"), "partially_fulfilled")
     assert.isNotNull((await shop.row(orderId, storeId))["ended_at"])
+  })
+
+  it("is taken over once, also when four processes look at it at once", async () => {
+    const goods = await shop.goodsOf(storeId)
+    const orderId = await confirmed([[goods, 3]])
+    const remote = shop.memory.orders.get(orderId)
+    assert.isDefined(remote)
+    const lines = [{ externalVariantId: goods.externalId, quantity: 1 }]
+    const refunds = [{ remoteRefundId: `${orderId}-a`, amount: 1_000, lines }]
+    shop.memory.orders.set(orderId, { ...remote, fulfillments: [parcel("f", goods.externalId, 1)], refunds })
+    const settings = { ...Schema.decodeSync(ChannelSettings)({}), adapters: [shop.adapter] }
+    const services = StoreSessions.layer.pipe(
+      Layer.provideMerge(Channels.layerOf(settings)),
+      Layer.provide(Layer.succeed(PluginContext, shop.app.context))
+    )
+    const look = Effect.gen(function*() {
+      const call = yield* shop.app.context.call
+      const { use } = yield* StoreSessions
+      return yield* use(call.db, storeId, (session) => followOrder(call, session, remote.remoteOrderId))
+    }).pipe(Effect.provide(services))
+    await Promise.all(Array.from({ length: 4 }, () => shop.app.serviceRegistry.run(look)))
+    await executed(orderId)
+    assert.lengthOf(await parcels(orderId), 1)
+    assert.strictEqual(await refunded(orderId), 1_000)
   })
 
   it("fulfills all its lines when it says no more than that", async () => {
