@@ -92,8 +92,8 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
     const units = new Map<string, number>()
     let after: string | null = null
     do {
-      const { part }: typeof Units.Type = yield* call(Units, unitsQuery(type), { id, after })
-      const { nodes, pageInfo } = part.units
+      const found: typeof Units.Type = yield* call(Units, unitsQuery(type), { id, after })
+      const { nodes, pageInfo }: typeof Units.Type["part"]["units"] = found.part.units
       for (const { lineItem: { variant }, quantity } of nodes) {
         if (variant !== null) units.set(variant.id, (units.get(variant.id) ?? 0) + (quantity ?? 0))
       }

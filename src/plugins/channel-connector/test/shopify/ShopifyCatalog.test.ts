@@ -88,7 +88,7 @@ describe("the catalog of a Shopify store", () => {
       const { id, variants } = addShirt(shop)
       const [[found] = []] = yield* catalogOf(channel, 10)
       const [draft] = yield* Effect.promise(() => readFile(file))
-      assert.deepStrictEqual(found, {
+      assert.deepStrictEqual<unknown>(found, {
         externalId: String(id),
         slug: "shirt",
         draft,

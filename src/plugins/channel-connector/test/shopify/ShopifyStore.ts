@@ -10,7 +10,7 @@ import {
   type ShopifyShop,
   startShopify
 } from "../../../../../test/support/channels/ShopifyShop.ts"
-import type { Channel, ChannelError, OrderSlice } from "../../index.ts"
+import type { Channel, OrderSlice } from "../../index.ts"
 import { shopify } from "../../index.ts"
 
 const scopes = ["read_products", "write_inventory", "write_orders"]
@@ -45,7 +45,7 @@ export type OpenStore = Effect.Success<ReturnType<typeof openStore>>
 /** A test of a store. */
 export const storeTest = (
   title: string,
-  work: (store: OpenStore) => Effect.Effect<void, ChannelError>,
+  work: (store: OpenStore) => Effect.Effect<void, unknown>,
   options: ShopifyOptions = {}
 ) => it.live(title, () => Effect.scoped(Effect.flatMap(openStore(options), work)))
 
