@@ -47,8 +47,11 @@ const abandon = Effect.fnUntraced(function*({ ctx }: PluginTaskCall, row: OrderE
 
 const reap = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport) {
   const { db } = call.ctx
-  if (yield* isTaken(call, row)) return yield* enqueuePush(call.ctx, row)
-  return yield* abandon(call, row).pipe(
+  if (yield* isTaken(call, row)) {
+    yield* enqueuePush(call.ctx, row)
+    return
+  }
+  yield* abandon(call, row).pipe(
     Effect.catch(({ error: { message } }) =>
       Effect.andThen(
         Effect.logWarning(`The order ${row.orderId}, which no store sends, could not be refunded: ${message}`),

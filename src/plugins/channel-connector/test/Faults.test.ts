@@ -12,29 +12,41 @@ describe("a process that ends between two statements", () => {
     cutter = await openCutter(/channel_order_exports|channel_refund_requests|refund_lines/, "any connection")
     shop = await openOrderShop({}, { postgres: cutter })
     storeId = await shop.connect()
-    await shop.grown(storeId)
   })
   afterAll(async () => {
     await shop.close()
     await cutter.close()
   })
 
-  /** Enqueues a job before each of whose statements the connection is cut, until it is whole. */
+  const run = async (task: string, input: object) => {
+    // A job that was cut off before would be whole while this one is cut off.
+    await shop.app.db.query("delete from commerce_jobs where task_slug = $1 and status = 'pending'", [task])
+    const id = await shop.app.serviceRegistry.enqueue(task, { ...input })
+    await waitFor("the job has run", async () => {
+      const [job] = await shop.app.db.query("select status, wait_until from commerce_jobs where id = $1", [id])
+      return job?.["status"] !== "processing" && (job?.["status"] !== "pending" || job["wait_until"] !== null)
+    })
+    return { status: 200 }
+  }
+  /** Runs a job before each of whose statements the connection is cut, until it is whole. */
   const cutOff = async (task: string, input: object, check: () => Promise<void>) => {
-    const times = await cutter.cutOff(shop.app, [200], async () => {
-      const id = await shop.app.serviceRegistry.enqueue(task, { ...input })
-      await waitFor("the job has run", async () => {
-        const [job] = await shop.app.db.query("select status, attempts, wait_until from commerce_jobs where id = $1", [
-          id
-        ])
-        return job?.["status"] !== "processing" && (job?.["status"] !== "pending" || job["wait_until"] !== null)
-      })
-      return { status: 200 }
-    }, check)
+    const times = await cutter.cutOff(shop.app, [200], () => run(task, input), check)
     assert.isAtLeast(times, 3, task)
   }
   const one = async (text: string, orderId: string): Promise<Readonly<Record<string, unknown>>> =>
     (await shop.app.db.query(text, [orderId]))[0] ?? {}
+  /** How many refunds an order has after a job that could not write a state. */
+  const unlessWritten = async (table: string, state: string, orderId: string, task: string, input: object) => {
+    await shop.app.db.query(
+      "create or replace function refused() returns trigger language plpgsql as $$ begin raise 'refused'; end $$"
+    )
+    await shop.app.db.query(
+      `create trigger refused before update on ${table} for each row when (new.state = '${state}') execute function refused()`
+    )
+    await run(task, input)
+    await shop.app.db.query(`drop trigger refused on ${table}`)
+    return (await one("select count(*)::int as refunds from refunds where order_id = $1", orderId))["refunds"]
+  }
   /** An order that the store has not. */
   const unsent = async () => {
     const goods = await shop.goodsOf(storeId)
@@ -84,6 +96,11 @@ describe("a process that ends between two statements", () => {
     })
     const row = () => one("select id, state, refund_id from channel_refund_requests where order_id = $1", orderId)
     const { id: requestId } = await row()
+    await shop.app.db.query("update channel_refund_requests set state = 'approved' where id = $1", [requestId])
+    assert.strictEqual(
+      await unlessWritten("channel_refund_requests", "executing", orderId, "channel/execute-refund", { requestId }),
+      0
+    )
     await cutOff("channel/execute-refund", { requestId }, async () => {
       const { refund_id: known } = await row()
       const { refunds } = await one("select count(*)::int as refunds from refunds where order_id = $1", orderId)
@@ -98,6 +115,10 @@ describe("a process that ends between two statements", () => {
     await shop.app.db.query(
       "update channel_order_exports set failed_at = now() - interval '5 hours' where order_id = $1",
       [orderId]
+    )
+    assert.strictEqual(
+      await unlessWritten("channel_order_exports", "abandoned", orderId, "channel/reap-exports", {}),
+      0
     )
     await cutOff("channel/reap-exports", {}, async () => {
       const { refunds, state } = await one(
