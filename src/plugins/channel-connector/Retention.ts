@@ -1,7 +1,9 @@
 import { DateTime, Effect } from "effect"
 import { defineTask, type PluginTaskCall } from "stoa/plugin"
 import type { ChannelSettings } from "./ChannelOptions.ts"
-import { forgetDeliveries, forgetGrants } from "./StoresRepo.ts"
+import { nothingLeft } from "./Stores.ts"
+import { forgetDeliveries, forgetGrants, keptSecrets } from "./StoresRepo.ts"
+import { stores } from "./StoreTables.ts"
 
 const pageSize = 1_000
 
@@ -16,5 +18,8 @@ export const forgetting = ({ keepDays }: ChannelSettings) =>
       const before = new Date(now.getTime() - keepDays * 86_400_000)
       while ((yield* db.use(forgetDeliveries)(before, pageSize)) === pageSize);
       yield* db.use(forgetGrants)(now)
+      const left = yield* db.use(keptSecrets)(new Date(now.getTime() - 3_600_000))
+      yield* Effect.forEach(left, ({ id }) =>
+        Effect.ignore(db.table(stores).update(id, nothingLeft, { status: "disconnected" })))
     })
   })

@@ -53,6 +53,12 @@ export const forgetDeliveries = statement(
   }
 )
 
+/** Stores that were disconnected before a time and still have credentials: the job that deletes them did not end. */
+export const keptSecrets = statement("StoresRepo.keptSecrets", function*(sql, organizationId, before: Date) {
+  return yield* ids(sql`select id from connected_stores where organization_id = ${organizationId}
+    and status = 'disconnected' and credentials is not null and updated_at < ${before.toISOString()}::timestamptz`)
+})
+
 /** Deletes consents that no merchant can give any more. */
 export const forgetGrants = statement("StoresRepo.forgetGrants", function*(sql, organizationId, now: Date) {
   yield* sql`delete from channel_oauth_grants
