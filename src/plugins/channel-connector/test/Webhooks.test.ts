@@ -168,7 +168,18 @@ describe("webhooks of stores", () => {
     const old = "now() - interval '400 days'"
     await shop.app.db.query(`update channel_deliveries set created_at = ${old}`)
     await shop.app.db.query("update channel_deliveries set status = 'received' where delivery_id = 'u1'")
+    // Its job died before it deleted the credentials.
+    const kept = await shop.connect()
+    await shop.app.db.query(
+      "update connected_stores set status = 'disconnected', updated_at = now() - interval '2 hours' where id = $1",
+      [kept]
+    )
     await shop.app.serviceRegistry.enqueue("channel/forget", {})
+    const withSecrets = "select 1 from connected_stores where id = $1 and credentials is not null"
+    await waitFor(
+      "its credentials are deleted",
+      async () => (await shop.app.db.query(withSecrets, [kept])).length === 0
+    )
     const left = "select delivery_id from channel_deliveries where organization_id = 'org_default'"
     await waitFor("old webhooks are deleted", async () => (await shop.app.db.query(left)).length === 1)
     assert.deepStrictEqual(await shop.app.db.query(left), [{ delivery_id: "u1" }])
