@@ -20,6 +20,18 @@ const operations = Object.entries(Object(document["paths"])).flatMap(([path, met
   }))
 )
 
+/** Verbs that summaries of operations begin with. A read is `Get` for one record, `List` for several. */
+const verbs = new Set(
+  ("Accept Add Adjust Allow Approve Archive Attach Block Book Calculate Cancel Capture Change Check Choose " +
+    "Claim Clear Close Compare Complete Confirm Connect Convert Correct Count Create Deactivate Decline " +
+    "Delete Detach Detect Disable Discontinue Dispatch Download End Erase Escalate Exchange Export Fill Find " +
+    "Get Hold Import Inspect Invite Issue List Log Mail Mark Merge Move Open Pair Pause Pay Place Preview " +
+    "Print Publish Query Recall Receive Record Redirect Refund Refuse Register Reinstate Reject Release " +
+    "Remove Replace Reply Report Request Reserve Resolve Restore Resume Retry Return Review Revoke Rotate Run " +
+    "Rush Schedule Search Seat Send Set Ship Sign Skip Split Start Stream Submit Suggest Suspend Top Track " +
+    "Unblock Undo Upload Use Validate Verify Void Vote Withdraw").split(" ")
+)
+
 const distinct = (lines: ReadonlyArray<string>) => [...new Set(lines)].toSorted()
 
 const section = (title: string, lines: ReadonlyArray<string>) => `\n${title}\n${distinct(lines).join("\n")}\n`
@@ -39,6 +51,14 @@ describe("messages to clients", () => {
       section("[operations]", operations.map(({ operation, summary }) => `${operation}  ${summary}`))
     ]
     await expect(page.join("").trimStart()).toMatchFileSnapshot("messages.txt")
+  })
+
+  it("of operations are imperative and have no period at the end", () => {
+    const isImperative = (summary: string) => verbs.has(summary.split(" ")[0] ?? "") && !summary.endsWith(".")
+    assert.deepStrictEqual(operations.filter(({ summary }) => !isImperative(summary)), [])
+    for (const other of ["Read an order", "Say that it has arrived", "The orders", "Get an order."]) {
+      assert.isFalse(isImperative(other), other)
+    }
   })
 
   it("are plain sentences that name their field", () => {

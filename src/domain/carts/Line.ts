@@ -88,7 +88,7 @@ const LineMetadata = BoundedMetadata.check(
   )
 ).annotate({
   description:
-    "What distinguishes the line, at most 4 kB of JSON: lines of one product are one line only if they have " +
+    "Values that distinguish the line, at most 4 kB of JSON: lines of one product are one line only if they have " +
     "the same metadata, in any order of keys. It never changes.",
   examples: [{ modifiers: [{ name: "Bacon" }] }]
 })

@@ -108,7 +108,7 @@ export const EntityView = Schema.Struct({
   ),
   extensions: Schema.optional(
     Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)).annotate({
-      description: "What plugins say of it, by their ids, for example `reviews.averageRating`."
+      description: "Values of plugins, by their ids, for example `reviews.averageRating`."
     })
   )
 }).annotate({ identifier: "CatalogEntityView" })

@@ -5,10 +5,10 @@ const Limit = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483
 /** How the stock of an entity limits its sale (contract-commerce §1). */
 export const stockPolicy = {
   manageInventory: Schema.Boolean.annotate({
-    description: "Whether its units are counted. What is not counted can always be bought, and has no stock."
+    description: "Its units are counted. Goods that are not counted can always be bought, and have no stock."
   }),
   allowBackorder: Schema.Boolean.annotate({
-    description: "Whether units can be bought that are not there yet. They wait, and are allocated as stock comes in."
+    description: "Units that are not there yet can be bought. They wait, and are allocated as stock comes in."
   }),
   backorderLimit: Schema.NullOr(Limit).annotate({
     description: "Units of it, or of each of its variants, that may wait for stock in all orders; null: any number.",
@@ -21,10 +21,10 @@ const ofEntity = "Null: as its entity."
 /** The same of a variant, which may leave each to its entity. */
 export const variantStockPolicy = {
   manageInventory: Schema.NullOr(stockPolicy.manageInventory).annotate({
-    description: `Whether its units are counted; ${ofEntity}`
+    description: `Its units are counted; ${ofEntity}`
   }),
   allowBackorder: Schema.NullOr(stockPolicy.allowBackorder).annotate({
-    description: `Whether units can be bought that are not there yet; ${ofEntity}`
+    description: `Units that are not there yet can be bought; ${ofEntity}`
   }),
   backorderLimit: Schema.NullOr(Limit).annotate({
     description: `Units that may wait for stock in all orders; ${ofEntity}`,

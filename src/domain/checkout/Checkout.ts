@@ -52,7 +52,8 @@ export const CheckoutRequest = Schema.Struct({
   shippingRateId: Schema.optional(Schema.NullOr(Text)),
   expectedTotal: Schema.optional(
     Amount.annotate({
-      description: "What the buyer has agreed to, in minor units. 409 PRICE_CHANGED when the total is another one.",
+      description:
+        "Total that the buyer has agreed to, in minor units. 409 PRICE_CHANGED when the total is another one.",
       examples: [4990]
     })
   ),

@@ -12,7 +12,7 @@ export const ShownCartLine = Schema.Struct({
   ...ShownItem.fields,
   title: Schema.NullOr(ShownItem.fields.title).annotate({ description: "Null for an item that was deleted." }),
   unitPrice: Schema.NullOr(MinorUnits).annotate({
-    description: "What a checkout would charge now. Null for a line that cannot be bought."
+    description: "Price of a unit that a checkout would charge now. Null for a line that cannot be bought."
   }),
   priceChanged: Schema.Boolean.annotate({
     description: "unitPrice is not unitPriceSnapshot, the price when the line was last changed."

@@ -12,7 +12,9 @@ export const CustomerGroup = Schema.Struct({
   organizationId: OrganizationId,
   name: Schema.String,
   description: Schema.NullOr(Schema.String),
-  taxExemption: Schema.NullOr(TaxExemption).annotate({ description: "Of everybody in the group." })
+  taxExemption: Schema.NullOr(TaxExemption).annotate({
+    description: "Exemption of all customers in the group; null: they pay tax."
+  })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Metadata,
   createdAt: Time,

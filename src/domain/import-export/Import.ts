@@ -111,7 +111,7 @@ export type PlannedChange = typeof PlannedChange.Type
 
 export const ChangedRow = Schema.Struct({
   ...Struct.pick(RefusedRow.fields, ["row", "line", "key"]),
-  result: Schema.Literals(["created", "updated"]).annotate({ description: "Whether the record is new." }),
+  result: Schema.Literals(["created", "updated"]).annotate({ description: "created: the record is new." }),
   changes: Schema.Array(PlannedChange).annotate({ description: "Changes that the record makes, by kind." })
 }).annotate({ identifier: "ChangedRow" })
 export type ChangedRow = typeof ChangedRow.Type

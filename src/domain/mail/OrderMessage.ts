@@ -11,7 +11,7 @@ export const OrderMessage = Schema.Struct({
   id: OrderMessageId,
   orderId: OrderId,
   kind: Schema.String.annotate({
-    description: "What the message is about: the template of a mail.",
+    description: "Subject of the message: the template of a mail.",
     examples: ["order-confirmation"]
   }),
   channel: Schema.Literal("email").annotate({ description: "Way of delivery; always e-mail." }),
@@ -20,7 +20,7 @@ export const OrderMessage = Schema.Struct({
   }),
   subject: Schema.NullOr(Schema.String).annotate({ description: "Null until it is sent." }),
   status: MailOutcome.annotate({
-    description: "`skipped`: not sent, for the reason in `reason`. `failed`: given up after its tries."
+    description: "skipped: not sent, for the reason in `reason`. `failed`: given up after its tries."
   }),
   reason: Schema.NullOr(Schema.String).annotate({
     description: "Why it failed or was skipped.",

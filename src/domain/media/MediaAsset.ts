@@ -16,7 +16,7 @@ export type MediaRole = typeof MediaRole.Type
 export const MediaAsset = Schema.Struct({
   id: MediaAssetId,
   organizationId: OrganizationId,
-  storageKey: Schema.String.pipe(about("Where the file lies.")),
+  storageKey: Schema.String.pipe(about("Key of the file in the storage.")),
   filename: Schema.String.pipe(about("Name of the file as it was sent.")),
   contentType: Schema.String,
   size: Schema.Int.pipe(about("Bytes.")),

@@ -31,7 +31,7 @@ const taxFields = {
     description: "Per cent as decimal text; null where an outside service said the tax.",
     examples: ["9.975"]
   }),
-  base: Schema.Int.annotate({ description: "What the rate is on, in minor units, without the tax." }),
+  base: Schema.Int.annotate({ description: "Amount that the rate is on, in minor units, without the tax." }),
   amount: Amount
 }
 
@@ -111,7 +111,7 @@ export const Order = Schema.Struct({
     description: "The e-mail address that was left with the order, else the one in the customer's profile.",
     examples: ["ann@example.com"]
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  status: OrderStatus.pipe(about("Where the order stands; `allowedTransitions` says what can follow.")),
+  status: OrderStatus.pipe(about("State of the order; `allowedTransitions` has those that can follow.")),
   currency: Currency,
   subtotal: Amount.pipe(about("Sum of the lines before discounts.")),
   taxTotal: Amount,
@@ -132,7 +132,7 @@ export const Order = Schema.Struct({
     about("Payments by method, where there is more than one.")
   ),
   amountDue: Amount.annotate({
-    description: "What the shopper still has to pay: the total without what is captured or set aside for it."
+    description: "Amount that the shopper still has to pay: the total without what is captured or set aside for it."
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   allowedTransitions: Schema.Array(OrderStatus).annotate({
     description: "The statuses that `PATCH /api/orders/{id}/status` can set now."
@@ -140,9 +140,9 @@ export const Order = Schema.Struct({
   paymentIntentId: Schema.NullOr(Schema.String).pipe(about("Id of the payment at the provider.")),
   paymentMethodId: Schema.NullOr(Schema.String).pipe(about("Payment method of the deployment.")),
   idempotencyKey: Schema.NullOr(Schema.String).pipe(about("Key that the checkout was sent with.")),
-  shippingAddress: Schema.NullOr(ShippingAddress).pipe(about("Where the goods go.")),
+  shippingAddress: Schema.NullOr(ShippingAddress).pipe(about("Address that the goods go to.")),
   billingAddress: Schema.NullOr(ShippingAddress).annotate({
-    description: "Where the invoice goes; null: to the shipping address."
+    description: "Address of the invoice; null: the shipping address."
   }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: Metadata,
   isDraft: Schema.optional(Schema.Boolean).pipe(about("Staff still works on it; absent on every other order.")),
@@ -192,7 +192,7 @@ export interface StoredOrder {
 export const OrderHit = Schema.Struct({
   id: OrderId,
   orderNumber: Schema.String.pipe(about("Number for people.")),
-  status: OrderStatus.pipe(about("Where the order stands; `allowedTransitions` says what can follow.")),
+  status: OrderStatus.pipe(about("State of the order; `allowedTransitions` has those that can follow.")),
   currency: Currency,
   grandTotal: Amount.pipe(about("Amount to pay.")),
   customerId: Schema.NullOr(CustomerId),

@@ -20,7 +20,7 @@ export const Tender = Schema.Struct({
     examples: ["gift-card"]
   }),
   label: Schema.String.annotate({
-    description: "What the shopper knows it by; the method where it has no name.",
+    description: "Name for shoppers; the method where it has none.",
     examples: ["Gift card ending in 7K2M"]
   }),
   amount: Amount,
@@ -61,15 +61,14 @@ export const PaymentStatus = Schema.Literals([
   "failed",
   "cancelled"
 ]).annotate({
-  description:
-    "`requires_action`: the shopper has to confirm the payment. `failed`: it was refused, and the order can " +
+  description: "requires_action: the shopper has to confirm the payment. `failed`: it was refused, and the order can " +
     "be paid another way. `processing`: that is under way. `authorized`: set aside, and not captured.",
   examples: ["requires_action"]
 })
 
 export const NextAction = Schema.Struct({
   type: Schema.Literals(["confirm", "redirect"]).annotate({
-    description: "`confirm`: give `clientSecret` to the provider's library. `redirect`: send the shopper to `url`."
+    description: "confirm: give `clientSecret` to the provider's library. `redirect`: send the shopper to `url`."
   }),
   url: Schema.NullOr(Schema.String).annotate({ description: "The page of the bank; null for `confirm`." })
 }).annotate({ identifier: "PaymentAction", examples: [{ type: "confirm", url: null }] })
@@ -78,7 +77,7 @@ export const NextAction = Schema.Struct({
 export const PaymentState = Schema.Struct({
   status: PaymentStatus,
   provider: Schema.NullOr(Schema.String).annotate({
-    description: "Of the last payment; null without one.",
+    description: "Provider of the last payment; null without one.",
     examples: ["stripe"]
   }),
   clientSecret: Schema.NullOr(Schema.String).annotate({

@@ -18,7 +18,7 @@ export const RefundTender = Schema.Struct({
   label: Schema.String,
   amount: Amount,
   reference: Schema.NullOr(Schema.String).pipe(about("Id of the refund at the provider; null until it is made.")),
-  status: Schema.Literals(["pending", "completed"]).pipe(about("Whether the provider has confirmed it."))
+  status: Schema.Literals(["pending", "completed"]).pipe(about("completed: the provider has confirmed it."))
 }).annotate({ identifier: "RefundTender" })
 
 /**
@@ -32,7 +32,7 @@ export const RefundRecord = Schema.Struct({
   reason: StoredRefund.fields.reason,
   lines: Schema.Array(RefundLine),
   tenders: Schema.Array(RefundTender).annotate({
-    description: "Which payments of the order it goes back to; empty for an order that was paid by a single payment."
+    description: "Payments of the order that it goes back to; empty for an order that was paid by a single payment."
   }),
   ...Struct.pick(StoredRefund.fields, [
     "status",
@@ -56,7 +56,7 @@ export const RefundCap = Schema.Struct({
   refunded: Amount,
   pending: Amount,
   cap: Amount.annotate({ description: "The most that one more refund can give back." }),
-  shipping: Amount.annotate({ description: "What is left of the shipping." }),
+  shipping: Amount.annotate({ description: "Amount that is left of the shipping." }),
   lines: Schema.Array(Schema.Struct({ lineItemId: OrderLineId, quantity: Schema.Int, amount: Amount }))
 }).annotate({ identifier: "RefundCap" })
 export type RefundCap = typeof RefundCap.Type
@@ -67,9 +67,7 @@ const Positive = MinorUnits.check(Schema.isBetween({ minimum: 1, maximum: Number
 const Reason = FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "Why; it is passed to the provider." })
 
 const outside = Schema.optional(
-  GivenOutside.annotate({
-    description: "The money was given back another way: it is recorded, and no provider is asked."
-  })
+  GivenOutside.pipe(about("The money was given back another way: it is recorded, and no provider is asked."))
 )
 
 export const AmountRefund = Schema.Struct({

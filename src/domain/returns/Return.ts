@@ -3,6 +3,7 @@ import { Quantity, ShownItem } from "../carts/Line.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 import { GivenOutside } from "../orders/RefundTable.ts"
 import { conflict, invalid, notFound } from "../platform/errors/ErrorKinds.ts"
+import { about } from "../platform/hints/Hints.ts"
 import {
   EntityId,
   OrderId,
@@ -33,14 +34,14 @@ export const ReturnStatus = Schema.Literals([
 export type ReturnStatus = typeof ReturnStatus.Type
 
 export const Disposition = Schema.Literals(["restock", "scrap"]).annotate({
-  description: "`restock`: the units can be sold again. `scrap`: they are written off.",
+  description: "restock: the units can be sold again. scrap: they are written off.",
   examples: ["restock"]
 })
 
 const ReceivedUnits = Schema.Struct({
   quantity: Schema.Int,
   disposition: Disposition,
-  warehouseId: Schema.NullOr(WarehouseId).annotate({ description: "Where the units were restocked." })
+  warehouseId: Schema.NullOr(WarehouseId).annotate({ description: "Warehouse that the units came back to." })
 }).annotate({ identifier: "ReceivedUnits" })
 
 export const ReturnLine = Schema.Struct({
@@ -69,7 +70,7 @@ export const Return = Schema.Struct({
     description: "Sentence for the buyer; null: it was not rejected."
   }),
   instructions: Schema.NullOr(Schema.String).annotate({ description: "How to send the goods back." }),
-  labelUrl: Schema.NullOr(Schema.String).annotate({ description: "Where the label of the parcel is." }),
+  labelUrl: Schema.NullOr(Schema.String).annotate({ description: "Address of the label of the parcel." }),
   refundId: Schema.NullOr(RefundId).annotate({ description: "The refund of its goods; an exchange has one too." }),
   replacementOrderId: Schema.NullOr(OrderId).annotate({ description: "The order that its goods were exchanged for." }),
   requestedBy: Schema.NullOr(Schema.String).annotate({ description: "The login that asked for it." }),
@@ -103,7 +104,7 @@ export const Approval = Schema.Struct({
   ),
   labelUrl: Schema.optional(
     Reference.check(ofForm(/^https?:\/\/\S+$/, "an address that begins with http or https")).annotate({
-      description: "Where the buyer finds the label of the parcel."
+      description: "Address of the label of the parcel, for the buyer."
     })
   )
 }).annotate({ identifier: "ReturnApproval" })
@@ -132,7 +133,7 @@ export type Receipt = typeof Receipt.Type
 
 export const ReturnRefund = Schema.Struct({
   givenOutside: Schema.optional(
-    GivenOutside.annotate({ description: "The money was given back another way: no provider is asked." })
+    GivenOutside.pipe(about("The money was given back another way: no provider is asked."))
   )
 }).annotate({ identifier: "ReturnRefund" })
 export type ReturnRefund = typeof ReturnRefund.Type
@@ -146,9 +147,9 @@ export const ReturnExchange = Schema.Struct({
     description: "Goods of the new order, at their price now."
   }),
   givenOutside: Schema.optional(
-    GivenOutside.annotate({
-      description: "What is left of the worth of the returned goods was given back another way: no provider is asked."
-    })
+    GivenOutside.pipe(
+      about("What is left of the worth of the returned goods was given back another way: no provider is asked.")
+    )
   )
 }).annotate({ identifier: "ReturnExchange" })
 export type ReturnExchange = typeof ReturnExchange.Type

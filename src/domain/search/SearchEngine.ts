@@ -42,8 +42,7 @@ export type FoundDocument = typeof FoundDocument.Type
 export const SearchHit = Schema.Struct({
   ...found,
   inStock: Schema.Boolean.annotate({
-    description:
-      "Whether a unit can be had at once: of any variant, in an active warehouse. True where it is not counted."
+    description: "A unit can be had at once: of any variant, in an active warehouse. True where it is not counted."
   })
 }).annotate({ identifier: "SearchHit" })
 export type SearchHit = typeof SearchHit.Type

@@ -20,7 +20,7 @@ const State = Text.pipe(
 )
 
 const compound = Schema.Boolean.annotate({
-  description: "Whether the taxes of the rates before it, by priority, count towards what it taxes."
+  description: "The taxes of the rates before it, by priority, count towards the amount that it taxes."
 })
 
 /**

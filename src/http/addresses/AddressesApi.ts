@@ -14,8 +14,11 @@ export const AddressFormat = Schema.Struct({
   })).annotate({
     description: "Form of postal codes; null: the country has none."
   }),
-  states: Schema.Array(Schema.Struct({ code: Schema.String, name: Schema.String })).annotate({
-    description: "By ISO 3166-2, without the country; empty where addresses and taxes do without."
+  states: Schema.Array(Schema.Struct({
+    code: Schema.String.annotate({ description: "Code by ISO 3166-2, without the country." }),
+    name: Schema.String
+  })).annotate({
+    description: "States or provinces; empty where addresses and taxes do without."
   })
 }).annotate({ identifier: "AddressFormat" })
 export type AddressFormat = typeof AddressFormat.Type

@@ -18,7 +18,7 @@ export const AnalyticsGroup = HttpApiGroup.make("analytics").add(
     .annotate(Access, hasScope)
     .annotateMerge(
       summary(
-        "Ask a model for figures",
+        "Query a model",
         "Staff sees all rows of the store, a vendor and a customer their own. Nothing of a query is passed " +
           "over: what there is not is 422, with what there is. 503 where the answer takes too long."
       )

@@ -141,7 +141,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     query: { callbackURL: optionalText },
     success: Moved,
     error
-  }).annotateMerge(summary("The link of the mail: redirects to the page that asks for a password")),
+  }).annotateMerge(summary("Open the link of a mail that resets the password")),
   post(
     "resetPassword",
     "/api/auth/reset-password",
@@ -162,7 +162,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     success: Page,
     error: pageErrors
   }).annotateMerge(summary(
-    "The link of the mail: a page with a button that verifies the address",
+    "Open the link of a mail that verifies an address",
     "Opening it changes nothing. A page of the shop can replace it (`auth.verificationPage`)."
   )),
   HttpApiEndpoint.post("verifyEmail", "/api/auth/verify-email", {
@@ -181,19 +181,19 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     "/api/auth/sign-in/social",
     SocialSignIn,
     SocialSignedIn,
-    "Begin a sign-in with an account of a provider"
+    "Start a sign-in with an account of a provider"
   ).annotate(NeverRepeated, true),
   HttpApiEndpoint.get("callback", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
     .annotate(ParameterPrefixes, ofProvider)
-    .annotateMerge(summary("The address to which a provider sends the browser back")),
+    .annotateMerge(summary("Complete a sign-in with a provider, by redirect")),
   HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", {
     params: provider,
     payload: ProviderForm,
     success: Moved,
     error
   }).annotate(NeverRepeated, true).annotate(TakesForm, true).annotate(ParameterPrefixes, ofProvider)
-    .annotateMerge(summary("The same for providers that send a form")),
-  get("error", "/api/auth/error", Page, "Shows what failed where no page of the shop was named")
+    .annotateMerge(summary("Complete a sign-in with a provider, by form")),
+  get("error", "/api/auth/error", Page, "Get the page of a failed sign-in, where the shop has none")
     .annotate(ParameterPrefixes, ["error"]),
   get("listAccounts", "/api/auth/list-accounts", Schema.Array(LinkedAccount), "List the user's sign-in methods"),
   post("linkSocial", "/api/auth/link-social", SocialSignIn, Redirect, "Add an account of a provider as sign-in method"),

@@ -33,7 +33,7 @@ const Chosen = Schema.NullOr(Schema.Struct({
   members: Schema.optional(Schema.Array(AuthMember)),
   invitations: Schema.optional(Schema.Array(AuthInvitation))
 }))
-const elsewhere = "Not offered here (403): members are managed at /api/admin/staff"
+const elsewhere = "Refuse the change (403): members are managed at /api/admin/staff"
 
 /** Organizations of the signed-in user (contract, platform §6). */
 export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
@@ -50,7 +50,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     query: ofOrganization,
     success: Full,
     error
-  }).annotateMerge(summary("Read an organization with its members and invitations")),
+  }).annotateMerge(summary("Get an organization with its members and invitations")),
   post(
     "setActive",
     "/api/auth/organization/set-active",
@@ -66,7 +66,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     "/api/auth/organization/check-slug",
     Schema.Struct({ slug: ShortText }),
     Done,
-    "Whether a slug is free"
+    "Check that a slug is free"
   ),
   post(
     "update",
@@ -120,7 +120,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     "getActiveMember",
     "/api/auth/organization/get-active-member",
     AuthMember,
-    "Read the user's membership of the active organization"
+    "Get the user's membership of the active organization"
   ),
   post(
     "hasPermission",
@@ -134,7 +134,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
       success: Schema.Boolean.pipe(about("The user has all of them.")),
       error: Schema.NullOr(Schema.String).pipe(about("Always null."))
     }),
-    "Whether the user has permissions in the active organization"
+    "Check permissions of the user in the active organization"
   ),
   act("inviteMember", "/api/auth/organization/invite-member", Done, elsewhere),
   act("updateMemberRole", "/api/auth/organization/update-member-role", Done, elsewhere),
@@ -208,7 +208,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     query: { id: optionalText, configId: optionalText },
     success: AuthApiKey,
     error
-  }).annotateMerge(summary("Read an API key of the user")),
+  }).annotateMerge(summary("Get an API key of the user")),
   post(
     "update",
     "/api/auth/api-key/update",
@@ -220,7 +220,7 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
       ...serverOnly
     }),
     AuthApiKey,
-    "Rename, enable or disable an API key"
+    "Change the name of an API key, or enable or disable it"
   ),
   post(
     "delete",

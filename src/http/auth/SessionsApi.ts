@@ -75,7 +75,7 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
       "session yet: `twoFactorRedirect` is true and a code is required."
   ).annotate(NeverRepeated, true).annotate(TakesForm, true),
   act("signOut", "/api/auth/sign-out", Succeeded, "Sign out, which ends the session everywhere"),
-  get("getSession", "/api/auth/get-session", CurrentSession, "Read the current session; null without one")
+  get("getSession", "/api/auth/get-session", CurrentSession, "Get the current session; null without one")
     .annotate(ParameterPrefixes, ["disableCookieCache", "disableRefresh"]),
   get(
     "listSessions",
@@ -97,7 +97,7 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.get("ok", "/api/auth/ok", {
     success: Schema.Struct({ ok: Schema.Boolean.pipe(about("Always true.")) })
   })
-    .annotateMerge(summary("Whether authentication is served"))
+    .annotateMerge(summary("Check that authentication is served"))
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)
@@ -131,7 +131,7 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
     "/api/auth/two-factor/get-totp-uri",
     password,
     Schema.Struct({ totpURI }),
-    "Read the address for an authenticator app again"
+    "Get the address for an authenticator app again"
   ),
   post(
     "verifyTotp",

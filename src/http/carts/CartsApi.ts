@@ -65,7 +65,7 @@ export const CartsGroup = guarded(
   HttpApiEndpoint.get("read", "/api/carts/:id", { params: cart, success: Data(TotalledCart) })
     .annotate(Access, anyOf("cart:read", "cart:update"))
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Read a cart with its lines and what a checkout would charge" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Get a cart with its lines and totals" })),
   HttpApiEndpoint.patch("change", "/api/carts/:id", {
     params: cart,
     payload: CartChange,
@@ -91,14 +91,14 @@ export const CartsGroup = guarded(
     // Totals tell whether a code is valid.
     .annotate(RouteRate, "promotionTrial")
     .annotateMerge(
-      OpenApi.annotations({ summary: "Show what the cart would cost with other choices; changes nothing" })
+      OpenApi.annotations({ summary: "Calculate the totals of a cart with other choices; changes nothing" })
     ),
   HttpApiEndpoint.post("claim", "/api/carts/:id/claim", { params: cart, success: Data(TotalledCart) })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
-      summary: "Make a guest's cart that of the customer who has signed in",
+      summary: "Claim a guest's cart for the customer who has signed in",
       description: "Needs a session and the cart's secret. The customer's latest active cart in the same currency is " +
         "merged into it: quantities add, prices are set again, and that cart is `merged`. It stays as it is where " +
         "there would be too many lines. 401 without a profile; 409 for a cart of another customer, or one that is " +
@@ -113,7 +113,7 @@ export const CartsGroup = guarded(
     .annotate(OpensWithCartSecret, true)
     .annotate(RouteRate, "checkout")
     .annotateMerge(OpenApi.annotations({
-      summary: "Open a payment that a wallet confirms before the checkout",
+      summary: "Create a payment that a wallet confirms before the checkout",
       description:
         "Of what the cart costs now. A checkout adopts the confirmed payment by `paymentMethodToken`; when the total " +
         "differs by then, the payment is voided and the checkout refused (422). One that no checkout adopts ends at its " +
@@ -158,5 +158,5 @@ export const CartsGroup = guarded(
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Take a line out of the cart" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Remove a line from a cart" }))
 )

@@ -68,7 +68,7 @@ export const CatalogGroup = guarded(
     params: { id: FreeText.annotate({ description: "An id or a slug." }) },
     query: { include, locale },
     success: Data(EntityView)
-  }).annotateMerge(described("Read an entity by id or slug", "catalog:read")),
+  }).annotateMerge(described("Get an entity by id or slug", "catalog:read")),
   HttpApiEndpoint.post("create", "/api/catalog/entities", { payload: NewEntity, success: Created(CatalogEntity) })
     .annotateMerge(described("Create an entity, with its first words when given", "catalog:create")),
   HttpApiEndpoint.delete("remove", "/api/catalog/entities/:id", { params: entity, success: Deleted })
@@ -78,7 +78,7 @@ export const CatalogGroup = guarded(
     payload: EntityChange,
     success: Data(CatalogEntity)
   }).annotateMerge(described("Change an entity; metadata replaces the whole object", "catalog:update")),
-  change("publish", "Make an entity active and visible"),
+  change("publish", "Publish an entity: make it active and visible"),
   change("archive", "Archive an entity"),
   change("discontinue", "Discontinue an entity"),
   HttpApiEndpoint.get("readAttributes", "/api/catalog/entities/:id/attributes/:locale", {
@@ -88,7 +88,7 @@ export const CatalogGroup = guarded(
       status: text("approved: without the draft that those who keep the catalog are shown otherwise.")
     },
     success: Data(Attributes)
-  }).annotateMerge(described("Read the words of one locale", "catalog:read")),
+  }).annotateMerge(described("Get the texts of an entity in one locale", "catalog:read")),
   HttpApiEndpoint.put("setAttributes", "/api/catalog/entities/:id/attributes/:locale", {
     params: words,
     payload: AttributesChange,
@@ -118,12 +118,12 @@ export const VariantsGroup = guarded(
     params: entity,
     payload: NewOptionType,
     success: Created(OptionType)
-  }).annotateMerge(described("Give an entity an option type, with values when given", "catalog:update")),
+  }).annotateMerge(described("Add an option type to an entity, with its values", "catalog:update")),
   HttpApiEndpoint.post("createOptionValue", "/api/catalog/options/:optionTypeId/values", {
     params: { optionTypeId: OptionTypeId },
     payload: NewOptionValue,
     success: Created(OptionValue)
-  }).annotateMerge(described("Give an option type a value", "catalog:update")),
+  }).annotateMerge(described("Add a value to an option type", "catalog:update")),
   HttpApiEndpoint.post("create", "/api/catalog/entities/:id/variants", {
     params: entity,
     payload: NewVariant,

@@ -43,23 +43,23 @@ export const CategoriesGroup = guarded(
   HttpApiEndpoint.patch("update", category, { params: byId, payload: CategoryChange, success: Data(Category) })
     .annotateMerge(described("Change or move a category", "catalog:update")),
   HttpApiEndpoint.post("archive", `${category}/archive`, { params: byId, success: Data(Category) })
-    .annotateMerge(described("Leave a category out of lists", "catalog:update")),
+    .annotateMerge(described("Archive a category, which leaves it out of lists", "catalog:update")),
   HttpApiEndpoint.post("restore", `${category}/restore`, { params: byId, success: Data(Category) })
-    .annotateMerge(described("Bring an archived category back", "catalog:update")),
+    .annotateMerge(described("Restore an archived category", "catalog:update")),
   HttpApiEndpoint.post("link", "/api/catalog/entities/:id/categories/:categoryId", {
     params: { id: EntityId, ...byId },
     success: Linked
-  }).annotateMerge(described("Put an entity into a category", "catalog:update")),
+  }).annotateMerge(described("Add an entity to a category", "catalog:update")),
   HttpApiEndpoint.delete("unlink", "/api/catalog/entities/:id/categories/:categoryId", {
     params: { id: EntityId, ...byId },
     success: Unlinked
-  }).annotateMerge(described("Take an entity out of a category", "catalog:update"))
+  }).annotateMerge(described("Remove an entity from a category", "catalog:update"))
 )
 
 export const CategoryTreeGroup = guarded(
   "categoryTree",
   HttpApiEndpoint.get("read", category, { params: byName, success: Data(PlacedCategory) })
-    .annotateMerge(described("Read a category by id or slug, with the way from the root to it", "catalog:read")),
+    .annotateMerge(described("Get a category by id or slug, with its path from the root", "catalog:read")),
   HttpApiEndpoint.get("subtree", `${category}/subtree`, {
     params: byName,
     query: {
@@ -89,9 +89,9 @@ export const BrandsGroup = guarded(
   HttpApiEndpoint.post("link", "/api/catalog/entities/:id/brands/:brandId", {
     params: { id: EntityId, ...ofBrand },
     success: Linked
-  }).annotateMerge(described("Give an entity a brand", "catalog:update")),
+  }).annotateMerge(described("Add a brand to an entity", "catalog:update")),
   HttpApiEndpoint.delete("unlink", "/api/catalog/entities/:id/brands/:brandId", {
     params: { id: EntityId, ...ofBrand },
     success: Unlinked
-  }).annotateMerge(described("Take a brand from an entity", "catalog:update"))
+  }).annotateMerge(described("Remove a brand from an entity", "catalog:update"))
 )

@@ -26,11 +26,11 @@ export const DraftsGroup = guarded(
   HttpApiEndpoint.post("approve", "/api/catalog/entities/:id/attributes/:locale/approve", {
     params: words,
     success: Data(Schema.Struct({ approved: Schema.Literal(true) }))
-  }).annotateMerge(described("Show shoppers the draft of a locale", "catalog:approve")),
+  }).annotateMerge(described("Approve the draft of a locale", "catalog:approve")),
   HttpApiEndpoint.post("reject", "/api/catalog/entities/:id/attributes/:locale/reject", {
     params: words,
     success: Data(Schema.Struct({ rejected: Schema.Literal(true) }))
-  }).annotateMerge(described("Take the draft of a locale away", "catalog:approve"))
+  }).annotateMerge(described("Reject the draft of a locale", "catalog:approve"))
 )
 
 /** Scheduled publishing and archiving (docs/catalog.md). */
@@ -39,16 +39,16 @@ export const SchedulesGroup = guarded(
   HttpApiEndpoint.get("read", "/api/catalog/entities/:id/schedule", {
     params: entity,
     success: Data(PublishingSchedule)
-  }).annotateMerge(described("Read when an entity is to be published and archived", ...staff)),
+  }).annotateMerge(described("Get the schedule of an entity", ...staff)),
   HttpApiEndpoint.put("set", "/api/catalog/entities/:id/schedule", {
     params: entity,
     payload: ScheduleBody,
     success: Data(PublishingSchedule)
-  }).annotateMerge(described("Say when an entity is to be published and archived", "catalog:update")),
+  }).annotateMerge(described("Set the schedule of an entity", "catalog:update")),
   HttpApiEndpoint.delete("clear", "/api/catalog/entities/:id/schedule", {
     params: entity,
     success: Data(PublishingSchedule)
-  }).annotateMerge(described("Take the schedule of an entity away", "catalog:update"))
+  }).annotateMerge(described("Delete the schedule of an entity", "catalog:update"))
 )
 
 /** Revisions of entities, for those who write the catalog (docs/catalog.md). */
@@ -62,7 +62,7 @@ export const RevisionsGroup = guarded(
   HttpApiEndpoint.get("read", "/api/catalog/entities/:id/revisions/:number", {
     params: revision,
     success: Data(Revision)
-  }).annotateMerge(described("Read an entity as it was", ...staff)),
+  }).annotateMerge(described("Get a revision of an entity", ...staff)),
   HttpApiEndpoint.get("compare", "/api/catalog/entities/:id/revisions/:number/diff", {
     params: revision,
     query: { from: Schema.optional(RevisionNumber.annotate({ description: "Default: the one before." })) },
@@ -71,5 +71,5 @@ export const RevisionsGroup = guarded(
   HttpApiEndpoint.post("restore", "/api/catalog/entities/:id/revisions/:number/restore", {
     params: revision,
     success: Data(CatalogEntity)
-  }).annotateMerge(described("Give an entity its old content; whether it is public stays as it is", "catalog:update"))
+  }).annotateMerge(described("Restore the content of a revision; it stays public or not", "catalog:update"))
 )

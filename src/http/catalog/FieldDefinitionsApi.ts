@@ -31,15 +31,15 @@ export const FieldDefinitionsGroup = guarded(
   HttpApiEndpoint.get("list", path, { query: listQuery, success: Page(FieldDefinition) })
     .annotateMerge(described("List definitions of custom fields", "catalog:update", "catalog:read:unpublished")),
   HttpApiEndpoint.post("create", path, { payload: NewFieldDefinition, success: Created(FieldDefinition) })
-    .annotateMerge(described("Give entities of a type a custom field", "catalog:update")),
+    .annotateMerge(described("Create a custom field of a type of entities", "catalog:update")),
   HttpApiEndpoint.get("read", `${path}/:id`, { params: field, success: Data(FieldDefinition) }).annotateMerge(
-    described("Read the definition of a custom field", "catalog:update", "catalog:read:unpublished")
+    described("Get the definition of a custom field", "catalog:update", "catalog:read:unpublished")
   ),
   HttpApiEndpoint.patch("update", `${path}/:id`, {
     params: field,
     payload: FieldDefinitionChange,
     success: Data(FieldDefinition)
   }).annotateMerge(described("Change a custom field, as far as the values that are there allow", "catalog:update")),
-  setStatus("archive", "Put a custom field aside; its values stay"),
-  setStatus("restore", "Bring an archived custom field back with its values")
+  setStatus("archive", "Archive a custom field; its values stay"),
+  setStatus("restore", "Restore an archived custom field with its values")
 )

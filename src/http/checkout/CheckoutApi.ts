@@ -28,7 +28,7 @@ export const CheckoutGroup = guarded(
     .annotate(RouteRate, "checkout")
     .annotate(OwnIdempotency, true)
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Turn a cart into a placed and paid order" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Check out a cart: place and pay an order" }))
 )
 
 const CaptureRequest = Schema.Struct({
@@ -79,7 +79,7 @@ export const CapturesGroup = guarded(
     .annotate(IdempotentChange, true)
     .annotate(StrictBody, true)
     .annotateMerge(OpenApi.annotations({
-      summary: "Take the money of an authorized order, the whole or a part, once",
+      summary: "Capture the payment of an authorized order, all or a part, once",
       description: "409 for an order that is captured, ended or not authorized; 422 PAYMENT_CAPTURE_FAILED when the " +
         "provider refuses, which leaves the order as it was."
     }))

@@ -38,7 +38,7 @@ export const CustomersGroup = guarded(
     "Create a customer",
     "A customer without userId is a walk-in without a login. 409 when the login has a profile."
   ).annotate(Access, allOf("customers:read", "customers:create")),
-  reads("read", customer, Customer, "Read a customer").annotate(Access, reading),
+  reads("read", customer, Customer, "Get a customer").annotate(Access, reading),
   HttpApiEndpoint.patch("change", customer, {
     params: paramsOf(customer),
     query: {
@@ -68,7 +68,7 @@ export const CustomerGroupsGroup = guarded(
   lists("list", groups, CustomerGroup, "List customer groups by name").annotate(Access, readingGroups),
   creates("create", groups, NewCustomerGroup, CustomerGroup, "Create a customer group; 409 when its name is taken")
     .annotate(Access, managing),
-  reads("read", group, CustomerGroup, "Read a customer group").annotate(Access, readingGroups),
+  reads("read", group, CustomerGroup, "Get a customer group").annotate(Access, readingGroups),
   changes("change", group, CustomerGroupChange, CustomerGroup, "Change a customer group; null clears a field")
     .annotate(Access, managing),
   removes("remove", group, "Delete a customer group; 409 while it has members").annotate(Access, managing),
@@ -146,7 +146,7 @@ export const MeGroup = guarded(
   "me",
   HttpApiEndpoint.get("profile", "/api/me/profile", { success: Data(Customer) })
     .annotate(Access, signedIn())
-    .annotateMerge(summary("Read the caller's profile; the first request creates it")),
+    .annotateMerge(summary("Get the caller's profile; the first request creates it")),
   HttpApiEndpoint.patch("changeProfile", "/api/me/profile", { payload: ProfileChange, success: Data(Customer) })
     .annotate(Access, signedIn("customers:update:self"))
     .annotate(IdempotentChange, true)
@@ -195,7 +195,7 @@ export const MyOrdersGroup = guarded(
   })
     .annotateMerge(summary("List the caller's orders with their lines, newest first")),
   HttpApiEndpoint.get("read", `${orders}/:idOrNumber`, { params, success: Data(Order) })
-    .annotateMerge(summary("Read an order of the caller by its id or its number")),
+    .annotateMerge(summary("Get an order of the caller by its id or its number")),
   HttpApiEndpoint.get("tracking", `${orders}/:idOrNumber/tracking`, {
     params,
     query: pageQuery,

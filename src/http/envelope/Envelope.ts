@@ -4,7 +4,7 @@ import { type PageOf, Pagination, paginationOf } from "../../domain/platform/pag
 const answer = { description: "The answer." }
 
 const PageMeta = Schema.Struct({
-  pagination: Pagination.pipe(Schema.annotateKey({ description: "Which part of the list this is." }))
+  pagination: Pagination.pipe(Schema.annotateKey({ description: "Part of the list that this is." }))
 }).annotate({ identifier: "PageMeta", description: "Beside the answer." })
 
 /** Wraps a handler's value in `{ data: value }` (spec §1). */

@@ -54,18 +54,18 @@ export class Unready extends Schema.Error<Unready>("Unready")({
 export const HealthGroup = HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/health/live", { success: Healthy })
     .annotate(Access, open)
-    .annotateMerge(summary("Liveness of this process, also without its database")),
+    .annotateMerge(summary("Check that this process is alive, also without its database")),
   HttpApiEndpoint.get("rootReady", "/health/ready", { success: Ready, error: Unready })
     .annotate(Access, open)
-    .annotateMerge(summary("The same as /api/ready")),
+    .annotateMerge(summary("Check that the deployment is ready, as /api/ready")),
   HttpApiEndpoint.get("health", "/api/health", { success: Healthy, error: Unhealthy })
     .annotate(Access, open)
-    .annotateMerge(summary("Read the health of the service and its database")),
+    .annotateMerge(summary("Get the health of the service and its database")),
   HttpApiEndpoint.get("ready", "/api/ready", { success: Ready, error: Unready })
     .annotate(Access, open)
     .annotateMerge(
       summary(
-        "Readiness of the deployment",
+        "Check that the deployment is ready",
         "Looks at the database, the runners, the owners of the shards and the age of waiting messages."
       )
     )
@@ -79,11 +79,11 @@ export const MetricsGroup = HttpApiGroup.make("metrics").add(
     .annotate(Access, anyOf("metrics:read"))
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
-    .annotateMerge(summary("The same as /api/metrics")),
+    .annotateMerge(summary("Get the metrics of this process, as /api/metrics")),
   HttpApiEndpoint.get("metrics", "/api/metrics", { success: PrometheusText })
     .annotate(Access, anyOf("metrics:read"))
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
-    .annotateMerge(summary("Read the metrics of this process, in the text format of Prometheus"))
+    .annotateMerge(summary("Get the metrics of this process, in the text format of Prometheus"))
 )
   .middleware(Errors).middleware(AccessControl)

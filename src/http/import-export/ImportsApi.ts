@@ -42,20 +42,23 @@ const Flag = Schema.Literals(["true", "false"])
 
 /** What may be sent with a file: as parameters, or as fields of a form. */
 export const sent = Schema.Struct({
-  kind: Schema.optional(Kind.annotate({ description: "What the file holds. Default `catalog`." })),
+  kind: Schema.optional(Kind.annotate({ description: "Kind of the records in the file. Default: catalog." })),
   format: Schema.optional(ImportFormat.annotate({
     description: "How it is written. Default: as `Content-Type` or the name of the file says, `csv` or `jsonl`."
   })),
   encoding: Schema.optional(FileEncoding.annotate({
-    description: "Of its text. Default: UTF-8 or UTF-16, as its bytes say. A mark at its beginning counts before it."
+    description:
+      "Encoding of the text. Default: UTF-8 or UTF-16, as the bytes say. A mark at its beginning counts before it."
   })),
-  dryRun: Schema.optional(Flag.annotate({ description: "`true` says what would happen, and changes nothing." })),
+  dryRun: Schema.optional(
+    Flag.annotate({ description: "True: the answer says what would happen, and nothing changes." })
+  ),
   fileName: Schema.optional(Text),
   currency: Schema.optional(CurrencyCode.annotate({
     description: "Of prices in the formats of other shops, which name none. Default: the store's."
   })),
   pictures: Schema.optional(Flag.annotate({
-    description: "Whether pictures that files of other shops name are fetched and attached. Default: if the caller " +
+    description: "True: pictures that files of other shops name are fetched and attached. Default: if the caller " +
       "may upload media and the deployment keeps files."
   })),
   warehouse: Schema.optional(Text.annotate({
@@ -93,7 +96,7 @@ export const ImportsGroup = guarded(
   })
     .annotateMerge(summary("List imports, newest first")),
   HttpApiEndpoint.get("get", "/api/imports/:id", { params, success: Data(Import) })
-    .annotateMerge(summary("Read an import and its progress")),
+    .annotateMerge(summary("Get an import and its progress")),
   HttpApiEndpoint.get("refusals", "/api/imports/:id/refusals", { params, query: pageQuery, success: Page(RefusedRow) })
     .annotateMerge(summary("List refused records with reasons")),
   HttpApiEndpoint.get("report", "/api/imports/:id/refusals.csv", {
@@ -118,7 +121,7 @@ export const ImportsGroup = guarded(
   HttpApiEndpoint.post("cancel", "/api/imports/:id/cancel", { params, success: Data(Import) })
     .annotateMerge(
       summary(
-        "Stop an import",
+        "Cancel an import",
         "After the batch that is being worked on; what was done stays done. 409 when it is over."
       )
     )

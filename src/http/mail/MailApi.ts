@@ -21,7 +21,7 @@ export const MailGroup = guarded(
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
     .annotateMerge(
-      summary("Show the page of an unsubscribe link", "Changes nothing, since mail scanners open it: it has a button.")
+      summary("Get the page of an unsubscribe link", "Changes nothing, since mail scanners open it: it has a button.")
     ),
   HttpApiEndpoint.post("unsubscribe", declinePath, {
     query: { token: Schema.String },

@@ -50,13 +50,13 @@ export const MediaGroup = guarded(
     .annotate(Access, anyOf("catalog:read", "media:read"))
     .annotateMerge(
       summary(
-        "Go to the file of a medium",
+        "Redirect to the file of a medium",
         "Redirects to its address; with `signed=true` to one that works for anyone and for some minutes."
       )
     ),
   HttpApiEndpoint.get("record", "/api/media/:id/record", { params: id, success: Data(MediaRecord) })
     .annotate(Access, anyOf("media:read"))
-    .annotateMerge(summary("Read the record of a medium, with its attachments")),
+    .annotateMerge(summary("Get the record of a medium, with its attachments")),
   HttpApiEndpoint.patch("update", "/api/media/:id", { params: id, payload: MediaChange, success: Data(MediaAsset) })
     .annotate(Access, anyOf("media:write"))
     .annotateMerge(summary("Change the description of a medium")),
@@ -133,7 +133,7 @@ const UploadForm = Schema.Struct({
   file: Schema.String.annotate({ format: "binary", description: "Its content decides the type, not its name." }),
   alt: Schema.optional(
     Schema.String.check(Schema.isMaxLength(maxAltLength)).annotate({
-      description: "What the file shows, for people who cannot see it."
+      description: "Words in place of the picture, for people who cannot see it."
     })
   ),
   isPublic: Schema.optional(

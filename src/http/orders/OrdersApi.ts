@@ -41,7 +41,7 @@ export const OrdersGroup = guarded(
   HttpApiEndpoint.get("read", "/api/orders/:idOrNumber", { params: named, success: Data(Order) })
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(summary("Read an order by its id or its number")),
+    .annotateMerge(summary("Get an order by its id or its number")),
   changes(
     "changeStatus",
     `${order}/status`,
@@ -63,7 +63,7 @@ export const AdminOrdersGroup = guarded(
     // The same request is priced again.
     .annotate(NeverRepeated, true)
     .annotateMerge(summary(
-      "Price lines or a cart as a checkout would, to the unit",
+      "Calculate the prices of lines or a cart as a checkout would, to the unit",
       "Nothing is stored and no stock is held or looked at."
     )),
   HttpApiEndpoint.post("create", "/api/orders", {
@@ -74,7 +74,7 @@ export const AdminOrdersGroup = guarded(
     .annotate(IdempotentChange, true)
     .annotate(BodyKey, true)
     .annotateMerge(summary(
-      "Write an unpaid order",
+      "Create an unpaid order",
       "Prices come from the catalog; only orders:manage sets prices and discounts. Stock is held. Totals " +
         "in the body are not read. 422 CHECKOUT_FAILED where a checkout would fail."
     )),
@@ -83,12 +83,12 @@ export const AdminOrdersGroup = guarded(
     `${order}/line-items`,
     LineRequest,
     Order,
-    "Put a line into an unpaid order; the same thing adds to its line",
+    "Add a line to an unpaid order; the same item adds to its line",
     "Totals are recalculated. 409 once the order has left pending or its payment was begun."
   ).annotate(Access, writing),
   changes("changeLine", `${order}/line-items/:lineId`, LineChange, Order, "Change a line of an unpaid order")
     .annotate(Access, writing),
-  removes("removeLine", `${order}/line-items/:lineId`, "Take a line out of an unpaid order; the last one stays")
+  removes("removeLine", `${order}/line-items/:lineId`, "Remove a line from an unpaid order; the last one stays")
     .annotate(Access, writing)
 )
 
@@ -106,7 +106,7 @@ export const OrderRecordsGroup = guarded(
   })
     .annotate(Access, reading)
     .annotateMerge(summary("Find orders by number, e-mail or name; at most 50, newest first")),
-  lists("timeline", `${order}/timeline`, TimelineEntry, "Everything that happened to an order, oldest first")
+  lists("timeline", `${order}/timeline`, TimelineEntry, "List all that happened to an order, oldest first")
     .annotate(Access, reading),
   lists("notes", `${order}/notes`, OrderNote, "List the notes of an order, oldest first").annotate(Access, reading),
   creates(
@@ -114,7 +114,7 @@ export const OrderRecordsGroup = guarded(
     `${order}/notes`,
     NewNote,
     OrderNote,
-    "Note something about an order, for staff or for its customer too"
+    "Add a note to an order, for staff or for its customer too"
   ).annotate(Access, writing),
   removes("removeNote", `${order}/notes/:noteId`, "Delete a note").annotate(Access, writing),
   HttpApiEndpoint.get("myNotes", "/api/me/orders/:idOrNumber/notes", {
@@ -123,7 +123,7 @@ export const OrderRecordsGroup = guarded(
     success: Page(CustomerNote)
   })
     .annotate(Access, signedIn())
-    .annotateMerge(summary("Read what the store noted for me about my order"))
+    .annotateMerge(summary("List the notes of the store about an order of the caller"))
 )
 
 /** Manual shipments (contract §5). */
@@ -134,7 +134,7 @@ export const FulfillmentsGroup = guarded(
     `${order}/fulfillments`,
     NewShipment,
     Fulfillment,
-    "Hand over units of an order's lines",
+    "Create a fulfillment of units of an order",
     "Moves the order to partially_fulfilled, and to fulfilled as soon as fulfillments cover every line. " +
       "422 for more units than are left, and for an order that is pending, not paid or ended."
   ),
@@ -157,7 +157,7 @@ export const DownloadsGroup = HttpApiGroup.make("downloads").add(
   })
     .annotate(Access, open)
     .annotateMerge(summary(
-      "Fetch a bought file by its signed link",
+      "Download a bought file by its signed link",
       "Redirects to the file and counts a download. 404 for a link that was not signed, 403 for one that " +
         "is too old or used up."
     ))
@@ -182,11 +182,11 @@ export const InvoicesGroup = guarded(
   HttpApiEndpoint.get("html", `${order}/invoice.html`, { params: paramsOf(order), success: Html })
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(summary("Read the invoice of an order as a page to print")),
+    .annotateMerge(summary("Get the invoice of an order as a page to print")),
   HttpApiEndpoint.get("receipt", `${order}/receipt.html`, { params: paramsOf(order), success: Html })
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(summary("What was paid for an order, as a page to print", "409 before anything was paid.")),
+    .annotateMerge(summary("Get the receipt of an order as a page to print", "409 before anything was paid.")),
   HttpApiEndpoint.post("email", `${order}/invoice/email`, {
     params: paramsOf(order),
     payload: OptionalBody(InvoiceMail),

@@ -50,7 +50,7 @@ export const RefundsGroup = guarded(
     .annotate(Access, anyOf("orders:read"))
     .annotateMerge(
       summary(
-        "Read what can still be refunded of an order",
+        "Get the amount of an order that can still be refunded",
         "In all, of the shipping and of each line, in minor units."
       )
     ),
@@ -64,7 +64,7 @@ export const RefundsGroup = guarded(
     .annotate(StrictBody, true)
     .annotateMerge(
       summary(
-        "Give an amount back, or everything that is left",
+        "Refund an amount, or everything that is left",
         "422 for more than is left, 409 when nothing is. The refund is pending where its provider takes long."
       )
     ),
@@ -124,7 +124,7 @@ export const CompensationsGroup = guarded(
     .annotate(IdempotentChange, true)
     .annotateMerge(
       summary(
-        "Ask the provider of a failed refund again",
+        "Retry a failed refund",
         "409 when it is not open, is no refund, or was given back otherwise meanwhile."
       )
     )

@@ -52,7 +52,7 @@ export const PromotionsGroup = guarded(
     .annotate(Access, open)
     .annotate(RouteRate, "promotionTrial")
     .annotateMerge(OpenApi.annotations({
-      summary: "Try a promotion code on an order",
+      summary: "Validate a promotion code for an order",
       description: "404 for an unknown code, 422 with the reason for one that does not apply. Nothing is used up."
     })),
   HttpApiEndpoint.post("deactivate", "/api/promotions/:id/deactivate", {

@@ -34,13 +34,13 @@ export const ReturnsGroup = guarded(
   })
     .annotateMerge(summary("List returns, newest first")),
   lists("ofOrder", returns, Return, "List the returns of an order, newest first"),
-  reads("read", `${returns}/:rid`, Return, "Read a return"),
+  reads("read", `${returns}/:rid`, Return, "Get a return"),
   creates(
     "request",
     returns,
     NewReturn,
     Return,
-    "Ask for units of an order to come back",
+    "Request a return of units of an order",
     "422 for more units than were sold and neither refunded nor asked for by another return, and for stored value."
   ),
   HttpApiEndpoint.post("approve", `${returns}/:rid/approve`, { ...one, payload: OptionalBody(Approval) })
@@ -94,7 +94,7 @@ export const MyReturnsGroup = guarded(
     .annotate(IdempotentChange, true)
     .annotateMerge(
       summary(
-        "Ask to send units of an order of the caller back",
+        "Request a return of units of an order of the caller",
         "Within `returns.days` of the delivery, or of the order where nothing was sent; 422 `too_late` afterwards."
       )
     ),

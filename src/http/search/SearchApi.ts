@@ -49,5 +49,5 @@ export const SearchGroup = guarded(
     },
     success: Data(Schema.Array(Schema.String))
   })
-    .annotateMerge(described("Titles that begin with a text", "catalog:read"))
+    .annotateMerge(described("Suggest titles that begin with a text", "catalog:read"))
 )

@@ -27,7 +27,7 @@ export const ShippingGroup = guarded(
     "Create a shipping zone",
     "From the first active zone on, addresses that no zone serves are refused. 409 for a taken name."
   ),
-  reads("readZone", `${zones}/:id`, ShippingZone, "Read a shipping zone"),
+  reads("readZone", `${zones}/:id`, ShippingZone, "Get a shipping zone"),
   changes(
     "changeZone",
     `${zones}/:id`,
@@ -41,7 +41,7 @@ export const ShippingGroup = guarded(
     success: Page(ShippingRate)
   }).annotateMerge(summary("List shipping rates, the cheapest first")),
   creates("createRate", rates, NewShippingRate, ShippingRate, "Create a shipping rate; 404 for an unknown zone"),
-  reads("readRate", `${rates}/:id`, ShippingRate, "Read a shipping rate"),
+  reads("readRate", `${rates}/:id`, ShippingRate, "Get a shipping rate"),
   changes(
     "changeRate",
     `${rates}/:id`,

@@ -30,7 +30,7 @@ export const StaffGroup = guarded(
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(
       summary(
-        "Make a customer of the organization a member",
+        "Create a member of a customer of the organization",
         `404 for a person who is no customer of the organization: invite them. ${rank}`
       )
     ),
@@ -55,7 +55,7 @@ export const StaffGroup = guarded(
     success: Data(StaffMember)
   })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(summary("Give a member another role", `422 for the last owner. ${rank}`)),
+    .annotateMerge(summary("Change the role of a member", `422 for the last owner. ${rank}`)),
   HttpApiEndpoint.delete("removeMember", "/api/admin/staff/:id", { params: member, success: Deleted })
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(summary("End a membership", `422 for the last owner. ${rank}`))

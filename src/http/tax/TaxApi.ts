@@ -21,7 +21,7 @@ export const TaxClassesGroup = guarded(
     "Entities and variants name it as their taxClass, by its slug or id. Its rate is for places without a tax rate. As " +
       "the default it takes the place of the one before. 409 when its name is taken."
   ),
-  reads("read", `${classes}/:id`, TaxClass, "Read a tax class"),
+  reads("read", `${classes}/:id`, TaxClass, "Get a tax class"),
   changes(
     "change",
     `${classes}/:id`,
@@ -52,7 +52,7 @@ export const TaxRatesGroup = guarded(
       "postal code beats the wider, this one the state, and the state the country; rates that are equally specific are " +
       "added up. 409 when place, class and time have one of this name."
   ),
-  reads("read", `${rates}/:id`, TaxRate, "Read a tax rate"),
+  reads("read", `${rates}/:id`, TaxRate, "Get a tax rate"),
   changes(
     "change",
     `${rates}/:id`,

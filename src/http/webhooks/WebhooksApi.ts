@@ -29,7 +29,7 @@ export const WebhooksGroup = guarded(
       "The answer shows the secret that signs deliveries; no other answer does."
     )),
   lists("list", "/api/webhooks", WebhookEndpoint, "List webhook endpoints, newest first"),
-  reads("get", "/api/webhooks/:id", WebhookEndpoint, "Read a webhook endpoint"),
+  reads("get", "/api/webhooks/:id", WebhookEndpoint, "Get a webhook endpoint"),
   HttpApiEndpoint.patch("change", "/api/webhooks/:id", {
     params: endpoint,
     payload: WebhookEndpointChange,
@@ -44,7 +44,7 @@ export const WebhooksGroup = guarded(
     success: Data(WebhookEndpointWithSecret)
   })
     .annotateMerge(summary(
-      "Give a webhook endpoint another secret",
+      "Rotate the secret of a webhook endpoint",
       "The secret before it signs beside the new one for a day, or as long as the deployment says."
     )),
   HttpApiEndpoint.post("test", "/api/webhooks/:id/test", { params: endpoint, success: Data(WebhookDelivery) })

@@ -32,11 +32,10 @@ export const serviceTypes = table("appointment_service_types", {
   ),
   priceCents: amount.default(0).about("Price of one appointment; 0 for a free one."),
   currency: text.default("USD"),
-  mode: oneOf(["in_person", "online", "hybrid"]).default("in_person").about("Where it takes place."),
+  mode: oneOf(["in_person", "online", "hybrid"]).default("in_person").about("Place of the appointment."),
   bufferBeforeMinutes: integerBetween(0, 1_440).default(0).about("Minutes that the provider needs before."),
   bufferAfterMinutes: integerBetween(0, 1_440).default(0).about("Minutes that the provider needs after."),
   maxAdvanceDays: integerBetween(1, 730).default(60).about("How many days ahead it can be booked."),
-  /** How long before it begins it has to be booked. */
   minNoticeMins: integerBetween(0, 525_600).default(60).about(
     "How many minutes before its start it can still be booked."
   ),
@@ -76,11 +75,12 @@ export const providerServices = childOf(providers, "providerId", "appointment_pr
   customPriceCents: amount.nullable
 }, { unique: [{ columns: ["providerId", "serviceTypeId"] }], checks: { price: "custom_price_cents >= 0" } })
 
-/** `dayOfWeek`: 0 is Sunday. */
-const dayOfWeek = integerBetween(0, 6)
+const dayOfWeek = integerBetween(0, 6).about("Day of the week: 0 is Sunday, 6 Saturday.")
 
-/** Hours from one local time to a later one; an end at 00:00 is that of the day. */
-const hours = { startTime: timeOfDay, endTime: timeOfDay }
+const hours = {
+  startTime: timeOfDay.about("Begin, in the zone of the provider."),
+  endTime: timeOfDay.about("End, in the zone of the provider; 00:00 is the end of the day.")
+}
 const inOrder = "start_time < end_time or end_time = '00:00'"
 
 export const weeklyHours = childOf(providers, "providerId", "appointment_weekly_availability", {
@@ -89,10 +89,9 @@ export const weeklyHours = childOf(providers, "providerId", "appointment_weekly_
   ...hours
 }, { checks: { order: inOrder } })
 
-/** `dayOfWeek` null: every day. */
 export const breaks = childOf(providers, "providerId", "appointment_breaks", {
   providerId: uuid.references(providers),
-  dayOfWeek: dayOfWeek.nullable.about("0 is Sunday, 6 Saturday."),
+  dayOfWeek: dayOfWeek.nullable.about("Day of the week: 0 is Sunday, 6 Saturday; null: every day."),
   ...hours,
   label: text.nullable.about("Name of the break.")
 }, { strict: true, checks: { order: inOrder } })
@@ -100,10 +99,10 @@ export const breaks = childOf(providers, "providerId", "appointment_breaks", {
 /** Hours of one day in place of the weekly ones. Without times an available day has the weekly ones. */
 export const overrides = childOf(providers, "providerId", "appointment_availability_overrides", {
   providerId: uuid.references(providers),
-  date,
+  date: date.about("Day, in the zone of the provider."),
   isAvailable: boolean.default(true).about("False for a day off, true for other hours than usual."),
-  startTime: timeOfDay.nullable.about("Begin, in the provider's zone where it is a time of day."),
-  endTime: timeOfDay.nullable.about("End, in the provider's zone where it is a time of day."),
+  startTime: timeOfDay.nullable.about("Begin, in the zone of the provider; null: the usual hours."),
+  endTime: timeOfDay.nullable.about("End, in the zone of the provider; null: the usual hours."),
   reason: text.nullable
 }, {
   strict: true,
@@ -119,17 +118,18 @@ export const bookings = table("appointment_bookings", {
   customerName: text.about("Name to call the customer by."),
   customerEmail: email,
   customerPhone: text.nullable,
-  startTime: timestamp.about("Begin, in the provider's zone where it is a time of day."),
-  endTime: timestamp.about("End, in the provider's zone where it is a time of day."),
+  startTime: timestamp.about("Begin of the appointment, without buffers."),
+  endTime: timestamp.about("End of the appointment, without buffers."),
   blockedFrom: timestamp.about("Begin of the time that is taken, with the buffer."),
   blockedUntil: timestamp.about("End of the time that is taken, with the buffer."),
-  status: oneOf(["provisional", "confirmed", "completed", "no_show", "cancelled"]).default("provisional"),
+  status: oneOf(["provisional", "confirmed", "completed", "no_show", "cancelled"]).default("provisional").about(
+    "A provisional one waits for a payment or for the provider, and is cancelled at `payBy` or `autoCancelAt`."
+  ),
   paymentMethod: oneOf(["card", "cash", "invoice"]).about("How the customer pays."),
   priceCents: amount.about("Price of one appointment; 0 for a free one."),
   currency: text,
-  /** Of a payment in advance; `none`: it is paid at the visit. */
   paymentStatus: oneOf(["none", "pending", "paid", "failed", "refunded"]).default("none").about(
-    "State of the payment; `none` for a free appointment."
+    "State of a payment in advance; none: it is free, or paid at the visit."
   ),
   payBy: timestamp.nullable.about("When it is cancelled unless it was paid."),
   /** The order that pays for it. */

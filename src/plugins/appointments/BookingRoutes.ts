@@ -1,5 +1,16 @@
 import { Effect, Schema } from "effect"
-import { type ListCall, Moment, moveOf, OrderId, ownedBy, requireWindow, resource, Text, Until } from "stoa/plugin"
+import {
+  about,
+  type ListCall,
+  Moment,
+  moveOf,
+  OrderId,
+  ownedBy,
+  requireWindow,
+  resource,
+  Text,
+  Until
+} from "stoa/plugin"
 import { bookings, manage, routes } from "./AppointmentTables.ts"
 import { book, booking, cancel, moveWithNotice, NewBooking, OfProvider, reschedule } from "./Bookings.ts"
 import { booker, ofOwnProviders, reader } from "./Customers.ts"
@@ -51,13 +62,18 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
       input: Schema.Struct({
         ...NewBooking.fields,
         paymentMethodId: Schema.optional(Text),
-        paymentMethodToken: Schema.optional(Text)
+        paymentMethodToken: Schema.optional(Text).pipe(about("Instrument, as the provider names it."))
       }),
       success: Schema.Struct({
         booking: bookings.Row,
         paymentIntent: Schema.optional(
-          Schema.Struct({ orderId: OrderId, clientSecret: Schema.NullOr(Schema.String) })
-        )
+          Schema.Struct({
+            orderId: OrderId,
+            clientSecret: Schema.NullOr(Schema.String).pipe(
+              about("Given to the provider's script, which confirms the payment; null: nothing to confirm.")
+            )
+          })
+        ).pipe(about("Payment in advance; absent: it is paid at the visit."))
       }),
       answer: (call) => {
         const { paymentMethodId, paymentMethodToken, ...input } = call.input
@@ -71,7 +87,7 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
   }),
   ...(["confirm", "noShow"] as const).map((move) =>
     moveOf(routes, "/bookings", booking, move, {
-      summary: move === "confirm" ? "Confirm an appointment" : "Note that the customer did not come",
+      summary: move === "confirm" ? "Confirm an appointment" : "Mark an appointment as a no-show",
       description: `404 without it. ${state}`,
       allowed: manage,
       answer: (call) => moveWithNotice(call, move, call.params.id)
@@ -91,7 +107,10 @@ export const ownBookingRoutes = (settings: AppointmentSettings) => [
     description: `${missing} ${state}`,
     auth: true,
     input: Cancelling,
-    success: Schema.Struct({ booking: bookings.Row, refunded: Schema.Boolean })
+    success: Schema.Struct({
+      booking: bookings.Row,
+      refunded: Schema.Boolean.pipe(about("A payment in advance went back."))
+    })
   }).handle((call) =>
     Effect.map(
       cancel(call, settings, call.params.id, call.input?.reason ?? null),
@@ -104,7 +123,10 @@ export const ownBookingRoutes = (settings: AppointmentSettings) => [
       `A refusal leaves it as it was: 409 when the time is taken or its payment is under way, 422 when it cannot be booked. ${missing} ${state}`,
     auth: true,
     input: Schema.Struct({ newStartTime: OfProvider }),
-    success: Schema.Struct({ oldBooking: bookings.Row, newBooking: bookings.Row })
+    success: Schema.Struct({
+      oldBooking: bookings.Row.pipe(about("The appointment before, which is cancelled.")),
+      newBooking: bookings.Row.pipe(about("The appointment in its place."))
+    })
   }).handle((call) => reschedule(call, settings, call.params.id, call.input.newStartTime)),
   ...resource(routes, "/my-bookings", bookings, {
     noun: "appointment of the customer",

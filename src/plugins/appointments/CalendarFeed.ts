@@ -96,7 +96,7 @@ export const calendarRoutes = ({ digests, ofRecord }: PluginContext) => {
 
   return [
     routes.post("/providers/:id/calendar", {
-      summary: "Make the calendar link of a provider",
+      summary: "Create the calendar link of a provider",
       description: "The link before leads nowhere from now on. 404 without the provider, and for another one's login.",
       ...reader,
       success: CalendarLink
@@ -107,7 +107,7 @@ export const calendarRoutes = ({ digests, ofRecord }: PluginContext) => {
       )
     ),
     routes.post("/my-calendar", {
-      summary: "Make the calendar link of the customer",
+      summary: "Create the calendar link of the customer",
       description: "The link before leads nowhere from now on.",
       auth: true,
       success: CalendarLink

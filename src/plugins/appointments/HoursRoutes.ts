@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type Actor, date, inputOf, invalid, notFound, resource, Uuid } from "stoa/plugin"
+import { about, type Actor, date, inputOf, invalid, notFound, resource, Uuid } from "stoa/plugin"
 import { removeWeek } from "./AppointmentsRepo.ts"
 import {
   breaks,
@@ -46,7 +46,11 @@ const ofProvider = "/availability/:providerId"
 const missing = "404 without it."
 const times = "Times are local ones of the provider."
 const WeeklyHours = inputOf(weeklyHours, { without: ["providerId"] })
-const Week = Schema.Struct({ schedules: Schema.Array(WeeklyHours).check(Schema.isMaxLength(200)) })
+const Week = Schema.Struct({
+  schedules: Schema.Array(WeeklyHours).check(Schema.isMaxLength(200)).pipe(
+    about("All weekly hours; they replace those before.")
+  )
+})
 
 const requireProvider = Effect.fnUntraced(function*({ db }: Tools, id: string) {
   const provider = yield* db.table(providers).find(id)
@@ -97,7 +101,10 @@ const openingsOf = Effect.fnUntraced(
 const Day = Schema.String.check(Schema.makeFilter(Schema.is(date.schema)))
 // Texts, because a year has tens of thousands of them: to encode as many dates takes most of a request.
 const Moment = Schema.String.annotate({ format: "date-time" })
-const Slot = Schema.Struct({ start: Moment, end: Moment })
+const Slot = Schema.Struct({
+  start: Moment.pipe(about("Begin of the appointment, ISO 8601 in UTC.")),
+  end: Moment.pipe(about("End of the appointment, ISO 8601 in UTC."))
+})
 const shown = ({ end, start }: Span) => ({ start: new Date(start).toISOString(), end: new Date(end).toISOString() })
 
 /** When providers work, and when they are free (contract, plugins §11). */
@@ -149,10 +156,10 @@ export const hoursRoutes = [
           ])
     },
     create: {
-      summary: "Give a day other hours, or none",
+      summary: "Set other hours for a day, or none",
       description: `${times} 404 without the provider, 409 for a day that has some, 422 for one time without the other.`
     },
-    remove: { summary: "Give a day the usual hours again", description: missing }
+    remove: { summary: "Delete other hours of a day", description: missing }
   }),
   routes.get(`${ofProvider}/slots`, {
     summary: "List the free times of a provider on a day",
@@ -174,7 +181,9 @@ export const hoursRoutes = [
       "From one day to another, of the providers' time zones. 404 without the service, 422 for more than a year or 10,000 times.",
     ...shoppers,
     query: { from: Day, to: Day, serviceTypeId: Uuid },
-    success: Schema.Array(Schema.Struct({ ...Slot.fields, providers: Schema.Int }))
+    success: Schema.Array(
+      Schema.Struct({ ...Slot.fields, providers: Schema.Int.pipe(about("Number of providers who are free.")) })
+    )
   }).handle((call) =>
     Effect.gen(function*() {
       const { from, serviceTypeId, to } = call.query

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Option, Schema } from "effect"
-import { type Actor, holds, inputOf, invalid, resource } from "stoa/plugin"
+import { about, type Actor, holds, inputOf, invalid, resource } from "stoa/plugin"
 import { admin, manage, type Provider, providers, providerServices, routes, serviceTypes } from "./AppointmentTables.ts"
 
 class UnknownZone extends invalid("UnknownZone", "timezone", "timezone must be a time zone, such as Europe/Vienna.") {}
@@ -28,8 +28,9 @@ const providerFor = (actor: Actor, one: Provider): Provider =>
 
 const { name, slug, ...others } = {
   ...inputOf(serviceTypes).fields,
-  /** Divisors of 60: full hours are steps. */
-  startStepMinutes: Schema.optional(Schema.NullOr(Schema.Literals([5, 6, 10, 12, 15, 20, 30, 60])))
+  startStepMinutes: Schema.optional(Schema.NullOr(Schema.Literals([5, 6, 10, 12, 15, 20, 30, 60]))).pipe(
+    about("A visit begins every so many minutes from each full hour on; null: visits follow one another.")
+  )
 }
 const NewService = Schema.Struct({ ...others, name, slug })
 /** Links to a service and texts in its addresses keep their meaning: its slug stays. */
@@ -80,7 +81,7 @@ export const serviceRoutes = [
     get: false,
     patch: false,
     create: {
-      summary: "Let a provider offer a service",
+      summary: "Add a service to a provider",
       description: "404 without the provider, 409 when they offer it already, 422 for an unknown service.",
       answer: ({ db, input, parent }) =>
         Effect.gen(function*() {
@@ -90,6 +91,6 @@ export const serviceRoutes = [
           return yield* db.table(providerServices).insert({ ...input, providerId: parent.id })
         })
     },
-    remove: { summary: "Let a provider no longer offer a service", description: "404 without it. Appointments stay." }
+    remove: { summary: "Remove a service from a provider", description: "404 without it. Appointments stay." }
   })
 ]

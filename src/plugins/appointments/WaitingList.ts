@@ -26,10 +26,12 @@ export const waiting = table("appointment_waiting_list", {
   providerId: uuid.references(providers).nullable,
   customerId: text.about("Customer profile or user who waits."),
   customerName: text.about("Name to call the customer by."),
-  customerEmail: email.about("Where offers are sent."),
+  customerEmail: email.about("Address that offers are sent to."),
   earliest: timestamp.about("First start that suits."),
   latest: timestamp.about("Last start that suits."),
-  status: oneOf(["waiting", "offered", "booked", "expired"]).default("waiting"),
+  status: oneOf(["waiting", "offered", "booked", "expired"]).default("waiting").about(
+    "offered: a time is held for the customer. expired: the wait or the offer ended."
+  ),
   expiresAt: timestamp.about("When waiting, or an offer, is over."),
   offeredProviderId: uuid.references(providers).nullable,
   offeredStart: timestamp.nullable.about("Start of the appointment that is offered."),
@@ -138,12 +140,13 @@ export const stopWaiting = ({ db }: Tools, { customerId, serviceTypeId, startTim
 export const waitingListRoutes = (settings: AppointmentSettings) => [
   ...resource(routes, "/waiting-list", waiting, {
     noun: "place on the waiting list",
+    list: { summary: "List places on the waiting list" },
     read: booker,
     write: booker,
     visible: ownedBy(waiting, { user: "customerId", staff: manage }),
     filters: ["status", "serviceTypeId", "providerId"],
     create: {
-      summary: "Wait for a time to become free",
+      summary: "Create a place on the waiting list",
       description:
         "The first who waits is offered one that is cancelled, by mail, and it is held for them for a while. 409 when the customer waits for this service already, 422 when service or provider do not exist or `latest` is before `earliest`. Times without an offset are local to the provider that is named.",
       input: Schema.Struct({

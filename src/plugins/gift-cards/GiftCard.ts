@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import {
+  about,
   amount,
   balanceColumns,
   boolean,
@@ -38,7 +39,7 @@ const given = table("gift_cards", {
   withdrawnAt: timestamp.nullable.about("When its unit was given back, which ends it as long as the refund stands."),
   expiresAt: timestamp.until.nullable,
   purchaserId: idOf(CustomerId).nullable,
-  recipientEmail: email.nullable.about("Where the code is sent."),
+  recipientEmail: email.nullable.about("Address that the code is sent to."),
   senderName: text.nullable.about("Name of the giver."),
   personalMessage: longText.nullable.about("Words of the giver, sent with the code."),
   sourceOrderId: idOf(OrderId).nullable,
@@ -88,6 +89,11 @@ export const addedCards = table("gift_card_holders", {
 export const statuses = ["active", "disabled", "exhausted", "expired"] as const
 export type Status = typeof statuses[number]
 
+const ShownStatus = Schema.Literals(statuses).annotate({
+  description:
+    "Only an active card pays. exhausted: nothing is left on it. disabled: by staff, or because it was refunded."
+})
+
 const usable = (now: Date): Where<typeof cards> => ({
   disabledAt: null,
   withdrawnAt: null,
@@ -117,26 +123,31 @@ const minorUnits = MinorUnits.annotate({ description: "Minor units of the card's
 
 /** What a caller with a code reads of its card. */
 export const BalanceView = Schema.Struct({
-  balance: minorUnits.annotate({ description: "What can be spent: without what open checkouts have set aside." }),
+  balance: minorUnits.annotate({
+    description: "Amount that can be spent, without the part that open checkouts hold. Minor units."
+  }),
   currency: Schema.String,
-  status: Schema.Literals(statuses)
+  status: ShownStatus
 }).annotate({ identifier: "GiftCardBalance" })
 
 /** A card as the API shows it: never its code. */
 export const CardView = Schema.Struct({
   ...Struct.omit(fieldsOf(cards), ["codeDigest", "disabledAt", "orderLineId", "unit"]),
-  maskedCode: Schema.String,
+  maskedCode: Schema.String.pipe(about("The code with all but the last four characters hidden.")),
+  version: Schema.Int.pipe(about("Counts the changes of the balance.")),
   initialAmount: minorUnits,
   balance: minorUnits,
   held: minorUnits.annotate({ description: "The part of the balance that open checkouts have set aside." }),
-  status: Schema.Literals(statuses),
+  status: ShownStatus,
   withdrawnAt: Schema.NullOr(Time).annotate({ description: "When its unit was refunded, which disables the card." })
 }).annotate({ identifier: "GiftCard" })
 
 const TransactionView = Schema.Struct({
   ...Struct.pick(fieldsOf(money.entries), ["id", "orderId", "note", "createdAt"]),
   giftCardId: Uuid,
-  type: Schema.Literals(["debit", "credit", "refund"]),
+  type: Schema.Literals(["debit", "credit", "refund"]).pipe(
+    about("Direction of the money; a refund comes back to the card.")
+  ),
   activity: Schema.String.annotate({ description: "issue, top_up, adjust, redeem, refund or withdraw" }),
   amount: minorUnits.annotate({ description: "Above 0." }),
   balanceAfter: minorUnits
@@ -150,8 +161,11 @@ export const CardWithTransactions = Schema.Struct({
 /** A new card, and its code for the only time. */
 export const NewCardView = Schema.Struct({
   ...CardView.fields,
-  code: Schema.String,
-  displayCode: Schema.String.annotate({ examples: ["ABCD-EFGH-JKMN-7K2M"] })
+  code: Schema.String.pipe(about("The code. Only this answer has it.")),
+  displayCode: Schema.String.annotate({
+    description: "The code, in groups for people.",
+    examples: ["ABCD-EFGH-JKMN-7K2M"]
+  })
 })
 
 export const cardView = (card: Card, now: Date): typeof CardView.Type => ({

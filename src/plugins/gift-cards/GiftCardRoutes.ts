@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
 import {
+  about,
   CurrencyCode,
   CustomerId,
   Email,
@@ -48,14 +49,16 @@ const Issue = Schema.Struct({
   purchaserId: Schema.optional(CustomerId.annotate({ description: "The customer who sees it at /me/gift-cards." })),
   recipientEmail: Schema.optional(Email.annotate({ description: "Gets the code by mail." })),
   senderName: Schema.optional(Text),
-  personalMessage: Schema.optional(FreeText.check(Schema.isMaxLength(500))),
+  personalMessage: Schema.optional(FreeText.check(Schema.isMaxLength(500))).pipe(
+    about("Words of the giver, sent with the code.")
+  ),
   deliverAt: Schema.optional(Moment.annotate({ description: "When the mail is sent. Default: at once." })),
   expiresAt: Schema.optional(
     Until.annotate({ description: "A date counts in full. Default: by the option `defaultExpiryDays`." })
   ),
   singlePurpose: Schema.optional(
     Schema.Boolean.annotate({
-      description: "What it pays for is not taxed: its worth was. Default: the option `singlePurpose`."
+      description: "Taxed when it was sold, and not when it pays. Default: the option `singlePurpose`."
     })
   ),
   metadata: Schema.optional(StorableObject)
@@ -66,9 +69,9 @@ const Imported = Schema.Struct({
     Schema.makeFilter((code) =>
       /^[A-Z0-9]{8,30}$/.test(plainCode(code)) || "must have 8 to 30 letters and digits, beside hyphens and spaces."
     )
-  ),
+  ).pipe(about("The code that people have. Case, hyphens and spaces do not count.")),
   ...Struct.pick(Issue.fields, ["currency", "expiresAt", "singlePurpose", "metadata"]),
-  amount: CardAmount.annotate({ description: "What is left on it, in minor units." })
+  amount: CardAmount.annotate({ description: "Amount that is left on it, in minor units." })
 })
 
 const holders = "Who has the code may see what is on the card."
@@ -90,7 +93,10 @@ export const giftCardRoutes = [
       cards: Schema.Array(Imported).check(Schema.isBetweenLength(1, 500))
     }),
     strict: true,
-    success: Schema.Struct({ imported: Schema.Int, known: Schema.Int })
+    success: Schema.Struct({
+      imported: Schema.Int.pipe(about("Cards that are new.")),
+      known: Schema.Int.pipe(about("Cards that the store had already."))
+    })
   }).handle(({ db, input }) => importCards(db, input.cards)),
   listOf(routes, "/", cards, {
     summary: "List gift cards",
@@ -104,7 +110,7 @@ export const giftCardRoutes = [
         (now) => db.table(cards).page({ ...where, ...(status && ofStatus(status, now)) }, page)
       )
   }),
-  routes.get("/:id", { summary: "Read a gift card with its transactions", permission, success: CardWithTransactions })
+  routes.get("/:id", { summary: "Get a gift card with its transactions", permission, success: CardWithTransactions })
     .handle(({ db, params: { id } }) =>
       Effect.gen(function*() {
         const card = yield* (yield* GiftCards).get(id)
@@ -134,7 +140,7 @@ export const giftCardRoutes = [
   routes.post("/:id/disable", { summary: "Disable a gift card for good", permission, success: CardView })
     .handle(({ params }) => GiftCards.use(({ disable }) => Effect.flatMap(disable(params.id), shown))),
   routes.post("/:id/adjust", {
-    summary: "Correct the balance of a gift card",
+    summary: "Adjust the balance of a gift card",
     description: "409 for a disabled card; 422 where the balance would leave 0 … `initialAmount`.",
     permission,
     input: Schema.Struct({
@@ -147,7 +153,7 @@ export const giftCardRoutes = [
     GiftCards.use(({ adjust }) => Effect.flatMap(adjust(params.id, delta, note), shown))
   ),
   routes.post("/:id/top-up", {
-    summary: "Put more on a gift card",
+    summary: "Top up a gift card",
     description: "Raises balance and `initialAmount`. 409 for a disabled card; 422 above `maxBalancePerCard`.",
     permission,
     input: Schema.Struct({ amount: CardAmount, note: Schema.optional(Note) }),
@@ -157,7 +163,7 @@ export const giftCardRoutes = [
     GiftCards.use(({ topUp }) => Effect.flatMap(topUp(params.id, amount, note), shown))
   ),
   routes.post("/check-balance", {
-    summary: "Read the balance of a code",
+    summary: "Get the balance of a code",
     description: "404 for an unknown code; 429 after ten tries a minute of an address, or of the first four signs.",
     public: holders,
     rate: "strict",
@@ -165,7 +171,7 @@ export const giftCardRoutes = [
     success: BalanceView
   }).handle((call) => balanceOf(call, call.input.code)),
   routes.get("/:code/balance", {
-    summary: "Read the balance of a code; the same as check-balance",
+    summary: "Get the balance of a code; the same as check-balance",
     public: holders,
     rate: "strict",
     params: { code: Code },

@@ -4,7 +4,9 @@ import { statusOf } from "./GiftCard.ts"
 import { plainCode } from "./GiftCardCode.ts"
 import { GiftCards } from "./GiftCards.ts"
 
-export const Code = FreeText.check(Schema.isBetweenLength(4, 30))
+export const Code = FreeText.check(Schema.isBetweenLength(4, 30)).annotate({
+  description: "Code of the card. Case, hyphens and spaces do not count."
+})
 
 class UnknownCode extends notFound("GiftCardCode", "No gift card has this code.") {}
 

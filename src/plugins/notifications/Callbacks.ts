@@ -29,7 +29,7 @@ export const callbackRoute = routes.raw(
   "POST",
   "/callbacks/:providerId",
   {
-    summary: "Report what became of a message",
+    summary: "Report the outcome of a message",
     description: "401 without the right signature, 404 for a message that was not sent, 422 for any other body.",
     public: "Providers have no credentials: they sign what they report.",
     params: { providerId: Text },

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
+  about,
   apiError,
   CustomerId,
   type EventCall,
@@ -145,7 +146,7 @@ export const missingWay = (
 
 const Sending = Schema.Struct({
   ...inputOf(messages, { required: ["event", "channel"] }).fields,
-  recipient: Text,
+  recipient: Text.pipe(about("Address of the channel: e-mail, number, device, printer or id of the customer.")),
   customerId: Schema.optional(CustomerId),
   locale: Schema.optional(Text),
   data: Schema.optional(StorableObject),

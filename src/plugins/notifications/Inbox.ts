@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Stream } from "effect"
 import {
+  about,
   CustomerId,
   fieldsOf,
   group,
@@ -40,7 +41,7 @@ export const inboxRoutes = [
   routes.get("/notifications/unread", {
     ...auth,
     summary: "Count one's unread messages",
-    success: Schema.Struct({ unread: Schema.Int })
+    success: Schema.Struct({ unread: Schema.Int.pipe(about("Number of unread messages.")) })
   }).handle((call) =>
     Effect.flatMap(
       inbox(call),
@@ -49,7 +50,7 @@ export const inboxRoutes = [
   ),
   routes.raw("GET", "/notifications/stream", {
     ...auth,
-    summary: "Watch one's inbox",
+    summary: "Stream one's inbox",
     description:
       "Server-sent events `inbox` with how many messages are unread and the id of the last one: at first, and within two seconds of a change. It ends with the process, at the latest after a quarter of an hour; clients reconnect. 401 for callers without a profile, 503 where too many watch.",
     produces: "text/event-stream"
@@ -76,7 +77,7 @@ export const inboxRoutes = [
   routes.post("/notifications/read", {
     ...auth,
     summary: "Mark all messages as read",
-    success: Schema.Struct({ read: Schema.Int })
+    success: Schema.Struct({ read: Schema.Int.pipe(about("Number of messages that were unread.")) })
   }).handle((call) =>
     Effect.gen(function*() {
       const unread = { ...(yield* inbox(call)), readAt: null }

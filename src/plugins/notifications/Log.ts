@@ -21,7 +21,7 @@ import { templates } from "./Templates.ts"
  * `subject`, `body` and `metadata` are deleted after `keepDays`. An event that is handled again finds its rows by `eventId`.
  */
 export const messages = table("notification_log", {
-  channel: oneOf(channels),
+  channel: oneOf(channels).about("Way of the message; in_app is the inbox of the customer."),
   event: text.fewValues.about("Event or purpose that made the message."),
   category: text.nullable.about("Topic that customers can decline."),
   eventId: uuid.nullable.about("Id of the event that made it."),
@@ -31,7 +31,9 @@ export const messages = table("notification_log", {
   subject: text.nullable.about("Subject as it is sent."),
   body: longText.nullable.about("Text as it is sent."),
   metadata: json.nullable,
-  status: oneOf(["queued", "sent", "delivered", "failed", "suppressed"]).default("queued"),
+  status: oneOf(["queued", "sent", "delivered", "failed", "suppressed"]).default("queued").about(
+    "sent: given to the channel. delivered: the channel reported it. suppressed: not sent, by a preference or quiet hours."
+  ),
   error: text.nullable.about("Last failure."),
   providerId: text.nullable.about("Adapter that sent it, or that is asked again because it may have."),
   adapterMessageId: text.nullable.about("Id of the message at the provider."),
@@ -57,6 +59,7 @@ export type Message = RowOf<typeof messages>
 /** `GET /log` and `GET /log/{id}` (contract, plugins §8). */
 export const logRoutes = resource(routes, "/log", messages, {
   noun: "message",
+  list: { summary: "List messages of the log" },
   read: admin,
   filters: ["channel", "event", "status", "customerId"]
 })

@@ -1,5 +1,14 @@
 import { Effect, Schema } from "effect"
-import { type CurrentActor, CustomerId, forbidden, group, holds, type PageOf, type PluginDatabase } from "stoa/plugin"
+import {
+  about,
+  type CurrentActor,
+  CustomerId,
+  forbidden,
+  group,
+  holds,
+  type PageOf,
+  type PluginDatabase
+} from "stoa/plugin"
 import { DeclinedByReceiver, preferencePage, setPreference } from "./DeclinedByLink.ts"
 import { concernedOf } from "./MessagesRepo.ts"
 import { admin, routes } from "./NotificationOptions.ts"
@@ -59,7 +68,9 @@ export const preferenceRoutes = [
     summary: "Set one's notification preferences",
     description: "Those that are not named stay. 404 for callers without a profile.",
     permission: write,
-    input: Schema.Struct({ preferences: Schema.Array(Wish).check(Schema.isMaxLength(100)) }),
+    input: Schema.Struct({
+      preferences: Schema.Array(Wish).check(Schema.isMaxLength(100)).pipe(about("Preferences to set; others stay."))
+    }),
     success: Schema.Array(preferences.Row)
   }).handle((call) =>
     Effect.gen(function*() {

@@ -21,7 +21,7 @@ import { type Channel, channels, wantedBy } from "./Channel.ts"
 export const preferences = table("notification_preferences", {
   customerId: idOf(CustomerId).existing("customer"),
   category: text.default("*").about("Topic; `*`: all that have no row."),
-  channel: oneOf(channels),
+  channel: oneOf(channels).about("Way of the message; in_app is the inbox of the customer."),
   isEnabled: boolean.default(true).about("False: declined."),
   destination: text.nullable.about("Token of a device, or another address than the one in the profile.")
 }, {

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
+  about,
   apiError,
   holds,
   integer,
@@ -20,11 +21,13 @@ import { takeJob } from "./PrintRepo.ts"
 
 /** What printers print: queued → printing → printed, or failed (contract, plugins §8). */
 export const printJobs = table("notification_print_jobs", {
-  type: oneOf(["receipt", "label", "sticker", "kot"]),
+  type: oneOf(["receipt", "label", "sticker", "kot"]).about("Kind of paper; kot is a ticket of the kitchen."),
   printerId: text.fewValues.about("Name of the printer."),
   content: json.about("Data that the printer's format is made of."),
   format: oneOf(["esc_pos", "star_line", "label"]).nullable.about("Language of the printer."),
-  status: oneOf(["queued", "printing", "printed", "failed"]).default("queued"),
+  status: oneOf(["queued", "printing", "printed", "failed"]).default("queued").about(
+    "printing: an agent has it, until its lease ends."
+  ),
   error: longText.nullable.about("Failure that the printer reported."),
   leasedUntil: timestamp.nullable.about("Until when the agent that took it has it; then another one gets it."),
   lease: integer.default(0).about("Number of the lease: an agent whose lease was given to another one is refused."),
@@ -52,7 +55,10 @@ const agent = {
     missing: "notifications:print"
   }
 }
-const Ended = Schema.Struct({ status: Schema.Literals(["printed", "failed"]), error: Schema.optional(Text) })
+const Ended = Schema.Struct({
+  status: Schema.Literals(["printed", "failed"]).pipe(about("Result of the printing.")),
+  error: Schema.optional(Text).pipe(about("Failure that the printer reported."))
+})
 
 const moved = (
   db: PluginDatabase,
@@ -66,7 +72,7 @@ const moved = (
 /** Print jobs, and how agents of printers fetch them (contract, plugins §8 and §17.19). */
 export const printRoutes = [
   routes.get("/print/next", {
-    summary: "Take the next job of a printer",
+    summary: "Claim the next job of a printer",
     description: "Null without one. The job is the agent's until `leasedUntil`; of several agents one gets it.",
     ...agent,
     query: { printerId: Text },
@@ -80,10 +86,13 @@ export const printRoutes = [
     })
   ),
   routes.post("/print/:id/ack", {
-    summary: "Report what became of a job",
+    summary: "Report the outcome of a print job",
     description: "404 without it, 422 when it is not being printed, 409 when `lease` is not its last one.",
     ...agent,
-    input: Schema.Struct({ ...Ended.fields, lease: Schema.optional(Schema.Int) }),
+    input: Schema.Struct({
+      ...Ended.fields,
+      lease: Schema.optional(Schema.Int).pipe(about("Number of the lease that the agent got with the job."))
+    }),
     success: printJobs.Row,
     errors: [LeaseLost]
   }).handle(({ db, input: { lease, ...ended }, params: { id } }) =>
@@ -94,14 +103,18 @@ export const printRoutes = [
     }))
   ),
   routes.patch("/print/:id/status", {
-    summary: "Move a job",
+    summary: "Change the status of a print job",
     description: "404 without it, 422 from a status that does not lead there.",
     permission: admin,
-    input: Schema.Struct({ ...Ended.fields, status: Schema.Literals(["printing", "printed", "failed"]) }),
+    input: Schema.Struct({
+      ...Ended.fields,
+      status: Schema.Literals(["printing", "printed", "failed"]).pipe(about("State to move it to."))
+    }),
     success: printJobs.Row
   }).handle(({ db, input, params }) => moved(db, params.id, input)),
   ...resource(routes, "/print", printJobs, {
     noun: "print job",
+    list: { summary: "List print jobs" },
     read: admin,
     write: admin,
     filters: ["status", "printerId", "type"],

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   boolean,
   integerBetween,
   jsonOf,
@@ -19,16 +20,15 @@ import { SendWhile } from "./SendWhile.ts"
 /** What is sent when an event happens, on a channel and in a language. */
 export const templates = table("notification_templates", {
   event: text.about("Name of an event of the change log, or any other name, which only `POST /send` sends."),
-  channel: oneOf(channels),
+  channel: oneOf(channels).about("Way of the message; in_app is the inbox of the customer."),
   locale: text.fewValues.default("en").about("Language of the text."),
   category: text.fewValues.default("general").about("Topic that customers decline, such as orders or marketing."),
   subject: text.nullable.about("Liquid template of the subject."),
   bodyTemplate: longText.about("Liquid template of the text."),
   isActive: boolean.default(true),
   delayMinutes: integerBetween(0, 525_600).default(0).about("Minutes between the event and the message."),
-  /** From 1: what comes within so many minutes for one recipient is sent as one message. */
   digestMinutes: integerBetween(0, 43_200).default(0).about(
-    "Minutes in which messages are collected into one; 0: none."
+    "Minutes in which messages for one recipient are collected into one; 0: each is sent alone."
   ),
   sendWhile: jsonOf(SendWhile, 4_096).nullable.about(
     "Values that fields of the event's record must still have when the message is sent."
@@ -73,11 +73,14 @@ export const templateRoutes = [
     remove: ({ db, which }) => db.table(templates).update(which, { isActive: false })
   }),
   routes.post("/templates/:id/preview", {
-    summary: "Show a template with data",
+    summary: "Preview a template with data",
     description: "Sends nothing. What the data lacks is empty. 404 without the template, 422 when it cannot be filled.",
     permission: admin,
     input: Schema.Struct({ data: Schema.optional(StorableObject) }),
-    success: Schema.Struct({ subject: Schema.NullOr(Schema.String), body: Schema.String })
+    success: Schema.Struct({
+      subject: Schema.NullOr(Schema.String).pipe(about("Filled subject; null: the template has none.")),
+      body: Schema.String
+    })
   }).handle(({ db, input, params }) =>
     Effect.flatMap(db.table(templates).get(params.id), (template) => render(template, input.data ?? {}))
   )

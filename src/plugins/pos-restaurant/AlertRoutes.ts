@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { defineTask, inputOf, listOf, type PluginContext } from "stoa/plugin"
+import { about, defineTask, inputOf, listOf, type PluginContext } from "stoa/plugin"
 import { detect, resolve, settingsOf } from "./Alerts.ts"
 import { alertConfig, alerts } from "./AlertTables.ts"
 import { admin, operate, routes } from "./RestaurantOptions.ts"
@@ -18,14 +18,14 @@ const Config = Schema.Struct({
   })
 }).annotate({ identifier: "PosAlertConfig" })
 
-const count = Schema.Int
+const newAlerts = (of: string) => Schema.Int.pipe(about(`New alerts about ${of}.`))
 const Detected = Schema.Struct({
-  delayed: count,
-  notStarted: count,
-  occupancy: count,
-  unclosedBills: count,
-  cancellations: count,
-  modifications: count
+  delayed: newAlerts("tickets that take too long"),
+  notStarted: newAlerts("tickets that were not started"),
+  occupancy: newAlerts("tables that are occupied for too long"),
+  unclosedBills: newAlerts("bills that were not closed"),
+  cancellations: newAlerts("sales with many cancellations"),
+  modifications: newAlerts("sales with many changes")
 })
 
 export const alertRoutes = [
@@ -54,7 +54,7 @@ export const alertRoutes = [
       db.table(alerts).page(unresolvedOnly === "true" ? { ...where, isResolved: false } : where, page)
   }),
   routes.post("/alerts/detect", {
-    summary: "Look for alerts now",
+    summary: "Detect alerts now",
     description: "Answers how many are new. A job does so each minute.",
     permission: admin,
     success: Detected

@@ -12,9 +12,12 @@ export type AlertType = typeof alertTypes[number]
 
 /** Something that staff should look at. There is one open alert of a type about a thing. */
 export const alerts = table("pos_restaurant_alerts", {
-  /** `ingredient_shortage` is raised by what was sold, and has no setting. */
-  type: oneOf([...alertTypes, "ingredient_shortage"]).about("Kind of alert."),
-  severity: oneOf(["warning", "critical"]).default("warning"),
+  type: oneOf([...alertTypes, "ingredient_shortage"]).about(
+    "Cause of the alert. ingredient_shortage has no setting: sales raise it."
+  ),
+  severity: oneOf(["warning", "critical"]).default("warning").about(
+    "critical: it has lasted twice as long as allowed, or longer."
+  ),
   referenceType: oneOf(["assignment", "ticket", "transaction", "ingredient"]).about("Kind of record it is about."),
   referenceId: uuid.about("Id of the record it is about."),
   message: text,
@@ -31,7 +34,9 @@ export type Alert = RowOf<typeof alerts>
 
 /** From when on there is an alert, and who is to know. */
 export const alertConfig = table("pos_alert_config", {
-  alertType: oneOf(alertTypes).unique().about("Kind of alert."),
+  alertType: oneOf(alertTypes).unique().about(
+    "Cause of the alert. ingredient_shortage has no setting: sales raise it."
+  ),
   thresholdMinutes: integerBetween(1, 10_080).about(
     "Minutes after which it is reported; for `excessive_…` the tickets of a sale."
   ),

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
+  about,
   boolean,
   childOf,
   conflict,
@@ -40,17 +41,17 @@ export const checklistItems = childOf(checklists, "checklistId", "pos_checklist_
 
 export const CheckedItem = Schema.Struct({
   itemId: uuid.schema,
-  checked: Schema.Boolean,
+  checked: Schema.Boolean.pipe(about("The step was done.")),
   note: Schema.optional(longText.schema.check(Schema.isMaxLength(500)))
 })
 
 /** A checklist as it was completed for a transaction or a shift. */
 export const completions = childOf(checklists, "checklistId", "pos_checklist_completions", {
   checklistId: uuid.references(checklists),
-  referenceType: oneOf(["transaction", "shift"]),
+  referenceType: oneOf(["transaction", "shift"]).about("Kind of the record that it was filled in for."),
   referenceId: uuid,
   operatorId: text,
-  completedItems: jsonOf(Schema.Array(CheckedItem), 100_000),
+  completedItems: jsonOf(Schema.Array(CheckedItem), 100_000).about("Steps of the list, each with its result."),
   completedAt: timestamp
 }, { unique: [{ columns: ["checklistId", "referenceId"] }], indexes: [{ columns: ["referenceId"] }] })
 

@@ -1,5 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import {
+  about,
   amount,
   childOf,
   date,
@@ -33,14 +34,16 @@ export const dailyPnl = table("pos_daily_pnl", {
   netProfit: amount.about("Gross profit without all expenses."),
   transactionCount: integerBetween(0, 1_000_000_000).about("Number of sales."),
   averageBillValue: amount.about("Net sales of one bill."),
-  status: oneOf(["draft", "submitted"]).default("draft"),
+  status: oneOf(["draft", "submitted"]).default("draft").about("A submitted report cannot be changed."),
   metadata: json.default({})
 }, { strict: true })
 
 export const pnlExpenses = childOf(dailyPnl, "pnlId", "pos_pnl_expenses", {
   pnlId: uuid.references(dailyPnl),
   position: integerBetween(0, 1_000),
-  category: oneOf(["cogs", "direct", "indirect", "employee"]).forPeople,
+  category: oneOf(["cogs", "direct", "indirect", "employee"]).forPeople.about(
+    "Sum that it is part of; cogs is the cost of the goods sold."
+  ),
   name: text,
   amount,
   percentage: integerBetween(0, 100).nullable.forPeople.about("Share of net sales in per cent.")
@@ -65,7 +68,9 @@ const others = {
         ...inputOf(pnlExpenses, { required: ["category", "name"], optional: ["percentage"] }).fields,
         amount: Minor
       })
-    ).check(Schema.isMaxLength(500)).annotate({ description: "What the figures are made of; they are not added up." })
+    ).check(Schema.isMaxLength(500)).annotate({
+      description: "Entries that the figures are made of; they are not added up."
+    })
   ),
   metadata: Schema.optional(dailyPnl.columns.metadata.sent)
 }
@@ -92,7 +97,9 @@ const writeExpenses = (db: PluginDatabase, pnlId: string, expenses: Expenses) =>
 
 const PnlView = Schema.Struct({
   ...fieldsOf(dailyPnl),
-  expenses: Schema.Array(Schema.Struct(Struct.omit(fieldsOf(pnlExpenses), ["pnlId", "position", "createdAt"])))
+  expenses: Schema.Array(Schema.Struct(Struct.omit(fieldsOf(pnlExpenses), ["pnlId", "position", "createdAt"]))).pipe(
+    about("Expenses of the day.")
+  )
 }).annotate({ identifier: "PosDailyPnl" })
 
 const view: View<typeof dailyPnl, typeof PnlView.Type> = {
@@ -131,7 +138,7 @@ export const pnlRoutes = resource(routes, "/analytics/daily-pnl", dailyPnl, {
   view,
   machine: pnl,
   create: {
-    summary: "Enter profit and loss of a day",
+    summary: "Create profit and loss of a day",
     description:
       "grossProfit = netSales - costOfGoods - directExpenses; netProfit = grossProfit - indirectExpenses - " +
       "employeeCosts. 409 when the date has a report.",

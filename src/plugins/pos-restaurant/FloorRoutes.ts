@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { fieldsOf, inputOf, moveOf, type PluginCall, resource, type RowOf, uuid, type View } from "stoa/plugin"
+import { about, fieldsOf, inputOf, moveOf, type PluginCall, resource, type RowOf, uuid, type View } from "stoa/plugin"
 import { assign, empty, requestBill, transfer } from "./Floor.ts"
 import { admin, operate, routes } from "./RestaurantOptions.ts"
 import { assignments, floor, tables } from "./Tables.ts"
@@ -8,7 +8,7 @@ import { Zone, zonesOf } from "./ZonesRepo.ts"
 const Assignment = Schema.Struct(fieldsOf(assignments)).annotate({ identifier: "DiningTableAssignment" })
 const TableView = Schema.Struct({
   ...fieldsOf(tables),
-  assignment: Schema.NullOr(Assignment).annotate({ description: "Who sits there." })
+  assignment: Schema.NullOr(Assignment).annotate({ description: "Guests who sit there; null: none." })
 }).annotate({ identifier: "DiningTable" })
 
 const view: View<typeof tables, typeof TableView.Type> = {
@@ -74,15 +74,18 @@ export const floorRoutes = [
     view,
     after: ({ id }, call) => requestBill(call, id)
   }),
-  move("leave", "Note that guests have left", "The table is to be cleaned. 404; 422 for a table without guests."),
-  move("clear", "Make a table available", "Also one with guests, whose sale stays as it is. 404 without it."),
+  move("leave", "Record that guests have left", "The table is to be cleaned. 404; 422 for a table without guests."),
+  move("clear", "Clear a table: make it available", "Also one with guests, whose sale stays as it is. 404 without it."),
   routes.post("/tables/:id/transfer", {
     summary: "Move guests to another table of the zone",
     description: "404; 409 for another zone; 422 when the table is not occupied, or the other one is not available.",
     permission: operate,
     input: Schema.Struct({ toTableId: uuid.schema }),
     strict: true,
-    success: Schema.Struct({ from: TableView, to: TableView })
+    success: Schema.Struct({
+      from: TableView.pipe(about("The table that the guests have left.")),
+      to: TableView.pipe(about("Their new table."))
+    })
   }).handle((call) =>
     Effect.flatMap(
       transfer(call, call.params.id, call.input.toTableId),

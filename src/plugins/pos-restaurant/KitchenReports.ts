@@ -22,7 +22,7 @@ const shared = {
 export const kitchenReports = [
   routes.get("/analytics/station-performance/:id", {
     ...shared,
-    summary: "Report how fast a station is",
+    summary: "Get the preparation times of a station",
     success: Station
   }).handle(({ db, params, query }) =>
     Effect.gen(function*() {
@@ -33,14 +33,14 @@ export const kitchenReports = [
   ),
   routes.get("/analytics/course-performance", {
     ...shared,
-    summary: "Report how fast courses are",
+    summary: "Get the preparation times of courses",
     success: Schema.Array(Course)
   }).handle(({ db, query }) =>
     Effect.andThen(requireWindow(query, "from", "to"), db.use(coursePerformance)(query.from, query.to))
   ),
   routes.get("/analytics/operator-performance", {
     ...shared,
-    summary: "Report how fast the tickets of operators are",
+    summary: "Get the preparation times by operator",
     success: Schema.Array(Operator)
   }).handle(({ db, query }) =>
     Effect.andThen(requireWindow(query, "from", "to"), db.use(operatorPerformance)(query.from, query.to))

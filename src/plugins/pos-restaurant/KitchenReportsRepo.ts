@@ -1,21 +1,24 @@
 import { Schema } from "effect"
-import { rowsOf, statement } from "stoa/plugin"
+import { about, rowsOf, statement } from "stoa/plugin"
 
-const Seconds = Schema.NullOr(Schema.Int)
-export const StatusCount = Schema.Struct({ status: Schema.String, count: Schema.Int })
+const Seconds = Schema.NullOr(Schema.Int).pipe(about("Seconds from the start to ready, on average; null without any."))
+export const StatusCount = Schema.Struct({
+  status: Schema.String.pipe(about("Step of the kitchen.")),
+  count: Schema.Int
+})
 export const Station = Schema.Struct({
-  totalTickets: Schema.Int,
+  totalTickets: Schema.Int.pipe(about("Number of tickets.")),
   averagePrepSeconds: Seconds,
-  ticketsByStatus: Schema.Array(StatusCount)
+  ticketsByStatus: Schema.Array(StatusCount).pipe(about("Tickets by step of the kitchen."))
 })
 export const Course = Schema.Struct({
   courseName: Schema.NullOr(Schema.String),
-  totalItems: Schema.Int,
+  totalItems: Schema.Int.pipe(about("Number of units.")),
   averagePrepSeconds: Seconds
 })
 export const Operator = Schema.Struct({
   operatorName: Schema.NullOr(Schema.String),
-  totalTickets: Schema.Int,
+  totalTickets: Schema.Int.pipe(about("Number of tickets.")),
   averagePrepSeconds: Seconds
 })
 

@@ -44,7 +44,7 @@ export const menuRoutes = [
     view: { success: availability.Row, show: shownEntries }
   }),
   routes.put("/menu/:entityId", {
-    summary: "Make something available or not, or count what is left",
+    summary: "Set the availability of goods on the menu, or the units that are left",
     description:
       "Replaces the entry. Each unit that is sold takes one off `remaining`, and at 0 it is not available; a cancelled order "
       + "gives its units back, a refund does not. After `until` the entry no longer counts. 422 for an unknown entity.",

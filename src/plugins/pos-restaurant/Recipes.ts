@@ -1,5 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import {
+  about,
   boolean,
   childOf,
   document,
@@ -50,17 +51,17 @@ const Ingredients = Schema.Array(inputOf(ingredients, {
 })).check(Schema.isBetweenLength(1, 200))
 const New = Schema.Struct({
   ...inputOf(recipes, { required: ["entityId", "name"], optional: ["yieldQuantity", "isActive"] }).fields,
-  ingredients: Ingredients
+  ingredients: Ingredients.pipe(about("Materials of the dish."))
 })
 const Change = Schema.Struct({
   ...inputOf(recipes, { optional: ["name", "yieldQuantity", "isActive"] }).fields,
-  ingredients: Schema.optional(Ingredients)
+  ingredients: Schema.optional(Ingredients).pipe(about("Materials of the dish; they replace those before."))
 })
 const WithCosts = Schema.Struct({
   recipe: Schema.Struct(fieldsOf(recipes)),
-  ingredients: Schema.Array(ingredients.Row),
+  ingredients: Schema.Array(ingredients.Row).pipe(about("Materials of the dish.")),
   totalCost: MinorUnits,
-  costPerUnit: Schema.Int.annotate({ description: "Of a unit of the dish, rounded." })
+  costPerUnit: Schema.Int.annotate({ description: "Cost of a unit of the dish, rounded." })
 })
 
 const costsOf = (yieldQuantity: number, all: ReadonlyArray<Ingredient>) => {

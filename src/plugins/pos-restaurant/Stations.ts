@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   boolean,
   childOf,
   fieldsOf,
@@ -40,7 +41,10 @@ class GroupNotFound extends notFound("KdsItemGroup", "The station has no such it
 export const findStation = (db: PluginDatabase, id: string) =>
   Effect.catchTag(db.table(stations).get(id), "NotFound/Row", () => new StationNotFound())
 
-const StationView = Schema.Struct({ ...fieldsOf(stations), itemGroups: Schema.Array(Schema.String) })
+const StationView = Schema.Struct({
+  ...fieldsOf(stations),
+  itemGroups: Schema.Array(Schema.String).pipe(about("Groups of goods that it cooks."))
+})
 
 const view: View<typeof stations, typeof StationView.Type> = {
   success: StationView,

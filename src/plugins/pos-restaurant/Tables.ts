@@ -6,8 +6,10 @@ export const tables = table("pos_tables", {
   zone: text.upTo(100).fewValues.about("Part of the house."),
   capacity: integerBetween(1, 100).default(4).forPeople.about("Seats."),
   minimumSeats: integerBetween(1, 100).default(1).forPeople.about("Least guests."),
-  shape: oneOf(["rectangle", "square", "circle"]).default("rectangle").forPeople,
-  status: oneOf(["available", "occupied", "bill_requested", "cleaning"]).default("available"),
+  shape: oneOf(["rectangle", "square", "circle"]).default("rectangle").forPeople.about("Form on the plan."),
+  status: oneOf(["available", "occupied", "bill_requested", "cleaning"]).default("available").about(
+    "Only an available table takes guests. Cleaning begins when they leave."
+  ),
   isTakeaway: boolean.default(false).forPeople.about("Stands for orders that are taken away."),
   assignedOperatorId: text.nullable.forPeople.about("Operator who serves it."),
   layoutX: integerBetween(0, 100_000).default(0).forPeople.about("Distance from the left on the plan."),

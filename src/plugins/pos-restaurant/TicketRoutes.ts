@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Stream } from "effect"
 import {
+  about,
   type CurrentActor,
   FreeText,
   InvalidTransition,
@@ -149,12 +150,17 @@ export const ticketRoutes = [
     permission: operate,
     input: Schema.Struct({
       transactionId: uuid.schema,
-      course: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 99 }))),
+      course: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 99 }))).pipe(
+        about("Sends only this course; absent: all.")
+      ),
       comments: Schema.optional(FreeText.check(Schema.isMaxLength(500)))
     }),
     strict: true,
     repeatable: true,
-    success: Schema.Struct({ tickets: Schema.Array(TicketView), unrouted: Schema.Array(Unrouted) })
+    success: Schema.Struct({
+      tickets: Schema.Array(TicketView),
+      unrouted: Schema.Array(Unrouted).pipe(about("Lines that no station cooks."))
+    })
   }).handle((call) =>
     Effect.gen(function*() {
       const settings = yield* RestaurantOptions
@@ -180,7 +186,7 @@ export const ticketRoutes = [
     })
   ),
   routes.raw("GET", "/kds/stations/:id/stream", {
-    summary: "Watch the tickets of a station",
+    summary: "Stream the tickets of a station",
     description:
       "Server-sent events `tickets` with how many are pending, preparing and ready, at first and within two seconds of a " +
       "change; `version` is another one then: read the list. It ends with the process, at the latest after a quarter of an " +
@@ -193,10 +199,10 @@ export const ticketRoutes = [
       const states = yield* (yield* KitchenFeed).follow({ organizationId, stationId })
       return serverSentEvents(Stream.map(states, (data) => messageOf({ event: "tickets", data })))
     })),
-  step("start", "Begin a ticket", "pending", start),
+  step("start", "Start a ticket", "pending", start),
   step("ready", "Mark a ticket as ready", "preparing", (db, one) => finish(db, "ready", one)),
   step("serve", "Mark a ticket as served", "ready", serve),
-  step("recall", "Take a ticket one state back", "ready or served", recall),
+  step("recall", "Recall a ticket by one step", "ready or served", recall),
   step("bump", "Mark all items of a ticket as done and move it on", "not served yet", bump),
   routes.post("/kds/tickets/:id/priority", {
     summary: "Rush a ticket",

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   boolean,
   childOf,
   CustomerId,
@@ -33,21 +34,22 @@ export const tickets = table("kds_tickets", {
   stationId: uuid.references(stations),
   orderId: idOf(OrderId).nullable,
   customerId: idOf(CustomerId).nullable,
-  type: oneOf(["new_order", "modified", "cancelled", "partially_cancelled"]),
-  status: oneOf(states).default("pending"),
-  /** In the order of its letters: a rush first. */
-  priority: oneOf(["rush", "usual"]).default("usual"),
+  type: oneOf(["new_order", "modified", "cancelled", "partially_cancelled"]).about(
+    "Effect on what the station cooks. Tickets that cancel name the units that are not wanted any more."
+  ),
+  status: oneOf(states).default("pending").about("Step of the kitchen."),
+  // Sorted by its letters: a rush goes first.
+  priority: oneOf(["rush", "usual"]).default("usual").about("A rush goes first at its station."),
   tableNumber: text.nullable,
-  orderType: oneOf(["dine_in", "takeaway", "delivery"]),
+  orderType: oneOf(["dine_in", "takeaway", "delivery"]).about("Way the food reaches the guest."),
   operatorName: text.nullable,
   ticketNumber: text,
-  businessDate: date,
+  businessDate: date.about("Business day of the terminal."),
   firedAt: timestamp,
   startedAt: timestamp.nullable,
   readyAt: timestamp.nullable,
   servedAt: timestamp.nullable,
-  /** From its start until it was ready. */
-  prepDurationSeconds: integer.nullable,
+  prepDurationSeconds: integer.nullable.about("Seconds from its start until it was ready; null before that."),
   comments: longText.nullable
 }, {
   unique: [{ columns: ["stationId", "businessDate", "ticketNumber"] }],
@@ -68,7 +70,10 @@ export const tickets = table("kds_tickets", {
 })
 export type Ticket = RowOf<typeof tickets>
 
-const Modifiers = Schema.Array(Schema.Struct({ name: Schema.String, priceAdjustment: Schema.Int }))
+const Modifiers = Schema.Array(Schema.Struct({
+  name: Schema.String,
+  priceAdjustment: Schema.Int.pipe(about("Change of the price of a unit, in minor units."))
+}))
 
 /**
  * Units of a line on a ticket. All rows of a line together, without what was cancelled, are the units that a station has of
@@ -83,14 +88,13 @@ export const ticketItems = childOf(tickets, "ticketId", "kds_ticket_items", {
   variantId: uuid.nullable,
   itemName: text,
   quantity: integerBetween(1, 1_000_000),
-  cancelledQuantity: integerBetween(0, 1_000_000).default(0),
-  /** Units for one of the line. */
-  perUnit: integerBetween(1, 100).default(1),
+  cancelledQuantity: integerBetween(0, 1_000_000).default(0).about("Units that a later ticket cancelled."),
+  perUnit: integerBetween(1, 100).default(1).about("Units for one unit of the line, of a part of a combo."),
   courseName: text.nullable,
-  coursePriority: integer.default(0),
-  showCourseLabel: boolean.default(false),
-  seat: integer.nullable,
-  status: oneOf(["pending", "preparing", "done"]).default("pending"),
+  coursePriority: integer.default(0).about("Place of the course; lower is cooked first."),
+  showCourseLabel: boolean.default(false).about("Screens show the name of the course."),
+  seat: integer.nullable.about("Seat at the table; null: not given."),
+  status: oneOf(["pending", "preparing", "done"]).default("pending").about("Step of the kitchen with these units."),
   modifiers: jsonOf(Modifiers, 16_000).default([]),
   notes: longText.nullable
 }, {

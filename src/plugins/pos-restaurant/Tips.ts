@@ -7,7 +7,7 @@ class Backwards extends invalid("TipsWindow", "to", "to must not be before from.
 
 /** Tips by operator; pooling is left to payroll (contract-tills-channels B, 39). */
 export const tipsRoute = routes.get("/tips/report", {
-  summary: "Report tips by operator",
+  summary: "Get tips by operator",
   description: "Of the business days from `from` to `to`, both included. 422 when `to` is before `from`.",
   permission: admin,
   query: { from: date.schema, to: date.schema },

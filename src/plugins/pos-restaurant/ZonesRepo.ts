@@ -1,7 +1,8 @@
 import { Schema } from "effect"
-import { rowsOf, statement } from "stoa/plugin"
+import { about, rowsOf, statement } from "stoa/plugin"
 
-export const Zone = Schema.Struct({ zone: Schema.String, count: Schema.Int }).annotate({ identifier: "DiningZone" })
+export const Zone = Schema.Struct({ zone: Schema.String.pipe(about("Part of the house.")), count: Schema.Int })
+  .annotate({ identifier: "DiningZone" })
 
 const zones = rowsOf(Zone)
 

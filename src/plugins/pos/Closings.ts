@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
+  about,
   amount,
   conflict,
   date,
@@ -26,7 +27,7 @@ import { authorOf, dayOf, findTerminal, manage, routes, terminals } from "./Term
 export const closings = table("pos_closings", {
   terminalId: uuid.references(terminals),
   number: integer.about("Number of the closing at the terminal."),
-  businessDate: date,
+  businessDate: date.about("Business day of the terminal."),
   kind: oneOf(["z"]).default("z").about("Z: the end of a business day."),
   firstReceipt: text.nullable.about("Number of its first receipt."),
   lastReceipt: text.nullable.about("Number of its last receipt."),
@@ -87,10 +88,10 @@ export const makeClosing = Effect.fn("Closings.make")(function*({ actor, db }: P
 }, (work, { db }) => db.transaction(work))
 
 const Verified = Schema.Struct({
-  valid: Schema.Boolean,
+  valid: Schema.Boolean.pipe(about("The stored hash is the one that the content gives.")),
   hash: Schema.String.annotate({ description: "As it is stored." }),
   expectedHash: Schema.String.annotate({ description: "As the content and the closing before it give it." }),
-  previousFits: Schema.Boolean,
+  previousFits: Schema.Boolean.pipe(about("The closing before has the hash that this one names.")),
   recordsFit: Schema.Boolean.annotate({
     description: "The fiscal records of the till up to it form an unbroken chain."
   })

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
 import {
+  about,
   CurrencyCode,
   CustomerId,
   EntityId,
@@ -44,7 +45,9 @@ export const NewExchange = Schema.Struct({
   originalOrderId: OrderId,
   currency: Schema.optional(CurrencyCode),
   customerId: Schema.optional(CustomerId),
-  returnItems: Schema.Array(ReturnedItem).check(Schema.isBetweenLength(1, 500)),
+  returnItems: Schema.Array(ReturnedItem).check(Schema.isBetweenLength(1, 500)).pipe(
+    about("Lines of the order that come back.")
+  ),
   replacementItems: Schema.Array(Schema.Struct({
     entityId: EntityId,
     variantId: Schema.optional(Schema.NullOr(VariantId)),
@@ -55,7 +58,7 @@ export const NewExchange = Schema.Struct({
       Minor.annotate({ description: "In place of the store's, in minor units; without effect without pos:manage." })
     ),
     taxAmount: Schema.optional(MinorUnits.annotate({ description: "Without effect: the store's taxes count." }))
-  })).check(Schema.isBetweenLength(1, 500)),
+  })).check(Schema.isBetweenLength(1, 500)).pipe(about("Goods that the customer takes for them.")),
   payment: Schema.optional(
     Payout.annotate({ description: "How the rest goes back. Default: cash, with `refundTo` original." })
   )

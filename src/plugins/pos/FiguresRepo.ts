@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { MinorUnits, rowsOf, statement } from "stoa/plugin"
+import { about, MinorUnits, rowsOf, statement } from "stoa/plugin"
 
 const Minor = MinorUnits
 
@@ -12,15 +12,19 @@ export const Figures = Schema.Struct({
   voidsCount: Schema.Int,
   voidsTotal: Minor,
   discountTotal: Minor,
-  taxByRate: Schema.Array(Schema.Struct({ rateBps: Schema.Finite, net: Minor, tax: Minor })),
+  taxByRate: Schema.Array(Schema.Struct({
+    rateBps: Schema.Finite.pipe(about("Rate in hundredths of a per cent.")),
+    net: Minor,
+    tax: Minor
+  })).pipe(about("Taxes by rate.")),
   methods: Schema.Array(
     Schema.Struct({
-      method: Schema.String,
-      type: Schema.Literals(["sale", "refund"]),
+      method: Schema.String.pipe(about("Means of the payments, such as cash.")),
+      type: Schema.Literals(["sale", "refund"]).pipe(about("Direction of the money.")),
       total: Minor,
       count: Schema.Int
     })
-  ),
+  ).pipe(about("Payments by means and direction.")),
   tips: Minor,
   rounding: Minor,
   cash: Schema.Struct({

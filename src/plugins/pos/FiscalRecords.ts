@@ -2,6 +2,7 @@ import type { Effect, Stream } from "effect"
 import { Schema } from "effect"
 import { hash } from "node:crypto"
 import {
+  about,
   type CurrentActor,
   integer,
   json,
@@ -76,8 +77,10 @@ export const chained = (previousHash: string, content: object): string =>
 export const noHash = "0".repeat(64)
 
 export const FiscalView = Schema.Struct({
-  number: Schema.Int,
-  state: Schema.Literals(["pending", "signed", "failed", "skipped"]),
-  signature: Schema.NullOr(Schema.String),
-  qr: Schema.NullOr(Schema.String)
+  number: Schema.Int.pipe(about("Counts the records of the terminal, from 1.")),
+  state: Schema.Literals(["pending", "signed", "failed", "skipped"]).pipe(
+    about("pending and failed: it is still to be signed. skipped: the deployment signs nothing.")
+  ),
+  signature: Schema.NullOr(Schema.String).pipe(about("Signature of the fiscal device; null until it is signed.")),
+  qr: Schema.NullOr(Schema.String).pipe(about("Text for the QR code on the receipt; null: none."))
 })

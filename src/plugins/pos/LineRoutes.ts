@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
 import {
+  about,
   type CurrentActor,
   CustomerId,
   EntityId,
@@ -280,18 +281,18 @@ export const lineRoutes = [
     summary: "Add a promotion code",
     description: "422 for a code that does not apply, or a transaction that is not open.",
     ...shared,
-    input: Schema.Struct({ code: Text }),
+    input: Schema.Struct({ code: Text.pipe(about("Code of the customer, in any case.")) }),
     success: TransactionView
   }).handle((call) => writeTerms(call, changingOf(call), (sale) => withCode(call, sale, call.input.code))),
   routes.delete("/transactions/:id/codes/:code", {
-    summary: "Take a promotion code off",
+    summary: "Remove a promotion code",
     description: "404 without transaction or code; 422 when it is not open.",
     ...Struct.omit(shared, ["strict"]),
     params: { code: Text },
     success: TransactionView
   }).handle((call) => writeTerms(call, changingOf(call), (sale) => withoutCode(sale, call.params.code))),
   routes.post("/transactions/:id/customer", {
-    summary: "Name the customer",
+    summary: "Set the customer of a transaction",
     description:
       "Prices and promotions of the customer apply. 404 without the transaction; 422 for an unknown customer.",
     ...shared,

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { EntityId, rowsOf, statement, VariantId, WarehouseId } from "stoa/plugin"
+import { about, EntityId, rowsOf, statement, VariantId, WarehouseId } from "stoa/plugin"
 
 /** Something to sell, as a till finds it. */
 export const Found = Schema.Struct({
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
-  entityType: Schema.String,
+  entityType: Schema.String.pipe(about("Type of the entity, such as product.")),
   slug: Schema.String,
   title: Schema.NullOr(Schema.String),
   barcode: Schema.NullOr(Schema.String),
@@ -44,9 +44,9 @@ export const byText = statement("Lookup.byText", function*(sql, organizationId, 
 
 export const StockHere = Schema.Struct({
   warehouseId: WarehouseId,
-  warehouse: Schema.String,
+  warehouse: Schema.String.pipe(about("Name of the warehouse.")),
   variantId: Schema.NullOr(VariantId),
-  available: Schema.Int
+  available: Schema.Int.pipe(about("Units that can be sold now."))
 })
 const stock = rowsOf(StockHere)
 

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { EntityId, MinorUnits, notFound, type PluginCall, Text, Time } from "stoa/plugin"
+import { about, EntityId, MinorUnits, notFound, type PluginCall, Text, Time } from "stoa/plugin"
 import { byCode, byText, Found, StockHere, stockOf } from "./LookupRepo.ts"
 import { transactions } from "./Sales.ts"
 import { operate, routes, tillOrDevice } from "./Terminals.ts"
@@ -10,7 +10,7 @@ const shape = Schema.String.check(Schema.isBetweenLength(1, 200))
 
 const Match = Schema.Struct({
   ...Found.fields,
-  others: Schema.Array(Found).annotate({ description: "What else has this code." })
+  others: Schema.Array(Found).annotate({ description: "Other goods with this code." })
 })
 
 const lookup = (column: "barcode" | "sku") =>
@@ -41,7 +41,11 @@ const OrderForReturn = Schema.Struct({
     totalPrice: MinorUnits,
     discountAmount: MinorUnits
   })),
-  tenders: Schema.Array(Schema.Struct({ method: Schema.String, label: Schema.String, captured: Schema.Int }))
+  tenders: Schema.Array(Schema.Struct({
+    method: Schema.String.pipe(about("Payment provider, such as `stripe` or `gift-card`.")),
+    label: Schema.String,
+    captured: Schema.Int.pipe(about("Minor units that were taken, before refunds."))
+  })).pipe(about("Payments of the order."))
 })
 
 /** An order by its number or id, or by the number of a receipt, without its buyer. */
@@ -85,7 +89,7 @@ export const lookupRoutes = [
     success: OrderForReturn
   }).handle((call) => orderForReturn(call, call.params.number)),
   routes.get("/lookup/stock/:entityId", {
-    summary: "Read what can be sold of goods, by warehouse",
+    summary: "Get the available stock of goods, by warehouse",
     ...tillOrDevice,
     success: Schema.Array(StockHere)
   }).handle(({ asStore, db, params, services }) =>

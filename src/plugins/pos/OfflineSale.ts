@@ -1,6 +1,7 @@
 import { DateTime, Effect, Schema } from "effect"
 import { hash } from "node:crypto"
 import {
+  about,
   CurrencyCode,
   CustomerId,
   EntityId,
@@ -28,7 +29,7 @@ export const OfflineSale = Schema.Struct({
   at: Moment,
   receiptNumber: Schema.optional(
     Text.annotate({
-      description: "`<code>-<yyyymmdd>-F0001`. Default: the next number.",
+      description: "Number of the receipt, `<code>-<yyyymmdd>-F0001`. Default: the next one.",
       examples: ["T1-20261129-F0001"]
     })
   ),
@@ -39,19 +40,21 @@ export const OfflineSale = Schema.Struct({
     entityId: EntityId,
     variantId: Schema.optional(Schema.NullOr(VariantId)),
     quantity: lines.columns.quantity.schema,
-    unitPrice: Schema.optional(Minor.annotate({ description: "What the customer paid. Default: the price of now." })),
+    unitPrice: Schema.optional(
+      Minor.annotate({ description: "Price that the customer paid. Default: the price of now." })
+    ),
     discountAmount: Schema.optional(Minor),
     notes: Schema.optional(FreeText.check(Schema.isMaxLength(500))),
     metadata: Schema.optional(lines.columns.metadata.sent)
   })).check(Schema.isMaxLength(500)),
   payments: Schema.Array(Schema.Struct({
-    method: Schema.Literals(methods),
+    method: Schema.Literals(methods).pipe(about("Means that the customer paid with.")),
     amount: Minor,
     changeGiven: Schema.optional(Minor),
     tip: Schema.optional(Minor),
     rounding: Schema.optional(MinorUnits),
-    reference: Schema.optional(Text)
-  })).check(Schema.isMaxLength(20)),
+    reference: Schema.optional(Text).pipe(about("Number of the slip of a card payment."))
+  })).check(Schema.isMaxLength(20)).pipe(about("Payments that the device took.")),
   voidReason: Schema.optional(Text.annotate({ description: "It was voided on the device." }))
 })
 export type OfflineSale = typeof OfflineSale.Type

@@ -2,6 +2,7 @@ import { DateTime, Effect, Redacted, Schema } from "effect"
 import { pbkdf2, randomBytes, timingSafeEqual } from "node:crypto"
 import { promisify } from "node:util"
 import {
+  about,
   apiError,
   ApiKeyId,
   boolean,
@@ -202,10 +203,16 @@ const allow = Effect.fn("Operators.allow")(function*(call: PluginCall, asked: ty
   }
 })
 
-const NewPin = Schema.Struct({ operatorId: Operator, pin: Pin, canOverride: Schema.optional(Schema.Boolean) })
+const mayOverride = "May allow exceptions of other operators with the PIN."
+
+const NewPin = Schema.Struct({
+  operatorId: Operator,
+  pin: Pin.pipe(about("New PIN. No answer shows it.")),
+  canOverride: Schema.optional(Schema.Boolean).pipe(about(mayOverride))
+})
 const Login = Schema.Struct({
   operatorId: Operator,
-  pin: Pin,
+  pin: Pin.pipe(about("PIN of the operator.")),
   shiftId: Schema.optional(
     uuid.schema.annotate({
       description: "An open shift of the operator. Default: the last one, at the till of the device."
@@ -223,14 +230,14 @@ const LoggedIn = Schema.Struct({
 })
 const Allowing = Schema.Struct({
   operatorId: Operator,
-  pin: Pin,
-  action: Schema.Literals(actions).annotate({ description: "What the token allows." }),
+  pin: Pin.pipe(about("PIN of the operator.")),
+  action: Schema.Literals(actions).annotate({ description: "Exception that the token allows." }),
   transactionId: Schema.optional(uuid.schema.annotate({ description: "The token is for this one alone." }))
 })
 const Allowed = Schema.Struct({
   approved: Schema.Literal(true),
   operatorId: Schema.String,
-  action: Schema.String,
+  action: Schema.String.pipe(about("Exception that the token allows.")),
   approvedAt: Time,
   token: Schema.String.annotate({ description: "For x-pos-override, once, within 60 seconds." }),
   expiresAt: Time
@@ -244,7 +251,7 @@ export const operatorRoutes = [
     permission: admin,
     input: NewPin,
     strict: true,
-    success: Schema.Struct({ operatorId: Schema.String, canOverride: Schema.Boolean })
+    success: Schema.Struct({ operatorId: Schema.String, canOverride: Schema.Boolean.pipe(about(mayOverride)) })
   }).handle((call) => setPin(call, call.input)),
   routes.delete("/auth/pin/:operatorId", {
     summary: "Remove the PIN of an operator",
@@ -263,7 +270,7 @@ export const operatorRoutes = [
     errors: [PinLocked]
   }).handle((call) => logIn(call, call.input)),
   routes.post("/auth/override", {
-    summary: "Let a supervisor allow an exception",
+    summary: "Allow an exception by the PIN of a supervisor",
     description: "401, 429 as for a login; 403 for an operator without `canOverride`.",
     ...tillOrDevice,
     rate: "strict",
@@ -275,7 +282,7 @@ export const operatorRoutes = [
     summary: "Log out",
     description: "Ends the key that asks, if a login by PIN gave it.",
     auth: true,
-    success: Schema.Struct({ loggedOut: Schema.Boolean })
+    success: Schema.Struct({ loggedOut: Schema.Boolean.pipe(about("False: the caller did not log in by PIN.")) })
   }).handle((call) =>
     Effect.gen(function*() {
       const { keyId } = call.actor

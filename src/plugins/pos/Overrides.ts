@@ -17,7 +17,7 @@ import {
 export const overrides = table("pos_overrides", {
   tokenHash: text.unique(),
   operatorId: text,
-  action: text,
+  action: text.about("Exception that is allowed, such as price or void."),
   transactionId: uuid.nullable,
   expiresAt: timestamp.until,
   usedAt: timestamp.nullable,

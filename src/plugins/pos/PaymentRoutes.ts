@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { invalid, MinorUnits, type PluginCall, Text } from "stoa/plugin"
+import { about, invalid, MinorUnits, type PluginCall, Text } from "stoa/plugin"
 import { approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts"
 import { addPayment, giveBackPayment, NewPayment, OfExchange, paymentOf, settlePayment } from "./Payments.ts"
@@ -19,7 +19,7 @@ class NoReaders extends invalid("PosNoReaders", "provider", "provider connects r
 /** A payment, and what is left to pay. */
 const Paid = Schema.Struct({
   ...PaymentView.fields,
-  amountDue: MinorUnits.annotate({ description: "What is still to pay, in minor units." })
+  amountDue: MinorUnits.annotate({ description: "Amount that is still to pay, in minor units." })
 })
 
 const shown = Effect.fnUntraced(function*({ db }: PluginCall, payment: typeof payments.Row.Type) {
@@ -65,6 +65,8 @@ const setTip = Effect.fn("Payments.setTip")(
 
 const errors = [PaymentPending, PaymentRefused]
 
+const ofReaders = "Id of a payment provider with card readers."
+
 export const paymentRoutes = [
   routes.post("/transactions/:id/payments", {
     summary: "Add a payment",
@@ -91,7 +93,7 @@ export const paymentRoutes = [
     })
   ),
   routes.post("/transactions/:id/payments/:paymentId/retry", {
-    summary: "Ask again about a pending payment",
+    summary: "Retry a pending payment",
     description: "Under the same key: no money is taken twice. 404; 409 without an answer; 422 when declined.",
     permission: operate,
     repeatable: true,
@@ -104,7 +106,7 @@ export const paymentRoutes = [
     })
   ),
   routes.delete("/transactions/:id/payments/:paymentId", {
-    summary: "Give a payment of an open transaction back",
+    summary: "Return a payment of an open transaction",
     description: "404 without it; 409 while it cannot be given back; 422 when the transaction is not open.",
     permission: operate,
     headers: overrideHeader,
@@ -142,9 +144,17 @@ export const paymentRoutes = [
     summary: "Connect a card reader",
     description: "By the code that it shows. 422 for an unknown provider.",
     permission: admin,
-    input: Schema.Struct({ provider: Text, registrationCode: Text, label: Text }),
+    input: Schema.Struct({
+      provider: Text.pipe(about(ofReaders)),
+      registrationCode: Text.pipe(about("Code that the reader shows.")),
+      label: Text
+    }),
     strict: true,
-    success: Schema.Struct({ provider: Schema.String, readerId: Schema.String, label: Schema.String }),
+    success: Schema.Struct({
+      provider: Schema.String.pipe(about(ofReaders)),
+      readerId: Schema.String,
+      label: Schema.String
+    }),
     errors
   }).handle(({ input: { provider, ...reader } }) =>
     Effect.gen(function*() {

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Result, Schema } from "effect"
 import {
+  about,
   conflict,
   CurrencyCode,
   invalid,
@@ -45,11 +46,12 @@ class NoTips extends invalid("PosNoTips", "tip", "tip: this terminal takes no ti
 const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 export const NewPayment = Schema.Struct({
-  method: Schema.Literals(methods),
+  method: Schema.Literals(methods).pipe(about("Means that the customer pays with.")),
   amount: Minor.annotate({
-    description: "What is handed over, in minor units. A gift card with less pays what it has; the answer says so."
+    description:
+      "Amount that is handed over, in minor units. A gift card with less pays what it has; the answer says so."
   }),
-  changeGiven: Schema.optional(Minor.annotate({ description: "Of cash." })),
+  changeGiven: Schema.optional(Minor.annotate({ description: "Change of a payment in cash." })),
   tip: Schema.optional(Minor.annotate({ description: "Beside the amount, of cash and cards." })),
   reference: Schema.optional(
     Text.annotate({

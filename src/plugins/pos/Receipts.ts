@@ -1,5 +1,6 @@
 import { Effect, Option, Schema } from "effect"
 import {
+  about,
   Email,
   invalid,
   InvalidTransition,
@@ -25,12 +26,12 @@ export const Receipt = Schema.Struct({
   receiptNumber: Schema.String,
   transactionId: Schema.String,
   orderNumber: Schema.NullOr(Schema.String),
-  terminalCode: Schema.String,
+  terminalCode: Schema.String.pipe(about("Short name of the terminal.")),
   operatorName: Schema.String,
   timestamp: Time,
-  businessDate: Schema.String,
-  type: Schema.String,
-  status: Schema.String,
+  businessDate: Schema.String.pipe(about("Business day of the terminal.")),
+  type: Schema.String.pipe(about("sale, return or exchange.")),
+  status: Schema.String.pipe(about("State of the transaction, such as completed or voided.")),
   currency: Schema.String,
   lineItems: Schema.Array(Schema.Struct({
     title: Schema.String,
@@ -42,18 +43,18 @@ export const Receipt = Schema.Struct({
   subtotal: Minor,
   discountTotal: Minor,
   taxTotal: Minor,
-  taxByRate: Schema.Array(TaxPart),
+  taxByRate: Schema.Array(TaxPart).pipe(about("Taxes by rate.")),
   rounding: Minor,
   tips: Minor,
   total: Minor,
   payments: Schema.Array(Schema.Struct({
-    method: Schema.String,
+    method: Schema.String.pipe(about("Means that the customer paid with.")),
     label: Schema.String,
     amount: Minor,
     changeGiven: Minor,
     tip: Minor,
-    reference: Schema.optional(Schema.String)
-  })),
+    reference: Schema.optional(Schema.String).pipe(about("Number of the slip of a card payment."))
+  })).pipe(about("Payments in the order in which they were taken.")),
   changeDue: Minor,
   customerId: Schema.NullOr(Schema.String),
   fiscal: Schema.NullOr(FiscalView).annotate({ description: "The signature; null before the sale is recorded." }),

@@ -1,5 +1,5 @@
 import { Effect, Schema, Struct } from "effect"
-import { fieldsOf, MinorUnits, type PluginCall } from "stoa/plugin"
+import { about, fieldsOf, MinorUnits, type PluginCall } from "stoa/plugin"
 import { completeSale, PriceChanged } from "./Completion.ts"
 import { begunExchange, type GivenRest, NewExchange, payoutOf, startExchange } from "./Exchanges.ts"
 import { approvalFor, freely, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
@@ -15,15 +15,15 @@ const giftCard = Schema.optional(
   Schema.Struct({
     id: Schema.String,
     code: Schema.String.annotate({ description: "Only this answer has it." }),
-    displayCode: Schema.String
+    displayCode: Schema.String.annotate({ description: "The code, in groups for people." })
   })
-)
+).pipe(about("New card with the money; absent: it went back another way."))
 
 const Returned = Schema.Struct({
   transaction: Schema.Struct(Struct.omit(TransactionView.fields, ["items", "payments", "amountDue", "cartId"])),
-  returnItems: Schema.Array(Schema.Struct(fieldsOf(returnItems))),
-  refundTotal: MinorUnits.annotate({ description: "What goes back, after fees, in minor units." }),
-  payment: PaymentView,
+  returnItems: Schema.Array(Schema.Struct(fieldsOf(returnItems))).pipe(about("Goods that came back.")),
+  refundTotal: MinorUnits.annotate({ description: "Amount that goes back, after fees, in minor units." }),
+  payment: PaymentView.pipe(about("Payment by which the money went back.")),
   giftCard
 })
 
@@ -80,7 +80,7 @@ const errors = [OverrideRequired, OverrideInvalid, PaymentPending, PaymentRefuse
 
 export const returnRoutes = [
   routes.post("/returns", {
-    summary: "Take goods back",
+    summary: "Return goods",
     description:
       "Of an order, or with the option `unlinkedReturns` without one: that takes pos:admin or an override. " +
       "404 without order, shift or terminal; 409 when nothing is left to give back; 422 for more units than are left.",

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Option, Schema } from "effect"
 import {
+  about,
   conflict,
   type CurrentActor,
   invalid,
@@ -56,9 +57,11 @@ export const Payout = Schema.Struct({
       "original: by the payments of the order. gift_card: on a new card (option `giftCards`). Others are given " +
       "at the till, and no provider is asked."
   }),
-  amount: Schema.optional(MinorUnits.annotate({ description: "What the return comes to; another one is refused." })),
-  reference: Schema.optional(Text)
-})
+  amount: Schema.optional(
+    MinorUnits.annotate({ description: "Amount that the return comes to; another one is refused." })
+  ),
+  reference: Schema.optional(Text).pipe(about("Number of the slip."))
+}).annotate({ description: "Way by which the money goes back." })
 
 /** A return of goods of an order. */
 export interface LinkedReturn {

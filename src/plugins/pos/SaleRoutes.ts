@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { CurrencyCode, CustomerId, type PluginCall, Text } from "stoa/plugin"
+import { about, CurrencyCode, CustomerId, type PluginCall, Text } from "stoa/plugin"
 import { completeSale, PriceChanged, voidSale } from "./Completion.ts"
 import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PaymentPending } from "./PaymentOutcomes.ts"
@@ -12,14 +12,14 @@ const Completed = Schema.Struct({
   checkoutRequest: Schema.Struct({
     cartId: Schema.String.annotate({ description: "The transaction's id, which is no cart: the sale is complete." }),
     currency: CurrencyCode,
-    paymentMethodId: Schema.Literal("pos"),
+    paymentMethodId: Schema.Literal("pos").pipe(about("Always pos.")),
     metadata: Schema.Struct({
       posTransactionId: Schema.String,
       posShiftId: Schema.String,
       posTerminalId: Schema.String
-    }),
+    }).pipe(about("Ids of the sale.")),
     customerId: Schema.optional(CustomerId)
-  }),
+  }).pipe(about("Body of a checkout, for older clients; sending it is not needed.")),
   message: Schema.String
 })
 

@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import {
+  about,
   amount,
   boolean,
   childOf,
@@ -27,7 +28,11 @@ import { shifts } from "./Shifts.ts"
 import { terminals } from "./Terminals.ts"
 
 /** Net, tax and rate of a part of a sale; minor units. */
-export const TaxPart = Schema.Struct({ rateBps: Schema.Finite, net: MinorUnits, tax: MinorUnits })
+export const TaxPart = Schema.Struct({
+  rateBps: Schema.Finite.pipe(about("Rate in hundredths of a per cent.")),
+  net: MinorUnits,
+  tax: MinorUnits
+})
 
 /** A sale, return or exchange at a till (contract-tills-channels §A.1). Minor units of `currency`. */
 export const transactions = table("pos_transactions", {
@@ -36,8 +41,12 @@ export const transactions = table("pos_transactions", {
   operatorId: text.about("Operator who opened it."),
   orderId: idOf(OrderId).nullable,
   type: oneOf(["sale", "return", "exchange"]).default("sale").about("Kind of transaction."),
-  status: oneOf(["open", "held", "completed", "voided"]).default("open"),
-  orderType: oneOf(["counter", "dine_in", "takeaway", "delivery"]).default("counter"),
+  status: oneOf(["open", "held", "completed", "voided"]).default("open").about(
+    "A held one is parked until it is recalled."
+  ),
+  orderType: oneOf(["counter", "dine_in", "takeaway", "delivery"]).default("counter").about(
+    "Way the goods reach the customer."
+  ),
   customerId: idOf(CustomerId).existing("customer").nullable,
   receiptNumber: text.unique().about("Number on the receipt."),
   currency: text.fewValues,
@@ -124,7 +133,9 @@ export const methods = ["cash", "card", "gift_card", "store_credit", "other"] as
 export const payments = table("pos_payments", {
   transactionId: uuid.references(transactions),
   method: oneOf([...methods, "original", "exchange"]).about("Method of payment."),
-  status: oneOf(["pending", "collected", "failed", "cancelled", "refunded"]).default("collected"),
+  status: oneOf(["pending", "collected", "failed", "cancelled", "refunded"]).default("collected").about(
+    "pending: the terminal or provider has not answered. refunded: money of a return that went back."
+  ),
   /** What was handed over, without the tip. */
   amount,
   changeGiven: amount.default(0).about("Cash that was given back."),
@@ -141,9 +152,8 @@ export const payments = table("pos_payments", {
   failure: longText.nullable.about("Why it failed."),
   requestedBy: text.about("Operator who took it."),
   processedAt: timestamp.nullable,
-  /** Of the staff who said what became of it, when its provider did not. */
-  endedBy: text.nullable,
-  endReason: longText.nullable.forPeople,
+  endedBy: text.nullable.about("Operator who settled a pending payment that got no answer."),
+  endReason: longText.nullable.forPeople.about("Reason that this operator gave."),
   /** How often the job asked about it while it was pending, and when it asks next. */
   retries: integer.default(0),
   retryAt: timestamp.nullable,
@@ -170,8 +180,8 @@ export const returnItems = childOf(transactions, "transactionId", "pos_return_it
   title: text.nullable,
   unitPrice: amount.nullable,
   quantity: integerBetween(1, 9_999),
-  reason: oneOf(["defective", "wrong_item", "changed_mind", "other"]),
-  restock: boolean.default(true),
+  reason: oneOf(["defective", "wrong_item", "changed_mind", "other"]).about("Reason of the customer."),
+  restock: boolean.default(true).about("Units go back into stock."),
   restockingFee: amount.default(0).about("Amount that is kept back."),
   refundAmount: amount
 }, { checks: { worth: "restocking_fee >= 0 and refund_amount >= 0" } })
@@ -212,6 +222,6 @@ export const TransactionView = Schema.Struct({
   ...shown,
   cartId: Schema.Null.annotate({ description: "Always null: the lines are in `items`." }),
   items: Schema.Array(LineView),
-  payments: Schema.Array(PaymentView),
-  amountDue: Schema.Int.annotate({ description: "What is still to pay, in minor units of `currency`." })
+  payments: Schema.Array(PaymentView).pipe(about("Payments in the order in which they were taken.")),
+  amountDue: Schema.Int.annotate({ description: "Amount that is still to pay, in minor units of `currency`." })
 }).annotate({ identifier: "PosTransaction" })

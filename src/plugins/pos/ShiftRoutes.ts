@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
 import {
+  about,
   conflict,
   CurrentActor,
   fieldsOf,
@@ -46,8 +47,12 @@ const CashEventView = Schema.Struct(fieldsOf(cashEvents))
 const { firstReceipt: _, lastReceipt: __, cash, ...counted } = Figures.fields
 const Report = Schema.Struct({
   shift: ShiftView,
-  cashEvents: Schema.Array(CashEventView),
-  paymentMethodTotals: Schema.Array(Schema.Struct({ method: Schema.String, total: MinorUnits, count: Schema.Int })),
+  cashEvents: Schema.Array(CashEventView).pipe(about("Cash that went in or out without a sale, in order.")),
+  paymentMethodTotals: Schema.Array(Schema.Struct({
+    method: Schema.String.pipe(about("Means of the payments, such as cash.")),
+    total: MinorUnits,
+    count: Schema.Int
+  })).pipe(about("Payments of sales by means.")),
   transactionCount: Schema.Int,
   ...counted,
   cash: Schema.Struct({
@@ -55,7 +60,7 @@ const Report = Schema.Struct({
     expected: Schema.NullOr(MinorUnits),
     counted: Schema.NullOr(MinorUnits),
     variance: Schema.NullOr(MinorUnits)
-  })
+  }).pipe(about("Cash of the drawer."))
 }).annotate({ identifier: "PosShiftReport" })
 
 const isBlind = (call: PluginCall) =>
@@ -211,7 +216,7 @@ export const shiftRoutes = [
     success: Report
   }).handle((call) => report(call, call.params.id)),
   routes.post("/shifts/:id/cash-events", {
-    summary: "Note cash that goes in or out",
+    summary: "Record cash that goes in or out",
     description: "404; 403 for another operator's shift; 409 when it is closed.",
     permission: operate,
     input: CashEvent,

@@ -30,7 +30,9 @@ import { activeTerminal, authorOf, manage, terminals } from "./Terminals.ts"
 export const shifts = table("pos_shifts", {
   terminalId: uuid.references(terminals),
   operatorId: text.about("Operator whose drawer it is."),
-  status: oneOf(["open", "closed"]).default("open"),
+  status: oneOf(["open", "closed"]).default("open").about(
+    "Only an open shift takes sales; a terminal has at most one."
+  ),
   openingFloat: amount.about("Cash in the drawer at the start."),
   closingCount: amount.nullable.about("Cash that was counted at the end."),
   expectedCash: amount.nullable.about("Cash that should be there."),
@@ -58,7 +60,9 @@ export type Shift = RowOf<typeof shifts>
 /** Cash that goes into a drawer or out of it without a sale; `no_sale` opens it for nothing. */
 export const cashEvents = childOf(shifts, "shiftId", "pos_cash_events", {
   shiftId: uuid.references(shifts),
-  type: oneOf(["float", "drop", "pickup", "paid_in", "paid_out", "no_sale"]),
+  type: oneOf(["float", "drop", "pickup", "paid_in", "paid_out", "no_sale"]).about(
+    "float and paid_in put cash in, drop, pickup and paid_out take it out; no_sale opens the drawer only."
+  ),
   amount,
   reason: longText.nullable,
   performedBy: text.about("Operator who did it."),

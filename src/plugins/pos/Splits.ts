@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { allocate, conflict, CurrencyCode, invalid, newId, type PluginCall, uuid } from "stoa/plugin"
+import { about, allocate, conflict, CurrencyCode, invalid, newId, type PluginCall, uuid } from "stoa/plugin"
 import { type MovedUnits, PosExtensions } from "./Extensions.ts"
 import { isEqualLine, together } from "./Lines.ts"
 import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
@@ -28,7 +28,9 @@ const Part = Schema.Struct({
     .check(Schema.isBetweenLength(1, 500))
 })
 const Split = Schema.Struct({
-  parts: Schema.optional(Schema.Array(Part).check(Schema.isBetweenLength(1, 50))),
+  parts: Schema.optional(Schema.Array(Part).check(Schema.isBetweenLength(1, 50))).pipe(
+    about("Lines of each new transaction; the rest stays.")
+  ),
   ways: Schema.optional(
     Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 50 })).annotate({
       description: "Splits nothing: answers so many amounts to pay on the one bill."
@@ -218,7 +220,7 @@ export const splitRoutes = [
     description:
       "The other one is voided. 404; 409 when it has payments or another currency; 422 unless both are open.",
     ...shared,
-    input: Schema.Struct({ from: uuid.schema }),
+    input: Schema.Struct({ from: uuid.schema.pipe(about("Id of the transaction whose lines are taken over.")) }),
     success: TransactionView
   }).handle((call) => merge(call, call.params.id, call.input.from, call.headers["x-pos-override"]))
 ]

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { conflict, invalid, InvalidTransition, type PluginCall, Text } from "stoa/plugin"
+import { about, conflict, invalid, InvalidTransition, type PluginCall, Text } from "stoa/plugin"
 import { approvalFor } from "./Overrides.ts"
 import { end } from "./PaymentOutcomes.ts"
 import { giveBackPayment, paymentOf, settlePayment } from "./Payments.ts"
@@ -16,7 +16,7 @@ class CodeOnly extends invalid(
 
 /** What staff saw at the terminal. */
 export const Ending = Schema.Struct({
-  outcome: Schema.Literals(["collected", "cancelled"]),
+  outcome: Schema.Literals(["collected", "cancelled"]).pipe(about("Result that the terminal showed.")),
   reason: Text,
   reference: Schema.optional(Text.annotate({ description: "The slip of the terminal." }))
 })

@@ -1,5 +1,5 @@
 import { Effect, Predicate, Result, Schema } from "effect"
-import { CurrencyCode, type Order, type PluginCall } from "stoa/plugin"
+import { about, CurrencyCode, type Order, type PluginCall } from "stoa/plugin"
 import { taxesOf } from "./Completion.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { newLine } from "./Lines.ts"
@@ -23,9 +23,11 @@ import { receiptNumbers } from "./TransactionRoutes.ts"
 
 const Outcome = Schema.Struct({
   id: Schema.String,
-  status: Schema.Literals(["ok", "refused"]),
+  status: Schema.Literals(["ok", "refused"]).pipe(about("refused: nothing was recorded, for the reason in `error`.")),
   transaction: Schema.optional(TransactionView),
-  error: Schema.optional(Schema.Struct({ code: Schema.String, message: Schema.String }))
+  error: Schema.optional(
+    Schema.Struct({ code: Schema.String.pipe(about("Kind of the error, for programs.")), message: Schema.String })
+  ).pipe(about("Reason of the refusal."))
 })
 
 /** The number of the device, or the next one. */
@@ -182,7 +184,11 @@ export const syncRoute = routes.post("/sync", {
   summary: "Send sales that were made offline",
   description: "Answers each in its place; a refused one stops no other. The same sale again is answered as before.",
   ...tillOrDevice,
-  input: Schema.Struct({ sales: Schema.Array(OfflineSale).check(Schema.isBetweenLength(1, 100)) }),
+  input: Schema.Struct({
+    sales: Schema.Array(OfflineSale).check(Schema.isBetweenLength(1, 100)).pipe(
+      about("Sales in the order in which they were made.")
+    )
+  }),
   strict: true,
   success: Schema.Array(Outcome)
 }).handle((call) =>

@@ -14,7 +14,7 @@ class NotFromProvider extends apiError(
 /** Events of card terminals, which are hints: the terminal is asked what became of the payment. */
 export const terminalWebhook = ({ ofRecord }: PluginContext) =>
   routes.raw("POST", "/terminals/:adapter/webhook", {
-    summary: "Take an event of card terminals",
+    summary: "Receive an event of card terminals",
     description:
       "400 without a valid signature; 422 for an unknown adapter. Events about unknown payments are ignored.",
     public: "Its signature says who sends it.",

@@ -36,12 +36,12 @@ export const [operate, manage, admin] = ["pos:operate", "pos:manage", "pos:admin
 export const terminals = table("pos_terminals", {
   name: text.upTo(100).forPeople,
   code: text.upTo(20).unique().about("Short name, part of receipt numbers."),
-  type: oneOf(["register", "tablet", "mobile", "kiosk"]).default("register").forPeople,
+  type: oneOf(["register", "tablet", "mobile", "kiosk"]).default("register").forPeople.about("Kind of device."),
   isActive: boolean.default(true),
   /** Where its goods leave. Default: the active warehouse of the lowest priority number. */
   warehouseId: idOf(WarehouseId).existing("warehouse").nullable,
   address: jsonOf(PostalAddress, 4_000).nullable.about(
-    "Where goods are handed over, whose taxes apply; null: the warehouse's address."
+    "Place of the handing over, whose taxes apply; null: the address of the warehouse."
   ),
   timeZone: timeZone.nullable.about("IANA zone of business days; null: that of the store."),
   businessDayStart: timeOfDay.default("00:00").about("Sales before this local time belong to the day before."),

@@ -66,7 +66,7 @@ export const NewReturn = Schema.Struct({
     entityId: Schema.optional(EntityId.annotate({ description: "Without an order." })),
     variantId: Schema.optional(Schema.NullOr(VariantId)),
     unitPrice: Schema.optional(
-      Minor.annotate({ description: "What a unit gives back without an order, tax included, in minor units." })
+      Minor.annotate({ description: "Amount that a unit gives back without an order, tax included, in minor units." })
     ),
     ...item
   })).check(Schema.isBetweenLength(1, 500)),

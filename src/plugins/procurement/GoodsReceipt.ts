@@ -29,7 +29,9 @@ export const receipts = table("goods_received_notes", {
   supplierId: uuid.references(suppliers, "restrict"),
   warehouseId: idOf(WarehouseId),
   receivedBy: text.about("User who took the goods."),
-  status: oneOf(["draft", "inspecting", "accepted", "accepted_with_discrepancy", "rejected"]).default("draft"),
+  status: oneOf(["draft", "inspecting", "accepted", "accepted_with_discrepancy", "rejected"]).default("draft").about(
+    "Acceptance brings the goods into stock. accepted_with_discrepancy: a part was refused or is missing."
+  ),
   receivedAt: timestamp.defaultNow.forPeople,
   decidedBy: text.nullable.about("User who accepted or rejected them."),
   decidedAt: timestamp.nullable,

@@ -28,7 +28,7 @@ export const orders = table("purchase_orders", {
   poNumber: text.unique().about("Number on the order."),
   supplierId: uuid.references(suppliers, "restrict"),
   status: oneOf(["draft", "pending_approval", "approved", "sent", "partially_received", "received", "cancelled"])
-    .default("draft"),
+    .default("draft").about("Step of the order. partially_received: some goods came, and the rest is still expected."),
   warehouseId: idOf(WarehouseId),
   requestedBy: text.about("User who made it."),
   changedBy: text.nullable.about("User who changed the draft last."),

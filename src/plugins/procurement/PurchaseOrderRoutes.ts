@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { moveOf, type PluginConfig, resource, Uuid } from "stoa/plugin"
+import { about, moveOf, type PluginConfig, resource, Uuid } from "stoa/plugin"
 import { admin, create, read, routes } from "./Documents.ts"
 import { orderPaper } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
@@ -21,7 +21,7 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
     machine: purchaseOrder,
     moves: { approve: false, send: false, cancel: false, edit: false, receive: false, close: false },
     create: {
-      summary: "Draft a purchase order",
+      summary: "Create a draft of a purchase order",
       description:
         "Quantities and costs are those of a unit (`uomId`), by default the one the thing is bought in. 409 when the " +
         "supplier is not active; 422 for what is unknown, a quantity that is no whole number of stock units, or a missing price.",
@@ -92,8 +92,17 @@ const moveRoutes = (settings: ProcurementSettings, { defaultCurrency }: PluginCo
       `With \`backOrder\` what is missing becomes a new draft. ${missing} 409 while goods receipts of it are open; 422 ` +
       "INVALID_TRANSITION when it is not received in part.",
     allowed: admin,
-    input: Schema.NullOr(Schema.Struct({ backOrder: Schema.optional(Schema.Boolean) })),
-    success: Schema.Struct({ po: orders.Row, backOrder: Schema.NullOr(orders.Row) }),
+    input: Schema.NullOr(
+      Schema.Struct({
+        backOrder: Schema.optional(Schema.Boolean).pipe(about("Drafts an order of the goods that did not come."))
+      })
+    ),
+    success: Schema.Struct({
+      po: orders.Row.pipe(about("The purchase order.")),
+      backOrder: Schema.NullOr(orders.Row).pipe(
+        about("Draft of the goods that did not come; null: none was asked for.")
+      )
+    }),
     answer: (call) => close(call, call.params.id, call.input?.backOrder === true)
   })
 ]

@@ -48,7 +48,7 @@ const Item = Schema.Struct({
   }),
   itemName: Schema.optional(inputOf(orderItems).fields.itemName).annotate({ description: "Default: the title." }),
   unitCost: Schema.optional(inputOf(orderItems).fields.unitCost).annotate({
-    description: "Of one of the unit. Default: the supplier's best price for the quantity today."
+    description: "Cost of one of the unit. Default: the supplier's best price for the quantity today."
   })
 })
 

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Result, Schema } from "effect"
 import {
+  about,
   boolean,
   defineTask,
   EntityId,
@@ -144,7 +145,9 @@ export const reordering = (storeCurrency: string) => {
 
 const Run = Schema.Struct({
   orders: Schema.Array(orders.Row),
-  skipped: Schema.Array(Schema.Struct({ ruleId: Uuid, reason: Schema.String }))
+  skipped: Schema.Array(Schema.Struct({ ruleId: Uuid, reason: Schema.String })).pipe(
+    about("Rules of which nothing could be ordered.")
+  )
 })
 
 /** Rules by which orders are drafted. */
@@ -156,7 +159,7 @@ export const reorderRoutes = ({ config }: PluginContext) => [
     filters: ["entityId", "warehouseId", "supplierId", "isActive"]
   }),
   routes.post("/reorder", {
-    summary: "Draft orders for what is missing by the reorder rules",
+    summary: "Create draft orders of goods that are missing by the reorder rules",
     description:
       "The task `procurement/reorder` does so every hour. What drafts and orders ask for already is not asked for again.",
     permission: create,

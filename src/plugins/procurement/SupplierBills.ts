@@ -27,7 +27,9 @@ export const bills = table("supplier_bills", {
   billNumber: text.about("Number on the bill."),
   poId: uuid.references(orders, "restrict"),
   supplierId: uuid.references(suppliers, "restrict"),
-  status: oneOf(["matched", "discrepancy", "approved", "rejected"]),
+  status: oneOf(["matched", "discrepancy", "approved", "rejected"]).about(
+    "matched: it bills what was received at the agreed cost. discrepancy: it waits for an approval."
+  ),
   billedOn: date.forPeople.about("Day on the bill."),
   taxTotal: integerBetween(0, maxCost).money().default(0),
   total: amount.about("Amount on the bill."),
@@ -71,7 +73,7 @@ export const billRoutes = ({ costTolerancePercent, fourEyes }: ProcurementSettin
     machine: supplierBill,
     moves: { approve: false, reject: admin },
     create: {
-      summary: "Enter a supplier's bill",
+      summary: "Create a supplier's bill",
       description:
         "Compares it with its order and what was accepted of it. 409 for a number that the supplier has used.",
       input: NewBill,

@@ -1,5 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import {
+  about,
   amount,
   boolean,
   childOf,
@@ -41,8 +42,9 @@ export const supplierReturns = table("supplier_returns", {
   poId: uuid.references(orders, "restrict"),
   supplierId: uuid.references(suppliers, "restrict"),
   warehouseId: idOf(WarehouseId),
-  /** `discrepancy`: the supplier's credit is not the expected one. */
-  status: oneOf(["draft", "approved", "shipped", "discrepancy", "credited", "cancelled"]).default("draft"),
+  status: oneOf(["draft", "approved", "shipped", "discrepancy", "credited", "cancelled"]).default("draft").about(
+    "Step of the return. discrepancy: the credit note has another amount than the goods."
+  ),
   requestedBy: text.about("User who made it."),
   approvedBy: text.nullable.about("User who approved it."),
   shippedAt: timestamp.nullable,
@@ -109,7 +111,11 @@ const NewReturn = Schema.Struct({
   ).check(Schema.isBetweenLength(1, 1_000))
 })
 type NewReturn = typeof NewReturn.Type
-const CreditNote = Schema.Struct({ creditNumber: text.schema, creditAmount: amount.schema, creditedOn: date.schema })
+const CreditNote = Schema.Struct({
+  creditNumber: text.schema,
+  creditAmount: amount.schema,
+  creditedOn: date.schema.pipe(about("Day of the credit note."))
+})
 
 /** The lines of a receipt, locked: each return sees what earlier ones have taken. */
 const lockedLines = ({ db }: Tools, grnId: string) =>
@@ -221,7 +227,7 @@ const moveRoutes = ({ costTolerancePercent, fourEyes }: ProcurementSettings) => 
     after: (row, call) => cancelled(call, row)
   }),
   moveOf(routes, "/returns", supplierReturn, "credit", {
-    summary: "Enter the supplier's credit note of a return",
+    summary: "Record the supplier's credit note of a return",
     description:
       "Further from `expectedCredit` than `costTolerancePercent` it is a `discrepancy`, in which another note may replace " +
       `it. ${missing}; 409 for a number that the supplier has used.`,
@@ -246,7 +252,7 @@ export const supplierReturnRoutes = (settings: ProcurementSettings) => [
     filters: ["status", "grnId", "poId", "supplierId", "warehouseId"],
     search: ["returnNumber", "creditNumber", "notes"],
     create: {
-      summary: "Draft a return of received goods to their supplier",
+      summary: "Create a draft of a return to a supplier",
       description:
         "Lines are in the unit of the receipt's line; `batchNumber` is the receipt's by default, null takes what expires " +
         "first. 404 without the receipt; 409 when it is not accepted, or goods without credit are billed; 422 for more " +

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import {
+  about,
   amount,
   boolean,
   childOf,
@@ -22,15 +23,15 @@ export const quantity = decimal(15, 6)
 const unit = uuid.references("units_of_measure", "restrict").nullable
 
 /** What a product is made of (contract, plugins §7). */
+const yieldWords = "Quantity that one run makes, in `yieldUomId`, else in the stock unit of the product."
+
 export const boms = table("production_boms", {
   entityId: idOf(EntityId).existing("entity"),
   variantId: idOf(VariantId).existing("variant").nullable,
   name: text,
   version: integer.default(1).about("Rises with each new version of the recipe."),
   familyId: uuid.about("Id of the first version; what refers to a version means the active one."),
-  yieldQuantity: quantity.default("1").about(
-    "Quantity that one run makes, in this unit, else in the product's stock unit."
-  ),
+  yieldQuantity: quantity.default("1").about(yieldWords),
   yieldUomId: unit,
   isActive: boolean.default(true),
   validTo: date.nullable.about("Last day on which it makes the product."),
@@ -50,13 +51,13 @@ export const items = childOf(boms, "bomId", "production_bom_items", {
   itemName: text,
   quantity,
   uomId: unit,
-  /** Minor units for one of the unit that the quantity is in. */
-  unitCost: amount,
+  unitCost: amount.about("Cost of one of the unit that the quantity is in."),
   totalCost: amount.default(0).about("Cost of its parts by today's costs."),
-  /** Is kept in stock: production takes it from there first, and makes what is missing of its materials. */
-  isSubAssembly: boolean.default(false),
+  isSubAssembly: boolean.default(false).about(
+    "Kept in stock: production takes it from there first, and makes the missing ones of their materials."
+  ),
   subBomId: uuid.references(boms, "restrict").nullable,
-  sortOrder: integer.default(0)
+  sortOrder: integer.default(0).about("Place on the bill, from 0.")
 }, {
   indexes: [{ columns: ["bomId", "sortOrder"] }],
   checks: { needs_some: "quantity > 0", costs: "unit_cost >= 0" }
@@ -83,18 +84,18 @@ export const ItemInputs = Schema.Array(ItemInput).check(Schema.isBetweenLength(1
 export const BomInput = Schema.Struct({
   ...inputOf(boms, { required: ["entityId", "name"], optional: ["variantId", "yieldUomId", "validTo", "level"] })
     .fields,
-  yieldQuantity: Schema.optional(Quantity),
+  yieldQuantity: Schema.optional(Quantity).pipe(about(yieldWords)),
   items: ItemInputs
 })
 
 /** Changes that the next version brings. */
 export const NextVersion = Schema.Struct({
   ...inputOf(boms, { optional: ["name", "yieldUomId", "validTo"] }).fields,
-  yieldQuantity: Schema.optional(Quantity),
+  yieldQuantity: Schema.optional(Quantity).pipe(about(yieldWords)),
   items: ItemInputs
 })
 
-export const BomView = Schema.Struct({ ...fieldsOf(boms), yieldQuantity: Schema.Finite })
+export const BomView = Schema.Struct({ ...fieldsOf(boms), yieldQuantity: Schema.Finite.pipe(about(yieldWords)) })
 export const ItemView = Schema.Struct({ ...fieldsOf(items), quantity: Schema.Finite })
 export const BomWithItems = Schema.Struct({ ...BomView.fields, items: Schema.Array(ItemView) })
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EntityId, rowsOf, statement, VariantId } from "stoa/plugin"
+import { about, EntityId, rowsOf, statement, VariantId } from "stoa/plugin"
 
 const documents = rowsOf(Schema.Struct({ document: Schema.String }))
 
@@ -19,11 +19,9 @@ export const Suggestion = Schema.Struct({
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
   name: Schema.String,
-  /** Units that open orders wait for, and that thresholds ask to keep. */
-  wanted: Schema.Int,
-  /** Units on hand, incoming and in transit. */
-  supply: Schema.Int,
-  inProduction: Schema.Int,
+  wanted: Schema.Int.pipe(about("Units that open orders wait for, and that thresholds ask to keep.")),
+  supply: Schema.Int.pipe(about("Units on hand, incoming and in transit.")),
+  inProduction: Schema.Int.pipe(about("Units of open production orders.")),
   quantity: Schema.Int.annotate({ description: "Units to produce." })
 })
 const suggested = rowsOf(Suggestion)

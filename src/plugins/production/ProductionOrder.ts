@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import {
+  about,
   amount,
   boolean,
   childOf,
@@ -35,11 +36,14 @@ export const orders = table("production_orders", {
   entityId: idOf(EntityId).existing("entity"),
   variantId: idOf(VariantId).existing("variant").nullable,
   quantity: integerBetween(1, maxUnits).about("Planned units."),
-  /** What came into stock, and what was made and thrown away. Its materials are part of the cost of the rest. */
-  producedQuantity: integerBetween(0, maxUnits).default(0).about("Units that were made."),
-  scrapQuantity: integerBetween(0, maxUnits).default(0).about("Units that failed."),
+  producedQuantity: integerBetween(0, maxUnits).default(0).about("Units that came into stock."),
+  scrapQuantity: integerBetween(0, maxUnits).default(0).about(
+    "Units that were made and thrown away. Their materials are part of the cost of the rest."
+  ),
   warehouseId: idOf(WarehouseId).existing("warehouse"),
-  status: oneOf(["planned", "in_progress", "completed", "cancelled"]).default("planned"),
+  status: oneOf(["planned", "in_progress", "completed", "cancelled"]).default("planned").about(
+    "Materials leave stock at the completion, also of a part."
+  ),
   plannedDate: timestamp.about("When it should begin."),
   startedAt: timestamp.nullable,
   completedAt: timestamp.nullable,
@@ -51,22 +55,25 @@ export const orders = table("production_orders", {
 })
 export type ProductionOrder = RowOf<typeof orders>
 
+const words = {
+  planned: "Quantity by the bill of material, in `uomId`, else in the stock unit.",
+  actual: "Quantity that was used, in `uomId`, else in the stock unit."
+}
+
 /** What an order takes. It leaves stock when the order is completed; from then on it costs what it cost there. */
 export const consumption = childOf(orders, "productionOrderId", "production_consumption", {
   productionOrderId: uuid.references(orders),
   entityId: idOf(EntityId).existing("entity"),
   variantId: idOf(VariantId).existing("variant").nullable,
-  plannedQuantity: quantity,
-  actualQuantity: quantity,
+  plannedQuantity: quantity.about(words.planned),
+  actualQuantity: quantity.about(words.actual),
   /** Null: the stock unit. */
   uomId: uuid.references("units_of_measure", "restrict").nullable,
   unitCost: amount,
   totalCost: amount.default(0),
   batchNumber: text.nullable.about("Batch that was made."),
-  /** It has left stock. */
-  isTaken: boolean.default(false),
-  /** The lots that it was taken from. */
-  lots: jsonOf(Schema.Array(TakenLot), 65_536).default([])
+  isTaken: boolean.default(false).about("It has left stock."),
+  lots: jsonOf(Schema.Array(TakenLot), 65_536).default([]).about("Lots that it was taken from.")
 }, { checks: { costs: "unit_cost >= 0" } })
 export type Consumption = RowOf<typeof consumption>
 
@@ -85,8 +92,8 @@ export const ConsumeInput = Schema.Struct({
   items: Schema.Array(Schema.Struct({
     ...inputOf(consumption, { required: ["entityId", "unitCost"], optional: ["variantId", "uomId", "batchNumber"] })
       .fields,
-    plannedQuantity: Quantity,
-    actualQuantity: Quantity
+    plannedQuantity: Quantity.pipe(about(words.planned)),
+    actualQuantity: Quantity.pipe(about(words.actual))
   })).check(Schema.isBetweenLength(1, 500))
 })
 
@@ -102,12 +109,12 @@ export const Part = inputOf(orders, {
 
 export const ConsumptionView = Schema.Struct({
   ...fieldsOf(consumption),
-  plannedQuantity: Schema.Finite,
-  actualQuantity: Schema.Finite
+  plannedQuantity: Schema.Finite.pipe(about(words.planned)),
+  actualQuantity: Schema.Finite.pipe(about(words.actual))
 })
 export const OrderWithConsumption = Schema.Struct({
   ...fieldsOf(orders),
-  consumption: Schema.Array(ConsumptionView)
+  consumption: Schema.Array(ConsumptionView).pipe(about("Materials that it takes."))
 })
 
 export const consumptionView = (row: Consumption): typeof ConsumptionView.Type => ({

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { EntityId, FreeText, group, inputOf, moveOf, offsetOf, resource, Uuid, VariantId } from "stoa/plugin"
+import { about, EntityId, FreeText, group, inputOf, moveOf, offsetOf, resource, Uuid, VariantId } from "stoa/plugin"
 import { BomInput, boms, BomView, bomView, BomWithItems, ItemInput, ItemView, itemView, NextVersion } from "./Bom.ts"
 import { addItem, createBom, createVersion, itemsOf, rollUp } from "./Boms.ts"
 import { Suggestion, suggestions } from "./OpenOrderRepo.ts"
@@ -31,8 +31,8 @@ const Needed = Schema.Struct({
   itemName: Schema.String,
   totalQuantity: Schema.Finite.annotate({ description: "Stock units, rounded up once." }),
   uomId: Schema.NullOr(Uuid),
-  unitCost: Schema.Finite,
-  totalCost: Schema.Finite
+  unitCost: Schema.Finite.pipe(about("Cost of one unit in minor units.")),
+  totalCost: Schema.Finite.pipe(about("Cost of `totalQuantity` in minor units."))
 })
 
 const bomRoutes = [
@@ -85,7 +85,7 @@ const bomRoutes = [
     success: ItemView
   }).handle(({ db, input, params: { id } }) => Effect.map(addItem(db, id, input), itemView)),
   routes.post("/boms/:id/versions", {
-    summary: "Make the next version of a bill of material, which becomes the active one",
+    summary: "Create the next version of a bill of material, which becomes the active one",
     description: `What refers to an older one means it from then on. ${refused}`,
     permission: admin,
     input: NextVersion,
@@ -168,7 +168,9 @@ export const productionRoutes = [
     summary: "Start a production order",
     description: "422 INVALID_TRANSITION when it is not planned.",
     allowed: create,
-    input: Schema.Struct({ producedBy: FreeText.check(Schema.isBetweenLength(1, 255)) }),
+    input: Schema.Struct({
+      producedBy: FreeText.check(Schema.isBetweenLength(1, 255)).pipe(about("Name of the person who makes it."))
+    }),
     change: ({ input }) => input
   }),
   routes.post("/orders/:id/consume", {
@@ -180,7 +182,7 @@ export const productionRoutes = [
     success: Schema.Array(ConsumptionView)
   }).handle(({ db, input, params: { id } }) => Effect.map(consume(db, id, input), (rows) => rows.map(consumptionView))),
   routes.delete("/orders/:id/consumption/:consumptionId", {
-    summary: "Take back what was recorded for a production order",
+    summary: "Delete a consumption of a production order",
     description: "404 without it; 422 INVALID_TRANSITION unless the order is in progress.",
     permission: create,
     success: ConsumptionView

@@ -1,5 +1,14 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
-import { conflict, type EntityId, invalid, NotFound, notFound, type PluginCall, type PluginContext } from "stoa/plugin"
+import {
+  about,
+  conflict,
+  type EntityId,
+  invalid,
+  NotFound,
+  notFound,
+  type PluginCall,
+  type PluginContext
+} from "stoa/plugin"
 import { NewReview, PublicReview, type Review, ReviewChange, reviews } from "./Review.ts"
 import { daysAfter, requests, type ReviewSettings } from "./ReviewRequests.ts"
 import { announce, changeWhich, removeWhich, whole, withPhotos } from "./Reviews.ts"
@@ -22,12 +31,12 @@ export const GuestChange = Schema.Struct(Struct.pick(ReviewChange.fields, ["rati
 
 /** The goods of an order with their reviews. */
 export const GuestOrder = Schema.Struct({
-  number: Schema.String,
+  number: Schema.String.pipe(about("Number of the order.")),
   things: Schema.Array(Schema.Struct({
     entityId: NewReview.fields.entityId,
     title: Schema.String,
-    review: Schema.NullOr(PublicReview)
-  }))
+    review: Schema.NullOr(PublicReview).pipe(about("Review of the guest; null: not written yet."))
+  })).pipe(about("Goods of the order, each once."))
 }).annotate({ identifier: "ReviewsOfOrder" })
 
 /** An order that a link has opened, and a call in its organization. */

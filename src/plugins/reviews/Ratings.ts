@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   afterHook,
   type EntityId,
   type PluginCall,
@@ -18,11 +19,16 @@ type Stars = typeof stars[number]
 const isStars = Schema.is(Schema.Literals(stars))
 const countOf = (row: Counters | undefined, of: Stars) => row?.[`star${of}`] ?? 0
 
-/** Published ratings of an entity: the average has two decimals, 0 without any (contract, plugins §10). */
+const reviewsOf = (of: number) => Schema.Int.pipe(about(`Reviews with a rating of ${of}.`))
+
+/** Published ratings of an entity (contract, plugins §10). */
 export const Summary = Schema.Struct({
-  averageRating: Schema.Finite,
+  averageRating: Schema.Finite.pipe(about("Stars with two decimals; 0 without any review.")),
   totalCount: Schema.Int,
-  distribution: Schema.Struct({ 1: Schema.Int, 2: Schema.Int, 3: Schema.Int, 4: Schema.Int, 5: Schema.Int })
+  distribution: Schema.Struct({ 1: reviewsOf(1), 2: reviewsOf(2), 3: reviewsOf(3), 4: reviewsOf(4), 5: reviewsOf(5) })
+    .pipe(
+      about("Published reviews by stars.")
+    )
 }).annotate({ identifier: "ReviewSummary" })
 
 export const summaryOf = (row: Counters | undefined): typeof Summary.Type => {

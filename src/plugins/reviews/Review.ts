@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import {
+  about,
   boolean,
   childOf,
   CustomerId,
@@ -34,7 +35,9 @@ export const reviews = table("customer_reviews", {
   title: text.nullable,
   body: longText.nullable,
   authorName: text.nullable.about("Name that is shown."),
-  status: oneOf(["pending", "approved", "rejected"]).default("pending"),
+  status: oneOf(["pending", "approved", "rejected"]).default("pending").about(
+    "Decision of the moderators; only approved reviews are published."
+  ),
   isVerified: boolean.default(false).about("The author bought the product."),
   isPublished: boolean.default(false).about("Shoppers see it."),
   helpfulCount: units.about("Shoppers whom it helped."),
@@ -127,6 +130,6 @@ export const NewReview = Schema.Struct({
 })
 export const ReviewChange = Schema.Struct({ rating, ...written })
 export const Reply = Schema.Struct({
-  response: FreeText.check(Schema.isBetweenLength(1, 10_000)),
-  responseBy: Text
+  response: FreeText.check(Schema.isBetweenLength(1, 10_000)).pipe(about("Answer that is shown below the review.")),
+  responseBy: Text.pipe(about("Name below the answer."))
 })

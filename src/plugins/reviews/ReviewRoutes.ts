@@ -146,7 +146,7 @@ export const reviewRoutes = [
     answer: ({ db, page, query: { sort = "newest" }, where }) => db.table(reviews).page(where, page, sorts[sort])
   }),
   routes.get("/entity/:entityId/summary", {
-    summary: "Summarize the published ratings of an entity",
+    summary: "Get a summary of the published ratings of an entity",
     description: "404 for an entity that the caller does not see.",
     public: everybody,
     params: { entityId: EntityId },
@@ -159,7 +159,7 @@ export const reviewRoutes = [
     )
   }),
   routes.get("/entity/:entityId/json-ld", {
-    summary: "Read the ratings of an entity as schema.org data for search engines, with its ten newest reviews",
+    summary: "Get the ratings of an entity as schema.org data for search engines, with its ten newest reviews",
     description:
       "For a script of the type application/ld+json: write each < as \\u003c. 404 for an entity that the caller does not see.",
     public: everybody,
@@ -198,27 +198,27 @@ export const reviewRoutes = [
   }).handle((call) => remove(call, call.params.id)),
   ...(["approve", "reject"] as const).map((verb) =>
     routes.patch(`/:id/${verb}`, {
-      summary: verb === "approve" ? "Publish a review with its photos" : "Do not show a review",
+      summary: verb === "approve" ? "Publish a review with its photos" : "Reject a review",
       description: "From any status; again, it changes nothing. 404 without it.",
       permission: admin,
       success: ReviewView
     }).handle((call) => moderate(call, call.params.id, verb === "approve" ? "approved" : "rejected"))
   ),
   routes.post("/:id/reply", {
-    summary: "Answer a review in the name of the store",
+    summary: "Reply to a review in the name of the store",
     description: "A second answer takes the place of the first. 404 without the review.",
     permission: admin,
     input: Reply,
     success: ReviewView
   }).handle((call) => reply(call, call.params.id, call.input)),
   routes.post("/:id/helpful", {
-    summary: "Find a published review helpful",
+    summary: "Vote for a review as helpful",
     description: "404 for one that is not published; 409 for the second time; 422 for one's own.",
     permission: write,
     success: PublicReview
   }).handle((call) => vote(call, call.params.id)),
   routes.delete("/:id/helpful", {
-    summary: "Find a review helpful no longer",
+    summary: "Remove a vote for a review",
     description: "404 without a vote.",
     permission: write,
     success: PublicReview

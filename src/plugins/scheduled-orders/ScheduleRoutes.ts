@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   type Actor,
   date,
   fieldsOf,
@@ -111,9 +112,9 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
 
 const repeatRoutes = (settings: ScheduleSettings) => [
   ...([
-    ["skip", skip, "Leave out the next time of an order that repeats"],
-    ["pause", pause, "Stop an order that repeats until it is resumed"],
-    ["resume", resume, "Go on with an order that is paused, at its next time"]
+    ["skip", skip, "Skip the next time of an order that repeats"],
+    ["pause", pause, "Pause an order that repeats"],
+    ["resume", resume, "Resume a paused order, at its next time"]
   ] as const).map(([word, make, summary]) =>
     routes.post(`/:id/${word}`, {
       summary,
@@ -139,7 +140,9 @@ const storeRoutes = (settings: ScheduleSettings) => [
       "Those that are scheduled up to `bufferMinutes` from now (default 15), at most 500. Gives those that this call has moved; of several at once each moves others.",
     permission: admin,
     input: Schema.NullOr(Schema.Struct({
-      bufferMinutes: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 525_600 })))
+      bufferMinutes: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 525_600 }))).pipe(
+        about("Also places orders that are due so many minutes from now. Default: 15.")
+      )
     })),
     success: Schema.Array(success)
   }).handle((call) => releaseDue(call, settings, call.input?.bufferMinutes ?? 15)),

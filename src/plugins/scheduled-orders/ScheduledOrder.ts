@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   amount,
   CartId,
   CurrencyCode,
@@ -31,7 +32,7 @@ const Item = Schema.Struct({
   variantId: Schema.NullOr(VariantId),
   quantity: Schema.Int,
   notes: Schema.NullOr(Schema.String),
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
+  metadata: Schema.Record(Schema.String, Schema.Unknown).pipe(about("Free JSON of the line of the cart."))
 })
 
 export const orderTypes = ["pickup", "delivery", "dine_in"] as const
@@ -58,12 +59,12 @@ export const scheduledOrders = table("scheduled_orders", {
   currency: text,
   scheduledFor: timestamp.about("When the goods are wanted."),
   slotStart: timestamp.nullable.about("Begin of the time slot; null without slots."),
-  orderType: oneOf(orderTypes).default("pickup"),
-  pickupLocation: text.nullable.about("Where the goods are fetched."),
-  deliveryAddress: jsonOf(PostalAddress, 16_384).nullable.about("Where the goods are brought."),
+  orderType: oneOf(orderTypes).default("pickup").about("Way the goods reach the customer."),
+  pickupLocation: text.nullable.about("Place at which the goods are fetched."),
+  deliveryAddress: jsonOf(PostalAddress, 16_384).nullable.about("Address that the goods are brought to."),
   notes: longText.nullable,
   paymentMethodId: text.about("Payment method of the deployment."),
-  paymentMethodToken: secret.nullable,
+  paymentMethodToken: secret.nullable.about("Instrument at the provider. No answer shows it."),
   everyDays: integerBetween(1, 366).nullable.about(
     "Days until it is ordered again; without these and months it is ordered once."
   ),
@@ -72,9 +73,8 @@ export const scheduledOrders = table("scheduled_orders", {
     "Day on which it comes by months, the last one where a month is shorter."
   ),
   repeatUntil: timestamp.until.nullable.about("End of the repeats."),
-  /** By how much the total may rise without its customer; null: by any. */
   maxPriceIncreasePercent: integerBetween(0, 1_000).nullable.about(
-    "Rise of the total up to which it is ordered without asking."
+    "Rise of the total up to which it is ordered without asking; null: any."
   ),
   agreedTotal: amount.nullable.about(
     "Total that counts as agreed: when it was scheduled, of the last order, or as its customer accepted it."
@@ -82,7 +82,9 @@ export const scheduledOrders = table("scheduled_orders", {
   quotedTotal: amount.nullable.about(
     "Total by the last quote: the checkout has to cost it, or its customer is asked about it."
   ),
-  status: oneOf(statuses).default("scheduled"),
+  status: oneOf(statuses).default("scheduled").about(
+    "price_review: the total rose, and the customer is asked until a deadline; then it is expired. processing: it is being ordered."
+  ),
   /**
    * When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck, ends its
    * review.

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { conflict, invalid, Moment } from "stoa/plugin"
+import { about, conflict, invalid, Moment } from "stoa/plugin"
 import { type ScheduledOrder, slots, type Tools } from "./ScheduledOrder.ts"
 import { lockSlot, takenSlots } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
@@ -113,9 +113,9 @@ export const setCapacity = Effect.fn("Slots.setCapacity")(
 export const Slot = Schema.Struct({
   startsAt: Moment,
   endsAt: Moment,
-  capacity: Schema.Int,
-  taken: Schema.Int,
-  available: Schema.Int
+  capacity: Schema.Int.pipe(about("Most orders of the slot.")),
+  taken: Schema.Int.pipe(about("Orders that were scheduled for it.")),
+  available: Schema.Int.pipe(about("Orders that it still takes."))
 }).annotate({ identifier: "ScheduledOrderSlot" })
 
 /** The slots of a day of the store's time zone. Two statements; none without slots. */

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   conflict,
   EntityId,
   fieldsOf,
@@ -69,8 +70,8 @@ const Quantity = Schema.Union([
 
 const Converted = Schema.Struct({
   result: Schema.Finite.annotate({ description: "Rounded to the precision of the target unit." }),
-  fromCode: Schema.String,
-  toCode: Schema.String,
+  fromCode: Schema.String.pipe(about("Code of the unit that was given.")),
+  toCode: Schema.String.pipe(about("Code of the unit of `result`.")),
   precise: Schema.String.annotate({ description: "Decimal text; exact, or rounded to 20 digits after the point." })
 })
 
@@ -116,7 +117,10 @@ export const uomRoutes = [
     summary: "Get the units of an entity, with its conversions",
     description: "404 while none are set.",
     permission: read,
-    success: Schema.Struct({ ...fieldsOf(entityUnits), conversions: Schema.Array(conversions.Row) })
+    success: Schema.Struct({
+      ...fieldsOf(entityUnits),
+      conversions: Schema.Array(conversions.Row).pipe(about("Factors of this entity alone."))
+    })
   }).handle(({ db, params }) =>
     Effect.gen(function*() {
       const entityId = EntityId.make(params.id)

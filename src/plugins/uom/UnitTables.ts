@@ -36,10 +36,8 @@ export const conversions = table("uom_conversions", {
   toUnitId: uuid.references(units, "restrict"),
   /** Null: for all products. */
   entityId: idOf(EntityId).existing("entity").nullable,
-  /** What counts. */
   factorDecimal: decimal(20, 10).default("0").about("Units of the target in one unit of the source."),
-  /** The same times 10,000, rounded, as P has it. */
-  factor: amount.default(0).about("The factor times 10,000, rounded.", {})
+  factor: amount.default(0).about("The factor times 10,000, rounded; `factorDecimal` counts.", {})
 }, {
   unique: [
     { columns: ["fromUnitId", "toUnitId"], where: "entity_id is null" },

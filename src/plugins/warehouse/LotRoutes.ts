@@ -1,5 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import {
+  about,
   conflict,
   CurrentActor,
   date,
@@ -67,7 +68,7 @@ const Recalled = Schema.Struct({
   orderId: OrderId,
   orderNumber: Schema.String,
   email: Schema.NullOr(Schema.String),
-  units: Schema.Int,
+  units: Schema.Int.pipe(about("Units of the lot that the order got.")),
   shippedAt: timestamp.schema
 })
 

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Order, Schema, Struct } from "effect"
 import {
+  about,
   boolean,
   type Conflict,
   type CoreServices,
@@ -31,8 +32,9 @@ export const lots = table("warehouse_lots", {
   batchNumber: text.about("Batch of the goods."),
   expiryDate: date.nullable.about("Last day on which the goods are good."),
   quantity: units.about("Units of the lot."),
-  /** It does not leave, unless a document names its batch; `withheld` of its units are reserved, so that they are not for sale. */
-  isBlocked: boolean.default(false).about("True: it does not leave, unless a document names its batch."),
+  isBlocked: boolean.default(false).about(
+    "True: it does not leave, unless a document names its batch; `withheld` of its units are reserved."
+  ),
   withheld: units.default(0).about("Units that are kept from sale while it is blocked."),
   reason: text.nullable.forPeople.about("Why it was last corrected or blocked.")
 }, {
@@ -86,7 +88,9 @@ export interface LotLine extends StockPostingLine {
 /** Units that were taken out of a lot. */
 export const TakenLot = Schema.Struct({
   batchNumber: Schema.String,
-  expiryDate: Schema.NullOr(Schema.String),
+  expiryDate: Schema.NullOr(Schema.String).pipe(
+    about("Last day on which the goods are good; null: they do not expire.")
+  ),
   quantity: Schema.Int
 })
 export type TakenLot = typeof TakenLot.Type

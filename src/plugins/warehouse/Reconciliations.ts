@@ -1,5 +1,6 @@
 import { DateTime, Effect, Record, Schema, Struct } from "effect"
 import {
+  about,
   amount,
   boolean,
   childOf,
@@ -46,7 +47,9 @@ import { goodsToCount, type StockLine, stockOf } from "./StockRepo.ts"
 export const reconciliations = table("stock_reconciliations", {
   reconciliationNumber: text.unique().about("Number on the papers."),
   warehouseId: idOf(WarehouseId).existing("warehouse"),
-  status: oneOf(["draft", "counting", "submitted", "approved", "adjusted", "cancelled"]).default("draft"),
+  status: oneOf(["draft", "counting", "submitted", "approved", "adjusted", "cancelled"]).default("draft").about(
+    "Step of the count. adjusted: stock is as it was counted."
+  ),
   countedBy: text.about("User who counts."),
   approvedBy: text.nullable.about("User who approved it."),
   countedAt: timestamp.nullable,
@@ -57,15 +60,14 @@ export const reconciliations = table("stock_reconciliations", {
 export const reconciliationItems = childOf(reconciliations, "reconciliationId", "reconciliation_items", {
   reconciliationId: uuid.references(reconciliations),
   ...goodsColumns,
-  systemQuantity: integer,
-  physicalQuantity: units,
-  variance: integer,
+  systemQuantity: integer.about("Units on hand at the count; hidden from counters of a blind count."),
+  physicalQuantity: units.about("Units that were counted."),
+  variance: integer.about("Counted units minus those on hand."),
   varianceCost: amount.default(0),
-  adjustmentMade: boolean.default(false),
+  adjustmentMade: boolean.default(false).about("Stock was changed by the variance."),
   notes: longText.nullable,
   countedAt: timestamp.nullable,
-  /** Earlier counts that adjusted these goods, when it was counted. */
-  adjustments: integer.default(0)
+  adjustments: integer.default(0).about("Earlier counts that adjusted these goods, when it was counted.")
 }, {
   indexes: [{ columns: ["entityId"], where: "adjustment_made" }],
   unique: [
@@ -194,8 +196,12 @@ class NothingDue extends invalid(
 const Opening = Schema.Struct({
   ...inputOf(reconciliations, { required: ["warehouseId"], optional: ["isBlind"] }).fields,
   items: Schema.optional(linesOf(inputOf(reconciliationItems, { required: ["entityId"], optional: ["variantId"] }))),
-  notCountedForDays: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 }))),
-  limit: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })))
+  notCountedForDays: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3650 }))).pipe(
+    about("Without `items`: goods that no count has adjusted for so many days.")
+  ),
+  limit: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))).pipe(
+    about("Most goods to count, those worth most first. Default: 100.")
+  )
 })
 
 /** Opens a cycle count of the named goods, else of goods that were not counted for so long, the most worth first. 422. */

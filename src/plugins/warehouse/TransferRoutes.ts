@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { fieldsOf, inputOf, type PluginDatabase, resource } from "stoa/plugin"
+import { about, fieldsOf, inputOf, type PluginDatabase, resource } from "stoa/plugin"
 import { admin, allLines, authorOf, goodsIn, kept, linesOf, namedLines, operate, read, routes } from "./Documents.ts"
 import { warehouseNames } from "./StockRepo.ts"
 import {
@@ -22,7 +22,7 @@ const Line = inputOf(transferItems, {
   required: ["entityId", "itemName", "quantityRequested"],
   optional: ["variantId", "batchNumber"]
 })
-const Missing = Schema.Struct({ itemId: Schema.String, missing: Schema.Int })
+const Missing = Schema.Struct({ itemId: Schema.String, missing: Schema.Int.pipe(about("Units that did not come.")) })
 
 /** A transfer as it travels with its goods: what was sent, of which batches, and what arrived. */
 const paperOf = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
@@ -72,8 +72,8 @@ export const transferRoutes = [
       success: Schema.Struct({
         transfer: transfers.Row,
         items: Schema.Array(transferItems.Row),
-        lots: Schema.Array(transferLots.Row),
-        discrepancies: Schema.Array(discrepancies.Row)
+        lots: Schema.Array(transferLots.Row).pipe(about("Lots that the units were taken from.")),
+        discrepancies: Schema.Array(discrepancies.Row).pipe(about("Items of which units are missing."))
       }),
       answer: ({ db, params: { id } }) =>
         Effect.gen(function*() {
@@ -101,6 +101,9 @@ export const transferRoutes = [
     description: "An item that is not named is missing. 422 unless in transit, and for more than was dispatched.",
     permission: operate,
     input: Schema.Struct({ items: namedLines(Arrival) }),
-    success: Schema.Struct({ ...fieldsOf(transfers), discrepancies: Schema.Array(Missing) })
+    success: Schema.Struct({
+      ...fieldsOf(transfers),
+      discrepancies: Schema.Array(Missing).pipe(about("Items of which units are missing."))
+    })
   }).handle((call) => receive(call, call.params.id, call.input.items))
 ]

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   childOf,
   date,
   decimal,
@@ -24,7 +25,10 @@ import { Lots } from "./Lots.ts"
 export const transfers = table("stock_transfers", {
   transferNumber: text.unique().about("Number on the papers."),
   type: oneOf(["requisition", "direct", "return"]).default("requisition").about("Why goods move."),
-  status: oneOf(["draft", "pending_approval", "approved", "in_transit", "received", "cancelled"]).default("draft"),
+  status: oneOf(["draft", "pending_approval", "approved", "in_transit", "received", "cancelled"]).default("draft")
+    .about(
+      "Step of the transfer. Goods leave stock with in_transit and come in with received."
+    ),
   fromWarehouseId: idOf(WarehouseId).existing("warehouse"),
   toWarehouseId: idOf(WarehouseId).existing("warehouse"),
   requestedBy: text.about("User who asked for it."),
@@ -113,7 +117,10 @@ export const dispatch = Effect.fn("Transfers.dispatch")(function*({ db, services
 }, (work, { db }) => db.transaction(work))
 
 /** Units that arrived of an item. */
-export const Arrival = Schema.Struct({ itemId: uuid.schema, quantityReceived: units.schema })
+export const Arrival = Schema.Struct({
+  itemId: uuid.schema,
+  quantityReceived: units.schema.pipe(about("Units that came."))
+})
 type Arrivals = ReadonlyArray<typeof Arrival.Type>
 
 /** The items with what arrived of them; an item that is not named has not arrived. 422. */

@@ -37,7 +37,7 @@ export const wastageNotes = table("wastage_notes", {
   noteNumber: text.unique().about("Number on the papers."),
   warehouseId: idOf(WarehouseId).existing("warehouse"),
   type: oneOf(["spoilage", "damage", "expiry", "theft", "prep_waste", "other"]).about("Why goods were lost."),
-  status: oneOf(["draft", "approved", "cancelled"]).default("draft"),
+  status: oneOf(["draft", "approved", "cancelled"]).default("draft").about("Approval takes the units out of stock."),
   recordedBy: text.about("User who recorded it."),
   approvedBy: text.nullable.about("User who approved it."),
   totalCost: amount.about("Cost of the lost goods."),

@@ -226,10 +226,10 @@ const RefusalDetails = Schema.Struct({
   field: Schema.optionalKey(Schema.NullOr(Schema.String).annotate({ description: "The field of the request." })),
   lines: Schema.optionalKey(Schema.Array(RefusedLine).annotate({ description: "The items that it is about." })),
   decline: Schema.optionalKey(
-    Schema.NullOr(Schema.String).annotate({ description: "What the payment provider said." })
+    Schema.NullOr(Schema.String).annotate({ description: "Answer of the payment provider." })
   ),
   missing: Schema.optionalKey(
-    Schema.Array(Schema.String).annotate({ description: "What the store must know before it sells." })
+    Schema.Array(Schema.String).annotate({ description: "Facts about the buyer that the store needs before it sells." })
   )
 })
 

@@ -23,9 +23,14 @@ export const typeKey = "x-type"
 export const about = (description?: string, hint?: Hint) => <S extends Schema.Top>(schema: S): S["Rebuild"] => {
   const said = { ...(description && { description }), ...(hint && { [hintKey]: hint }) }
   if (Object.keys(said).length === 0) return schema
-  const encoded = Schema.flip(schema)
-  const isNamed = SchemaAST.resolveIdentifier(encoded.ast) !== undefined
-  return Schema.flip((isNamed ? encoded : encoded.annotate(said)).annotateKey(said))
+  // Flipping copies the records inside, which then stand twice in the document.
+  if (schema.ast.encoding === undefined) return annotated(schema, said)
+  return Schema.flip(annotated(Schema.flip(schema), said))
+}
+
+const annotated = <S extends Schema.Top>(schema: S, said: Schema.Annotations.Documentation<unknown>): S["Rebuild"] => {
+  const isNamed = SchemaAST.resolveIdentifier(schema.ast) !== undefined
+  return (isNamed ? schema : schema.annotate(said)).annotateKey(said)
 }
 
 /** The annotation of amounts in minor units: the document adds their currency from the field beside them. */

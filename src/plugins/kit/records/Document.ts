@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { CurrentActor } from "../../../domain/platform/access/Actor.ts"
 import type { Conflict, NotFound, ValidationFailed } from "../../../domain/platform/errors/ApiErrors.ts"
+import { about } from "../../../domain/platform/hints/Hints.ts"
 import type { PageOf, PageRequest } from "../../../domain/platform/paging/Paging.ts"
 import type { PluginDatabase, Usable } from "../tables/PluginDatabase.ts"
 import type { Columns, ColumnsOf, NewRowOf, RowOf, Simplify, Table } from "../tables/Table.ts"
@@ -91,7 +92,10 @@ export const document = <
   return {
     whole: <Head extends string, Lines extends string>(one: Head, many: Lines) => ({
       // The types of a computed name are those of any text.
-      success: Schema.Struct({ [one]: head.Row, [many]: Schema.Array(lines.Row) }) as Schema.Codec<
+      success: Schema.Struct({
+        [one]: head.Row.pipe(about("Head of the document.")),
+        [many]: Schema.Array(lines.Row).pipe(about("Lines of the document."))
+      }) as Schema.Codec<
         unknown,
         unknown
       > as Schema.Codec<WholeRow<H, L, Head, Lines>, unknown>,

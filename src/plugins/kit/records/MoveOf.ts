@@ -5,7 +5,7 @@ import type { RouteError } from "../routes/RouteTools.ts"
 import type { ChangeOf, RowOf, Table } from "../tables/Table.ts"
 import { type AnyView, type View, viewOf } from "./ListOf.ts"
 import type { Machine } from "./Machine.ts"
-import { article } from "./Noun.ts"
+import { article, capitalized } from "./Noun.ts"
 import type { Allowed, Own, RowCall, Said } from "./ResourceOptions.ts"
 import { type Around, type PathCall, routeOf, rowOf } from "./RowRoute.ts"
 import type { Visible } from "./Visible.ts"
@@ -15,7 +15,7 @@ export const pathOfMove = (move: string): string => move.replace(/[A-Z]/g, (lett
 
 /** What the document says of a move. */
 const said = <T, Move extends string>({ column, moves, noun }: Machine<T, Move>, move: Move) => ({
-  summary: `Move ${article(noun)} to ${moves[move].to}`,
+  summary: `${capitalized(pathOfMove(move).replaceAll("-", " "))} ${article(noun)}`,
   description: `404 without it; 422 INVALID_TRANSITION when its ${column} is not ${moves[move].from.join(" or ")}.`
 })
 

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Amount, group, inputOf, invalid, resource, Uuid } from "stoa/plugin"
+import { about, Amount, group, inputOf, invalid, resource, Uuid } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { vendors } from "../vendors/Vendor.ts"
 import { checkRule, commissionRules } from "./CommissionRule.ts"
@@ -56,7 +56,7 @@ export const commissionRoutes = [
     order: ["-priority", "-createdAt"],
     list: { summary: "List commission rules, the highest priority first" },
     get: false,
-    create: { summary: "Make a commission rule", input: NewRule, answer: ({ input }) => create(input) },
+    create: { summary: "Create a commission rule", input: NewRule, answer: ({ input }) => create(input) },
     patch: {
       summary: "Change a commission rule; null opens a bound",
       input: RuleChange,
@@ -69,12 +69,12 @@ export const commissionRoutes = [
     }
   }),
   g.post("/commission-rules/preview", {
-    summary: "Say which commission a sale would have",
+    summary: "Preview the commission of a sale",
     permission,
     input: ImaginedSale,
     success: Schema.Struct({
-      rateBps: Schema.Int,
-      ratePercent: Schema.Number.annotate({ description: "The same in percent." }),
+      rateBps: Schema.Int.pipe(about("Share of the marketplace, in hundredths of a per cent.")),
+      ratePercent: Schema.Number.pipe(about("The same in per cent.")),
       ruleId: Schema.NullOr(Uuid)
     })
   }).handle(({ input }) =>

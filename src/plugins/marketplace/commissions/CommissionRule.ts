@@ -18,7 +18,7 @@ import { tiers, vendors } from "../vendors/Vendor.ts"
 /** What share of a sale the store keeps (contract, plugins §1.4): basis points, and amounts in minor units. */
 export const commissionRules = table("marketplace_commission_rules", {
   name: text,
-  type: oneOf(["category", "volume_tier", "vendor_tier", "promotional"]).about("What the rule depends on."),
+  type: oneOf(["category", "volume_tier", "vendor_tier", "promotional"]).about("Facts that the rule depends on."),
   categorySlug: text.nullable.about("Category it is for; null: every one."),
   vendorId: uuid.references(vendors).nullable,
   vendorTier: oneOf(tiers).nullable.about("Tier it is for; null: every one."),

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Schema } from "effect"
-import { Amount, type EntityId, newId, Text, Uuid } from "stoa/plugin"
+import { about, Amount, type EntityId, newId, Text, Uuid } from "stoa/plugin"
 import { Market } from "../Market.ts"
 import { VendorNotFound } from "../vendors/Vendor.ts"
 import { readAncestors } from "./CategoryRepo.ts"
@@ -13,7 +13,7 @@ type LineForSale = Pick<Sale, "vendorId"> & { readonly entityId: EntityId; reado
 /** A hypothetical sale in the store's currency. */
 export const ImaginedSale = Schema.Struct({
   vendorId: Uuid,
-  categorySlug: Schema.optional(Text),
+  categorySlug: Schema.optional(Text).pipe(about("Category of the goods; absent: none.")),
   volumeCents: Schema.optional(
     Amount.annotate({ description: "Sold in the last thirty days; default: what the vendor really sold." })
   )

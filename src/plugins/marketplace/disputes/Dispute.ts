@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   Amount,
   amount,
   FreeText,
@@ -26,22 +27,28 @@ const resolutions = ["refund_full", "refund_partial", "replacement", "rejected",
 type Resolution = typeof resolutions[number]
 
 const Evidence = Schema.Struct({
-  party: Schema.Literals(["buyer", "vendor", "platform"]),
-  type: Schema.String,
+  party: Schema.Literals(["buyer", "vendor", "platform"]).pipe(
+    about("Party that gave it; platform is the marketplace.")
+  ),
+  type: Schema.String.pipe(about("Kind of the entry, such as response.")),
   url: Schema.optional(Schema.String),
   note: Schema.optional(Schema.String),
-  at: Schema.String
+  at: Schema.String.pipe(about("Time of the entry, ISO 8601."))
 })
 
 /** A quarrel between a buyer and a vendor about a sub-order (contract, plugins §1.2). */
 export const disputes = table("marketplace_disputes", {
   subOrderId: uuid.references(subOrders, "restrict"),
   openedBy: text.about("The user who opened it, or `customer` or `vendor`."),
-  reason: oneOf(["item_not_received", "item_not_as_described", "defective", "wrong_item", "other"]),
+  reason: oneOf(["item_not_received", "item_not_as_described", "defective", "wrong_item", "other"]).about(
+    "Problem of the party that opened it."
+  ),
   description: longText.nullable.about("Words of the party that opened it."),
   status: oneOf(["vendor_response_pending", "platform_review", "escalated", "resolved"])
-    .default("vendor_response_pending"),
-  resolution: oneOf(resolutions).nullable.about("Decision of the marketplace."),
+    .default("vendor_response_pending").about(
+      "Party whose turn it is. escalated: the marketplace decides, as after a deadline that the vendor missed."
+    ),
+  resolution: oneOf(resolutions).nullable.about("Decision of the marketplace; null until it is resolved."),
   resolutionNotes: longText.nullable.about("Reasons of the decision."),
   refundAmountCents: amount.nullable.about("Amount that the decision gives back."),
   refundId: idOf(RefundId).nullable,
@@ -87,7 +94,9 @@ export const Answer = Schema.Struct({ note: said, url: Schema.optional(Url) })
 
 /** How a dispute ends; `refundAmountCents` is for `refund_partial`. `resolvedBy` is not read: it is the caller. */
 export const Decision = Schema.Struct({
-  resolution: Schema.Literals(resolutions),
+  resolution: Schema.Literals(resolutions).pipe(
+    about("refund_full and buyer_favor give everything back, refund_partial gives back `refundAmountCents`.")
+  ),
   notes: Schema.optional(said),
   refundAmountCents: Schema.optional(Amount.annotate({ description: "Minor units of the order's currency." }))
 })

@@ -121,7 +121,7 @@ export const disputeRoutes = [
   }),
   g.post("/:id/respond", {
     auth: true,
-    summary: "Add to a dispute what its buyer, its vendor or an operator has to say",
+    summary: "Add a response to a dispute, as buyer, vendor or operator",
     input: Answer,
     success
   }).handle(({ input, params }) => answerDispute(params.id, input)),

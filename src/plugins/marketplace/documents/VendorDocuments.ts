@@ -10,9 +10,11 @@ const types = ["business_license", "tax_form", "bank_proof", "identity", "other"
 /** Papers of vendors, and how the store judged them. */
 export const vendorDocuments = table("marketplace_vendor_documents", {
   vendorId: uuid.references(vendors),
-  type: oneOf(types),
+  type: oneOf(types).about("Kind of the paper."),
   fileUrl: longText.about("Address of the file."),
-  status: oneOf(["pending", "approved", "rejected"]).default("pending"),
+  status: oneOf(["pending", "approved", "rejected"]).default("pending").about(
+    "Result of the check by the marketplace."
+  ),
   reviewerNotes: longText.nullable.about("Remarks of the reviewer."),
   uploadedAt: timestamp.defaultNow.forPeople,
   reviewedAt: timestamp.nullable
@@ -100,7 +102,7 @@ export const documentRoutes = [
     summary: "List documents of a vendor",
     visible: ofVendor
   }),
-  g.post("/vendors/:id/documents", { ...admin, summary: "Hand in a document for a vendor", input: NewDocument })
+  g.post("/vendors/:id/documents", { ...admin, summary: "Upload a document for a vendor", input: NewDocument })
     .handle(({ input, params }) => handIn(params.id, input)),
   g.post("/vendors/:id/documents/:docId/approve", {
     ...admin,
@@ -114,6 +116,6 @@ export const documentRoutes = [
     summary: "List own documents",
     visible: ofKnownOwnVendor
   }),
-  own.post("/vendor/me/documents", { ...owners, summary: "Hand in a document", input: NewDocument, success })
+  own.post("/vendor/me/documents", { ...owners, summary: "Upload a document", input: NewDocument, success })
     .handle(({ actor, input }) => handIn(ownVendor(actor), input))
 ]

@@ -24,7 +24,7 @@ export const vendorAccounts = table("marketplace_vendor_accounts", {
 export const ledgerEntries = table("marketplace_vendor_balances", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
-  type: oneOf(entryTypes),
+  type: oneOf(entryTypes).about("Reason of the change. commission_reversal and payout_reversal undo an earlier entry."),
   amountCents: amount.about("Change of the balance; negative: a debit."),
   runningBalanceCents: amount.about("Balance after the entry."),
   entryNumber: integer.about("Number of the entry within the account, from 1."),

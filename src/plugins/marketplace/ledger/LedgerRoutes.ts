@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { CurrencyCode, FreeText, group, listOf, MinorUnits } from "stoa/plugin"
+import { about, CurrencyCode, FreeText, group, listOf, MinorUnits } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
 import { ofVendor } from "../parties/VendorRows.ts"
@@ -58,8 +58,8 @@ const balanceOf = Effect.fn("Balances.of")(function*(vendorId: string) {
 
 const Balance = Schema.Struct({
   balanceCents: MinorUnits,
-  ledger: Schema.Array(ledgerEntries.Row),
-  balances: Schema.Array(CurrencyBalance)
+  ledger: Schema.Array(ledgerEntries.Row).pipe(about("The newest entries.")),
+  balances: Schema.Array(CurrencyBalance).pipe(about("Balance in each currency."))
 })
 
 const g = group("Marketplace payouts", "/marketplace")
@@ -68,15 +68,15 @@ const permission = "marketplace:admin"
 /** What vendors are owed (contract, plugins §1.6). */
 export const ledgerRoutes = [
   g.get("/vendors/:id/balance", {
-    summary: "Read the balance of a vendor",
+    summary: "Get the balance of a vendor",
     description: "What the vendor is owed, by currency, and the newest 50 entries of its ledger.",
     permission,
     success: Balance
   }).handle(({ params }) => balanceOf(params.id)),
-  g.get("/vendor/me/balance", { summary: "Read the own balance", ...portal, success: Balance })
+  g.get("/vendor/me/balance", { summary: "Get the own balance", ...portal, success: Balance })
     .handle(({ actor }) => balanceOf(ownVendor(actor))),
   g.post("/vendors/:id/adjustments", {
-    summary: "Add to what a vendor is owed, or take off it",
+    summary: "Adjust the balance of a vendor",
     description: "Part of the next payout; a negative balance is carried.",
     permission,
     input: NewAdjustment,

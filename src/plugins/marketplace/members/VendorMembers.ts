@@ -12,7 +12,7 @@ class PersonNotFound extends notFound("Person", "The store knows no such person.
 export const vendorMembers = table("marketplace_vendor_members", {
   vendorId: uuid.references(vendors),
   userId: text.unique().about("User who acts for the vendor."),
-  role: oneOf(vendorRoles).default("staff").about("What the user may do for the vendor.")
+  role: oneOf(vendorRoles).default("staff").about("Rights of the user with the vendor.")
 })
 
 type Role = RowOf<typeof vendorMembers>["role"]
@@ -68,15 +68,15 @@ export const memberRoutes = [
   }),
   g.post("/vendors/:id/members", {
     ...admin,
-    summary: "Let a person act for a vendor, named by id or by confirmed address",
+    summary: "Add a person to a vendor, by id or by confirmed address",
     input: NewMember
   }).handle(({ input, params }) => addMember(params.id, input)),
   g.patch("/vendors/:id/members/:memberId", {
     ...admin,
-    summary: "Say what somebody may do for a vendor",
+    summary: "Change the rights of a person with a vendor",
     input: Schema.Struct({ role: vendorMembers.columns.role.schema })
   }).handle(({ input, params }) => changeMember(params, input.role)),
-  g.delete("/vendors/:id/members/:memberId", { ...admin, summary: "Let a person act for a vendor no more" })
+  g.delete("/vendors/:id/members/:memberId", { ...admin, summary: "Remove a person from a vendor" })
     .handle(({ params }) => removeMember(params)),
   listOf(group("Marketplace vendor portal", "/marketplace"), "/vendor/me/members", vendorMembers, {
     ...owners,

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import {
+  about,
   amount,
   integer,
   json,
@@ -18,9 +19,9 @@ import { ledgerEntries } from "../ledger/Ledger.ts"
 import { vendors } from "../vendors/Vendor.ts"
 
 const Deduction = Schema.Struct({
-  type: Schema.String,
+  type: Schema.String.pipe(about("Kind of the deduction, as in the ledger.")),
   amount: MinorUnits,
-  reference: Schema.optional(Schema.String)
+  reference: Schema.optional(Schema.String).pipe(about("Id of the record that it comes from."))
 })
 
 /** Money on its way to a vendor (contract, plugins §1.5), minor units of `currency`. */
@@ -28,7 +29,9 @@ export const payouts = table("marketplace_vendor_payouts", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
   amount,
-  status: oneOf(["pending", "processing", "completed", "failed"]).default("pending"),
+  status: oneOf(["pending", "processing", "completed", "failed"]).default("pending").about(
+    "processing: the money is on its way. failed: it is back on the balance of the vendor."
+  ),
   payoutMethod: text.nullable.about("How the money is sent."),
   externalReference: longText.nullable.about("Reference of the transfer at the bank or provider."),
   periodStart: timestamp.nullable.about("First moment of the sales it pays."),
@@ -40,9 +43,8 @@ export const payouts = table("marketplace_vendor_payouts", {
   failureReason: longText.nullable.about("Words of the provider."),
   retryCount: integer.default(0).about("Number of repeats."),
   processedAt: timestamp.nullable,
-  /** How often the adapter was asked for this try, and when it is asked (again); null: no more. */
   attempts: integer.default(0).about("Times that the adapter was asked for this try."),
-  dueAt: timestamp.nullable.about("When it is tried next."),
+  dueAt: timestamp.nullable.about("When the adapter is asked next; null: no more."),
   askedUntil: timestamp.nullable.about(
     "Until then a process may be asking the adapter, and no other one decides the outcome."
   ),

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
+  about,
   conflict,
   FreeText,
   group,
@@ -45,10 +46,10 @@ class OwedLess
 {}
 class MoneyLeft extends conflict("MoneyLeft", "The money of this payout has left with another one.") {}
 
-/** Which vendors are to be paid: all approved ones when none is named. `force`: also less than their minimum. */
+/** Which vendors are to be paid: all approved ones when none is named. */
 const RunRequest = Schema.Struct({
   vendorIds: Schema.optional(Schema.Array(Uuid).check(Schema.isMaxLength(1_000))),
-  force: Schema.optional(Schema.Boolean)
+  force: Schema.optional(Schema.Boolean).pipe(about("Pays also less than the minimum of a vendor."))
 })
 
 /** Accounts that are paid out at the same time. */
@@ -172,12 +173,12 @@ export const payoutRoutes = [
     .handle(({ params }) => retryPayout(params.id)),
   g.post("/payouts/:id/complete", {
     ...admin,
-    summary: "Say that a payout has arrived",
-    input: Schema.Struct({ reference: Text })
+    summary: "Mark a payout as completed",
+    input: Schema.Struct({ reference: Text.pipe(about("Number of the transfer at the bank or provider.")) })
   }).handle(({ input, params }) => completePayout(params.id, input.reference)),
   g.post("/payouts/:id/fail", {
     ...admin,
-    summary: "Say that a payout did not arrive",
+    summary: "Mark a payout as failed",
     description: "The amount is part of the vendor's balance again.",
     input: Schema.Struct({ reason: FreeText.check(Schema.isBetweenLength(1, 2_000)) })
   }).handle(({ input, params }) => failPayout(params.id, input.reason)),

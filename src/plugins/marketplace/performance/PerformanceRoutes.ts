@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { amount, group, Uuid } from "stoa/plugin"
+import { about, amount, group, Uuid } from "stoa/plugin"
 import { vendorAccounts } from "../ledger/Ledger.ts"
 import { Market } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
@@ -9,24 +9,27 @@ import { percentOf, scoreOf, shownRating } from "./Score.ts"
 
 const VendorAnalytics = Schema.Struct({
   rating: Schema.Struct({
-    average: Schema.Number.annotate({ description: "Of the published reviews, to one decimal; 0 without any." }),
+    average: Schema.Number.pipe(about("Stars of the published reviews, to one decimal; 0 without any.")),
     count: Schema.Int
-  }),
+  }).pipe(about("Published reviews.")),
   balanceCents: amount.schema.annotate({ description: "In the store's default currency, minor units." }),
-  balances: Schema.Array(Schema.Struct({ currency: Schema.String, balanceCents: amount.schema }))
+  balances: Schema.Array(Schema.Struct({ currency: Schema.String, balanceCents: amount.schema })).pipe(
+    about("Balance in each currency.")
+  )
 })
 
-/** How a vendor does. `rates` are percentages of the sub-orders of the last 90 days, of which there are so many. */
 const VendorPerformance = Schema.Struct({
   vendorId: Uuid,
-  performanceScore: Schema.Int,
+  performanceScore: Schema.Int.pipe(about("From 0 to 100, by the rates below and the reviews.")),
   tier: vendors.columns.tier.schema,
   rates: Schema.Struct({
-    subOrders: Schema.Int,
-    lateShipmentPercent: Schema.Number,
-    cancellationPercent: Schema.Number,
-    defectPercent: Schema.Number
-  }),
+    subOrders: Schema.Int.pipe(about("Number of sub-orders.")),
+    lateShipmentPercent: Schema.Number.pipe(about("Share that was shipped late, or should have been by now.")),
+    cancellationPercent: Schema.Number.pipe(about("Share that was cancelled.")),
+    defectPercent: Schema.Number.pipe(
+      about("Share with a dispute that the vendor did not win, or with goods that came back as faulty.")
+    )
+  }).pipe(about("Sub-orders of the last 90 days.")),
   ...VendorAnalytics.fields
 })
 
@@ -67,12 +70,12 @@ const g = group("Marketplace performance", "/marketplace")
 export const performanceRoutes = [
   g.get("/vendors/:id/performance", {
     permission: "marketplace:admin",
-    summary: "Score, rating and balance of a vendor",
+    summary: "Get score, rating and balance of a vendor",
     success: VendorPerformance
   }).handle(({ params }) => performanceOf(params.id)),
   g.get("/vendor/me/analytics", {
     ...portal,
-    summary: "Rating and balance of the own vendor",
+    summary: "Get rating and balance of the own vendor",
     success: VendorAnalytics
   }).handle(({ actor }) => Effect.map(analyticsOf(ownVendor(actor)), ({ shown }) => shown))
 ]

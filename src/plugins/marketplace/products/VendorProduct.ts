@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { EntityId, idOf, table, Time, Uuid, uuid } from "stoa/plugin"
+import { about, EntityId, idOf, table, Time, Uuid, uuid } from "stoa/plugin"
 import { vendors, VendorView } from "../vendors/Vendor.ts"
 
 /** Whose thing an entity of the catalog is; an entity without a row belongs to the store itself. */
@@ -18,9 +18,9 @@ export const VendorProduct = Schema.Struct({
   id: Uuid,
   vendorId: Uuid,
   entityId: EntityId,
-  type: Schema.NullOr(Schema.String),
+  type: Schema.NullOr(Schema.String).pipe(about("Type of the entity; null: it was deleted.")),
   slug: Schema.NullOr(Schema.String),
-  status: Schema.NullOr(Schema.String),
+  status: Schema.NullOr(Schema.String).pipe(about("Status of the entity; null: it was deleted.")),
   title: Schema.NullOr(Schema.String),
   createdAt: Time
 }).annotate({ identifier: "MarketplaceProduct" })

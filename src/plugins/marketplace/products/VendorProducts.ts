@@ -53,13 +53,13 @@ export const productRoutes = [
   g.list("/vendors/:id/products", { summary: "List what a vendor sells", permission, success: VendorProduct })
     .handle(({ page, params }) => listProducts(params.id, page)),
   g.post("/vendors/:id/products", {
-    summary: "Say that an entity of the catalog is this vendor's",
+    summary: "Add an entity of the catalog to a vendor",
     permission,
     input: Schema.Struct({ entityId: EntityId }),
     success: vendorEntities.Row
   }).handle(({ input, params }) => linkProduct(params.id, input.entityId)),
   g.delete("/vendors/:id/products/:entityId", {
-    summary: "Say that an entity is the store's own again",
+    summary: "Remove a product from a vendor",
     permission,
     success: vendorEntities.Row
   }).handle(({ params }) => unlinkProduct(params.id, EntityId.make(params.entityId))),

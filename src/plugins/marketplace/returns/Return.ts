@@ -27,10 +27,14 @@ const ends = ["refunded", "exchanged", "cancelled"] as const
 export const returns = table("marketplace_return_requests", {
   subOrderId: uuid.references(subOrders, "restrict"),
   customerId: idOf(CustomerId).nullable,
-  reason: oneOf(["defective", "wrong_item", "not_as_described", "changed_mind", "other"]),
+  reason: oneOf(["defective", "wrong_item", "not_as_described", "changed_mind", "other"]).about(
+    "Reason of the buyer; the words are in `description`."
+  ),
   description: longText.nullable,
   status: oneOf(["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", ...ends])
-    .default("requested"),
+    .default("requested").about(
+      "Step of the return. The vendor approves or rejects it, and refunds the goods that it received."
+    ),
   lineItems: jsonOf(
     Schema.Array(Schema.Struct({ ...EntityUnits.fields, reason: Schema.optional(Schema.String) })),
     65_536

@@ -153,7 +153,7 @@ export const returnRoutes = [
     },
     get: ({ db, which }) => shownToParties(db.table(returns).get(which)),
     create: {
-      summary: "Ask to send goods of a sub-order back, as its buyer",
+      summary: "Request a return of goods of a sub-order, as its buyer",
       input: NewReturn,
       answer: ({ input }) => requestReturn(input)
     },
@@ -162,14 +162,14 @@ export const returnRoutes = [
   }),
   g.post("/returns/:id/ship-back", {
     ...party,
-    summary: "Say that approved goods are on their way back, as their buyer",
+    summary: "Mark a return as shipped back, as its buyer",
     input: Schema.Struct({ trackingNumber: Text })
   }).handle(({ input, params }) => step("shipBack", buyerOf, params.id, () => Effect.succeed(input))),
-  g.post("/returns/:id/receive", { ...party, summary: "Say that goods came back, as their vendor or an operator" })
+  g.post("/returns/:id/receive", { ...party, summary: "Mark a return as received, as its vendor or an operator" })
     .handle(({ params }) => step("receive", sellerOf, params.id, receiveCore)),
   g.post("/returns/:id/refund", {
     ...party,
-    summary: "Give the customer back what the goods cost or what was agreed, as their vendor or an operator"
+    summary: "Refund a return, as its vendor or an operator"
   }).handle(({ params }) => refundReturn(params.id)),
   listOf(g, "/vendor/me/returns", returns, {
     ...portal,

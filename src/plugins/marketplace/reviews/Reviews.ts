@@ -1,5 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
+  about,
   CurrentActor,
   CustomerId,
   forbidden,
@@ -36,7 +37,9 @@ export const reviews = table("marketplace_vendor_reviews", {
   rating: integerBetween(1, 5).about("Stars, 1 to 5."),
   title: text.nullable,
   body: longText.nullable,
-  status: oneOf(["pending", "published", "hidden", "flagged"]).default("published"),
+  status: oneOf(["pending", "published", "hidden", "flagged"]).default("published").about(
+    "Only published reviews are shown and count. flagged: the marketplace looks at it."
+  ),
   vendorResponse: longText.nullable.about("Answer of the vendor."),
   vendorRespondedAt: timestamp.nullable
 }, {
@@ -120,11 +123,11 @@ export const reviewRoutes = [
     summary: "List the published reviews of a vendor",
     visible: published
   }),
-  g.patch("/reviews/:id", { permission, summary: "Publish, hide or flag a review", input: Moderation, success })
+  g.patch("/reviews/:id", { permission, summary: "Change the status of a review", input: Moderation, success })
     .handle(({ db, input, params }) => db.table(reviews).update(params.id, input)),
   g.patch("/vendors/:id/reviews/:reviewId", {
     permission,
-    summary: "Publish, hide or flag a review of a vendor",
+    summary: "Change the status of a review of a vendor",
     input: Moderation,
     success
   }).handle(({ db, input, params }) => db.table(reviews).update({ id: params.reviewId, vendorId: params.id }, input)),
@@ -136,8 +139,8 @@ export const reviewRoutes = [
   }),
   g.post("/vendor/me/reviews/:id/respond", {
     ...sellers,
-    summary: "Answer a review of the own vendor; a second answer takes the place of the first",
-    input: Schema.Struct({ response: said }),
+    summary: "Reply to a review of the own vendor; a second reply replaces the first",
+    input: Schema.Struct({ response: said.pipe(about("Answer that is shown below the review.")) }),
     success
   }).handle(({ actor, input, params }) =>
     respondToReview({ id: params.id, vendorId: ownVendor(actor) }, input.response)

@@ -30,7 +30,9 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   orderId: idOf(OrderId),
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
-  status: oneOf(["pending", "confirmed", "processing", "shipped", "delivered", "cancelled"]).default("pending"),
+  status: oneOf(["pending", "confirmed", "processing", "shipped", "delivered", "cancelled"]).default("pending").about(
+    "Step of the vendor. Delivery starts the holdback before its money can be paid out."
+  ),
   subtotal: amount.about("Lines of the vendor."),
   commissionAmount: amount.about("Share of the marketplace."),
   payoutAmount: amount.about("Amount that the vendor gets."),
@@ -40,7 +42,9 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   carrier: text.nullable.about("Carrier of the parcel."),
   /** Its parcel among the fulfillments of the order; null until something of it was sent by its vendor. */
   fulfillmentId: idOf(FulfillmentId).nullable,
-  fulfillmentStatus: oneOf(["unfulfilled", "fulfilled"]).default("unfulfilled"),
+  fulfillmentStatus: oneOf(["unfulfilled", "fulfilled"]).default("unfulfilled").about(
+    "fulfilled: all its units have left."
+  ),
   confirmedAt: timestamp.nullable,
   shippedAt: timestamp.nullable,
   deliveredAt: timestamp.nullable,
@@ -76,7 +80,7 @@ export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_o
   refundedAmount: amount.default(0).about("Amount that was given back."),
   /** What its commission was agreed to be when it was sold (`CommissionTerms`); null: no rule, the vendor's own rate. */
   ruleId: uuid.nullable,
-  rateBps: integerBetween(0, 10_000),
+  rateBps: integerBetween(0, 10_000).about("Agreed share of the marketplace, in hundredths of a per cent."),
   fixedFeeCents: amount.default(0),
   minFeeCents: amount.nullable,
   maxFeeCents: amount.nullable,
@@ -91,8 +95,8 @@ export const KeptLine = Schema.Struct(lineFields)
 /** A line of a sub-order: what of an order's line its vendor sold. */
 const LineItem = Schema.Struct({
   ...Struct.omit(lineFields, ["fixedFeeCents", "minFeeCents", "maxFeeCents"]),
-  totalPrice: amount.schema.annotate({ description: "What was charged for it, after discounts and without tax." }),
-  commissionAmount: amount.schema.annotate({ description: "Of the whole line, before refunds." })
+  totalPrice: amount.schema.annotate({ description: "Charge after discounts, without tax." }),
+  commissionAmount: amount.schema.annotate({ description: "Commission of the whole line, before refunds." })
 })
 
 /** A vendor's part of an order with its lines; amounts in minor units of `currency`. */

@@ -33,7 +33,7 @@ export const subOrderRoutes = [
   g.patch("/sub-orders/:id/status", {
     permission,
     success,
-    summary: "Move a sub-order to another status",
+    summary: "Change the status of a sub-order",
     description:
       "To any status but out of delivered and cancelled (422). Cancelling gives the customer the money of its lines back.",
     input: Schema.Struct({ status, reason: Schema.optional(Reason) })
@@ -49,19 +49,19 @@ export const subOrderRoutes = [
     visible: ofOwnVendor,
     view: subOrderView
   }),
-  g.get("/vendor/me/orders/:subOrderId", { ...portal, summary: "Read an own sub-order", success })
+  g.get("/vendor/me/orders/:subOrderId", { ...portal, summary: "Get an own sub-order", success })
     .handle((call) => readSubOrder(own(call))),
   g.post("/vendor/me/orders/:subOrderId/confirm", { ...step, summary: "Confirm a pending sub-order" })
     .handle((call) => moveSubOrder(own(call), "confirmed")),
-  g.post("/vendor/me/orders/:subOrderId/process", { ...step, summary: "Begin to prepare a confirmed sub-order" })
+  g.post("/vendor/me/orders/:subOrderId/process", { ...step, summary: "Start to prepare a confirmed sub-order" })
     .handle((call) => moveSubOrder(own(call), "processing")),
   g.post("/vendor/me/orders/:subOrderId/ship", {
     ...step,
-    summary: "Say that a sub-order is on its way",
+    summary: "Mark a sub-order as shipped",
     description: "Makes a fulfillment of the order of what of it is not sent yet. 422 while the order is not paid.",
     input: Parcel
   }).handle((call) => moveSubOrder(own(call), "shipped", call.input)),
-  g.post("/vendor/me/orders/:subOrderId/deliver", { ...step, summary: "Say that a sub-order has arrived" })
+  g.post("/vendor/me/orders/:subOrderId/deliver", { ...step, summary: "Mark a sub-order as delivered" })
     .handle((call) => moveSubOrder(own(call), "delivered")),
   g.post("/vendor/me/orders/:subOrderId/cancel", {
     ...step,

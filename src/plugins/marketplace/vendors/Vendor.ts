@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import {
+  about,
   Amount,
   amount,
   Country,
@@ -41,7 +42,9 @@ export const vendors = table("marketplace_vendors", {
   businessAddress: json.nullable.about("Address of the business."),
   /** When its bank account was given last: the account itself is shown nowhere, and who changed it the audit trail tells. */
   bankAccountChangedAt: timestamp.nullable,
-  status: oneOf(["pending", "approved", "suspended", "rejected"]).default("pending"),
+  status: oneOf(["pending", "approved", "suspended", "rejected"]).default("pending").about(
+    "Only an approved vendor sells. A rejected one is pending again with its next document."
+  ),
   verificationStatus: oneOf(["unverified", "documents_submitted", "verified", "rejected"]).default("unverified").about(
     "State of the check of its documents."
   ),
@@ -52,9 +55,8 @@ export const vendors = table("marketplace_vendors", {
     "Slugs of categories in which it may sell; null: all."
   ),
   tier: oneOf(tiers).default("standard").about("Level of the vendor, on which commissions can depend."),
-  /** 0 to 100; `marketplace/score-vendors` computes it. */
   performanceScore: integerBetween(0, 100).default(100).about(
-    "From 0 to 100, by its shipments, cancellations and disputes."
+    "From 0 to 100, by its shipments, cancellations, disputes and reviews; a job computes it every day."
   ),
   commissionRateBps: integerBetween(0, 10_000).default(1000).about(
     "Share of the marketplace where no rule fits, in hundredths of a per cent."
@@ -135,7 +137,7 @@ const BusinessAddress = Schema.Struct({
   line1: Schema.optional(Text),
   line2: Schema.optional(FreeText.check(Schema.isMaxLength(255))),
   city: Schema.optional(Text),
-  state: Schema.optional(FreeText.check(Schema.isMaxLength(255))),
+  state: Schema.optional(FreeText.check(Schema.isMaxLength(255))).pipe(about("State or province.")),
   postalCode: Schema.optional(Text),
   country: Schema.optional(Country)
 })
@@ -159,7 +161,7 @@ const ofItself = {
   logoUrl: clearable(WebAddress),
   bannerUrl: clearable(WebAddress),
   businessAddress: clearable(BusinessAddress),
-  bankAccount: clearable(BankAccount)
+  bankAccount: clearable(BankAccount).pipe(about("Account for payouts. No answer shows it; null removes it."))
 }
 
 /** Body of a change by the vendor's own people. */
@@ -171,12 +173,14 @@ export const VendorChange = Schema.Struct({
   ...inputOf(vendors, {
     optional: ["taxId", "commissionRateBps", "tier", "payoutSchedule", "holdbackDays", "storeConnectionProvider"]
   }).fields,
-  approvedCategories: clearable(Schema.Array(Text).check(Schema.isMaxLength(1_000))),
+  approvedCategories: clearable(Schema.Array(Text).check(Schema.isMaxLength(1_000))).pipe(
+    about("Slugs of categories in which it may sell; null: all.")
+  ),
   payoutMinimumCents: Schema.optional(Amount),
   storeConnectionUrl: clearable(WebAddress),
-  storeAccessToken: clearable(Reason),
-  storeConsumerSecret: clearable(Reason),
-  storeWebhookSecret: clearable(Reason)
+  storeAccessToken: clearable(Reason).pipe(about("Token of the vendor's shop. No answer shows it.")),
+  storeConsumerSecret: clearable(Reason).pipe(about("Secret for requests to the vendor's shop. No answer shows it.")),
+  storeWebhookSecret: clearable(Reason).pipe(about("Secret of webhooks from the vendor's shop. No answer shows it."))
 })
 
 /** Body of a new vendor (contract, plugins §1.6). */

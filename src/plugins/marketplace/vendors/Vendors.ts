@@ -152,9 +152,9 @@ export const vendorRoutes = [
     summary: "Suspend an approved vendor: nothing of it is sold any more",
     input: Refusal
   }).handle(({ input, params }) => moveVendor("suspend", params.id, { suspensionReason: input.reason })),
-  g.post("/vendors/:id/reinstate", { ...admin, summary: "Let a suspended vendor sell again" })
+  g.post("/vendors/:id/reinstate", { ...admin, summary: "Reinstate a suspended vendor" })
     .handle(({ params }) => moveVendor("reinstate", params.id, { suspensionReason: null, suspendedAt: null })),
-  own.get("/vendor/me", { ...portal, summary: "Read the own vendor", success: VendorView })
+  own.get("/vendor/me", { ...portal, summary: "Get the own vendor", success: VendorView })
     .handle(({ actor, db }) => Effect.map(db.table(vendors).get(ownVendor(actor)), toView)),
   own.patch("/vendor/me", {
     ...managers,
