@@ -194,6 +194,10 @@ export class SecretColumn<A extends string | null, Given extends boolean = true>
   /** Only for the compiler: rows leave it out. */
   declare readonly "~secret": true
 
+  override about(about: string): SecretColumn<A, Given> {
+    return new SecretColumn(this.schema, { ...this.facts, about })
+  }
+
   override get nullable(): SecretColumn<A | null, false> {
     return new SecretColumn(Schema.NullOr(this.schema), { ...this.facts, nullable: true })
   }
