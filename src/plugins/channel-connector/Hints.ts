@@ -81,5 +81,6 @@ export const stockHints: HintHandler = (call, session, externalIds) =>
 export const orderHints: HintHandler = (call, session, externalIds) =>
   Effect.map(
     followOrders(call, session, externalIds),
-    (isOurs) => new Map(externalIds.map((externalId): [string, Outcome] => [externalId, isOurs ? "handled" : "ignored"]))
+    (isOurs) =>
+      new Map(externalIds.map((externalId): [string, Outcome] => [externalId, isOurs ? "handled" : "ignored"]))
   )

@@ -1,5 +1,5 @@
 import { DateTime, Effect } from "effect"
-import { Conflict, defineTask, type Order, type PluginTaskCall } from "stoa/plugin"
+import { conflict, defineTask, type Order, type PluginTaskCall } from "stoa/plugin"
 import type { ChannelSettings } from "./ChannelOptions.ts"
 import { eachExport } from "./ExportPages.ts"
 import { sourceLines } from "./ExportsRepo.ts"
@@ -8,6 +8,8 @@ import { enqueuePush } from "./PushOrder.ts"
 import { linesOfStore } from "./SliceOfOrder.ts"
 import { requestOf, unsentParts } from "./StoreRefunds.ts"
 import { StoreSessions } from "./StoreSessions.ts"
+
+class HandedOver extends conflict("HandedOver", "Units were handed over at the same time.", { retryable: true }) {}
 
 /** An export whose job ended with its process waits so long: longer than the tries of a job take. */
 const lostMs = 6 * 3_600_000
@@ -37,7 +39,7 @@ const abandon = Effect.fnUntraced(function*({ ctx }: PluginTaskCall, row: OrderE
       ? undefined
       : yield* services.refunds.request(order.id, { ...requestOf(parts), reason })
     if (refund?.decided.lines.some(({ quantity, unsent }) => unsent < quantity) === true) {
-      return yield* Conflict.of("Units were handed over at the same time.")
+      return yield* new HandedOver()
     }
     yield* db.use(orderExport).move("reap", row.id)
     return refund

@@ -7,7 +7,10 @@ const texts = { topic: Schema.String, delivery_url: Schema.String, status: Schem
 const Webhook = Schema.Struct({ id: Schema.Int, ...texts })
 
 /** A removal says the id alone, which WordPress may write as a text. */
-const RemoteId = Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,18}$/))])
+const RemoteId = Schema.Union([
+  Schema.Int,
+  Schema.String.check(Schema.isPattern(/^\d{1,18}$/, { expected: "a number" }))
+])
 const Body = Schema.Struct({
   id: RemoteId,
   type: Schema.optional(Schema.Unknown),

@@ -138,7 +138,7 @@ describe("alerts of a restaurant", () => {
     }
     await configure("prolonged_occupancy", 60, { notifyRoles: ["manager", "owner"] })
     const { table } = await shop.seated(till)
-    const told = async (minutes: number) => {
+    const mailed = async (minutes: number) => {
       shop.mails.length = 0
       shop.app.clock.advance(`${minutes} minutes`)
       await detect()
@@ -147,8 +147,8 @@ describe("alerts of a restaurant", () => {
       return shop.mails.filter(({ data }) => String(data["message"]).includes(table.number))
         .map(({ data, to }) => `${to} ${data["severity"]}`).sort()
     }
-    assert.deepStrictEqual(await told(61), ["mona@example.com warning", "otto@example.com warning"])
-    assert.deepStrictEqual(await told(1), [])
-    assert.deepStrictEqual(await told(60), ["mona@example.com critical", "otto@example.com critical"])
+    assert.deepStrictEqual(await mailed(61), ["mona@example.com warning", "otto@example.com warning"])
+    assert.deepStrictEqual(await mailed(1), [])
+    assert.deepStrictEqual(await mailed(60), ["mona@example.com critical", "otto@example.com critical"])
   })
 })
