@@ -6,6 +6,7 @@ const purposes: Readonly<Record<string, string>> = {
   "appointments/Notices.ts": "purpose, else transactional; category waiting-list",
   "gift-cards/Delivery.ts": "order",
   "notifications/Delivery.ts": "ofEachMail",
+  "pos-restaurant/Alerts.ts": "order",
   "pos/Receipts.ts": "order",
   "procurement/OrderPapers.ts": "order",
   "reviews/ReviewRequests.ts": "category reviews",

@@ -22,7 +22,8 @@ export const openOrderShop = async (...options: Parameters<typeof openShop>) => 
     /** A product that a store ships; without a variant there it knows none. */
     goodsOf: async (storeId: string, price = 1_000, isKnown = true) => {
       const id = await product({ price })
-      const externalId = `v${++goods}`
+      const externalId = `goods-${++goods}`
+      shop.memory.levels.set(externalId, 1_000)
       await db.query("update catalog_entities set source_store_id = $2 where id = $1", [id, storeId])
       if (isKnown) {
         await db.query(
