@@ -151,4 +151,16 @@ describe("orders of stores", () => {
       last_error: "The order was cancelled here, and the store does not cancel it."
     })
   })
+
+  it("and refunds of stores keep to their moves", async () => {
+    const checks = [
+      ...machineOf(shop.app, orderExport, { without: ["send", "confirm", "fail", "abandon", "reap"] }),
+      ...machineOf(shop.app, refundRequest, {
+        // The job of an approved one moves on.
+        without: ["approve", "execute", "finish", "fail"],
+        samples: { channel_refund_requests: { lines: "[]" } }
+      })
+    ]
+    for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
+  })
 })
