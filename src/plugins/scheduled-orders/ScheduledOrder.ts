@@ -83,7 +83,7 @@ export const scheduledOrders = table("scheduled_orders", {
     "Total by the last quote: the checkout has to cost it, or its customer is asked about it."
   ),
   status: oneOf(statuses).default("scheduled").about(
-    "price_review: the total rose, and the customer is asked until a deadline; then it is expired. processing: it is being ordered."
+    "price_review: the total rose, and the customer is asked until a deadline; then it is cancelled. processing: it is being ordered."
   ),
   /**
    * When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck, ends its
