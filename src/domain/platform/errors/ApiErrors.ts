@@ -61,10 +61,12 @@ export const ErrorMessage = Schema.String.annotate({ description: "Sentence for 
 const errorCode = <const Code extends string>(code: Code) =>
   Schema.Literal(code).annotate({ description: "Kind of the error, for programs." })
 
+const fieldsOf = <const Code extends string>(code: Code) => ({ code: errorCode(code), message: ErrorMessage })
+const why = { description: "Reason why the request was refused." }
+
 /** Fields of an error with a code and a sentence. */
 export const body = <const Code extends string>(code: Code) => ({
-  error: Schema.Struct({ code: errorCode(code), message: ErrorMessage })
-    .annotate({ description: "Reason why the request was refused." })
+  error: Schema.Struct(fieldsOf(code)).annotate(why)
 })
 
 /*
@@ -125,11 +127,7 @@ const ConflictDetails = Schema.Struct({
 }).annotate({ identifier: "ConflictDetails", description: "Why, for programs." })
 
 const conflictBody = {
-  error: Schema.Struct({
-    code: errorCode("CONFLICT"),
-    message: ErrorMessage,
-    details: Schema.optionalKey(ConflictDetails)
-  }).annotate({ description: "Reason why the request was refused." })
+  error: Schema.Struct({ ...fieldsOf("CONFLICT"), details: Schema.optionalKey(ConflictDetails) }).annotate(why)
 }
 
 export class Conflict extends Schema.Error<Conflict>("Conflict")(conflictBody, { httpApiStatus: 409 }) {
