@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/platform/ids/Id.ts"
 import type { Job, ProcessingOrder, Settlement } from "../../src/domain/platform/jobs/Job.ts"
@@ -7,6 +7,7 @@ import { type Input, Jobs } from "../../src/domain/platform/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/platform/tasks/Task.ts"
 import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
 import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
+import { waiting } from "../support/AtOnce.ts"
 import { countOf, done, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const handler = () => Effect.void
@@ -153,6 +154,31 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       })
       yield* Effect.all([worker, worker, worker, worker], { concurrency: 4 })
       assert.deepStrictEqual([overlaps, left], [[], 0])
+    }))
+
+  it.effect("a claim that waits for a key of jobs that end does not stop them, though it holds one of their rows", () =>
+    Effect.gen(function*() {
+      const queue = aQueue()
+      const sql = yield* SqlClient.SqlClient
+      for (const name of ["first", "second"]) yield* enqueue("test/a", { key: `${queue} ${name}` }, { queue })
+      const token = newId()
+      const ids = idsOf(yield* take(queue, 2, oldest, token))
+      const [locked, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      // A claim that began before the job ran locks its row to look whether it is still pending.
+      const claim = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`select 1 from commerce_jobs where id = ${ids[1] ?? ""}::uuid for update`
+        yield* Deferred.succeed(locked, undefined)
+        yield* Deferred.await(free)
+        yield* sql`insert into job_keys (organization_id, concurrency_key, job_id)
+          select organization_id, concurrency_key, ${newId()}::uuid from job_keys
+          where job_id = any(${ids}::uuid[]) on conflict do nothing`
+      })))
+      yield* Deferred.await(locked)
+      const ending = yield* Effect.forkChild(settle(queue, token, ...ids.map((id) => done(id))))
+      yield* waiting(1)
+      yield* Deferred.succeed(free, undefined)
+      yield* Fiber.join(claim)
+      assert.sameMembers(yield* Fiber.join(ending), ids)
     }))
 
   it.effect("equal keys of two organizations are separate: neither waits for the other, nor takes its turn", () =>

@@ -80,10 +80,12 @@ const enqueuing = (sql: SqlClient.SqlClient) => {
 
 /**
  * CTEs after `done(exclusive, organization_id, concurrency_key, id)`: delete the keys and make the oldest job of each
- * due now, where claims that start later look.
+ * due now, where claims that start later look. The sort writes all jobs before it deletes the first key: a claim that
+ * waits for a key may hold the row of a job that ran meanwhile, and row by row would be a deadlock.
  */
 const freeing = (sql: SqlClient.SqlClient, at: Date): Statement.Fragment =>
-  sql`freed as (delete from job_keys k using done d where d.exclusive and k.organization_id = d.organization_id
+  sql`written as materialized (select * from done where exclusive order by organization_id, concurrency_key),
+    freed as (delete from job_keys k using written d where k.organization_id = d.organization_id
       and k.concurrency_key = d.concurrency_key and k.job_id = d.id returning k.organization_id, k.concurrency_key),
     following as materialized (select n.id from freed f cross join lateral (select id from commerce_jobs j
       where j.organization_id = f.organization_id and j.concurrency_key = f.concurrency_key and j.status = 'pending'

@@ -132,16 +132,22 @@ describe("a process that ends between two statements", () => {
     120_000
   )
 
-  it("imports 500 rows with as many statements as one", async () => {
+  it("imports a page of 500 rows with as many statements as one", async () => {
+    /** The statements of each page: from its turn to its commit. The relay of events works beside, by other connections. */
     const statements = async (rows: number) => {
       const file = reviewsOf(await shop.product(), rows)
       cutter.take()
       assert.strictEqual((await shop.send(file)).at("data.created"), rows)
-      // The relay of events works beside.
-      const tables = /customer_reviews|review_summaries|plugin_entities|plugin_customers|^with entry as/
-      return cutter.take().filter(({ text }) => tables.test(text)).length
+      const sent = Map.groupBy(cutter.take(), ({ connection }) => connection).values()
+      return sent.flatMap((all) =>
+        all.map(({ text }) => text).join("\n").split(/^select pg_advisory_xact_lock.*\n/m).slice(1)
+      )
+        .map((page) => page.split(/^COMMIT$/m)[0])
+        .filter((page) => page?.includes("insert into customer_reviews"))
+        .map((page) => page?.trim().split("\n").length).toArray()
     }
-    const [one, full, more] = [await statements(1), await statements(500), await statements(501)]
-    assert.deepStrictEqual([full, more], [one, 2 * one])
+    const [one = 0] = await statements(1)
+    assert.isAbove(one, 4)
+    assert.deepStrictEqual([await statements(500), await statements(501)], [[one], [one, one]])
   })
 })
