@@ -1,4 +1,5 @@
 import { appointments } from "../../src/plugins/appointments/index.ts"
+import { channelConnector, productFeed, shopify, woocommerce } from "../../src/plugins/channel-connector/index.ts"
 import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import type { Plugin } from "../../src/plugins/kit/Plugin.ts"
 import { marketplace } from "../../src/plugins/marketplace/index.ts"
@@ -14,6 +15,7 @@ import { warehouse } from "../../src/plugins/warehouse/index.ts"
 
 export const everyPlugin: ReadonlyArray<Plugin> = [
   appointments(),
+  channelConnector({ adapters: [productFeed, shopify(), woocommerce] }),
   giftCards(),
   marketplace(),
   notifications(),

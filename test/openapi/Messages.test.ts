@@ -24,9 +24,9 @@ const operations = Object.entries(Object(document["paths"])).flatMap(([path, met
 const verbs = new Set(
   ("Accept Add Adjust Allow Approve Archive Attach Block Book Calculate Cancel Capture Change Check Choose " +
     "Claim Clear Close Compare Complete Confirm Connect Convert Correct Count Create Deactivate Decline " +
-    "Delete Detach Detect Disable Discontinue Dispatch Download End Erase Escalate Exchange Export Fill Find " +
+    "Delete Detach Detect Disable Disconnect Discontinue Dispatch Download End Erase Escalate Exchange Export Fill Find " +
     "Get Hold Import Inspect Invite Issue List Log Mail Mark Merge Move Open Pair Pause Pay Place Preview " +
-    "Print Publish Query Recall Receive Record Redirect Refund Refuse Register Reinstate Reject Release " +
+    "Print Publish Query Recall Receive Reconcile Record Redirect Refund Refuse Register Reinstate Reject Release " +
     "Remove Replace Reply Report Request Reserve Resolve Restore Resume Retry Return Review Revoke Rotate Run " +
     "Rush Schedule Search Seat Send Set Ship Sign Skip Split Start Stream Submit Suggest Suspend Top Track " +
     "Unblock Undo Upload Use Validate Verify Void Vote Withdraw").split(" ")

@@ -98,3 +98,19 @@ export const runGuide = async ({ request }: PluginTestApp["app"], guide: string,
     answer: (path: string) => valueAt(answers.get(path.split(".")[0] ?? ""), path.split(".").slice(1).join("."))
   }
 }
+
+/** The routes that the section "Routes" of a plugin's README names, each as method and path. */
+export const routesNamedIn = (readme: string): ReadonlyArray<string> =>
+  [...(/^## Routes$([\s\S]*?)^## /m.exec(readme)?.[1] ?? "").matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = ""]) => {
+    let path = ""
+    // From its end, because "`POST`, `GET /shifts`" gives its path last.
+    return [...cell.matchAll(/`([A-Z]+)(?: (\S+))?`/g)].toReversed().map(([, method, given]) => {
+      path = given ?? path
+      return `${method} ${path}`
+    })
+  }).toSorted()
+
+/** The routes that are served below a path, as READMEs name them. */
+export const servedBy = ({ routes }: Pick<PluginTestApp, "routes">, prefix: string): ReadonlyArray<string> =>
+  routes.filter(({ path }) => path.startsWith(`${prefix}/`))
+    .map(({ method, path }) => `${method} ${path.slice(prefix.length).replaceAll(/:(\w+)/g, "{$1}")}`).toSorted()

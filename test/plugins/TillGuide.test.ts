@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { createPluginTestApp, optionsTable, type PluginTestApp, testAdminActor } from "stoa/plugin/testing"
 import { giftCards } from "../../src/plugins/gift-cards/index.ts"
 import { pos } from "../../src/plugins/pos/index.ts"
-import { runGuide, valueAt } from "./GuideRequests.ts"
+import { routesNamedIn, runGuide, servedBy, valueAt } from "./GuideRequests.ts"
 
 const page = (path: string) => readFile(join(import.meta.dirname, "../..", path), "utf8")
 
@@ -95,18 +95,7 @@ describe("a reader of docs/till.md", () => {
   it("finds every route and option of the plugin in its README, and no others", async () => {
     const readme = await page("src/plugins/pos/README.md")
     assert.include(readme, optionsTable(pos()))
-    const section = readme.slice(readme.indexOf("## Routes"), readme.indexOf("## States"))
-    const named = [...section.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = ""]) => {
-      let path = ""
-      // From its end, because "`POST`, `GET /shifts`" gives its path last.
-      return [...cell.matchAll(/`([A-Z]+)(?: (\S+))?`/g)].toReversed().map(([, method, given]) => {
-        path = given ?? path
-        return `${method} ${path}`
-      })
-    })
-    const served = test.routes.filter(({ path }) => path.startsWith("/api/pos/"))
-      .map(({ method, path }) => `${method} ${path.slice("/api/pos".length).replaceAll(/:(\w+)/g, "{$1}")}`)
-    assert.deepStrictEqual(named.toSorted(), served.toSorted())
+    assert.deepStrictEqual(routesNamedIn(readme), servedBy(test, "/api/pos"))
   })
 
   it("has nothing left to do with the key of the shift", async () => {

@@ -1,10 +1,10 @@
-import { Effect, Schema } from "effect"
-import { apiError, listOf, type PluginCall } from "stoa/plugin"
+import { Effect, Schema, Struct } from "effect"
+import { about, apiError, fieldsOf, listOf, type PluginCall } from "stoa/plugin"
 import { backfillTask, reconcileTask } from "./CatalogTasks.ts"
 import { Channels, manage, read, routes } from "./ChannelOptions.ts"
 import { catalogPageSize, withLevels } from "./StorePages.ts"
 import { type Pair, writeProducts } from "./StoreProducts.ts"
-import { beginRun, RunReport, runs, type RunTask, Skipped } from "./StoreRuns.ts"
+import { beginRun, RunReport, runs, type RunTask } from "./StoreRuns.ts"
 import { NotConnected } from "./Stores.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 import { stores } from "./StoreTables.ts"
@@ -18,20 +18,24 @@ class StoreUnavailable extends apiError(
 const Enqueued = Schema.Struct({ enqueued: Schema.Literal(true), storeId: Schema.String })
 
 const BackfillReport = Schema.Struct({
-  entitiesTouched: Schema.Int,
-  attributesCreated: Schema.Int,
-  mediaImported: Schema.Int,
-  variantsGivenOptionValues: Schema.Int,
-  cursor: Schema.NullOr(Schema.String),
-  complete: Schema.Boolean,
-  skipped: Schema.Array(Skipped),
-  warnings: Schema.Array(Skipped)
+  entitiesTouched: Schema.Int.pipe(about("Products that would be created or changed.")),
+  attributesCreated: Schema.Int.pipe(about("Texts of new products.")),
+  mediaImported: Schema.Int.pipe(about("Pictures of new products.")),
+  variantsGivenOptionValues: Schema.Int.pipe(about("New variants with options.")),
+  cursor: Schema.NullOr(Schema.String).pipe(about("Place of the page after this one; null after the last.")),
+  complete: Schema.Boolean.pipe(about("True on the last page.")),
+  skipped: RunReport.fields.skipped,
+  warnings: RunReport.fields.warnings
 })
 
+const DriftAlert = Schema.Boolean.pipe(about("True when there were more differences than `driftAlertThreshold`."))
+
 const ReconcileStatus = Schema.Struct({
-  lastReconcileAt: Schema.NullOr(Schema.Date),
-  report: Schema.NullOr(Schema.Struct({ ...RunReport.fields, driftAlert: Schema.Boolean })),
-  driftAlert: Schema.Boolean
+  lastReconcileAt: fieldsOf(runs).finishedAt,
+  report: Schema.NullOr(Schema.Struct({ ...RunReport.fields, driftAlert: DriftAlert })).pipe(
+    about("Report of the last reconciliation.")
+  ),
+  driftAlert: DriftAlert
 })
 
 /** Begins a run, or joins it, with the job that does it. 409 for a store that is disconnected. */
@@ -97,7 +101,10 @@ export const catalogRoutes = [
       "Goes on where an import is; `restart` begins at the first page. `dryRun` writes nothing and answers with what the "
       + "next page would write. 404 without the store, 409 when it is disconnected, 502 while it cannot be read.",
     permission: manage,
-    input: Schema.Struct({ dryRun: Schema.optional(Schema.Boolean), restart: Schema.optional(Schema.Boolean) }),
+    input: Schema.Struct({
+      dryRun: Schema.optional(Schema.Boolean.pipe(about("Answers with what the next page would write."))),
+      restart: Schema.optional(Schema.Boolean.pipe(about("Begins at the first page.")))
+    }),
     success: Schema.Union([Enqueued, BackfillReport])
   }).handle((call) => {
     const { db, input: { dryRun = false, restart = false }, params: { id } } = call
@@ -137,6 +144,10 @@ export const catalogRoutes = [
   listOf(routes, "/runs", runs, {
     summary: "List imports, stock synchronizations and reconciliations",
     permission: read,
-    filters: ["storeId", "task"]
+    filters: ["storeId", "task"],
+    view: {
+      success: Schema.Struct(Struct.omit(fieldsOf(runs), ["token"])),
+      show: (rows) => Effect.succeed(rows.map(Struct.omit(["token"])))
+    }
   })
 ]

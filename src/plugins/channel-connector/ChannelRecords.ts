@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Amount, CurrencyCode, DraftProduct, Text } from "stoa/plugin"
+import { about, Amount, CurrencyCode, DraftProduct, Text } from "stoa/plugin"
 
 /** Units that a store can sell; null: it does not count them. */
 const Available = Schema.NullOr(Schema.Int)
@@ -80,8 +80,11 @@ export type RemoteOrder = typeof RemoteOrder.Type
 
 /** What a webhook is about. It is a hint: the store is asked what is true now. */
 export const Hint = Schema.Union([
-  Schema.Struct({ kind: Schema.Literals(["product", "stock", "order"]), externalId: Text }),
-  Schema.Struct({ kind: Schema.Literal("uninstalled") })
+  Schema.Struct({
+    kind: Schema.Literals(["product", "stock", "order"]).pipe(about("Kind of the record that changed.")),
+    externalId: Text
+  }),
+  Schema.Struct({ kind: Schema.Literal("uninstalled").pipe(about("The merchant removed the app.")) })
 ])
 export type Hint = typeof Hint.Type
 

@@ -57,7 +57,7 @@ const stateOf = ({ digests }: Pick<PluginContext, "digests">, id: string) =>
 
 const startRoute = (context: PluginContext) =>
   routes.raw("GET", "/oauth/:provider/start", {
-    summary: "Begin to connect a store by consent",
+    summary: "Start to connect a store by consent",
     description: "Redirects to the provider, where the merchant consents within five minutes.",
     permission: manage,
     params: { provider: Text },

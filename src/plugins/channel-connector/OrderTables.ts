@@ -23,17 +23,17 @@ import { stores } from "./StoreTables.ts"
 export const orderExports = table("channel_order_exports", {
   storeId: uuid.references(stores),
   orderId: idOf(OrderId),
-  state: oneOf(["pending", "exported", "confirmed", "failed", "abandoned"]).default("pending"),
-  failureKind: oneOf(["definitive", "transient"]).nullable,
+  state: oneOf(["pending", "exported", "confirmed", "failed", "abandoned"]).default("pending")
+    .about("State: the store is asked (`exported`), has the order (`confirmed`), or will not get it (`abandoned`)."),
+  failureKind: oneOf(["definitive", "transient"]).nullable
+    .about("Kind of the failure: `transient` ones are tried again, `definitive` ones only by staff."),
   failedAt: timestamp.nullable,
-  /** Why it failed, or what staff has to know of it. */
-  lastError: longText.nullable,
-  attempts: integerBetween(0, 1_000_000).default(0),
+  lastError: longText.nullable.about("Reason of the failure, or what staff has to know."),
+  attempts: integerBetween(0, 1_000_000).default(0).about("Times that the store was asked."),
   remoteOrderId: text.nullable,
   /** For staff. */
   remoteUrl: longText.nullable,
-  /** Shipments of the store that the order has. */
-  shipments: list(text).default([]),
+  shipments: list(text).default([]).about("Shipments of the store that the order has as fulfillments."),
   /** When the store had sent or cancelled all of it. */
   endedAt: timestamp.nullable,
   /** Name, e-mail address and shipping address, as they were sent. */
@@ -82,10 +82,10 @@ export const refundRequests = table("channel_refund_requests", {
   lines: jsonOf(RefundedUnits, 100_000),
   /** Minor units of `amount` that are shipping. */
   shipping: amount.default(0),
-  state: oneOf(["requested", "approved", "executing", "executed", "rejected"]).default("requested"),
-  approvedBy: text.nullable,
-  /** Why staff decides, or why it was not executed. */
-  lastError: longText.nullable,
+  state: oneOf(["requested", "approved", "executing", "executed", "rejected"]).default("requested")
+    .about("State: staff decides (`requested`), or the payment provider is asked (`executing`)."),
+  approvedBy: text.nullable.about("User or key that decided."),
+  lastError: longText.nullable.about("Why staff decides, or why it was not executed."),
   /** The refund of the order. */
   refundId: uuid.nullable
 }, {

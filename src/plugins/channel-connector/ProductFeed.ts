@@ -131,7 +131,7 @@ export const feedRoutes = ({ ofRecord }: PluginContext) => [
     })
   ),
   routes.post("/stores/:id/feeds/push", {
-    summary: "Push the feeds of a store now",
+    summary: "Send the feeds of a store now",
     description: "404 without the store.",
     permission: manage,
     success: Schema.Struct({ enqueued: Schema.Literal(true), storeId: Schema.String })

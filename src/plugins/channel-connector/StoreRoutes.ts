@@ -1,12 +1,12 @@
 import { Effect, Schema, Struct } from "effect"
-import { fieldsOf, moveOf, type PluginConfig, resource, Text } from "stoa/plugin"
+import { about, fieldsOf, moveOf, type PluginConfig, resource, Text } from "stoa/plugin"
 import { Channels, manage, read, routes } from "./ChannelOptions.ts"
 import { connectStore, domainFor, replaceCredentials } from "./Stores.ts"
 import { type Store, store, stores } from "./StoreTables.ts"
 import { unregisterTask } from "./Unregistration.ts"
 
 const redacted = "[REDACTED]"
-const Redacted = Schema.NullOr(Schema.Literal(redacted))
+const Redacted = Schema.NullOr(Schema.Literal(redacted)).pipe(about("Null without one; its value is never shown."))
 
 /** A store as the API shows it: whether it has secrets, and none of them. */
 const ShownStore = Schema.Struct({
@@ -26,16 +26,18 @@ const view = {
 }
 
 const Secret = Schema.String.annotate({ format: "password" }).check(Schema.isBetweenLength(8, 255))
+  .pipe(about("Signs the webhooks of the store; the default is a random one."))
 
 /** Credentials as each adapter wants them; the adapter checks their form. */
 const SentCredentials = Schema.Record(Text, Schema.Unknown).check(
   Schema.isMaxProperties(20),
   Schema.makeFilter((sent: object) => JSON.stringify(sent).length <= 8_000 || "must have at most 8,000 characters.")
-)
+).pipe(about("Credentials in the form of the adapter."))
 
 const NewStore = Schema.Struct({
-  provider: Text,
-  storeDomain: Schema.String.check(Schema.isBetweenLength(1, 255)),
+  provider: Text.pipe(about("Id of the adapter.")),
+  storeDomain: Schema.String.check(Schema.isBetweenLength(1, 255))
+    .pipe(about("Address of the store.")),
   credentials: SentCredentials,
   webhookSecret: Schema.optional(Secret)
 })

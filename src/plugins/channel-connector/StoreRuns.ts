@@ -1,6 +1,7 @@
 import { DateTime, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import {
+  about,
   InvalidTransition,
   jsonOf,
   longText,
@@ -13,24 +14,23 @@ import {
 } from "stoa/plugin"
 import { stores } from "./StoreTables.ts"
 
-const Count = Schema.Int
-
 /** Something that was left out, and why. */
 export const Skipped = Schema.Struct({ externalId: Schema.String, message: Schema.String })
 export type Skipped = typeof Skipped.Type
 
 /** What a run did. */
 export const RunReport = Schema.Struct({
-  imported: Count,
-  converged: Count,
-  linked: Count,
-  archived: Count,
-  inventoryUpdated: Count,
-  openConflicts: Count,
-  webhooksRegistered: Count,
-  /** Products that were refused; the first hundred. */
-  skipped: Schema.Array(Skipped),
-  warnings: Schema.Array(Skipped)
+  imported: Schema.Int.pipe(about("New products.")),
+  converged: Schema.Int.pipe(about("Products that differed and were changed.")),
+  linked: Schema.Int.pipe(about("Products that were linked to one of the catalog by their SKUs.")),
+  archived: Schema.Int.pipe(about("Products that the store no longer has, or that its rule no longer admits.")),
+  inventoryUpdated: Schema.Int.pipe(about("Levels that were set.")),
+  openConflicts: Schema.Int.pipe(about("Fields that both sides changed and that wait for a decision.")),
+  webhooksRegistered: Schema.Int.pipe(about("Webhooks that were missing or turned off.")),
+  skipped: Schema.Array(Skipped).pipe(about("Products that were refused, and why; at most a hundred.")),
+  warnings: Schema.Array(Skipped).pipe(
+    about("Products that were written otherwise than the store shows them; at most a hundred.")
+  )
 })
 export type RunReport = typeof RunReport.Type
 
@@ -79,17 +79,15 @@ export type RunTask = keyof typeof phasesOf
  */
 export const runs = table("channel_runs", {
   storeId: uuid.references(stores),
-  task: oneOf(["import", "sync", "reconcile"]),
-  /** Those to come, the present one first; empty when it is over. */
-  phases: jsonOf(Schema.Array(Phase), 500),
-  cursor: longText.nullable,
+  task: oneOf(["import", "sync", "reconcile"]).about("Task: `sync` sets stock, `reconcile` compares all."),
+  phases: jsonOf(Schema.Array(Phase), 500).about("Phases to come, the present one first; empty when it is over."),
+  cursor: longText.nullable.about("Place in the present phase."),
   /** Another one after each page and each restart: a page that has seen another one is not written. */
   token: uuid,
   startedAt: timestamp,
-  report: jsonOf(RunReport, 250_000),
+  report: jsonOf(RunReport, 250_000).about("Report so far."),
   finishedAt: timestamp.nullable,
-  /** Of the last run that ended. */
-  lastReport: jsonOf(RunReport, 250_000).nullable
+  lastReport: jsonOf(RunReport, 250_000).nullable.about("Report of the last run that ended.")
 }, { changeLog: false, counted: false, unique: [{ columns: ["storeId", "task"] }] })
 export type Run = RowOf<typeof runs>
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import {
+  about,
   boolean,
   CurrencyCode,
   EntityId,
@@ -23,62 +24,75 @@ import { Hint } from "./ChannelRecords.ts"
 
 /** Changes prices in one direction: first the percent, then `add`, then to a multiple of `roundTo` minor units. */
 const PriceRule = Schema.Struct({
-  percent: Schema.optional(Schema.Finite.check(Schema.isBetween({ minimum: -100, maximum: 1_000 }))),
-  add: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: -1_000_000_000, maximum: 1_000_000_000 }))),
-  roundTo: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })))
+  percent: Schema.optional(
+    Schema.Finite.check(Schema.isBetween({ minimum: -100, maximum: 1_000 })).pipe(
+      about("Percent that prices are raised by.")
+    )
+  ),
+  add: Schema.optional(
+    Schema.Int.check(Schema.isBetween({ minimum: -1_000_000_000, maximum: 1_000_000_000 }))
+      .pipe(about("Minor units that are added after the percent."))
+  ),
+  roundTo: Schema.optional(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+      .pipe(about("Prices are rounded to a multiple of these minor units."))
+  )
 })
 export type PriceRule = typeof PriceRule.Type
 
 /** Which products take part; an empty list means all. */
 const CatalogRule = Schema.Struct({
-  statuses: Schema.optional(Schema.Array(Schema.Literals(["active", "draft", "archived", "discontinued"]))),
+  statuses: Schema.optional(
+    Schema.Array(Schema.Literals(["active", "draft", "archived", "discontinued"]))
+      .pipe(about("Statuses of products that take part; none means all."))
+  ),
   categories: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100)))
 })
 
 /** A file of a product feed. */
 export const FeedFile = Schema.Struct({
-  /** Its last part says the format: `de.xml`, `us.csv`, `all.jsonl`. */
-  name: Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,60}\.(xml|csv|jsonl)$/)),
-  form: Schema.Literals(["google", "meta"]),
+  name: Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,60}\.(xml|csv|jsonl)$/))
+    .pipe(about("Name of the file, which ends with its format.")),
+  form: Schema.Literals(["google", "meta"]).pipe(about("Whose fields it has: Google Merchant's or Meta's.")),
   country: Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/)),
   currency: CurrencyCode,
   locale: Text,
-  /** Where a job puts it once a day. */
-  pushUrl: Schema.optional(Schema.String.check(Schema.isPattern(/^https?:\/\//), Schema.isMaxLength(2_048)))
+  pushUrl: Schema.optional(
+    Schema.String.check(Schema.isPattern(/^https?:\/\//), Schema.isMaxLength(2_048))
+      .pipe(about("Address where a job puts the file once a day."))
+  )
 })
 export type FeedFile = typeof FeedFile.Type
 
 const Listing = Schema.Struct({
-  /** Of a product in the storefront; `{slug}` is filled in. */
-  productPath: Schema.String.check(Schema.isPattern(/^\/.*\{slug\}/), Schema.isMaxLength(500)),
-  files: Schema.Array(FeedFile).check(Schema.isMaxLength(50))
+  productPath: Schema.String.check(Schema.isPattern(/^\/.*\{slug\}/), Schema.isMaxLength(500))
+    .pipe(about("Path of a product in the storefront; `{slug}` is filled in.")),
+  files: Schema.Array(FeedFile).check(Schema.isMaxLength(50)).pipe(about("Files of the feed, at most 50."))
 })
 
 /** Outside stores (contract, plugins §13.1). */
 export const stores = table("connected_stores", {
-  provider: text.fewValues,
-  /** Scheme, host and port. */
-  storeDomain: text,
-  status: oneOf(["connected", "disconnected", "error"]).default("connected"),
-  /** Why it is in error. */
-  lastError: longText.nullable,
+  provider: text.fewValues.about("Id of the adapter."),
+  storeDomain: text.about("Scheme, host and port of the store."),
+  status: oneOf(["connected", "disconnected", "error"]).default("connected")
+    .about(
+      "Status; `error` has its reason in `lastError` and ends with other credentials or the next check that succeeds."
+    ),
+  lastError: longText.nullable.about("Reason of the status `error`."),
   credentials: secret.nullable,
   webhookSecret: secret.nullable,
-  /** When the credentials end; null: they do not. */
-  credentialsExpireAt: timestamp.nullable,
+  credentialsExpireAt: timestamp.nullable.about("End of the credentials, ISO 8601; null when they do not end."),
   /** Until when a process that renews them has time to do so. */
   renewalUntil: timestamp.nullable,
   connectedAt: timestamp.defaultNow,
   webhooksCheckedAt: timestamp.nullable,
-  /** The warehouse whose stock is meant; null: all of them. */
-  warehouseId: idOf(WarehouseId).existing("warehouse").nullable,
-  /** Units that are kept back. */
-  buffer: integerBetween(0, 1_000_000).default(0),
-  /** The most units that are offered. */
-  maxQuantity: integerBetween(0, 1_000_000).nullable,
-  priceRule: jsonOf(PriceRule, 500).nullable,
-  catalog: jsonOf(CatalogRule, 30_000).nullable,
-  listing: jsonOf(Listing, 60_000).nullable
+  warehouseId: idOf(WarehouseId).existing("warehouse").nullable
+    .about("Warehouse that has the stock of the store; null for the first one."),
+  buffer: integerBetween(0, 1_000_000).default(0).about("Units that are kept back."),
+  maxQuantity: integerBetween(0, 1_000_000).nullable.about("Most units that are offered; null for no limit."),
+  priceRule: jsonOf(PriceRule, 500).nullable.about("How prices of the store are changed here."),
+  catalog: jsonOf(CatalogRule, 30_000).nullable.about("Products of the store that take part; null for all."),
+  listing: jsonOf(Listing, 60_000).nullable.about("Files of a product feed.")
 }, {
   strict: true,
   unique: [{ columns: ["provider", "storeDomain"], where: "status <> 'disconnected'" }],
@@ -121,10 +135,11 @@ export const entityMap = table("channel_entity_map", {
 export const deliveries = table("channel_deliveries", {
   storeId: uuid.references(stores),
   deliveryId: text,
-  topic: text,
-  status: oneOf(["received", "handled", "ignored", "unreadable", "failed"]).default("received"),
-  hints: jsonOf(Schema.Array(Hint), 100_000),
-  error: longText.nullable
+  topic: text.about("Topic, as the store names it."),
+  status: oneOf(["received", "handled", "ignored", "unreadable", "failed"]).default("received")
+    .about("Status; `ignored` when the topic says nothing to us, `failed` with its reason in `error`."),
+  hints: jsonOf(Schema.Array(Hint), 100_000).about("Records that the webhook says have changed."),
+  error: longText.nullable.about("Reason of the status `failed`.")
 }, {
   changeLog: false,
   unique: [{ columns: ["storeId", "deliveryId"] }],

@@ -29,7 +29,7 @@ const signed = "Its signature says who sends it."
 /** `POST /webhooks/{storeId}` (contract-tills-channels, amendment 50): nothing is read before the signature is checked. */
 const webhookRoute = ({ ofRecord }: PluginContext) =>
   routes.raw("POST", "/webhooks/:storeId", {
-    summary: "Take a webhook of a store",
+    summary: "Receive a webhook of a store",
     description: "A job handles it. 404 for an unknown store, 409 for a disconnected one, 401 without its signature. "
       + "What cannot be read is noted.",
     public: signed,
@@ -77,7 +77,7 @@ const complied = Effect.fnUntraced(function*({ db }: PluginCall, storeId: string
  */
 const complianceRoute = ({ db, ofRecord }: PluginContext) =>
   routes.raw("POST", "/compliance/:provider", {
-    summary: "Take a request of a provider about an app",
+    summary: "Receive a request of a provider about an app",
     description:
       "Data of a customer, redaction, and removal of the app. 404 and 501 without an adapter that takes them, 401 without "
       + "the signature of the app.",
