@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../src/layers/FreePort.ts"
-import { fileOf, importInto } from "./load/ProductFile.ts"
+import { fileOf, importInto, scatteredFileOf } from "./load/ProductFile.ts"
 import { environment } from "./measure/Environment.ts"
 import { atMost, exactly, heading, note, record, table } from "./measure/Report.ts"
 import type { Options } from "./Options.ts"
@@ -26,7 +26,7 @@ interface Peak {
 }
 
 /** Files of growing size into one process, each of other products than the ones before. */
-const importAll = async (server: ChildServer, largest: number, liveFile: string | undefined) => {
+const importAll = async (server: ChildServer, largest: number, liveFile: string | undefined, file = fileOf) => {
   const peaks: Array<Peak> = []
   let first = 0
   for (const share of shares) {
@@ -38,7 +38,7 @@ const importAll = async (server: ChildServer, largest: number, liveFile: string 
     const { before, found, peak, received, worked } = await importInto(
       server.origin,
       server.pid,
-      fileOf(products, first)
+      file(products, first)
     )
     clearInterval(asking)
     exactly(`created of ${products}`, found.created, products)
@@ -54,7 +54,8 @@ const linesOf = async (file: string) =>
 
 /**
  * Whether memory grows with the file: one process imports a tenth, a half and all of 100,000 products; once as it runs, where
- * the heap takes what it likes before it is cleaned, and once with what is alive counted four times a second.
+ * the heap takes what it likes before it is cleaned, and once with what is alive counted four times a second; and as many lines of
+ * products that are scattered over their file.
  */
 export const runImportMemory = async (options: Options): Promise<void> => {
   const largest = options.flows ?? 100_000
@@ -66,13 +67,18 @@ export const runImportMemory = async (options: Options): Promise<void> => {
     const plain = await startStoa({ databaseUrl: await postgres.create("plain") })
     const asItRuns = await importAll(plain, largest, undefined)
     await plain.stop()
-    const liveFile = join(dir, `live-${await freePort()}`)
-    const watched = await startStoa({ databaseUrl: await postgres.create("watched") }, {
-      args: ["--expose-gc", "--import", "./bench/measure/LiveHeap.ts"],
-      env: { BENCH_LIVE_HEAP: liveFile }
-    })
-    const alive = await importAll(watched, largest, liveFile)
-    await watched.stop()
+    const watchedBy = async (name: string, products: number, file: typeof fileOf) => {
+      const liveFile = join(dir, `live-${await freePort()}`)
+      const watched = await startStoa({ databaseUrl: await postgres.create(name) }, {
+        args: ["--expose-gc", "--import", "./bench/measure/LiveHeap.ts"],
+        env: { BENCH_LIVE_HEAP: liveFile }
+      })
+      const alive = await importAll(watched, products, liveFile, file)
+      await watched.stop()
+      return alive
+    }
+    const alive = await watchedBy("watched", largest, fileOf)
+    const scattered = await watchedBy("scattered", largest / 2, scatteredFileOf)
     table(
       ["products", "s", "resident before MiB", "resident at most MiB", "alive at most MiB"],
       asItRuns.map(({ before, peak, products, seconds }, index) => [
@@ -84,9 +90,16 @@ export const runImportMemory = async (options: Options): Promise<void> => {
       ])
     )
     note("resident: as it runs; alive: heap and buffers after a collection, in another process with the same files")
-    record("importmemory", { asItRuns, alive })
-    const [small, large] = [alive[0]?.live ?? 0, alive.at(-1)?.live ?? Infinity]
-    atMost("alive with the largest file over the smallest", large - small, 10, " MiB")
+    table(
+      ["scattered lines", "s", "alive at most MiB"],
+      scattered.map(({ live = 0, products, seconds }) => [products * 2, seconds, live])
+    )
+    note("scattered: Shopify's file, whose products have a line in its first half and one in its second")
+    record("importmemory", { asItRuns, alive, scattered })
+    for (const [what, peaks] of [["products", alive], ["scattered lines", scattered]] as const) {
+      const [small, large] = [peaks[0]?.live ?? 0, peaks.at(-1)?.live ?? Infinity]
+      atMost(`alive with the largest file of ${what} over the smallest`, large - small, 10, " MiB")
+    }
   } finally {
     await rm(dir, { recursive: true, force: true })
     await postgres.stop()

@@ -46,13 +46,44 @@ const lineOf = ({ category, description, sku, slug, title }: Product): string =>
   }\n`
 }
 
-/** A file of so many products from a number on, made while it is sent. */
-export async function* fileOf(products: number, first = 0) {
+async function* wholeLines(products: number, first: number) {
   for (let from = first; from < first + products; from += batch) {
     const count = Math.min(batch, first + products - from)
     yield Buffer.from(Array.from({ length: count }, (_, n) => lineOf(productOf(from + n))).join(""))
   }
 }
+
+/** A file of an import, and its form. */
+export interface ImportFile {
+  readonly format: "jsonl" | "shopify"
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** A file of so many products from a number on, made while it is sent. */
+export const fileOf = (products: number, first = 0): ImportFile => ({
+  format: "jsonl",
+  body: wholeLines(products, first)
+})
+
+/** Products of two variants each in the form of Shopify, whose second lines all come after the first lines of the last product. */
+async function* scatteredLines(products: number, first: number) {
+  yield Buffer.from("Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price\n")
+  for (const [size, title, price] of [["S", true, "9.90"], ["L", false, "10.90"]] as const) {
+    for (let from = first; from < first + products; from += batch) {
+      const lines = Array.from({ length: Math.min(batch, first + products - from) }, (_, n) => {
+        const product = productOf(from + n)
+        const names = title ? `${product.title},Size` : ","
+        return `${product.slug},${names},${size},${product.sku}-${size},${price}\n`
+      })
+      yield Buffer.from(lines.join(""))
+    }
+  }
+}
+
+export const scatteredFileOf = (products: number, first = 0): ImportFile => ({
+  format: "shopify",
+  body: scatteredLines(products, first)
+})
 
 /** Since then. */
 export const seconds = (began: number): number => (performance.now() - began) / 1000
@@ -72,7 +103,7 @@ const answered = async (response: Response): Promise<Import> => {
 }
 
 /** Sends a file and waits for the end; samples the memory of the service meanwhile. */
-export const importInto = async (origin: string, pid: number, body: AsyncIterable<Uint8Array>) => {
+export const importInto = async (origin: string, pid: number, { body, format }: ImportFile) => {
   const before = (await memoryOf(pid)).now
   let [peak, began] = [before, performance.now()]
   const looking = setInterval(() => {
@@ -82,11 +113,11 @@ export const importInto = async (origin: string, pid: number, body: AsyncIterabl
   }, 100)
   const init = {
     method: "POST",
-    headers: { ...key, "content-type": "application/x-ndjson" },
+    headers: { ...key, "content-type": format === "jsonl" ? "application/x-ndjson" : "text/csv" },
     body,
     duplex: "half" as const
   }
-  let found = await answered(await fetch(`${origin}/api/imports?format=jsonl`, init))
+  let found = await answered(await fetch(`${origin}/api/imports?format=${format}`, init))
   const received = seconds(began)
   began = performance.now()
   while (found.state !== "completed" && found.state !== "failed") {
