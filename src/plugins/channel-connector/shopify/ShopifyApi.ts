@@ -1,4 +1,4 @@
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema, Semaphore } from "effect"
 import type { StoreAccess } from "../ChannelAdapter.ts"
 import * as Errors from "../ChannelErrors.ts"
 import type { ShopifyCredentials } from "./ShopifyApp.ts"
@@ -61,6 +61,9 @@ const failureOf = ({ extensions, message: whole }: typeof Failure.Type, cost: ty
   return new Errors.ChannelUnavailable({ message, retryAfterMs: Math.min(Math.max(pauseMs || 0, 500), 60_000) })
 }
 
+const isPause = (error: Errors.ChannelError): error is Errors.ChannelUnavailable =>
+  error._tag === "ChannelUnavailable" && (error.retryAfterMs ?? Infinity) <= longestPauseMs
+
 /** Makes calls with one version of the API, and warns where another one answers. */
 export const shopifyApi = (version: string) => {
   let warned = version
@@ -82,14 +85,19 @@ export const shopifyApi = (version: string) => {
       return error === undefined ? data : yield* failureOf(error, extensions?.cost)
     })
     const patiently = (query: string, variables: object, pauses: number): Effect.Effect<unknown, Errors.ChannelError> =>
-      Effect.catchTag(once(query, variables), "ChannelUnavailable", (error) => {
-        const { retryAfterMs = Infinity } = error
-        if (retryAfterMs > longestPauseMs || pauses === 0) return Effect.fail(error)
-        return Effect.delay(patiently(query, variables, pauses - 1), retryAfterMs)
-      })
+      Effect.catchIf(once(query, variables), isPause, (error) =>
+        pauses === 0
+          ? Effect.fail(error)
+          : Effect.delay(patiently(query, variables, pauses - 1), error.retryAfterMs ?? 0))
+    // Calls that wait for points at the same time would take each other's.
+    const turn = Semaphore.makeUnsafe(1)
     return (data, query, variables = {}) =>
       Effect.flatMap(
-        patiently(query, variables, mostPauses),
+        Effect.catchIf(
+          once(query, variables),
+          isPause,
+          () => turn.withPermit(patiently(query, variables, mostPauses))
+        ),
         (found) => Effect.mapError(Schema.decodeUnknownEffect(data)(found), nonsense)
       )
   }

@@ -70,6 +70,19 @@ describe("a Shopify store that fails", () => {
     }))
 
   storeTest(
+    "because of its limit lets many calls at once wait for their turn",
+    ({ channel, shop }) =>
+      Effect.gen(function*() {
+        const { id } = addMug(shop).product
+        const { product } = given(channel.catalog)
+        Object.assign(shop.bucket, { maximum: 1_000, perSecond: 2_000 })
+        const ids = Array.from({ length: 40 }, () => String(id))
+        const found = yield* Effect.forEach(ids, product, { concurrency: 20 })
+        assert.lengthOf(found, ids.length)
+      })
+  )
+
+  storeTest(
     "with tokens that end every minute gets the next one each time",
     ({ app, connect, shop }) =>
       Effect.gen(function*() {
