@@ -68,10 +68,13 @@ const reconciliation = defineTask({
         Effect.map(({ capabilities }) => capabilities.some((one) => one !== "listings")),
         Effect.orElseSucceed(() => false)
       ))
-    yield* Effect.forEach(
-      capable,
-      ({ id }) => jobs.enqueue(reconcileTask, { storeId: id }, { delayMs: delayOf(id, reconcileJitterWindowMs) })
-    )
+    const begun = yield* db.table(runs).list({ task: "reconcile" }, { limit: Number.MAX_SAFE_INTEGER })
+    const underWay = new Set(begun.flatMap(({ phases, storeId }) => phases.length > 0 ? storeId : []))
+    yield* Effect.forEach(capable, ({ id }) =>
+      jobs.enqueue(reconcileTask, { storeId: id }, {
+        // The job replaces the one that goes on with a run.
+        delayMs: underWay.has(id) ? 0 : delayOf(id, reconcileJitterWindowMs)
+      }))
     return { output: { enqueued: capable.length } }
   })
 })

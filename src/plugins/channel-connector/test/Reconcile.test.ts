@@ -80,6 +80,20 @@ describe("a store beside us", () => {
     return { ...rest, draft: { ...draft, product: { ...draft.product, attributes: [{ title }] } } }
   }
 
+  /** Does something while a job about the store runs, which others wait for. */
+  const whileBusy = async (work: () => Promise<void>) => {
+    const [gate, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    shop.memory.beforeProduct = Effect.promise(() => {
+      reached.resolve()
+      return gate.promise
+    })
+    await hint("product", "p9")
+    await reached.promise
+    await work()
+    shop.memory.beforeProduct = Effect.void
+    gate.resolve()
+  }
+
   it("sends hints, after which its record of now is written, and storms of them write nothing", async () => {
     shop.memory.products[0] = renamed(1, "New 1")
     await hint("product", "p1")
@@ -101,19 +115,12 @@ describe("a store beside us", () => {
   it("refuses a hint, and later ones are handled", async () => {
     shop.memory.refused.add("p3")
     // Hints that wait for a job that runs are handled together.
-    const [gate, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    shop.memory.beforeProduct = Effect.promise(() => {
-      reached.resolve()
-      return gate.promise
+    await whileBusy(async () => {
+      await hint("product", "p3")
+      shop.memory.products[3] = renamed(4, "New 4")
+      await hint("product", "p4")
+      await hint("product", "p99")
     })
-    await hint("product", "p9")
-    await reached.promise
-    await hint("product", "p3")
-    shop.memory.products[3] = renamed(4, "New 4")
-    await hint("product", "p4")
-    await hint("product", "p99")
-    shop.memory.beforeProduct = Effect.void
-    gate.resolve()
     await handled()
     assert.strictEqual((await titles())[3], "New 4 active")
     assert.deepStrictEqual(await deliveries("failed"), [{ status: "failed", error: "The store does not show p3." }])
@@ -139,6 +146,18 @@ describe("a store beside us", () => {
     assert.deepInclude(Object(again).report, { imported: 0, converged: 0, archived: 0, inventoryUpdated: 0 })
     assert.isFalse(Object(again).driftAlert)
     assert.deepStrictEqual(await changes(), before)
+  })
+
+  it("is reconciled at once when it was asked for, also while all stores are", async () => {
+    await whileBusy(async () => {
+      await shop.done("POST", `/stores/${id}/reconcile`)
+      const job = await shop.app.serviceRegistry.enqueue("channel/reconcile-sweep", {})
+      await waitFor("all stores have their jobs", async () => {
+        const [row] = await shop.app.db.query("select status from commerce_jobs where id = $1", [job])
+        return row?.["status"] === "succeeded"
+      })
+    })
+    await shop.ran(id, "reconcile")
   })
 
   it("turns webhooks off, and gets them registered again", async () => {
