@@ -27,8 +27,9 @@ export const warehouseOf = Effect.fnUntraced(function*({ db, services }: Catalog
 
 /**
  * Brings what is on hand to what the store has, and gives how many levels that changed (contract-tills-channels, amendment 45): units
- * that it has taken off for our orders are still on hand here, because these orders hold them. Equal levels write nothing. Call
- * it in a transaction, after other locks: it locks the stock, so that no posting comes between the look and the change.
+ * that it has taken off for our orders are still on hand here, because these orders hold them. Equal levels write nothing:
+ * a lock would be a version of a row for each. Call it in a transaction, after other locks: where some differ it locks the stock,
+ * so that no posting comes between the second look and the change.
  */
 export const settleStock = Effect.fn("StoreStock.settle")(
   function*(call: CatalogCall, store: Store, levels: ReadonlyArray<StoreLevel>) {
@@ -36,16 +37,21 @@ export const settleStock = Effect.fn("StoreStock.settle")(
     if (goods.length === 0) return 0
     const { db, services } = call
     const warehouseId = yield* warehouseOf(call, store)
+    const differing = Effect.map(
+      db.use(stockOf)(store.id, warehouseId, goods),
+      (found) =>
+        levels.flatMap(({ available, ...sellable }, at) => {
+          const { isCounted = false, onHand = 0, taken = 0 } = found[at] ?? {}
+          if (available === null || !isCounted) return []
+          const delta = (offeredUnits(store, available) ?? 0) + taken - onHand
+          return delta === 0
+            ? []
+            : [{ ...sellable, warehouseId, delta, type: "adjustment" as const, allowNegative: true, reason: "channel" }]
+        })
+    )
+    if ((yield* differing).length === 0) return 0
     yield* services.inventory.lock(goods)
-    const found = yield* db.use(stockOf)(store.id, warehouseId, goods)
-    const lines = levels.flatMap(({ available, ...sellable }, at) => {
-      const { isCounted = false, onHand = 0, taken = 0 } = found[at] ?? {}
-      if (available === null || !isCounted) return []
-      const delta = (offeredUnits(store, available) ?? 0) + taken - onHand
-      return delta === 0
-        ? []
-        : [{ ...sellable, warehouseId, delta, type: "adjustment" as const, allowNegative: true, reason: "channel" }]
-    })
+    const lines = yield* differing
     if (lines.length > 0) {
       yield* Effect.catch(
         services.inventory.post({ type: "channel-stock", id: randomUUID() }, lines),
