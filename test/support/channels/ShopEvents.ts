@@ -10,12 +10,16 @@ const weights = {
   stock: 25,
   arrival: 5,
   edit: 10,
+  title: 5,
+  picture: 5,
+  options: 5,
+  publication: 4,
   removal: 3,
   return: 2,
-  purchase: 25,
-  fulfilment: 8,
-  cancellation: 4,
-  refund: 3
+  purchase: 15,
+  fulfilment: 12,
+  cancellation: 5,
+  refund: 6
 } as const
 
 export type ShopEvent = keyof typeof weights
@@ -48,14 +52,28 @@ const toOne = <A extends { readonly id: number }>(
 }
 
 const priceOf = (random: Random) => 100 + random.int(99) * 100
+const pictureOf = (random: Random) => `https://cdn.example/${random.word(8)}.png`
+const axis = "Size"
 
 /** The staff and the shoppers of an emulated WooCommerce. */
 export const wooShopkeeper = ({ catalog, orders }: WooCommerceShop): Shopkeeper => {
   const products = () => [...catalog.products.values()].filter(({ trashed }) => !trashed)
+  const whole = () => products().filter(({ parent }) => parent === 0)
   const sold = () => products().filter(({ fields }) => ["simple", "variation"].includes(fields.type))
   const paid = () => [...orders.orders.values()].filter(({ status }) => status === "processing")
   const moving = (status: string) => (random: Random) =>
     toOne(random, paid(), ({ id }) => void orders.change(id, { status }))
+  const soldAs = (random: Random, sku: string) => ({
+    sku,
+    regular_price: (priceOf(random) / 100).toFixed(2),
+    manage_stock: true,
+    stock_quantity: random.int(50)
+  })
+  const addSize = (random: Random, parent: number, size: string) => {
+    catalog.create({ ...soldAs(random, random.word(8)), attributes: [{ name: axis, option: size }] }, parent)
+    const options = catalog.variationsOf(parent).flatMap(({ fields }) => fields.attributes[0]?.option ?? [])
+    catalog.change(parent, { attributes: [{ name: axis, options, variation: true }] })
+  }
   return {
     price: (random) =>
       toOne(random, sold(), ({ id }) => void catalog.change(id, { regular_price: (priceOf(random) / 100).toFixed(2) })),
@@ -67,23 +85,31 @@ export const wooShopkeeper = ({ catalog, orders }: WooCommerceShop): Shopkeeper 
       ),
     arrival: (random) => {
       const sku = random.word(8)
-      const price = (priceOf(random) / 100).toFixed(2)
-      return catalog.create({
-        name: `New ${sku}`,
-        sku,
-        regular_price: price,
-        manage_stock: true,
-        stock_quantity: random.int(50)
-      }).id
+      const type = random.chance(0.3) ? "variable" : "simple"
+      const { id } = catalog.create({ name: `New ${sku}`, type, ...type === "simple" && soldAs(random, sku) })
+      if (type === "variable") { for (const size of ["S", "M"]) addSize(random, id, size) }
+      return id
     },
     edit: (random) => toOne(random, products(), ({ id }) => void catalog.change(id, { description: random.word(20) })),
-    // A third is removed for good, of which the shop sends no webhook.
-    removal: (random) =>
+    title: (random) => toOne(random, whole(), ({ id }) => void catalog.change(id, { name: `Named ${random.word(8)}` })),
+    picture: (random) =>
+      toOne(random, whole(), ({ id }) => void catalog.change(id, { images: [{ src: pictureOf(random) }] })),
+    // A size comes or goes.
+    options: (random) =>
+      toOne(random, whole().filter(({ fields }) => fields.type === "variable"), ({ id }) => {
+        const sizes = catalog.variationsOf(id)
+        const [first, second] = sizes
+        if (first !== undefined && second !== undefined && random.chance(0.5)) catalog.remove(first.id, true)
+        else addSize(random, id, random.word(4))
+      }),
+    publication: (random) =>
       toOne(
         random,
-        products().filter(({ parent }) => parent === 0),
-        ({ id }) => void catalog.remove(id, random.int(3) === 0)
+        whole(),
+        ({ fields, id }) => void catalog.change(id, { status: fields.status === "publish" ? "draft" : "publish" })
       ),
+    // A third is removed for good, of which the shop sends no webhook.
+    removal: (random) => toOne(random, whole(), ({ id }) => void catalog.remove(id, random.int(3) === 0)),
     return: (random) =>
       toOne(random, [...catalog.products.values()].filter(({ trashed }) => trashed), ({ id }) => catalog.restore(id)),
     purchase: (random) => {
@@ -112,6 +138,12 @@ export const wooShopkeeper = ({ catalog, orders }: WooCommerceShop): Shopkeeper 
 /** The staff and the shoppers of an emulated Shopify. */
 export const shopifyShopkeeper = ({ catalog, orders }: ShopifyShop): Shopkeeper => {
   const products = () => catalog.products.values()
+  const sold = (random: Random, options?: ReadonlyArray<string>) => ({
+    sku: random.word(8),
+    price: priceOf(random),
+    stock: random.int(50),
+    ...options && { options }
+  })
   const open = () =>
     [...orders.orders.values()].filter(({ cancelled, lines }) =>
       cancelled === null && lines.some((line) => openOf(line) > 0)
@@ -125,10 +157,34 @@ export const shopifyShopkeeper = ({ catalog, orders }: ShopifyShop): Shopkeeper 
         (one) => catalog.setStock(one, random.int(50))
       ),
     arrival: (random) => {
-      const sku = random.word(8)
-      return catalog.add({ title: `New ${sku}`, variants: [{ sku, price: priceOf(random), stock: random.int(50) }] }).id
+      const title = `New ${random.word(8)}`
+      return random.chance(0.3)
+        ? catalog.add({
+          title,
+          options: [{ name: axis, values: ["S", "M"] }],
+          variants: ["S", "M"].map((size) => sold(random, [size]))
+        }).id
+        : catalog.add({ title, variants: [sold(random)] }).id
     },
     edit: (random) => toOne(random, products(), (one) => catalog.change(one, { descriptionHtml: random.word(20) })),
+    title: (random) => toOne(random, products(), (one) => catalog.change(one, { title: `Named ${random.word(8)}` })),
+    picture: (random) => toOne(random, products(), (one) => catalog.showImages(one, [pictureOf(random)])),
+    // A size comes or goes.
+    options: (random) =>
+      toOne(random, [...products()].filter(({ options }) => options[0]?.name === axis), (one) => {
+        const [first, second] = one.variants
+        if (first !== undefined && second !== undefined && random.chance(0.5)) catalog.removeVariant(first)
+        else catalog.addVariant(one, sold(random, [random.word(4)]))
+      }),
+    publication: (random) =>
+      toOne(
+        random,
+        products(),
+        (one) =>
+          random.chance(0.5)
+            ? catalog.change(one, { status: one.fields.status === "ACTIVE" ? "DRAFT" : "ACTIVE" })
+            : catalog.change(one, { published: !one.fields.published })
+      ),
     removal: (random) =>
       toOne(
         random,

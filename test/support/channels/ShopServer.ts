@@ -34,8 +34,8 @@ export interface ShopServer {
   readonly calls: ReadonlyArray<Call>
   /** The next `times` calls fail whose method, address or body contains `part`, as in `POST /wp-json/wc/v3/orders`. */
   readonly fault: (part: string, fault: ShopFault, times?: number) => void
-  /** From now on calls fail by chance in a way that a client notices at once. 0 ends it. */
-  readonly unreliable: (random: Random, probability: number) => void
+  /** From now on calls fail by chance, in a way that a client notices at once by default. 0 ends it. */
+  readonly unreliable: (random: Random, probability: number, kinds?: typeof faults) => void
   /** Sends the answers that were held. */
   readonly release: () => void
 }
@@ -95,8 +95,8 @@ export const serveShop = (shop: {
       fault: (part, fault, times = 1) => {
         for (let n = 0; n < times; n++) planted.push({ part, fault })
       },
-      unreliable: (random, probability) => {
-        chance = probability > 0 ? () => random.chance(probability) ? random.pick(faults) : undefined : undefined
+      unreliable: (random, probability, kinds = faults) => {
+        chance = probability > 0 ? () => random.chance(probability) ? random.pick(kinds) : undefined : undefined
       },
       release: () => {
         for (const go of held.splice(0)) go()

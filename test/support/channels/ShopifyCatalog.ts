@@ -13,6 +13,7 @@ import {
 import {
   type Level,
   type NewProduct,
+  type NewVariant,
   type ProductFields,
   type ShopifyImage,
   type ShopifyLocation,
@@ -77,32 +78,7 @@ export class ShopifyCatalog {
         ...fields
       }
     }
-    for (const variant of variants) {
-      const { options: chosen = ["Default Title"], oversells = false, price, sku = "", stock } = variant
-      product.variants.push({
-        id: this.site.nextId(),
-        item: this.site.nextId(),
-        product,
-        options: chosen,
-        levels: this.locations.map((location, index) => ({
-          id: this.site.nextId(),
-          location,
-          available: index === 0 ? stock ?? 0 : 0,
-          committed: 0,
-          updated: now
-        })),
-        sku,
-        barcode: variant.barcode ?? null,
-        price,
-        compareAt: variant.compareAt ?? null,
-        unitCost: variant.unitCost ?? null,
-        weight: variant.weight ?? null,
-        image: variant.image === undefined ? null : this.image(variant.image),
-        tracked: stock !== undefined,
-        oversells,
-        updated: now
-      })
-    }
+    product.variants.push(...variants.map((one) => this.variant(product, one)))
     this.products.set(id, product)
     this.site.tell("products/create", this.payload(product))
     return product
@@ -110,6 +86,22 @@ export class ShopifyCatalog {
 
   change(product: ShopifyProduct, fields: Partial<ProductFields>): void {
     product.fields = { ...product.fields, ...fields }
+    this.touch(product)
+  }
+
+  /** With a value of the first option that the product did not have. */
+  addVariant(product: ShopifyProduct, variant: NewVariant): void {
+    product.variants.push(this.variant(product, variant))
+    this.showOptions(product)
+  }
+
+  removeVariant({ id, product }: ShopifyVariant): void {
+    product.variants.splice(product.variants.findIndex((one) => one.id === id), 1)
+    this.showOptions(product)
+  }
+
+  showImages(product: ShopifyProduct, images: NewProduct["images"] = []): void {
+    product.images = images.map((one) => this.image(one))
     this.touch(product)
   }
 
@@ -274,6 +266,40 @@ export class ShopifyCatalog {
 
   locationView({ id, name }: ShopifyLocation): object {
     return { __typename: "Location", id: gid("Location", id), name, isActive: true, fulfillsOnlineOrders: true }
+  }
+
+  private showOptions(product: ShopifyProduct): void {
+    const valuesOf = (at: number) => [...new Set(product.variants.map(({ options }) => options[at] ?? ""))]
+    product.options = product.options.map(({ name }, at) => ({ name, values: valuesOf(at) }))
+    this.touch(product)
+  }
+
+  private variant(product: ShopifyProduct, sent: NewVariant): ShopifyVariant {
+    const { options = ["Default Title"], oversells = false, price, sku = "", stock } = sent
+    const now = this.site.now()
+    return {
+      id: this.site.nextId(),
+      item: this.site.nextId(),
+      product,
+      options,
+      levels: this.locations.map((location, index) => ({
+        id: this.site.nextId(),
+        location,
+        available: index === 0 ? stock ?? 0 : 0,
+        committed: 0,
+        updated: now
+      })),
+      sku,
+      barcode: sent.barcode ?? null,
+      price,
+      compareAt: sent.compareAt ?? null,
+      unitCost: sent.unitCost ?? null,
+      weight: sent.weight ?? null,
+      image: sent.image === undefined ? null : this.image(sent.image),
+      tracked: stock !== undefined,
+      oversells,
+      updated: now
+    }
   }
 
   private image(sent: string | { readonly url: string; readonly alt: string }): ShopifyImage {

@@ -42,8 +42,8 @@ export interface ShopifyVariant {
 export interface ShopifyProduct {
   readonly id: number
   readonly created: number
-  readonly options: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<string> }>
-  readonly images: ReadonlyArray<ShopifyImage>
+  options: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<string> }>
+  images: ReadonlyArray<ShopifyImage>
   readonly variants: Array<ShopifyVariant>
   fields: ProductFields
   updated: number
