@@ -36,14 +36,14 @@ export const openOrderShop = async (...options: Parameters<typeof openShop>) => 
     },
     /** A paid order of a guest; its id. */
     order: async (
-      things: ReadonlyArray<readonly [{ readonly id: string }, number]>,
+      things: ReadonlyArray<readonly [{ readonly id: string; readonly variantId?: unknown }, number]>,
       terms: object = {}
     ) => {
       const cart = await shop.ask("POST", "/carts", { currency: "USD", email: "ann@example.com" }, null)
       const headers = { "x-cart-secret": cart.text("data.secret") }
       const cartId = cart.text("data.id")
-      for (const [{ id: entityId }, quantity] of things) {
-        await shop.ask("POST", `/carts/${cartId}/items`, { entityId, quantity }, null, headers)
+      for (const [{ id: entityId, variantId }, quantity] of things) {
+        await shop.ask("POST", `/carts/${cartId}/items`, { entityId, variantId, quantity }, null, headers)
       }
       const body = { cartId, paymentMethodId: "test", currency: "USD", shippingAddress: address, ...terms }
       return (await shop.ask("POST", "/checkout", body, null, headers)).text("data.id")
