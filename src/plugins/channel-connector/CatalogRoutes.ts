@@ -2,6 +2,7 @@ import { Effect, Schema, Struct } from "effect"
 import { about, apiError, fieldsOf, listOf, type PluginCall } from "stoa/plugin"
 import { backfillTask, reconcileTask } from "./CatalogTasks.ts"
 import { Channels, manage, read, routes } from "./ChannelOptions.ts"
+import { catalogConflicts } from "./PushTables.ts"
 import { catalogPageSize, withLevels } from "./StorePages.ts"
 import { type Pair, writeProducts } from "./StoreProducts.ts"
 import { beginRun, RunReport, runs, type RunTask } from "./StoreRuns.ts"
@@ -9,13 +10,13 @@ import { NotConnected } from "./Stores.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 import { stores } from "./StoreTables.ts"
 
-class StoreUnavailable extends apiError(
+export class StoreUnavailable extends apiError(
   "StoreUnavailable",
   { status: 502, code: "STORE_UNAVAILABLE" },
   (message: string) => `The store could not be read: ${message}`
 ) {}
 
-const Enqueued = Schema.Struct({ enqueued: Schema.Literal(true), storeId: Schema.String })
+export const Enqueued = Schema.Struct({ enqueued: Schema.Literal(true), storeId: Schema.String })
 
 const BackfillReport = Schema.Struct({
   entitiesTouched: Schema.Int.pipe(about("Products that would be created or changed.")),
@@ -131,7 +132,9 @@ export const catalogRoutes = [
       const { settings: { driftAlertThreshold } } = yield* Channels
       const store = yield* db.table(stores).get(id)
       const run = yield* db.table(runs).first({ storeId: store.id, task: "reconcile" })
-      const report = run?.lastReport ?? null
+      const openConflicts = yield* db.table(catalogConflicts).count({ storeId: store.id, state: "open" })
+      const last = run?.lastReport ?? null
+      const report = last === null ? null : { ...last, openConflicts }
       const drift = report === null ? 0 : report.imported + report.converged + report.archived + report.inventoryUpdated
       const driftAlert = drift > driftAlertThreshold
       return {

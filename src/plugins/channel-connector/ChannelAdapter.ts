@@ -6,8 +6,11 @@ import type {
   CatalogPage,
   ChannelProduct,
   ComplianceRequest,
+  FieldValue,
   Hint,
+  MappedField,
   OrderSlice,
+  RemoteField,
   RemoteOrder,
   StockChange,
   StockLevel,
@@ -15,7 +18,7 @@ import type {
 } from "./ChannelRecords.ts"
 
 /** What a channel can do: the parts of `Channel` that its adapter gives. */
-export type Capability = "catalog" | "stock" | "orders" | "webhooks" | "listings"
+export type Capability = "catalog" | "pushCatalog" | "stock" | "orders" | "webhooks" | "listings"
 
 /** A store with what its channel needs to call it. */
 export interface StoreAccess<C> {
@@ -62,6 +65,42 @@ export interface ChannelCatalog {
   ) => Effect.Effect<CatalogPage, ChannelError>
   /** Undefined when the store has none of this id. */
   readonly product: (externalId: string) => Effect.Effect<ChannelProduct | undefined, ChannelError>
+}
+
+/** Fields of a product of a store. */
+export interface ProductFields {
+  readonly externalId: string
+  readonly fields: ReadonlyArray<RemoteField>
+}
+
+/** Fields of a product to write. */
+export interface ProductValues {
+  readonly externalId: string
+  readonly values: ReadonlyArray<FieldValue>
+}
+
+/** Values as the store has them after a write, or why it refused them. */
+export type Written = { readonly values: ReadonlyArray<string | null> } | { readonly refused: string }
+
+/** Writes fields of products, at most `pushes.batch` at once. Values are in the order of the fields; null: there is none. */
+export interface ChannelPush {
+  /** By the id of the product; one that the store lacks is left out. */
+  readonly read: (
+    products: ReadonlyArray<ProductFields>
+  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string | null>>, ChannelError>
+  /** A product that is refused stops no other. Fields that are not named stay. */
+  readonly write: (
+    products: ReadonlyArray<ProductValues>
+  ) => Effect.Effect<ReadonlyMap<string, Written>, ChannelError>
+}
+
+/** What an adapter with the capability `pushCatalog` can write. */
+export interface PushableFields {
+  /** The most products of one call. */
+  readonly batch: number
+  /** Where fields go that a store maps to nothing else. */
+  readonly defaults: ReadonlyArray<MappedField>
+  readonly accepts: (field: RemoteField) => boolean
 }
 
 /** Reads and sets stock. */
@@ -119,6 +158,7 @@ export interface Channel {
   /** Gives credentials in place of those that end. */
   readonly renew?: Effect.Effect<unknown, ChannelError>
   readonly catalog?: ChannelCatalog
+  readonly pushCatalog?: ChannelPush
   readonly stock?: ChannelStock
   readonly orders?: ChannelOrders
   readonly webhooks?: ChannelWebhooks
@@ -166,6 +206,7 @@ interface Common {
   readonly credentialsForm: string
   /** Domains that may be a store of the provider. Default: any. */
   readonly admits?: (domain: string) => boolean
+  readonly pushes?: PushableFields
   readonly oauth?: ChannelOAuth
   readonly app?: AppWebhooks
 }

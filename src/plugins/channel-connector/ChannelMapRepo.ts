@@ -15,8 +15,10 @@ export const mapThings = statement(
   "ChannelMapRepo.map",
   function*(sql, organizationId, storeId: string, seenAt: Date, rows: ReadonlyArray<MappedRow>) {
     yield* sql`insert into channel_entity_map
-        (id, organization_id, store_id, kind, external_id, entity_id, variant_id, is_linked, seen_at)
+        (id, organization_id, store_id, kind, external_id, entity_id, variant_id, is_linked, is_pushed, seen_at)
       select gen_random_uuid(), ${organizationId}, ${storeId}::uuid, kind, external_id, entity_id, variant_id, is_linked,
+        kind = 'entity' and (select catalog_write_enabled from connected_stores
+          where organization_id = ${organizationId} and id = ${storeId}::uuid),
         ${seenAt.toISOString()}::timestamptz
       from jsonb_to_recordset(${
       JSON.stringify(rows.map((row) => ({
@@ -29,7 +31,8 @@ export const mapThings = statement(
     }::jsonb) sent(kind text, external_id text, entity_id uuid, variant_id uuid, is_linked boolean)
       order by kind, external_id
       on conflict (organization_id, store_id, kind, external_id) do update set entity_id = excluded.entity_id,
-        variant_id = excluded.variant_id, is_linked = excluded.is_linked, seen_at = excluded.seen_at, gone_at = null`
+        variant_id = excluded.variant_id, is_linked = excluded.is_linked, is_pushed = excluded.is_pushed,
+        seen_at = excluded.seen_at, gone_at = null`
   }
 )
 

@@ -22,6 +22,26 @@ export const CatalogPage = Schema.Struct({
 })
 export type CatalogPage = typeof CatalogPage.Type
 
+/** Where a field of a product is at a store. */
+export const RemoteField = Schema.Struct({
+  target: Schema.Literals(["native", "attribute", "meta"]),
+  remoteKey: Text
+})
+export type RemoteField = typeof RemoteField.Type
+
+/** Value of a field at a store; null: there is none. */
+export const FieldValue = Schema.Struct({ ...RemoteField.fields, value: Schema.NullOr(Schema.String) })
+export type FieldValue = typeof FieldValue.Type
+
+/** Which fields of ours (`attributes.*.title`) go where. */
+export const MappedField = Schema.Struct({
+  fieldPath: Text,
+  /** Of this provider only. */
+  provider: Schema.optional(Text),
+  ...RemoteField.fields
+})
+export type MappedField = typeof MappedField.Type
+
 /** Stock of a variant by its id at the store. */
 export const StockLevel = Schema.Struct({ externalId: Text, available: Available })
 export type StockLevel = typeof StockLevel.Type

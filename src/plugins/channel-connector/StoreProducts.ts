@@ -2,14 +2,19 @@ import { DateTime, Effect, Schema } from "effect"
 import {
   categorySlugs,
   CurrentActor,
+  type EntityId,
+  type RowOf,
   systemActor,
   type TakenProduct,
   ValidationFailed,
   type VariantId
 } from "stoa/plugin"
+import { mergedMapping } from "./CatalogMapping.ts"
 import { type MappedRow, mapThings } from "./ChannelMapRepo.ts"
 import { Channels } from "./ChannelOptions.ts"
 import type { ChannelProduct } from "./ChannelRecords.ts"
+import { withoutOwned } from "./FieldOwnership.ts"
+import { enqueueProducts } from "./PushCatalog.ts"
 import { admitsProduct, ruledPrice } from "./StoreRules.ts"
 import type { RunReport } from "./StoreRuns.ts"
 import { type CatalogCall, settleStock, type StoreLevel } from "./StoreStock.ts"
@@ -81,6 +86,24 @@ const reportOf = (pairs: ReadonlyArray<Pair>, known: ReadonlyMap<string, unknown
   }
 }
 
+/** Products without the fields that are written to the store, and the entities of which the store has changed such fields. */
+const holdOwned = Effect.fnUntraced(
+  function*(store: Store, products: ReadonlyArray<ChannelProduct>, rows: ReadonlyArray<RowOf<typeof entityMap>>) {
+    if (!store.catalogWriteEnabled) return { products, changed: [] }
+    const { adapterOf } = yield* Channels
+    const mapping = mergedMapping(store, yield* Effect.catch(adapterOf(store.provider), Effect.die))
+    const changed: Array<EntityId> = []
+    const kept = products.map((product) => {
+      const row = rows.find(({ externalId }) => externalId === product.externalId)
+      if (row === undefined) return product
+      const one = withoutOwned(product, mapping, row.agreed)
+      if (one.isChanged) changed.push(row.entityId)
+      return one.product
+    })
+    return { products: kept, changed }
+  }
+)
+
 interface ProductOptions {
   readonly currency: string
   readonly dryRun?: boolean
@@ -107,6 +130,7 @@ export const writeProducts = Effect.fn("StoreProducts.write")(function*<E = neve
     everyRow
   )
   const known = new Map(rows.map(({ entityId, externalId }) => [externalId, entityId]))
+  const held = yield* holdOwned(store, products, rows)
   const seenAt = yield* DateTime.nowAsDate
   const pairsOf = (all: ReadonlyArray<TakenProduct>): ReadonlyArray<Pair> =>
     products.flatMap((product, at) => {
@@ -114,7 +138,7 @@ export const writeProducts = Effect.fn("StoreProducts.write")(function*<E = neve
       return taken === undefined ? [] : [{ product, taken }]
     })
   const written = services.imports.products(
-    products.map((product) => ({
+    held.products.map((product) => ({
       externalId: product.externalId,
       slug: product.slug,
       entityId: known.get(product.externalId),
@@ -137,6 +161,7 @@ export const writeProducts = Effect.fn("StoreProducts.write")(function*<E = neve
         const things = [...pairs.flatMap(rowsOf), ...refused]
         if (things.length > 0) yield* db.use(mapThings)(store.id, seenAt, things)
         const inventoryUpdated = yield* settleStock(call, store, pairs.flatMap(levelsOf))
+        if (held.changed.length > 0) yield* enqueueProducts(call, store.id, held.changed)
         yield* also({ ...reportOf(pairs, known), inventoryUpdated })
       })
   )

@@ -59,7 +59,9 @@ export const storeRoutes = (config: PluginConfig) => [
       "credentialsExpireAt",
       "renewalUntil",
       "connectedAt",
-      "webhooksCheckedAt"
+      "webhooksCheckedAt",
+      "catalogWriteEnabled",
+      "catalogFieldMapping"
     ],
     view,
     create: {

@@ -20,7 +20,7 @@ import {
   VariantId,
   WarehouseId
 } from "stoa/plugin"
-import { Hint } from "./ChannelRecords.ts"
+import { Hint, MappedField } from "./ChannelRecords.ts"
 
 /** Changes prices in one direction: first the percent, then `add`, then to a multiple of `roundTo` minor units. */
 const PriceRule = Schema.Struct({
@@ -92,7 +92,10 @@ export const stores = table("connected_stores", {
   maxQuantity: integerBetween(0, 1_000_000).nullable.about("Most units that are offered; null for no limit."),
   priceRule: jsonOf(PriceRule, 500).nullable.about("How prices of the store are changed here."),
   catalog: jsonOf(CatalogRule, 30_000).nullable.about("Products of the store that take part; null for all."),
-  listing: jsonOf(Listing, 60_000).nullable.about("Files of a product feed.")
+  listing: jsonOf(Listing, 60_000).nullable.about("Files of a product feed."),
+  catalogWriteEnabled: boolean.default(false).about("True when fields of our products are written to it."),
+  catalogFieldMapping: jsonOf(Schema.Array(MappedField), 60_000).default([])
+    .about("Fields that go elsewhere than the adapter says.")
 }, {
   strict: true,
   unique: [{ columns: ["provider", "storeDomain"], where: "status <> 'disconnected'" }],
@@ -111,6 +114,15 @@ export const store = machine(stores, {
   }
 })
 
+/** Hashes of the values that a field had on both sides when they last agreed. */
+const Agreed = Schema.Struct({
+  here: Schema.String,
+  there: Schema.String,
+  /** Of a value that was sent since: whether the store took it is not known. */
+  sent: Schema.optional(Schema.String)
+})
+export type Agreed = typeof Agreed.Type
+
 /** Which product or variant of ours one of a store is. */
 export const entityMap = table("channel_entity_map", {
   storeId: uuid.references(stores),
@@ -120,6 +132,10 @@ export const entityMap = table("channel_entity_map", {
   variantId: idOf(VariantId).nullable,
   /** Ours: the store sells it too, and changes nothing of it. */
   isLinked: boolean.default(false),
+  /** The store gets changes of this entity: it is set while the store's `catalogWriteEnabled` is. */
+  isPushed: boolean.default(false),
+  /** What both sides agreed on, by the path of the field. */
+  agreed: jsonOf(Schema.Record(Schema.String, Agreed), 250_000).nullable,
   /** When the store last showed it. */
   seenAt: timestamp.nullable,
   /** When it was found to be gone, or no longer admitted. */

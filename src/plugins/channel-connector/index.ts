@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { pluginWith } from "stoa/plugin"
 import { catalogRoutes } from "./CatalogRoutes.ts"
 import { catalogTasks } from "./CatalogTasks.ts"
+import { catalogWriteRoutes } from "./CatalogWriteRoutes.ts"
 import { Channels, ChannelSettings, manage, read } from "./ChannelOptions.ts"
 import { deliveryHandling, deliveryRoutes } from "./Deliveries.ts"
 import { exportRoutes } from "./ExportRoutes.ts"
@@ -9,7 +10,9 @@ import { LiveStock, liveStockHook } from "./LiveStock.ts"
 import { oauthRoutes } from "./OAuth.ts"
 import { orderExports, refundRequests } from "./OrderTables.ts"
 import { feedPushing, feedRoutes } from "./ProductFeed.ts"
+import { catalogEvents, catalogPushing } from "./PushCatalog.ts"
 import { orderEvents, orderPushing } from "./PushOrder.ts"
+import { catalogConflicts, catalogPushes } from "./PushTables.ts"
 import { reaping } from "./ReapExports.ts"
 import { registration } from "./Registration.ts"
 import { forgetting } from "./Retention.ts"
@@ -31,6 +34,7 @@ export {
   type ChannelCatalog,
   type ChannelOAuth,
   type ChannelOrders,
+  type ChannelPush,
   type ChannelStock,
   type ChannelWebhooks,
   type Delivery,
@@ -38,9 +42,13 @@ export {
   isSigned,
   type ListingFile,
   type OAuthAnswer,
+  type ProductFields,
+  type ProductValues,
+  type PushableFields,
   type StoreAccess,
   type Subscription,
-  type WebhookRequest
+  type WebhookRequest,
+  type Written
 } from "./ChannelAdapter.ts"
 export {
   type ChannelError,
@@ -53,8 +61,11 @@ export {
   CatalogPage,
   ChannelProduct,
   ComplianceRequest,
+  FieldValue,
   Hint,
+  MappedField,
   OrderSlice,
+  RemoteField,
   RemoteOrder,
   StockChange,
   StockLevel,
@@ -81,11 +92,22 @@ export const channelConnector = pluginWith("channel-connector", ChannelSettings,
     { scope: read, description: "See connected stores", roles: ["staff"] },
     { scope: manage, description: "Connect stores and decide what they get" }
   ],
-  schema: () => ({ stores, entityMap, deliveries, orderExports, refundRequests, grants, runs }),
+  schema: () => ({
+    stores,
+    entityMap,
+    deliveries,
+    orderExports,
+    refundRequests,
+    grants,
+    runs,
+    catalogPushes,
+    catalogConflicts
+  }),
   layer: LiveStock.layer.pipe(Layer.provideMerge(StoreSessions.layer), Layer.provideMerge(Channels.layerOf(settings))),
   routes: (context) => [
     ...storeRoutes(context.config),
     ...catalogRoutes,
+    ...catalogWriteRoutes,
     ...deliveryRoutes,
     ...exportRoutes,
     ...feedRoutes(context),
@@ -93,11 +115,12 @@ export const channelConnector = pluginWith("channel-connector", ChannelSettings,
     ...oauthRoutes(context)
   ],
   hooks: () => [liveStockHook],
-  onEvents: orderEvents,
+  onEvents: { ...orderEvents, ...catalogEvents },
   tasks: () => [
     registration,
     unregistration,
     ...catalogTasks,
+    catalogPushing,
     deliveryHandling,
     orderPushing,
     refundExecution,

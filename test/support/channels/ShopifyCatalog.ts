@@ -12,11 +12,13 @@ import {
 } from "./ShopifyPages.ts"
 import {
   type Level,
+  type MetafieldSent,
   type NewProduct,
   type NewVariant,
   type ProductFields,
   type ShopifyImage,
   type ShopifyLocation,
+  type ShopifyMetafield,
   type ShopifyProduct,
   type ShopifyVariant,
   stockOf
@@ -71,6 +73,7 @@ export class ShopifyCatalog {
       updated: now,
       options,
       images: images.map((one) => this.image(one)),
+      metafields: [],
       variants: [],
       fields: {
         ...empty,
@@ -103,6 +106,21 @@ export class ShopifyCatalog {
   showImages(product: ShopifyProduct, images: NewProduct["images"] = []): void {
     product.images = images.map((one) => this.image(one))
     this.touch(product)
+  }
+
+  /** Sets metafields of a product, or removes those without a value; the others stay. */
+  setMetafields(product: ShopifyProduct, sent: ReadonlyArray<MetafieldSent>): ReadonlyArray<ShopifyMetafield> {
+    const isSame = (one: Omit<MetafieldSent, "value">) => ({ key, namespace }: MetafieldSent) =>
+      one.namespace === namespace && one.key === key
+    const set = sent.flatMap(({ key, namespace, type, value }) => {
+      if (value === undefined) return []
+      const before = product.metafields.find(isSame({ namespace, key }))
+      const id = before?.id ?? this.site.nextId()
+      return [{ id, namespace, key, value, type: type ?? before?.type ?? "" }]
+    })
+    product.metafields = [...product.metafields.filter((one) => !sent.some(isSame(one))), ...set]
+    this.touch(product)
+    return set
   }
 
   changePrice(variant: ShopifyVariant, price: number): void {
@@ -198,6 +216,11 @@ export class ShopifyCatalog {
         position: index + 1
       })),
       variants: connection(() => variants, (one) => this.variantView(one)),
+      metafields: (args: PageArgs & { keys?: ReadonlyArray<string> | null }, context: ShopifyContext) =>
+        connection(
+          () => product.metafields.filter(({ key, namespace }) => args.keys?.includes(`${namespace}.${key}`) ?? true),
+          (one) => one
+        )(args, context),
       media: connection(() => images, imageView)
     }
   }

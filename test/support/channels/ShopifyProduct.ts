@@ -46,7 +46,22 @@ export interface ShopifyProduct {
   images: ReadonlyArray<ShopifyImage>
   readonly variants: Array<ShopifyVariant>
   fields: ProductFields
+  metafields: ReadonlyArray<ShopifyMetafield>
   updated: number
+}
+
+export interface ShopifyMetafield {
+  readonly id: number
+  readonly namespace: string
+  readonly key: string
+  readonly value: string
+  readonly type: string
+}
+
+/** A metafield as a request sends it; without a value it is removed. */
+export interface MetafieldSent extends Pick<ShopifyMetafield, "namespace" | "key"> {
+  readonly value?: string
+  readonly type?: string
 }
 
 export interface ProductFields {

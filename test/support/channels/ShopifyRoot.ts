@@ -4,8 +4,11 @@ import type { ShopifyCatalog } from "./ShopifyCatalog.ts"
 import type { RefundRequest } from "./ShopifyOrder.ts"
 import type { ShopifyOrders } from "./ShopifyOrders.ts"
 import { gid, idIn, type ShopifyContext, type ShopifySite } from "./ShopifyPages.ts"
+import type { MetafieldSent } from "./ShopifyProduct.ts"
 import { Idempotency, setQuantities, userError } from "./ShopifyStock.ts"
 import type { ShopifyWebhooks } from "./ShopifyWebhooks.ts"
+
+type OwnedMetafield = MetafieldSent & { readonly ownerId: string }
 
 /** The fields of `Query` and `Mutation`. */
 export class ShopifyRoot {
@@ -65,6 +68,34 @@ export class ShopifyRoot {
     return order === undefined ? this.orders.part(id) ?? this.catalog.product(id) : this.orders.view(order)
   }
 
+  /** All of a request, or none: of 25 at most, with the type that a metafield has, or with one if it is new. */
+  private metafieldError(metafields: ReadonlyArray<OwnedMetafield>) {
+    if (metafields.length > 25) {
+      return userError("LESS_THAN_OR_EQUAL_TO", "Exceeded the maximum metafields input limit of 25.", "metafields")
+    }
+    for (const { key, namespace, ownerId, type, value = "" } of metafields) {
+      const product = this.catalog.products.get(idIn("Product", ownerId) ?? 0)
+      if (product === undefined) return userError("INVALID", "Owner does not exist.", "ownerId")
+      const before = product.metafields.find((one) => one.namespace === namespace && one.key === key)
+      if (before === undefined && type === undefined) return userError("BLANK", "Type can't be blank", "type")
+      if (before !== undefined && type !== undefined && before.type !== type) {
+        return userError("INVALID_TYPE", "Type must be consistent with the definition's type", "type")
+      }
+      if (value === "") return userError("BLANK", "Value can't be blank.", "value")
+      if ((type ?? before?.type) === "single_line_text_field" && value.includes("\n")) {
+        return userError("INVALID_VALUE", "Value must be a single line text string.", "value")
+      }
+    }
+    return undefined
+  }
+
+  private writeMetafields(metafields: ReadonlyArray<OwnedMetafield>) {
+    return [...Map.groupBy(metafields, ({ ownerId }) => ownerId)].flatMap(([ownerId, sent]) => {
+      const product = this.catalog.products.get(idIn("Product", ownerId) ?? 0)
+      return product === undefined ? [] : this.catalog.setMetafields(product, sent)
+    })
+  }
+
   private mutations() {
     const { catalog, idempotency, orders, site } = this
     return {
@@ -73,14 +104,26 @@ export class ShopifyRoot {
       webhookSubscriptionCreate: this.webhooks.create,
       webhookSubscriptionDelete: this.webhooks.delete,
       productUpdate: (
-        { product: { id, ...fields } }: { product: { id: string } & Parameters<ShopifyCatalog["change"]>[1] }
+        { product: { id, seo, ...fields } }: { product: { id: string } & Parameters<ShopifyCatalog["change"]>[1] }
       ) => {
         const product = catalog.products.get(idIn("Product", id) ?? 0)
         if (product === undefined) {
           return { product: null, userErrors: [userError(null, "Product does not exist", "id")] }
         }
-        catalog.change(product, fields)
+        if (fields.title === "") {
+          return { product: null, userErrors: [userError(null, "Title can't be blank", "title")] }
+        }
+        catalog.change(product, { ...fields, ...(seo && { seo: { ...product.fields.seo, ...seo } }) })
         return { product: catalog.view(product), userErrors: [] }
+      },
+      metafieldsSet: ({ metafields }: { metafields: ReadonlyArray<OwnedMetafield> }) => {
+        const refused = this.metafieldError(metafields)
+        if (refused !== undefined) return { metafields: null, userErrors: [refused] }
+        return { metafields: this.writeMetafields(metafields), userErrors: [] }
+      },
+      metafieldsDelete: ({ metafields }: { metafields: ReadonlyArray<OwnedMetafield> }) => {
+        this.writeMetafields(metafields)
+        return { deletedMetafields: metafields, userErrors: [] }
       },
       inventorySetQuantities: (
         args: { input: Parameters<typeof setQuantities>[3] },

@@ -12,6 +12,7 @@ const connections = [
   "Product",
   "ProductVariant",
   "Media",
+  "Metafield",
   "InventoryLevel",
   "Location",
   "Order",
@@ -35,6 +36,7 @@ const catalog = `
     status: ProductStatus! descriptionHtml: HTML! vendor: String! productType: String! tags: [String!]!
     createdAt: DateTime! updatedAt: DateTime! publishedAt: DateTime hasOnlyDefaultVariant: Boolean!
     totalInventory: Int! isGiftCard: Boolean! category: TaxonomyCategory seo: SEO!
+    metafields(first: Int, after: String, namespace: String, keys: [String!]): MetafieldConnection!
     options(first: Int): [ProductOption!]! variants(first: Int, after: String): ProductVariantConnection!
     media(first: Int, after: String): MediaConnection! }
   type TaxonomyCategory implements Node { id: ID! name: String! fullName: String! }
@@ -62,7 +64,15 @@ const catalog = `
     quantities(names: [String!]!): [InventoryQuantity!]! }
   type InventoryQuantity { id: ID! name: String! quantity: Int! updatedAt: DateTime }
   input ProductUpdateInput { id: ID! title: String handle: String descriptionHtml: String vendor: String
-    productType: String tags: [String!] status: ProductStatus }
+    productType: String tags: [String!] status: ProductStatus seo: SEOInput }
+  input SEOInput { title: String description: String }
+  input MetafieldsSetInput { ownerId: ID! namespace: String key: String! value: String! type: String
+    compareDigest: String }
+  type MetafieldsSetUserError { code: String field: [String!] message: String! elementIndex: Int }
+  type MetafieldsSetPayload { metafields: [Metafield!] userErrors: [MetafieldsSetUserError!]! }
+  input MetafieldIdentifierInput { ownerId: ID! namespace: String! key: String! }
+  type MetafieldIdentifier { ownerId: ID! namespace: String! key: String! }
+  type MetafieldsDeletePayload { deletedMetafields: [MetafieldIdentifier] userErrors: [UserError!]! }
   type ProductUpdatePayload { product: Product userErrors: [UserError!]! }
   type InventoryAdjustmentGroup { id: ID! reason: String! referenceDocumentUri: String createdAt: DateTime! }
   type InventorySetQuantitiesUserError { code: String field: [String!] message: String! }
@@ -190,6 +200,8 @@ const operations = (version: ShopifyVersion) => `
   type Mutation {
     bulkOperationRunQuery(query: String!, groupObjects: Boolean! = false): BulkOperationPayload
     productUpdate(product: ProductUpdateInput!): ProductUpdatePayload
+    metafieldsSet(metafields: [MetafieldsSetInput!]!): MetafieldsSetPayload
+    metafieldsDelete(metafields: [MetafieldIdentifierInput!]!): MetafieldsDeletePayload
     inventorySetQuantities(input: InventorySetQuantitiesInput!): InventorySetQuantitiesPayload
     orderCreate(order: OrderCreateOrderInput!, options: OrderCreateOptionsInput): OrderCreatePayload
     orderCancel(orderId: ID!, reason: OrderCancelReason!, restock: Boolean!, notifyCustomer: Boolean = false,

@@ -201,7 +201,11 @@ export class WooCatalog {
       const data = { resource_id: other.id, unique_sku: `${sku}-1` }
       throw new WooRefusal(400, "product_invalid_sku", "Invalid or duplicated SKU.", data)
     }
-    const fields = { ...product.fields, ...changes }
+    const fields = {
+      ...product.fields,
+      ...changes,
+      meta_data: mergedMeta(product.fields.meta_data, changes.meta_data ?? [])
+    }
     const quantity = fields.stock_quantity ?? 0
     const managed = quantity > 0 ? "instock" : fields.backorders === "no" ? "outofstock" : "onbackorder"
     product.fields = {
@@ -222,5 +226,11 @@ export class WooCatalog {
     if (found !== undefined) this.touch(found)
   }
 }
+
+/** Meta is written by its keys: others stay, and null removes one. */
+const mergedMeta = (before: Fields["meta_data"], sent: Fields["meta_data"]): Fields["meta_data"] => [
+  ...before.filter(({ key }) => !sent.some((one) => one.key === key)),
+  ...sent.filter(({ value }) => value !== null)
+]
 
 const slugOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")

@@ -4,6 +4,7 @@ import { shopifyApi } from "./ShopifyApi.ts"
 import * as App from "./ShopifyApp.ts"
 import { shopifyCatalog } from "./ShopifyCatalog.ts"
 import { shopifyOrders } from "./ShopifyOrders.ts"
+import { shopifyPush, shopifyPushes } from "./ShopifyPush.ts"
 import { shopifyStock } from "./ShopifyStock.ts"
 import { shopifyWebhooks } from "./ShopifyWebhooks.ts"
 
@@ -19,11 +20,12 @@ export const shopify = ({ app, version = "2026-10" }: ShopifyOptions = {}): Chan
   const callsOf = shopifyApi(version)
   return channelAdapter({
     id: "shopify",
-    capabilities: ["catalog", "stock", "orders", "webhooks"],
+    capabilities: ["catalog", "pushCatalog", "stock", "orders", "webhooks"],
     credentialsForm: "{ accessToken, refreshToken?, expiresAt? } or { clientId, clientSecret }",
     credentials: App.ShopifyCredentials,
     expiresAt: App.shopifyExpiry,
     admits: App.isShopDomain,
+    pushes: shopifyPushes,
     ...(app !== undefined && { oauth: App.shopifyOAuth(app), app: App.shopifyCompliance(app) }),
     connect: (access) => {
       const { credentials, domain, http, webhookSecret } = access
@@ -35,6 +37,7 @@ export const shopify = ({ app, version = "2026-10" }: ShopifyOptions = {}): Chan
         verify: Effect.asVoid(catalog.currency),
         renew: App.renewShopify(http, domain, keys, app),
         catalog,
+        pushCatalog: shopifyPush(call),
         stock: shopifyStock(call),
         orders: shopifyOrders(call, domain),
         webhooks: shopifyWebhooks(call, secrets)

@@ -61,7 +61,7 @@ describe("the contract of adapters", () => {
       "verifies credentials, and says nothing secret about those that are refused"
     ])
     const { definition } = test.memory
-    const without = channelAdapter({ ...definition, capabilities: ["catalog", "stock", "webhooks"] })
+    const without = channelAdapter({ ...definition, capabilities: ["catalog", "pushCatalog", "stock", "webhooks"] })
     assert.deepStrictEqual(await failing({ ...underTest(), adapter: without }), [
       "has the parts that its capabilities say"
     ])

@@ -11,9 +11,11 @@ import {
   type Hint,
   isSigned,
   type OrderSlice,
+  type RemoteField,
   type RemoteOrder,
   type Subscription,
-  type WebhookRequest
+  type WebhookRequest,
+  type Written
 } from "../index.ts"
 
 const Keys = Schema.Struct({
@@ -62,6 +64,12 @@ export const memoryStore = () => {
     silence: undefined as ChannelError | undefined,
     /** Whether it cancels orders. */
     cancels: true,
+    /** Fields of products but their titles, by product, target and key. */
+    fields: new Map<string, string | null>(),
+    /** What it makes of a value. */
+    keeps: (value: string | null): string | null => value,
+    /** Runs before fields are written. */
+    beforeWrite: Effect.void as Effect.Effect<void>,
     subscriptions: new Map<string, Subscription>(),
     calls: [] as Array<string>,
     /** Fails each call with it while it is there. */
@@ -84,11 +92,34 @@ export const memoryStore = () => {
     state.levels.has(externalId) || !state.products.some(({ unitIds }) => unitIds.includes(externalId))
       ? state.levels.get(externalId)
       : 5
+  const titleOf = ({ draft }: ChannelProduct) => {
+    const texts: unknown = draft.product["attributes"]
+    return Array.isArray(texts) && typeof texts[0]?.title === "string" ? String(texts[0].title) : null
+  }
+  const placeOf = (id: string, { remoteKey, target }: RemoteField) => `${id} ${target} ${remoteKey}`
+  const fieldOf = (product: ChannelProduct, field: RemoteField) =>
+    field.remoteKey === "title" ? titleOf(product) : state.fields.get(placeOf(product.externalId, field)) ?? null
+  const setField = (product: ChannelProduct, field: RemoteField, sent: string | null) => {
+    const value = state.keeps(sent)
+    if (field.remoteKey !== "title") return void state.fields.set(placeOf(product.externalId, field), value)
+    const { draft, ...rest } = product
+    const changed = {
+      ...rest,
+      draft: { ...draft, product: { ...draft.product, attributes: [{ title: value ?? "" }] } }
+    }
+    state.products = state.products.map((one) => one.externalId === product.externalId ? changed : one)
+  }
+  const find = (id: string) => state.products.find(({ externalId }) => externalId === id)
   const definition: AdapterDefinition<typeof Keys.Type> = {
     id: "memory",
-    capabilities: ["catalog", "stock", "orders", "webhooks"],
+    capabilities: ["catalog", "pushCatalog", "stock", "orders", "webhooks"],
     credentialsForm: "{ key }",
     credentials: Keys,
+    pushes: {
+      batch: 2,
+      defaults: [{ fieldPath: "attributes.en.title", target: "native", remoteKey: "title" }],
+      accepts: ({ remoteKey, target }) => target === "meta" || target === "native" && remoteKey === "title"
+    },
     expiresAt: ({ expiresAt }) => expiresAt === undefined ? null : new Date(expiresAt),
     admits: (domain) => !domain.includes("other."),
     connect: ({ credentials, webhookSecret }) => {
@@ -131,6 +162,31 @@ export const memoryStore = () => {
               state.refused.has(externalId)
                 ? Effect.fail(new ChannelRefused({ message: `The store does not show ${externalId}.` }))
                 : asked("product", () => state.products.find((one) => one.externalId === externalId))
+            )
+        },
+        pushCatalog: {
+          read: (products) =>
+            asked("readFields", () =>
+              new Map(products.flatMap(({ externalId, fields }) => {
+                const product = find(externalId)
+                return product === undefined
+                  ? []
+                  : [[externalId, fields.map((field) => fieldOf(product, field))] as const]
+              }))),
+          write: (products) =>
+            Effect.andThen(
+              Effect.suspend(() => state.beforeWrite),
+              asked("write", () =>
+                new Map(products.map(({ externalId, values }): [string, Written] => {
+                  const product = find(externalId)
+                  if (product === undefined || state.refused.has(externalId)) {
+                    return [externalId, { refused: `The store does not take ${externalId}.` }]
+                  }
+                  for (const field of values) setField(find(externalId) ?? product, field, field.value)
+                  return [externalId, {
+                    values: values.map((field) => fieldOf(find(externalId) ?? product, field))
+                  }]
+                })))
             )
         },
         stock: {

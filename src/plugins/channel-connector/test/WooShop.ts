@@ -41,9 +41,9 @@ export const wooShop = (context: PluginTestApp["context"], options: WooOptions =
         credentials: Redacted.make(JSON.stringify(credentials)),
         webhookSecret: Redacted.make("webhook-secret")
       })
-    const { catalog, orders, stock, webhooks } = yield* connect()
-    if (!catalog || !orders || !stock || !webhooks) return yield* Effect.die("a part is missing")
-    return { shop, http, keys, connect, catalog, orders, stock, webhooks }
+    const { catalog, orders, pushCatalog, stock, webhooks } = yield* connect()
+    if (!catalog || !orders || !pushCatalog || !stock || !webhooks) return yield* Effect.die("a part is missing")
+    return { shop, http, keys, connect, catalog, orders, pushCatalog, stock, webhooks }
   })
 
 /** Makes tests, each with a shop; the emulated time is that of the system. */

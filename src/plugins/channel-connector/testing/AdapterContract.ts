@@ -2,7 +2,7 @@ import { Effect, Redacted, Result, Schema } from "effect"
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { inspect } from "node:util"
 import { CurrencyCode, type Outbound } from "stoa/plugin"
-import type { Capability, Channel, ChannelAdapter, WebhookRequest } from "../ChannelAdapter.ts"
+import type { Capability, Channel, ChannelAdapter, PushableFields, WebhookRequest } from "../ChannelAdapter.ts"
 import type { ChannelError } from "../ChannelErrors.ts"
 import { CatalogPage, ChannelProduct, Hint, type OrderSlice, RemoteOrder, StockLevel } from "../ChannelRecords.ts"
 
@@ -29,7 +29,7 @@ export interface AdapterCheck {
   readonly run: () => Promise<void>
 }
 
-const parts: ReadonlyArray<Capability> = ["catalog", "stock", "orders", "webhooks", "listings"]
+const parts: ReadonlyArray<Capability> = ["catalog", "pushCatalog", "stock", "orders", "webhooks", "listings"]
 const decodes = <A, E>(schema: Schema.Codec<A, E>, value: A) => {
   Schema.decodeUnknownSync(schema)(Schema.encodeSync(schema)(value))
 }
@@ -93,6 +93,36 @@ const catalogChecks = (channel: () => Promise<Channel>): ReadonlyArray<AdapterCh
     decodes(ChannelProduct, part(found))
     deepStrictEqual(found, item)
     strictEqual(await run(part(one.catalog).product("999999999999")), undefined)
+  }
+}]
+
+const pushChecks = (
+  channel: () => Promise<Channel>,
+  pushes: PushableFields | undefined
+): ReadonlyArray<AdapterCheck> => [{
+  name: "writes fields of products, and only those that are named",
+  run: async () => {
+    const one = await channel()
+    const [push, { accepts, batch, defaults }] = [part(one.pushCatalog), part(pushes)]
+    ok(batch >= 1 && defaults.every(accepts), "a field of its mapping cannot be written")
+    ok(!accepts({ target: "native", remoteKey: "no such field" }), "a field that does not exist is accepted")
+    const { externalId } = await firstProduct(one)
+    const fields = [...new Map(defaults.map((field) => [field.remoteKey, field])).values()].map((
+      { remoteKey, target }
+    ) => ({ remoteKey, target }))
+    const read = async () => part((await run(push.read([{ externalId, fields }]))).get(externalId))
+    const [field, before] = [part(fields[0]), await read()]
+    const value = `${before[0] ?? ""} by hand`
+    const values = [{ ...field, value }]
+    deepStrictEqual((await run(push.write([{ externalId, values }]))).get(externalId), { values: [value] })
+    deepStrictEqual(await read(), [value, ...before.slice(1)])
+    const gone = { externalId: "999999999999", fields }
+    deepStrictEqual((await run(push.read([gone]))).size, 0)
+    const answers = await run(
+      push.write([{ ...gone, values }, { externalId, values: [{ ...field, value: part(before[0]) }] }])
+    )
+    ok(!("values" in (answers.get(gone.externalId) ?? {})), "a product that is not there was written")
+    deepStrictEqual(await read(), before)
   }
 }]
 
@@ -212,6 +242,7 @@ export const adapterContract = (test: StoreUnderTest): ReadonlyArray<AdapterChec
       }
     },
     ...has("catalog") ? catalogChecks(channel) : [],
+    ...has("pushCatalog") ? pushChecks(channel, adapter.pushes) : [],
     ...has("stock") ? stockChecks(channel) : [],
     ...has("orders")
       ? orderChecks(channel, slice)
