@@ -1,6 +1,8 @@
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { ValidationFailed } from "stoa/plugin"
 import type { ChannelAdapter } from "./ChannelAdapter.ts"
+import { Channels } from "./ChannelOptions.ts"
 import type { MappedField, RemoteField } from "./ChannelRecords.ts"
 import type { Store } from "./StoreTables.ts"
 
@@ -52,6 +54,12 @@ export const mergedMapping = (
   const others = pushes?.defaults.filter(({ fieldPath }) => !own.some((row) => row.fieldPath === fieldPath)) ?? []
   return [...own, ...others].toSorted((one, other) => stars(one.fieldPath) - stars(other.fieldPath))
 }
+
+/** The mapping of a store whose adapter is installed. */
+export const mappingOf = Effect.fnUntraced(function*(store: Store) {
+  const { adapterOf } = yield* Channels
+  return mergedMapping(store, yield* Effect.catch(adapterOf(store.provider), Effect.die))
+})
 
 /** What is doubtful about overrides: fields that go to one place, of which only one can be written. */
 export const mappingWarnings = (

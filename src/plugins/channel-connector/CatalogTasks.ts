@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { defineTask, GiveUp, type PluginTaskCall } from "stoa/plugin"
 import { Channels } from "./ChannelOptions.ts"
+import { pushCatalogTask } from "./PushCatalog.ts"
 import { importTask, ofStore } from "./Registration.ts"
 import { type Page, steps } from "./StorePages.ts"
 import { abandonRun, advanceRun, beginRun, runs, type RunTask } from "./StoreRuns.ts"
@@ -75,6 +76,9 @@ const reconciliation = defineTask({
         // The job replaces the one that goes on with a run.
         delayMs: underWay.has(id) ? 0 : delayOf(id, reconcileJitterWindowMs)
       }))
+    // Changes whose job was lost, or whose store was away.
+    const pushed = capable.filter(({ catalogWriteEnabled }) => catalogWriteEnabled)
+    yield* Effect.forEach(pushed, ({ id }) => jobs.enqueue(pushCatalogTask, { storeId: id }))
     return { output: { enqueued: capable.length } }
   })
 })

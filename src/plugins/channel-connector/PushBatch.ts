@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import type { ChangeOf, EntityId, PluginCall } from "stoa/plugin"
 import { hashOf } from "./CatalogMapping.ts"
 import type { Written } from "./ChannelAdapter.ts"
-import { Channels } from "./ChannelOptions.ts"
 import { type Difference, type PlannedProduct, planProducts } from "./PushPlan.ts"
 import { noteAgreed } from "./PushRepo.ts"
 import { catalogConflict, catalogConflicts, type catalogPushes } from "./PushTables.ts"
@@ -73,11 +72,9 @@ const payloadOf = (writes: ReadonlyArray<Difference>) =>
 export const writeFields = Effect.fn("PushBatch.write")(
   function*(call: PluginCall, { channel: { pushCatalog: push }, store }: StoreSession, ids: ReadonlyArray<EntityId>) {
     const { db } = call
-    const { adapterOf } = yield* Channels
-    const adapter = yield* Effect.catch(adapterOf(store.provider), Effect.die)
     const ends = new Map(ids.map((id) => [id, refused("abandon", "The store has no such product.")]))
     if (push === undefined) return ends
-    const planned = yield* planProducts(call, { store, adapter, push }, ids)
+    const planned = yield* planProducts(call, store, push, ids)
     yield* Effect.forEach(planned, (one) => settleConflicts(call, one), { discard: true })
     const there = planned.filter(({ differences }) => differences !== undefined).map((product) => ({
       product,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { EntityId, RowOf } from "stoa/plugin"
-import { hashOf, mergedMapping, type OutboundField, outboundFields } from "./CatalogMapping.ts"
-import type { ChannelAdapter, ChannelPush } from "./ChannelAdapter.ts"
+import { hashOf, mappingOf, type OutboundField, outboundFields } from "./CatalogMapping.ts"
+import type { ChannelPush } from "./ChannelAdapter.ts"
 import { entityValues } from "./EntityFields.ts"
 import { type CatalogConflict, catalogConflicts } from "./PushTables.ts"
 import type { CatalogCall } from "./StoreStock.ts"
@@ -37,25 +37,18 @@ const stepOf = (
   return isChanged && hashOf(there) !== agreed.sent ? "conflict" : "write"
 }
 
-/** What stores and adapters need to be written to. */
-export interface Writable {
-  readonly store: Store
-  readonly adapter: ChannelAdapter
-  readonly push: ChannelPush
-}
-
 /** Compares products here and at their store. Products that are not mapped are left out. */
 export const planProducts = Effect.fn("PushPlan.plan")(
-  function*(call: CatalogCall, { adapter, push, store }: Writable, entityIds: ReadonlyArray<EntityId>) {
+  function*(call: CatalogCall, store: Store, push: ChannelPush, entityIds: ReadonlyArray<EntityId>) {
     const { db } = call
-    const [storeId, mapping] = [store.id, mergedMapping(store, adapter)]
-    const limit = entityIds.length
+    const storeId = store.id
+    const mapping = yield* mappingOf(store)
     const mapped = yield* db.table(entityMap).list(
       { storeId, kind: "entity", entityId: { in: entityIds }, goneAt: null },
       { order: ["id"], limit: Number.MAX_SAFE_INTEGER }
     )
     const values = yield* entityValues(call, entityIds)
-    const held = limit === 0 ? [] : yield* db.table(catalogConflicts).list(
+    const held = yield* db.table(catalogConflicts).list(
       { storeId, entityId: { in: entityIds }, state: "open" },
       { limit: Number.MAX_SAFE_INTEGER }
     )

@@ -9,7 +9,7 @@ import {
   ValidationFailed,
   type VariantId
 } from "stoa/plugin"
-import { mergedMapping } from "./CatalogMapping.ts"
+import { mappingOf } from "./CatalogMapping.ts"
 import { type MappedRow, mapThings } from "./ChannelMapRepo.ts"
 import { Channels } from "./ChannelOptions.ts"
 import type { ChannelProduct } from "./ChannelRecords.ts"
@@ -90,8 +90,7 @@ const reportOf = (pairs: ReadonlyArray<Pair>, known: ReadonlyMap<string, unknown
 const holdOwned = Effect.fnUntraced(
   function*(store: Store, products: ReadonlyArray<ChannelProduct>, rows: ReadonlyArray<RowOf<typeof entityMap>>) {
     if (!store.catalogWriteEnabled) return { products, changed: [] }
-    const { adapterOf } = yield* Channels
-    const mapping = mergedMapping(store, yield* Effect.catch(adapterOf(store.provider), Effect.die))
+    const mapping = yield* mappingOf(store)
     const changed: Array<EntityId> = []
     const kept = products.map((product) => {
       const row = rows.find(({ externalId }) => externalId === product.externalId)

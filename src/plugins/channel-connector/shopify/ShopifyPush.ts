@@ -46,6 +46,8 @@ type Product = typeof Product.Type
 
 const fields = "id title descriptionHtml vendor productType seo { title description }"
 const mostMetafields = 25
+/** Products of one query with so many metafields: a query costs at most 1,000 points. */
+const mostAsked = 20
 const metafields = `metafields(first: ${mostMetafields}, keys: $keys) { nodes { namespace key value type } }`
 const found = Struct({ nodes: List(NullOr(Product)) })
 const findQuery = (hasMeta: boolean) =>
@@ -113,11 +115,11 @@ export const shopifyPush = (call: ShopifyCall): ChannelPush => {
           products.flatMap((one) => one.fields.flatMap(({ remoteKey, target }) => target === "meta" ? [remoteKey] : []))
         )
       ]
-      const ids = products.map(({ externalId }) => gid("Product", externalId))
-      const parts = yield* Effect.forEach(
-        keys.length === 0 ? [[]] : Array.chunksOf(keys, mostMetafields),
-        (some) => call(found, findQuery(some.length > 0), { ids, ...(some.length > 0 && { keys: some }) })
+      const ids = Array.chunksOf(products.map(({ externalId }) => gid("Product", externalId)), mostAsked)
+      const asked = (keys.length === 0 ? [[]] : Array.chunksOf(keys, mostMetafields)).flatMap((some) =>
+        ids.map((part) => ({ ids: part, ...(some.length > 0 && { keys: some }) }))
       )
+      const parts = yield* Effect.forEach(asked, (part) => call(found, findQuery("keys" in part), part))
       const all = parts.flatMap(({ nodes }) => nodes.flatMap((one) => one ?? []))
       return new Map(all.map((product) => {
         const nodes = all.filter(({ id }) => id === product.id).flatMap((one) => one.metafields?.nodes ?? [])

@@ -99,16 +99,50 @@ describe("fields of products at a store", () => {
     assert.lengthOf(await conflicts(), 0)
   })
 
+  it("that the store alone changes here do not go back to it", async () => {
+    const asked = () => shop.memory.calls.filter((call) => call === "readFields").length
+    const { draft, ...rest } = memoryProduct(5)
+    const changed = { ...rest, draft: { ...draft, product: { ...draft.product, status: "draft", isVisible: false } } }
+    shop.memory.products = shop.memory.products.map((one) => one.externalId === "p5" ? changed : one)
+    const [before, count] = [await changes(), asked()]
+    await hinted(5)
+    await waitFor(
+      "the event has its place",
+      async () => (await shop.app.db.query("select 1 from outbox_events where position is null")).length === 0
+    )
+    await waitFor("the event is handled", async () =>
+      (await shop.app.db.query(
+        "select 1 from commerce_jobs where task_slug = 'channel-connector/on/catalog.update' and status in ('pending', 'processing')"
+      )).length === 0)
+    await shop.settled(id)
+    assert.notDeepEqual(await changes(), before)
+    assert.strictEqual(asked(), count)
+  })
+
+  it("are no change of a store that took them without an answer", async () => {
+    shop.memory.silence = new ChannelUnavailable({ message: "No answer." })
+    for (const title of ["Ours 2 once", "Ours 2 twice"]) {
+      await put(2, { title })
+      await settles(2, "failed")
+      await waitFor("the store took it", () => titleThere(2) === title)
+    }
+    shop.memory.silence = undefined
+    await put(2, { title: "Ours 2" })
+    await waitFor("the last one is there", () => titleThere(2) === "Ours 2")
+    assert.lengthOf(await conflicts(), 0)
+  })
+
   it("of which the store keeps another form are written once", async () => {
     shop.memory.keeps = (value) => value?.toUpperCase() ?? null
-    await put(2, { title: "Ours 2" })
+    await put(2, { title: "Loud 2" })
+    await waitFor("the store has its form", () => titleThere(2) === "LOUD 2")
     await confirmed(2)
     shop.memory.keeps = (value) => value
     const count = writes()
     await hinted(2)
     await shop.done("POST", `/stores/${id}/push-catalog`, { entityIds: [await entity(2)] })
     await confirmed(2)
-    assert.deepStrictEqual([titleThere(2), await titleHere(2), writes()], ["OURS 2", "Ours 2", count])
+    assert.deepStrictEqual([titleThere(2), await titleHere(2), writes()], ["LOUD 2", "Loud 2", count])
   })
 
   it("that both sides have changed are held as one conflict until somebody decides", async () => {
@@ -177,8 +211,8 @@ describe("fields of products at a store", () => {
     assert.deepInclude(failed, { failure_kind: "definitive", last_error: "The store does not take p4.", due_at: null })
     shop.memory.refused.clear()
     await put(4, { title: "Ours 4 again" })
+    await waitFor("it is written", () => titleThere(4) === "Ours 4 again")
     await confirmed(4)
-    assert.strictEqual(titleThere(4), "Ours 4 again")
     shop.memory.failure = new ChannelRefused({ message: "No." })
     await put(4, { title: "Ours 4 at last" })
     assert.deepInclude(await settles(4, "failed"), { failure_kind: "definitive", attempts: 1 })

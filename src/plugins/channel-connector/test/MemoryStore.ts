@@ -60,7 +60,7 @@ export const memoryStore = () => {
     orders: new Map<string, RemoteOrder>(),
     /** Everything that was sent. */
     slices: [] as Array<OrderSlice>,
-    /** Takes orders, and answers them with this error while it is there. */
+    /** Takes orders and fields, and answers with this error while it is there. */
     silence: undefined as ChannelError | undefined,
     /** Whether it cancels orders. */
     cancels: true,
@@ -176,17 +176,20 @@ export const memoryStore = () => {
           write: (products) =>
             Effect.andThen(
               Effect.suspend(() => state.beforeWrite),
-              asked("write", () =>
-                new Map(products.map(({ externalId, values }): [string, Written] => {
-                  const product = find(externalId)
-                  if (product === undefined || state.refused.has(externalId)) {
-                    return [externalId, { refused: `The store does not take ${externalId}.` }]
-                  }
-                  for (const field of values) setField(find(externalId) ?? product, field, field.value)
-                  return [externalId, {
-                    values: values.map((field) => fieldOf(find(externalId) ?? product, field))
-                  }]
-                })))
+              Effect.tap(
+                asked("write", () =>
+                  new Map(products.map(({ externalId, values }): [string, Written] => {
+                    const product = find(externalId)
+                    if (product === undefined || state.refused.has(externalId)) {
+                      return [externalId, { refused: `The store does not take ${externalId}.` }]
+                    }
+                    for (const field of values) setField(find(externalId) ?? product, field, field.value)
+                    return [externalId, {
+                      values: values.map((field) => fieldOf(find(externalId) ?? product, field))
+                    }]
+                  }))),
+                () => state.silence === undefined ? Effect.void : Effect.fail(state.silence)
+              )
             )
         },
         stock: {

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startWooCommerce } from "../../../../test/support/channels/WooCommerceShop.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { type Received, webhookReceiver } from "../../../../test/support/WebhookReceiver.ts"
 import { woocommerce } from "../index.ts"
 import { openShop } from "./ChannelShop.ts"
 
 describe("a WooCommerce that is connected", () => {
-  it.live("sends its webhooks, of which pings are refused and two of one second are two", () =>
+  it.live("sends its webhooks, of which pings are refused and two of one second are two, and gets a title that changes here", () =>
     Effect.gen(function*() {
       const woo = yield* startWooCommerce({ now: () => Date.parse("2026-11-30T10:00:00Z") })
       const receiver = yield* webhookReceiver()
@@ -38,6 +39,22 @@ describe("a WooCommerce that is connected", () => {
         }
         const stored = await shop.app.db.query("select topic from channel_deliveries where store_id = $1", [id])
         assert.deepStrictEqual(stored, [{ topic: "product.created" }, { topic: "product.created" }])
+        await shop.settled(id)
+        await shop.done("PUT", `/stores/${id}/catalog-write`, { enabled: true })
+        const [mug] = await shop.app.db.query(
+          "select entity_id, external_id from channel_entity_map where store_id = $1 and kind = 'entity'",
+          [id]
+        )
+        const renamed = await shop.ask("PUT", `/catalog/entities/${mug?.["entity_id"]}/attributes/en`, { title: "Cup" })
+        assert.strictEqual(renamed.status, 200)
+        const product = woo.catalog.get(Number(mug?.["external_id"]))
+        await waitFor("the store has the title", () => product.fields.name === "Cup")
+        await woo.deliveries.settled()
+        const update = receiver.received.at(-1)
+        if (update !== undefined) assert.strictEqual((await forward(update)).status, 200)
+        await shop.settled(id)
+        const titles = await shop.app.db.query("select title from entity_attributes order by title")
+        assert.deepStrictEqual(titles, [{ title: "Cup" }, { title: "Mug" }])
       })
     }).pipe(Effect.scoped))
 })
