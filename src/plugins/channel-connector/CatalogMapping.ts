@@ -6,7 +6,7 @@ import { Channels } from "./ChannelOptions.ts"
 import type { MappedField, RemoteField } from "./ChannelRecords.ts"
 import type { Store } from "./StoreTables.ts"
 
-const never = /^(entity\.)?(options|prices|status)(\.|$)|^variants\.(.+\.)?(sku|barcode)$/
+/** Neither SKUs and barcodes, nor options, prices and statuses. */
 const writable =
   /^(attributes\.[^.]+\.(title|subtitle|description|richDescription|seoTitle|seoDescription|\*)|customFields\.[^.]+)$/
 
@@ -25,7 +25,6 @@ const form = "fieldPath must be attributes.<locale>.<field> or customFields.<nam
 
 /** The field and the sentence of what is wrong with a row; undefined: nothing. */
 const issueOf = ({ fieldPath, ...remote }: MappedField, { id, pushes }: ChannelAdapter) => {
-  if (never.test(fieldPath)) return { field: "fieldPath", message: `"${fieldPath}" is never written to a store.` }
   if (!writable.test(fieldPath)) return { field: "fieldPath", message: form }
   if (pushes?.accepts(remote) === true) return undefined
   return {

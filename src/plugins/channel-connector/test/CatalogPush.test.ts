@@ -255,6 +255,10 @@ describe("fields of products at a store", () => {
     await reached.promise
     shop.memory.beforeWrite = Effect.void
     await put(5, { title: "Second" })
+    await waitFor(
+      "its job waits",
+      async () => (await shop.jobs(id, "channel/push-catalog")).some(({ status }) => status === "pending")
+    )
     const before = reads()
     await shop.done("POST", `/stores/${id}/push-catalog`, {})
     await waitFor("a job writes the others", () => reads() >= before + 2)
