@@ -116,11 +116,12 @@ export const shopifyPush = (call: ShopifyCall): ChannelPush => {
         )
       ]
       const ids = Array.chunksOf(products.map(({ externalId }) => gid("Product", externalId)), mostAsked)
-      const asked = (keys.length === 0 ? [[]] : Array.chunksOf(keys, mostMetafields)).flatMap((some) =>
-        ids.map((part) => ({ ids: part, ...(some.length > 0 && { keys: some }) }))
-      )
-      const parts = yield* Effect.forEach(asked, (part) => call(found, findQuery("keys" in part), part))
-      const all = parts.flatMap(({ nodes }) => nodes.flatMap((one) => one ?? []))
+      const parts: ReadonlyArray<ReadonlyArray<string>> = keys.length === 0
+        ? [[]]
+        : Array.chunksOf(keys, mostMetafields)
+      const asked = parts.flatMap((some) => ids.map((part) => ({ ids: part, ...(some.length > 0 && { keys: some }) })))
+      const answers = yield* Effect.forEach(asked, (part) => call(found, findQuery("keys" in part), part))
+      const all = answers.flatMap(({ nodes }) => nodes.flatMap((one) => one ?? []))
       return new Map(all.map((product) => {
         const nodes = all.filter(({ id }) => id === product.id).flatMap((one) => one.metafields?.nodes ?? [])
         return [numberIn(product.id), { ...product, metafields: { nodes } }]
