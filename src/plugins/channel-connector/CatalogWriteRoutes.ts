@@ -156,7 +156,8 @@ const previewed = Effect.fnUntraced(function*(call: PluginCall, storeId: string,
         { order: ["id"], limit: batch + 1 }
       )).map(({ entityId }) => entityId)
       const ids = [...new Set(wanted)].slice(0, batch)
-      const planned = yield* planProducts(call, store, push, ids)
+      // As the job that pushes sees them.
+      const planned = yield* call.asStore(planProducts(call, store, push, ids))
       return {
         items: planned.map((one) => ({ externalId: one.map.externalId, diffs: diffsOf(one) })),
         skipped: ids.filter((id) => !planned.some(({ map }) => map.entityId === id)).map((entityId) => ({
