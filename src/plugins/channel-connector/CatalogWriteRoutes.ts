@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { conflict, EntityId, listOf, moveOf, type PluginCall, Text, ValidationFailed } from "stoa/plugin"
+import { about, conflict, EntityId, listOf, moveOf, type PluginCall, Text, ValidationFailed } from "stoa/plugin"
 import { mappingWarnings, mergedMapping, refusedMapping } from "./CatalogMapping.ts"
 import { Enqueued, StoreUnavailable } from "./CatalogRoutes.ts"
 import type { ChannelAdapter } from "./ChannelAdapter.ts"
@@ -15,17 +15,19 @@ import { entityMap, type Store, stores } from "./StoreTables.ts"
 
 class WritesAreOff extends conflict("CatalogWritesOff", "Catalog writes of the store are off: enable them first.") {}
 
+const Enabled = Schema.Boolean.pipe(about("True when fields of our products are written to the store."))
+
 const CatalogWrite = Schema.Struct({
-  enabled: Schema.Boolean,
-  overrides: Schema.Array(MappedField),
-  merged: Schema.Array(MappedField),
-  warnings: Schema.Array(Schema.String)
+  enabled: Enabled,
+  overrides: Schema.Array(MappedField).pipe(about("Rows of the store.")),
+  merged: Schema.Array(MappedField).pipe(about("Rows that hold, the most specific first.")),
+  warnings: Schema.Array(Schema.String).pipe(about("Sentences about rows that are doubtful."))
 })
 
 const Overrides = Schema.Union([
   Schema.Array(MappedField).check(Schema.isMaxLength(200)),
   Schema.Record(Text, RemoteField).check(Schema.isMaxProperties(200))
-])
+]).pipe(about("Rows in place of those of the store, or an object of them by their `fieldPath`; at most 200."))
 
 const shown = (store: Store, adapter: ChannelAdapter): typeof CatalogWrite.Type => {
   const { catalogFieldMapping: overrides, catalogWriteEnabled: enabled } = store
@@ -58,7 +60,7 @@ const writeRoutes = [
       "Changes what it names; overrides are replaced. Writes nothing to the store before a product changes or is pushed. 404 "
       + "without the store, 422 for fields that cannot be written.",
     ...settings,
-    input: Schema.Struct({ enabled: Schema.optional(Schema.Boolean), overrides: Schema.optional(Overrides) })
+    input: Schema.Struct({ enabled: Schema.optional(Enabled), overrides: Schema.optional(Overrides) })
   }).handle(({ db, input: { enabled, overrides: sent }, params: { id } }) =>
     db.transaction(Effect.gen(function*() {
       const before = yield* db.table(stores).lock(id)
@@ -86,26 +88,34 @@ const writeRoutes = [
 ]
 
 const Chosen = Schema.Struct({
-  entityIds: Schema.optional(Schema.Array(EntityId).check(Schema.isBetweenLength(1, 1_000)))
+  entityIds: Schema.optional(
+    Schema.Array(EntityId).check(Schema.isBetweenLength(1, 1_000)).pipe(
+      about("Entities; without them all of the store.")
+    )
+  )
 })
 
 const Diff = Schema.Struct({
-  fieldPath: Schema.String,
+  fieldPath: MappedField.fields.fieldPath,
   ...RemoteField.fields,
-  before: Schema.NullOr(Schema.String),
-  beforeStatus: Schema.Literals(["value", "missing", "unavailable"]),
-  after: Schema.NullOr(Schema.String),
-  owner: Schema.Literals(["platform", "shared"]),
-  willWrite: Schema.Boolean,
+  before: Schema.NullOr(Schema.String).pipe(about("Value at the store; null without one.")),
+  beforeStatus: Schema.Literals(["value", "missing", "unavailable"])
+    .pipe(about("State of the field at the store; `unavailable` when it has no such product.")),
+  after: Schema.NullOr(Schema.String).pipe(about("Value here; null without one.")),
+  owner: Schema.Literals(["platform", "shared"]).pipe(about("Side that changed it; `shared` when both have.")),
+  willWrite: Schema.Boolean.pipe(about("True when a push would write it.")),
   reason: Schema.optional(Schema.String)
 })
 
 const Left = Schema.Struct({ entityId: EntityId, reason: Schema.String })
 
 const Preview = Schema.Struct({
-  items: Schema.Array(Schema.Struct({ externalId: Text, diffs: Schema.Array(Diff) })),
-  skipped: Schema.Array(Left),
-  warnings: Schema.Array(Schema.String)
+  items: Schema.Array(Schema.Struct({
+    externalId: Text,
+    diffs: Schema.Array(Diff).pipe(about("Fields that differ."))
+  })),
+  skipped: Schema.Array(Left).pipe(about("Entities that the store does not sell.")),
+  warnings: Schema.Array(Schema.String).pipe(about("Sentences about what is left out."))
 })
 
 const reasons = {
@@ -179,7 +189,7 @@ const previewed = Effect.fnUntraced(function*(call: PluginCall, storeId: string,
 
 const pushRoutes = [
   routes.post("/stores/:id/push-catalog", {
-    summary: "Write fields of products to a store now",
+    summary: "Send fields of products to a store now",
     description:
       "A job does it, for all products of the store or those that are named. 404 without the store, 409 when it is disconnected or "
       + "its catalog writes are off.",
@@ -217,11 +227,11 @@ export const catalogWriteRoutes = [
     answer: ({ db, page, where }) => db.table(catalogConflicts).page({ state: "open", ...where }, page)
   }),
   moveOf(routes, "/conflicts", catalogConflict, "resolve", {
-    summary: "Decide whose value of a field holds",
+    summary: "Resolve a conflict about a field",
     description:
       "`platform` writes ours to the store, `store` writes that of the store here. 404 without it, or when it is resolved.",
     allowed: manage,
-    input: Schema.Struct({ choose: Schema.Literals(["platform", "store"]) }),
+    input: Schema.Struct({ choose: Schema.Literals(["platform", "store"]).pipe(about("Side whose value holds.")) }),
     answer: resolveConflict
   })
 ]

@@ -24,8 +24,9 @@ export type CatalogPage = typeof CatalogPage.Type
 
 /** Where a field of a product is at a store. */
 export const RemoteField = Schema.Struct({
-  target: Schema.Literals(["native", "attribute", "meta"]),
-  remoteKey: Text
+  target: Schema.Literals(["native", "attribute", "meta"])
+    .pipe(about("Kind of the field at the store: of the product (`native`), an attribute, or meta data.")),
+  remoteKey: Text.pipe(about("Name of the field at the store, such as `name`."))
 })
 export type RemoteField = typeof RemoteField.Type
 
@@ -35,9 +36,8 @@ export type FieldValue = typeof FieldValue.Type
 
 /** Which fields of ours (`attributes.*.title`) go where. */
 export const MappedField = Schema.Struct({
-  fieldPath: Text,
-  /** Of this provider only. */
-  provider: Schema.optional(Text),
+  fieldPath: Text.pipe(about("Path of our field, such as `attributes.en.title`; `*` stands for any part.")),
+  provider: Schema.optional(Text.pipe(about("Provider that the row is for; without it all."))),
   ...RemoteField.fields
 })
 export type MappedField = typeof MappedField.Type

@@ -55,13 +55,13 @@ const Value = jsonOf(Schema.String, 400_000)
 export const catalogConflicts = table("channel_catalog_conflicts", {
   storeId: uuid.references(stores),
   entityId: idOf(EntityId),
-  fieldPath: text,
-  platformValue: Value.nullable,
-  storeValue: Value.nullable,
-  state: oneOf(["open", "resolved"]).default("open"),
-  /** Whose value holds; null: both sides came to the same one. */
-  choice: oneOf(["platform", "store"]).nullable,
-  resolvedBy: text.nullable
+  fieldPath: text.about("Path of the field, such as `attributes.en.title`."),
+  platformValue: Value.nullable.about("Value here; null without one."),
+  storeValue: Value.nullable.about("Value at the store; null without one."),
+  state: oneOf(["open", "resolved"]).default("open").about("State; `open` ones wait for a decision."),
+  choice: oneOf(["platform", "store"]).nullable
+    .about("Side whose value holds; null while it is open, or when both sides came to the same value."),
+  resolvedBy: text.nullable.about("User or key that decided.")
 }, { unique: [{ columns: ["storeId", "entityId", "fieldPath"], where: "state = 'open'" }] })
 export type CatalogConflict = RowOf<typeof catalogConflicts>
 
