@@ -204,8 +204,10 @@ export const written = Effect.fnUntraced(function*(url: string) {
   const hashes = yield* Effect.forEach(tables, ({ name }) =>
     onDatabase(url, (sql) => {
       const row = name === "channel_entity_map" ? sql`to_jsonb(t) - 'seen_at'` : sql`jsonb_build_array(t.xmin::text, t)`
-      return sql<{ hash: string | null }>`select md5(string_agg(row::text, ' ' order by row::text)) as hash
-        from ${sql(name)} t cross join lateral (select ${row} as row) one`
+      return sql<
+        { hash: string | null }
+      >`select md5(string_agg(seen.content::text, ' ' order by seen.content::text)) as hash
+        from ${sql(name)} t cross join lateral (select ${row} as content) seen`
     }).pipe(Effect.map(([row]) => [name, row?.hash ?? null] as const)))
   return Object.fromEntries(hashes)
 })
