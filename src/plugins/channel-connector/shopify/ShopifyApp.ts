@@ -1,7 +1,7 @@
 import { Clock, Effect, Redacted, Schema } from "effect"
 import type { Outbound } from "stoa/plugin"
 import { type AppWebhooks, type ChannelOAuth, isSigned, type WebhookRequest } from "../ChannelAdapter.ts"
-import { channelError, ChannelRefused } from "../ChannelErrors.ts"
+import { channelError, ChannelRefused, ChannelUnavailable } from "../ChannelErrors.ts"
 import type { ComplianceRequest } from "../ChannelRecords.ts"
 
 /** An app of the Shopify Partner Dashboard. */
@@ -46,7 +46,10 @@ const tokenFor = Effect.fnUntraced(function*(http: Outbound, domain: string, gra
   const token = yield* Effect.mapError(
     http.json(Token, { url, body: grant }),
     (error) =>
-      Schema.isSchemaError(error) ? new ChannelRefused({ message: "The store gave no token." }) : channelError(error)
+      // A page of a proxy is no refusal.
+      Schema.isSchemaError(error)
+        ? new ChannelUnavailable({ message: "The store gave no token." })
+        : channelError(error)
   )
   const now = yield* Clock.currentTimeMillis
   return {

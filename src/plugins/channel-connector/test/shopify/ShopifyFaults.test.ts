@@ -111,6 +111,9 @@ describe("a Shopify store that fails", () => {
         }
         const custom = yield* connect({ clientId: app.clientId, clientSecret: client_secret })
         assert.strictEqual((yield* Effect.flip(custom.verify))._tag, "CredentialsRefused")
+        // Answers without a token.
+        shop.fault("access_token", "limit")
+        assert.strictEqual((yield* Effect.flip(given(custom.renew)))._tag, "ChannelUnavailable")
         yield* (yield* connect(Object(yield* given(custom.renew)))).verify
       }),
     { now: () => clock.now }
