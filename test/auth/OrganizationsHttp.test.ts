@@ -58,6 +58,8 @@ layer(app, live)("organizations", (it) => {
       refused(yield* accept(guest, byOutsider), 403, "INVITER_LACKS_AUTHORITY")
 
       const good = yield* invite(owner.id, owner, guest)
+      const invitations = yield* owner.browser.get(`${organization}/list-invitations?organizationId=${owner.id}`)
+      assert.include(JSON.stringify(invitations.body), guest.email)
       assert.strictEqual((yield* accept(yield* aVisitor(), good)).status, 403)
       const accepted = yield* accept(guest, good)
       assert.deepStrictEqual([accepted.status, accepted.at("member.role")], [200, "staff"])

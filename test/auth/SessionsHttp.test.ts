@@ -208,6 +208,13 @@ layer(app, live)("sessions", (it) => {
       assert.deepStrictEqual(yield* Effect.forEach(tokens, isAlive), [false, false])
     }))
 
+  it.effect("a user lists the ways to sign in", () =>
+    Effect.gen(function*() {
+      const { browser } = yield* aVisitor()
+      assert.strictEqual((yield* browser.get("/api/auth/list-accounts")).at("0.providerId"), "credential")
+      refused(yield* makeBrowser().get("/api/auth/list-accounts"), 401, "UNAUTHORIZED")
+    }))
+
   it.effect("sessions end one by one, all but the current one, or all", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()

@@ -78,6 +78,7 @@ layer(app, live)("API keys of a user", (it) => {
     Effect.gen(function*() {
       const [{ browser }, other] = [yield* aMember("owner"), yield* aMember("owner")]
       const keyId = (yield* make(browser)).text("id")
+      assert.strictEqual((yield* browser.get(`/api/auth/api-key/get?id=${keyId}`)).at("id"), keyId)
       const change = (by: Browser) => by.post("/api/auth/api-key/update", { keyId, enabled: false })
       const remove = (by: Browser) => by.post("/api/auth/api-key/delete", { keyId })
       const answers = [

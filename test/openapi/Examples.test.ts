@@ -1,31 +1,8 @@
 import Ajv2020 from "ajv/dist/2020.js"
 import { assert, describe, it } from "vitest"
-import { isObject, type Json, type JsonObject } from "../../src/http/openapi/Json.ts"
-import { entriesOf, operationsIn, whole31 } from "./WholeDocument.ts"
-
-const member = (value: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined =>
-  path.reduce<Json | undefined>((one, key) => isObject(one) ? one[key] : undefined, value)
-
-interface Body {
-  readonly name: string
-  readonly media: JsonObject
-}
-
-/** The bodies in JSON of all requests and of all successful answers. */
-const bodies: ReadonlyArray<Body> = operationsIn(whole31).flatMap(({ name, operation }) => {
-  const answers = entriesOf(operation["responses"]).filter(([status]) => Number(status) < 300)
-  return [["request", operation["requestBody"]] as const, ...answers].flatMap(([what, holder]) => {
-    const media = member(holder, "content", "application/json")
-    return isObject(media) ? [{ name: `${what} of ${name}`, media }] : []
-  })
-})
-
-const exampleOf = ({ media }: Body): Json | undefined => {
-  const $ref = member(media, "examples", "typical", "$ref")
-  return typeof $ref === "string"
-    ? member(whole31, "components", "examples", $ref.replace("#/components/examples/", ""), "value")
-    : media["example"]
-}
+import type { Json } from "../../src/http/openapi/Json.ts"
+import { bodies, exampleOf, member } from "./JsonBodies.ts"
+import { whole31 } from "./WholeDocument.ts"
 
 describe("the examples of the document", () => {
   it("show every body in JSON, and fit its schema", () => {
@@ -34,9 +11,10 @@ describe("the examples of the document", () => {
     const text = (schema: Json | undefined) => JSON.parse(JSON.stringify(schema).replaceAll("\"#/", "\"document#/"))
     const wrong = bodies.flatMap((body) => {
       const example = exampleOf(body)
-      if (example === undefined) return [`${body.name} has none`]
+      const name = `${body.part} of ${body.operation}`
+      if (example === undefined) return [`${name} has none`]
       const validate = ajv.compile(text(body.media["schema"]))
-      return validate(example) === true ? [] : [`${body.name}: ${ajv.errorsText(validate.errors)}`]
+      return validate(example) === true ? [] : [`${name}: ${ajv.errorsText(validate.errors)}`]
     })
     assert.isAbove(bodies.length, 900)
     assert.deepStrictEqual(wrong, [])

@@ -4,7 +4,7 @@ import { documentWith } from "../../src/plugins/kit/install/PluginDocument.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { everyPlugin } from "./EveryPlugin.ts"
 
-const settings = testSettings("postgres://nowhere/none", { plugins: everyPlugin })
+export const settings = testSettings("postgres://nowhere/none", { plugins: everyPlugin })
 
 /** The documents of a deployment with every plugin of the repository. */
 export const whole30 = documentWith(settings, everyPlugin, "1.0.0")

@@ -70,6 +70,7 @@ const loyaltyRoutes = group("Loyalty", "/loyalty")
 export const loyalty = definePlugin({
   id: "loyalty",
   version: "1.2.3",
+  examples: new URL("./loyalty-examples.json", import.meta.url),
   permissions: [
     { scope: "loyalty:read", description: "See points" },
     { scope: "loyalty:write", description: "Give points" }

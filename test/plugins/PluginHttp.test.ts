@@ -108,6 +108,13 @@ withPlugin("a plugin's routes", (it) => {
       assert.strictEqual(tags.filter((name) => name === "Loyalty").length, 1)
     }))
 
+  it.effect("show the plugin's recorded examples in the document", () =>
+    Effect.gen(function*() {
+      const paths = (yield* api("GET", "/api/doc")).at("paths")
+      const { requestBody } = Reflect.get(Object(paths), "/api/loyalty/accounts").post
+      assert.deepInclude(requestBody.content["application/json"].example, { note: "Ann" })
+    }))
+
   it.effect("share one instance of their service with hooks", () =>
     Effect.gen(function*() {
       const before = (yield* api("GET", "/api/loyalty/asked")).number("data")

@@ -11,6 +11,7 @@ import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import type { JsonObject } from "../openapi/Json.ts"
 import { toOpenApi30 } from "../openapi/OpenApi30.ts"
 import { type Operation, type Options, toOpenApi31 } from "../openapi/OpenApi31.ts"
+import { recordedOf } from "../openapi/Recorded.ts"
 import { OwnRefusals } from "../server/Refusals.ts"
 import { NamedByAddress, operationNames } from "./OperationNames.ts"
 import { staticDocument } from "./StaticDocument.ts"
@@ -167,7 +168,7 @@ export const document31Of = <Id extends string, Groups extends HttpApiGroup.Cons
 ) =>
   toOpenApi31(
     OpenApi.fromApi(api.annotate(OpenApi.Version, version), sourceOptions),
-    documentOptions(endpointsOf(api))
+    { ...documentOptions(endpointsOf(api)), recorded: recordedOf(api) }
   )
 
 /** The same in OpenAPI 3.0 (spec §1, §9). */

@@ -1,9 +1,10 @@
 import { hintKey } from "../../domain/platform/hints/Hints.ts"
 import { isArray, isObject, type Json, type JsonObject, list, mapValues } from "./Json.ts"
+import type { Recorded } from "./Recorded.ts"
 
 /*
- * An example of each request and answer, made of the examples that schemas have; formats, names of fields and bounds say the
- * rest. Those that several operations share stand once in the document.
+ * An example of each request and answer: what tests recorded (`Recorded.ts`), else made of the examples that schemas have;
+ * formats, names of fields and bounds say the rest. Those that several operations share stand once in the document.
  */
 
 /** Values of texts by the end of a field's name, where its schema has no example. The first that fits counts. */
@@ -40,7 +41,7 @@ const formats: Readonly<Record<string, string>> = {
 }
 
 /** The id of the example of a kind of record: the same wherever it is named. */
-const idOf = (kind: string): string => {
+export const idOf = (kind: string): string => {
   const number = [...kind].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 0xffff_ffff, 7)
   return `0198c0de-0000-7000-8000-${number.toString(16).padStart(12, "0")}`
 }
@@ -139,45 +140,57 @@ export const examplesOf = (schemas: JsonObject) => {
   return (schema: Json): Json | undefined => exampleOf(schema, "", 0)
 }
 
-type Holder = (media: JsonObject, operation: string) => JsonObject
+type Holder = (media: JsonObject, operation: string, recorded: Json | undefined) => JsonObject
 
-const inContent = (holder: Json | undefined, change: Holder, operation: string): Json | undefined => {
+const inContent = (holder: Json | undefined, change: (media: JsonObject) => JsonObject): Json | undefined => {
   const content = isObject(holder) ? holder["content"] : undefined
   const media = isObject(content) ? content["application/json"] : undefined
   return isObject(holder) && isObject(content) && isObject(media)
-    ? { ...holder, content: { ...content, "application/json": change(media, operation) } }
+    ? { ...holder, content: { ...content, "application/json": change(media) } }
     : holder
 }
 
-const withMedia = (operation: Json, change: Holder): Json => {
+const withMedia = (operation: Json, change: Holder, recorded: Json | undefined): Json => {
   if (!isObject(operation)) return operation
   const { operationId, requestBody, responses } = operation
   const name = String(operationId)
+  const bodies = isObject(recorded) ? recorded : {}
+  const request = (media: JsonObject) => change(media, `${name}.request`, bodies["request"])
   return {
     ...operation,
-    ...(requestBody === undefined ? {} : { requestBody: inContent(requestBody, change, `${name}.request`) ?? null }),
+    ...(requestBody === undefined ? {} : { requestBody: inContent(requestBody, request) ?? null }),
     responses: mapValues(
       responses,
-      (response, status) => Number(status) < 300 ? inContent(response, change, name) ?? null : response
+      (response, status) =>
+        Number(status) < 300 ? inContent(response, (media) => change(media, name, bodies[status])) ?? null : response
     )
   }
 }
 
 /** The document with an example of each body and of each successful answer in JSON. */
-export const withExamples = (document: JsonObject): JsonObject => {
+export const withExamples = (document: JsonObject, recorded: Recorded = {}): JsonObject => {
   const components = isObject(document["components"]) ? document["components"] : {}
-  const exampleOf = examplesOf(isObject(components["schemas"]) ? components["schemas"] : {})
+  const derived = examplesOf(isObject(components["schemas"]) ? components["schemas"] : {})
+  const exampleOf = (media: JsonObject, found: Json | undefined) =>
+    found === undefined ? derived(media["schema"] ?? {}) : found
   const uses = new Map<string, number>()
   const shared = new Map<string, readonly [name: string, value: Json]>()
   const each = (change: Holder) =>
-    mapValues(document["paths"], (item) => mapValues(item, (operation) => withMedia(operation, change)))
-  each((media) => {
-    const text = JSON.stringify(exampleOf(media["schema"] ?? {}))
+    mapValues(
+      document["paths"],
+      (item, path) =>
+        mapValues(
+          item,
+          (operation, method) => withMedia(operation, change, recorded[`${method.toUpperCase()} ${path}`])
+        )
+    )
+  each((media, _, found) => {
+    const text = JSON.stringify(exampleOf(media, found))
     uses.set(text, (uses.get(text) ?? 0) + 1)
     return media
   })
-  const paths = each((media, operation) => {
-    const example = exampleOf(media["schema"] ?? {})
+  const paths = each((media, operation, found) => {
+    const example = exampleOf(media, found)
     if (example === undefined) return media
     const text = JSON.stringify(example)
     if (uses.get(text) === 1) return { ...media, example }

@@ -2,6 +2,7 @@ import type { OpenApi } from "effect/http-api"
 import { withExamples } from "./Examples.ts"
 import { withHints } from "./Hints31.ts"
 import { distinct, isArray, isObject, type Json, type JsonObject, list, mapValues, toJson, without } from "./Json.ts"
+import type { Recorded } from "./Recorded.ts"
 import { toSchema31 } from "./Schema31.ts"
 
 /** An operation of the document, as the access rule of an endpoint is asked for. */
@@ -28,6 +29,8 @@ export interface Options {
   readonly headersOf?: (operation: Operation) => ReadonlyArray<JsonObject>
   /** Parameters and headers that every operation has, described once. Default: none. */
   readonly shared?: { readonly parameters: JsonObject; readonly headers: JsonObject }
+  /** Recorded examples. Default: all are derived from schemas. */
+  readonly recorded?: Recorded
 }
 
 /**
@@ -39,15 +42,18 @@ export const toOpenApi31 = (document: OpenApi.OpenAPISpec, options: Options = {}
   if (!isObject(source)) return {}
   const { components, info, paths, servers, tags } = source
   const converted = mapValues(paths, (item, path) => convertPath(item, path, options))
-  return withExamples(withHints(withOpenBodies({
-    openapi: "3.1.0",
-    info: info ?? {},
-    ...(servers === undefined ? {} : { servers }),
-    tags: uniqueTags(list(tags)),
-    "x-tagGroups": tagGroups(converted),
-    paths: converted,
-    components: convertComponents(components, options)
-  })))
+  return withExamples(
+    withHints(withOpenBodies({
+      openapi: "3.1.0",
+      info: info ?? {},
+      ...(servers === undefined ? {} : { servers }),
+      tags: uniqueTags(list(tags)),
+      "x-tagGroups": tagGroups(converted),
+      paths: converted,
+      components: convertComponents(components, options)
+    })),
+    options.recorded
+  )
 }
 
 /** Groups may share a tag; a document lists each once, with the first description that any of them gives. */

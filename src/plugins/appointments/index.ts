@@ -55,6 +55,7 @@ const model: AnalyticsModel = {
 /** Appointments of services with providers (contract, plugins §11): `plugins: [appointments({ … })]`. */
 export const appointments = pluginWith("appointments", AppointmentSettings, (settings) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: "appointments:book", description: "Book appointments and wait for them", roles: ["customer"] },
     { scope: "appointments:manage", description: "See and change all appointments, hours and calendars" },

@@ -46,6 +46,7 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
   const mail = deliveryMail(settings)
   return {
     version: "1.0.0",
+    examples: new URL("./examples.json", import.meta.url),
     permissions: [{ scope: "gift-cards:admin", description: "Issue, see, correct and disable gift cards" }],
     types: {
       [settings.productType]: {

@@ -23,7 +23,7 @@ import type { PluginHook } from "./PluginHook.ts"
 import type { PluginTask } from "./PluginTask.ts"
 import type { BuiltRoute, Route } from "./routes/PluginRoute.ts"
 import type { DescribedCall, ServedRpc } from "./routes/PluginRpc.ts"
-import type { Described } from "./routes/RouteShape.ts"
+import { type Described, recordedIn } from "./routes/RouteShape.ts"
 import type { Table } from "./tables/Table.ts"
 
 /** Services that the layer of a plugin may ask for. */
@@ -83,6 +83,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly uses?: Tags<Used>
   /** Handlers of hooks (docs/plugins.md), appended in this order. */
   readonly hooks?: (context: PluginContext) => ReadonlyArray<PluginHook<NoInfer<Services | Used>>>
+  /** File with recorded examples of its routes for the document: `new URL("./examples.json", import.meta.url)`. */
+  readonly examples?: URL
   /** Called once more to declare them where nothing runs: services are for handlers, and lists do not depend on `config`. */
   readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services | Used>>>
   /** Calls for internal services, at `/rpc` (`rpcGroup`, `serveRpc`). */
@@ -187,6 +189,7 @@ export interface Plugin extends Manifest {
   /** Names of its entities, and of its workflows. */
   readonly entities: ReadonlyArray<string>
   readonly workflows: ReadonlyArray<string>
+  readonly examples: URL | undefined
   readonly calls: ReadonlyArray<DescribedCall>
   /** Its options, for people. */
   readonly options: ReadonlyArray<OptionRow>
@@ -263,6 +266,7 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
     mailTemplates: manifest.mailTemplates ?? [],
     entities: entities.map(({ name }) => name),
     workflows: workflows.map(({ name }) => name),
+    examples: manifest.examples,
     calls: manifest.rpc?.calls ?? [],
     options: [],
     flaws: [],
@@ -276,7 +280,10 @@ export const definePlugin = <Services = never, Tag extends ServiceTag = never>(
       const needs = Context.add(cluster, PluginContext, context)
       const own = yield* Effect.provideContext(Layer.build(layer), Context.merge(used, needs))
       const services = Context.merge(used, own)
-      const routes = (manifest.routes?.(context) ?? []).map((route) => route.build(context.call, services))
+      const routes = (manifest.routes?.(context) ?? []).map((route) => {
+        const built = route.build(context.call, services)
+        return { ...built, group: recordedIn(manifest.examples, built.group) }
+      })
       const actors = together([...entities, ...workflows].map((one) => one.layer))
       const starts = Effect.provideContext(Effect.all(workflows.map(({ task }) => task)), cluster)
       const all = Layer.succeedContext(Context.merge(services, needs))

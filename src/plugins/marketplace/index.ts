@@ -32,6 +32,7 @@ import { vendorRoutes } from "./vendors/Vendors.ts"
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
 export const marketplace = pluginWith("marketplace", MarketplaceSettings, (settings) => ({
   version: "2.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: "marketplace:admin", description: "Run the marketplace: vendors, commissions, payouts, disputes" },
     { scope: "marketplace:read", description: "See vendors, sub-orders, payouts and disputes" },

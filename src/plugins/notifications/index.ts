@@ -24,6 +24,7 @@ const pageSize = 1_000
 /** Messages to customers, when events happen and when staff says so (contract, plugins §8): `plugins: [notifications({ … })]`. */
 export const notifications = pluginWith("notifications", NotificationSettings, (settings) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: "notifications:admin", description: "Write templates, send messages, see the log and print jobs" },
     { scope: "notifications:read", description: "See the preferences of customers", roles: ["staff"] },

@@ -33,6 +33,7 @@ import { tipsRoute } from "./Tips.ts"
 /** Tables, menus and kitchens on top of tills (contract-tills-channels §B): `plugins: [pos(), posRestaurant({ … })]`. */
 export const posRestaurant = pluginWith("pos-restaurant", RestaurantSettings, (settings) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   requires: ["notifications", "pos"].filter((id) => id === "pos" || settings.printing),
   uses: [Pos, PosExtensions, ...(settings.printing ? [PrintQueue] : [])],
   permissions: [{ scope: "pos-restaurant:admin", description: "Manage tables, menus, kitchens, recipes and reports" }],

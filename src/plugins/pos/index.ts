@@ -66,6 +66,7 @@ const keyScopes: Readonly<Record<string, KeyScopeOption>> = {
 /** Sales at tills: shifts, payments one by one, returns, closings (contract-tills-channels §A): `plugins: [pos({ … })]`. */
 export const pos = pluginWith("pos", PosSettings, (settings) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   requires: ["notifications", "gift-cards"].filter((id) =>
     id === "gift-cards" ? settings.giftCards : settings.printing
   ),

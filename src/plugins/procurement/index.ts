@@ -28,6 +28,7 @@ const openOrders = Layer.effectDiscard(
 /** Suppliers, orders to them and what they deliver (contract, plugins §5): `plugins: [uom, warehouse, procurement({ … })]`. */
 export const procurement = pluginWith("procurement", ProcurementSettings, (settings) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   requires: ["uom", "warehouse"],
   uses: used,
   layer: openOrders,

@@ -19,6 +19,7 @@ const openOrders = Layer.effectDiscard(
 export const production = definePlugin({
   id: "production",
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   requires: ["uom", "warehouse"],
   uses: [Units, StockUnitUses, Lots],
   layer: openOrders,

@@ -46,6 +46,7 @@ const removePhotos = (host: PluginContext) =>
 /** Reviews of things by their buyers, moderated and found (contract, plugins §10): `plugins: [reviewsPlugin({ … })]`. */
 export const reviewsPlugin = pluginWith("reviews", ReviewSettings, (settings) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: "reviews:read", description: "See published reviews", roles: ["customer"] },
     { scope: "reviews:write", description: "Write, change and delete own reviews, and vote", roles: ["customer"] },

@@ -70,6 +70,7 @@ const forget = (context: PluginContext, settings: ScheduleSettings) =>
 /** Carts that are ordered later, once or again and again (contract, plugins §9): `plugins: [scheduledOrders({ … })]`. */
 export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, (options) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: "scheduled-orders:admin", description: "See and change all scheduled orders, and capacities" },
     { scope: "scheduled-orders:create", description: "Schedule orders and change them", roles: ["customer"] },

@@ -27,6 +27,7 @@ const UnitSettings = Schema.Struct({
 /** Units of measure, exact conversions, and the units of entities (contract, plugins §4), with options. */
 export const unitsOfMeasure = pluginWith("uom", UnitSettings, ({ pricedBySaleUnit }) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: "uom:admin", description: "Write units of measure and conversions" },
     { scope: "uom:read", description: "Read units of measure and convert" }

@@ -14,6 +14,7 @@ export { type LotLine, Lots, type ReceivedUnits, TakenLot, type Units } from "./
 export const warehouse = definePlugin({
   id: "warehouse",
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: "warehouse:read", description: "See bins, lots, transfers, wastage and counts" },
     {

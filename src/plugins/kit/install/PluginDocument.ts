@@ -4,7 +4,7 @@ import type { AppSettings } from "../../../layers/config/AppConfig.ts"
 import { idleContextWith } from "../IdleContext.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginContext.ts"
-import { groupOf } from "../routes/RouteShape.ts"
+import { groupOf, recordedIn } from "../routes/RouteShape.ts"
 
 /** What routes of a deployment are declared with where nothing runs. */
 export const idleContext = ({ access, deployment, environment }: AppSettings): PluginContext =>
@@ -23,7 +23,9 @@ export const documentWith = (
   of: typeof documentOf = documentOf
 ) => {
   const context = idleContext(settings)
-  const [first, ...others] = plugins.flatMap(({ describe }) => describe(context)).map(groupOf)
+  const [first, ...others] = plugins.flatMap(({ describe, examples }) =>
+    describe(context).map((route) => recordedIn(examples, groupOf(route)))
+  )
   return first === undefined
     ? of(Api, version)
     : of(others.reduce((api, group) => api.add(group), Api.add(first)), version)

@@ -10,6 +10,7 @@ import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
 import { Errors, parseOptions } from "../../../http/middleware/Errors.ts"
 import { StrictBody } from "../../../http/middleware/FieldHandling.ts"
 import { Idempotency, IdempotentChange, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
+import { ExamplesFile } from "../../../http/openapi/Recorded.ts"
 import { OwnRefusals, type RefusalShape } from "../../../http/server/Refusals.ts"
 import type { Listing } from "../tables/Listing.ts"
 import { type DocumentedError, errorSchema } from "./ApiError.ts"
@@ -240,3 +241,7 @@ export const groupOf = (route: Described) => {
     .annotateMerge(parseOptions)
     .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 }
+
+/** The group with the file of its recorded examples. */
+export const recordedIn = (file: URL | undefined, group: ReturnType<typeof groupOf>): typeof group =>
+  file === undefined ? group : group.annotate(ExamplesFile, file)
