@@ -3,7 +3,8 @@ import { HttpApi, type HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { isObject, type Json, type JsonObject } from "../../src/http/openapi/Json.ts"
 import { ExamplesFile } from "../../src/http/openapi/Recorded.ts"
 import { documentWith } from "../../src/plugins/kit/install/PluginDocument.ts"
-import { entriesOf, operationsIn, plugins, settings, whole31 } from "./WholeDocument.ts"
+import { everyPlugin } from "./EveryPlugin.ts"
+import { entriesOf, operationsIn, settings, whole31 } from "./WholeDocument.ts"
 
 export const member = (value: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined =>
   path.reduce<Json | undefined>((one, key) => isObject(one) ? one[key] : undefined, value)
@@ -72,7 +73,7 @@ const servedBy = <Id extends string, Groups extends HttpApiGroup.Constraint>(api
 /** All operations by their names. */
 export const served: ReadonlyMap<string, Served> = (() => {
   let found: ReadonlyMap<string, Served> = new Map()
-  documentWith(settings, plugins, "1.0.0", (api) => {
+  documentWith(settings, everyPlugin, "1.0.0", (api) => {
     found = servedBy(api)
     return {}
   })
