@@ -6,6 +6,7 @@ import { createPluginTestApp, optionsTable, testAdminActor } from "stoa/plugin/t
 import { channelConnector, productFeed, shopify, woocommerce } from "../../src/plugins/channel-connector/index.ts"
 import { startShopify } from "../support/channels/ShopifyShop.ts"
 import { startWooCommerce } from "../support/channels/WooCommerceShop.ts"
+import { waitFor } from "../support/waitFor.ts"
 import { type Received, webhookReceiver } from "../support/WebhookReceiver.ts"
 import { routesNamedIn, runGuide, servedBy, valueAt } from "./GuideRequests.ts"
 
@@ -46,14 +47,16 @@ describe("a reader of docs/channels.md", () => {
             woo.orders.refund(id, { amount: "26.20", api_refund: false, line_items: [refunded] })
           },
           () => woo.orders.change(order().id, { status: "completed" }),
-          () => {
+          async () => {
+            const names = () => woo.catalog.products.values().map(({ fields }) => fields.name).toArray()
+            await waitFor("the store has our name", () => names().includes("Cobalt mug"))
             woo.deliveries.lose()
             woo.catalog.create({ ...mug, name: "Green mug" })
           }
         ]
         let arrived = 0
         const later = async () => {
-          events.shift()?.()
+          await events.shift()?.()
           await woo.deliveries.settled()
           for (; arrived < receiver.received.length; arrived++) {
             const one = receiver.received[arrived]

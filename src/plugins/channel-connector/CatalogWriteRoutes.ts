@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { about, conflict, EntityId, listOf, moveOf, type PluginCall, Text, ValidationFailed } from "stoa/plugin"
+import { about, conflict, EntityId, invalid, listOf, moveOf, type PluginCall, Text } from "stoa/plugin"
 import { mappingWarnings, mergedMapping, refusedMapping } from "./CatalogMapping.ts"
 import { Enqueued, StoreUnavailable } from "./CatalogRoutes.ts"
 import type { ChannelAdapter } from "./ChannelAdapter.ts"
@@ -13,6 +13,12 @@ import { NotConnected } from "./Stores.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 import { entityMap, type Store, stores } from "./StoreTables.ts"
 
+class NothingSent extends invalid("NothingSent", "enabled", "enabled or overrides must be given.") {}
+class TakesNoFields extends invalid(
+  "TakesNoFields",
+  "enabled",
+  (id: string) => `enabled must be false: ${id} takes no fields of products.`
+) {}
 class WritesAreOff extends conflict("CatalogWritesOff", "Catalog writes of the store are off: enable them first.") {}
 
 const Enabled = Schema.Boolean.pipe(about("True when fields of our products are written to the store."))
@@ -66,10 +72,10 @@ const writeRoutes = [
       const before = yield* db.table(stores).lock(id)
       const adapter = yield* (yield* Channels).adapterOf(before.provider)
       if (enabled === undefined && sent === undefined) {
-        return yield* ValidationFailed.of("enabled", "Send enabled or overrides.", "required")
+        return yield* new NothingSent()
       }
       if (enabled === true && adapter.pushes === undefined) {
-        return yield* ValidationFailed.of("enabled", `${adapter.id} takes no fields of products.`)
+        return yield* new TakesNoFields(adapter.id)
       }
       const overrides = sent === undefined ? before.catalogFieldMapping : rowsOf(sent)
       const refused = sent === undefined ? undefined : refusedMapping(overrides, adapter)

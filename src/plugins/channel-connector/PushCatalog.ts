@@ -73,7 +73,7 @@ const outcomeOf = (error: ChannelError | NotFound, attempts: number, now: number
   }
 }
 
-/** Writes what was claimed, and gives when each is due again. A push is `exported` while its store is asked. */
+/** Writes what was claimed, and gives it back with when each is due again. A push is `exported` while its store is asked. */
 const pushClaimed = Effect.fnUntraced(
   function*({ ctx }: PluginTaskCall, storeId: string, claimed: ReadonlyArray<Claimed>) {
     const { db } = ctx
@@ -91,13 +91,16 @@ const pushClaimed = Effect.fnUntraced(
     if (done._tag === "Failure" && done.failure._tag === "CredentialsRefused") {
       yield* failStore(db, storeId, done.failure.message)
     }
-    return yield* Effect.forEach(rows, (row) => {
-      const { change = {}, move, next }: Outcome = done._tag === "Failure"
-        ? outcomeOf(done.failure, row.attempts, now)
-        : { ...done.success.get(row.entityId), next: null }
-      const released = { id: row.id, dueAt: row.dueAt, next }
-      return move === undefined ? Effect.succeed(released) : Effect.as(moved(move, row.id, change), released)
-    })
+    yield* db.transaction(Effect.gen(function*() {
+      const released = yield* Effect.forEach(rows, (row) => {
+        const { change = {}, move, next }: Outcome = done._tag === "Failure"
+          ? outcomeOf(done.failure, row.attempts, now)
+          : { ...done.success.get(row.entityId), next: null }
+        const one = { id: row.id, dueAt: row.dueAt, next }
+        return move === undefined ? Effect.succeed(one) : Effect.as(moved(move, row.id, change), one)
+      })
+      yield* db.use(releaseClaims)(released)
+    }))
   }
 )
 
@@ -127,7 +130,7 @@ export const catalogPushing = defineTask({
       now,
       until: new Date(now.getTime() + leaseMs)
     })
-    if (claimed.length > 0) yield* db.use(releaseClaims)(yield* pushClaimed(call, storeId, claimed))
+    if (claimed.length > 0) yield* pushClaimed(call, storeId, claimed)
     const next = yield* db.use(nextChange)(storeId)
     if (next !== null) yield* jobs.enqueue(pushCatalogTask, { storeId }, { delayMs: Math.max(0, next - now.getTime()) })
     return { output: { pushed: claimed.length } }

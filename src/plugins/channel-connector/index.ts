@@ -88,6 +88,7 @@ export { woocommerce } from "./woocommerce/WooCommerce.ts"
 /** Outside stores: their products, stock and orders (contract, plugins §13): `plugins: [channelConnector({ … })]`. */
 export const channelConnector = pluginWith("channel-connector", ChannelSettings, (settings) => ({
   version: "1.0.0",
+  examples: new URL("./examples.json", import.meta.url),
   permissions: [
     { scope: read, description: "See connected stores", roles: ["staff"] },
     { scope: manage, description: "Connect stores and decide what they get" }

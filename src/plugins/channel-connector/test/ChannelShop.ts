@@ -21,6 +21,16 @@ export const openShop = async (
   )
   const calls = callsOf(app, "/channels")
   let stores = 0
+  /** Waits until no job of these runs or could run now; one that waited for another of its key has a time, too. */
+  const rested = (which: string, where: string, id: string) =>
+    waitFor(`${which} rest`, async () => {
+      const open = await app.db.query(
+        `select 1 from commerce_jobs where (${where}) and (status = 'processing'
+           or status = 'pending' and (wait_until is null or wait_until <= to_timestamp($1::float8 / 1000)))`,
+        [app.clock.now(), id]
+      )
+      return open.length === 0
+    })
   const shop = {
     ...calls,
     app,
@@ -33,15 +43,8 @@ export const openShop = async (
       return shop.store(id)
     },
     /** Waits until no job about the store runs or could run now. */
-    settled: (id: string) =>
-      waitFor(`the jobs of store ${id} rest`, async () => {
-        const open = await app.db.query(
-          `select 1 from commerce_jobs where input->>'storeId' = $1
-             and (status = 'processing' or status = 'pending' and wait_until is null)`,
-          [id]
-        )
-        return open.length === 0
-      }),
+    settled: (id: string) => rested(`the jobs of store ${id}`, "input->>'storeId' = $2", id),
+    rested,
     /** Waits until a run of the store is over, and gives its report. */
     ran: (id: string, task: string) =>
       waitFor(`the ${task} of store ${id} is over`, async () => {

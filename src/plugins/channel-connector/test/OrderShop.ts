@@ -61,14 +61,7 @@ export const openOrderShop = async (...options: Parameters<typeof openShop>) => 
     slicesOf: (orderId: string) => shop.memory.slices.filter((slice) => slice.orderId === orderId),
     /** Waits until the jobs about an order rest. */
     rested: (orderId: string) =>
-      waitFor("the jobs of the order rest", async () => {
-        const open = await db.query(
-          `select 1 from commerce_jobs where (input->>'orderId' = $1 or input->>'entityId' = $1)
-             and (status = 'processing' or status = 'pending' and wait_until is null)`,
-          [orderId]
-        )
-        return open.length === 0
-      })
+      shop.rested("the jobs of the order", "input->>'orderId' = $2 or input->>'entityId' = $2", orderId)
   }
 }
 export type OrderShop = Awaited<ReturnType<typeof openOrderShop>>

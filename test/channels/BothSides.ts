@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { onDatabase } from "../../../../test/support/Audit.ts"
-import { stockOf } from "../../../../test/support/channels/ShopifyProduct.ts"
-import type { ShopifyShop } from "../../../../test/support/channels/ShopifyShop.ts"
-import type { WooCommerceShop } from "../../../../test/support/channels/WooCommerceShop.ts"
+import { onDatabase } from "../support/Audit.ts"
+import { stockOf } from "../support/channels/ShopifyProduct.ts"
+import type { ShopifyShop } from "../support/channels/ShopifyShop.ts"
+import type { WooCommerceShop } from "../support/channels/WooCommerceShop.ts"
 
 /** A product as one side has it. */
 export interface Goods {

@@ -1,10 +1,10 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { createServer } from "node:http"
-import { announce, processApp } from "../../../layers/App.ts"
-import { readSettings } from "../../../layers/config/AppConfig.ts"
-import { shiftedClock, TestTime } from "../../kit/testing/ShiftedClock.ts"
-import { channelConnector, shopify, woocommerce } from "../index.ts"
+import { announce, processApp } from "../../src/layers/App.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import { channelConnector, shopify, woocommerce } from "../../src/plugins/channel-connector/index.ts"
+import { shiftedClock, TestTime } from "../../src/plugins/kit/testing/ShiftedClock.ts"
 
 const Day = Schema.fromJsonString(Schema.Struct({
   publicUrl: Schema.String,

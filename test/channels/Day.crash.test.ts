@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../../../../test/support/Audit.ts"
-import { eventually } from "../../../../test/support/Eventually.ts"
+import { onDatabase } from "../support/Audit.ts"
+import { eventually } from "../support/Eventually.ts"
 import {
   goodsHere,
   type Sale,
