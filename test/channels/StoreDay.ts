@@ -15,7 +15,7 @@ import { placeOf } from "../support/Service.ts"
 import { callOf, persistently } from "../support/ServiceCalls.ts"
 import type { Call } from "../support/TestApp.ts"
 
-const program = fileURLToPath(new URL("./serveDay.ts", import.meta.url))
+const program = fileURLToPath(new URL("../support/serveDay.ts", import.meta.url))
 const minute = 60_000
 const day = 24 * 60 * minute
 const address = { name: "Ann Lee", line1: "1 High Street", city: "London", postalCode: "SW1A 1AA", country: "GB" }
@@ -160,8 +160,10 @@ export const live = Effect.fnUntraced(function*(world: StoreDay) {
       for (const { keeper } of shops) if (random.chance(0.7)) happen(keeper, random)
       if (random.chance(0.25)) customers.push(yield* Effect.forkScoped(buy(world, randomOf(random.int(1_000_000)))))
       if (turn === killAt) yield* place.kill
-      // The service works meanwhile.
-      else yield* Effect.sleep(random.int(50))
+      // The service works meanwhile, or is dead.
+      else {yield* Effect.ignore(
+          Effect.replicateEffect(callOf(world.publicUrl)("GET", "/api/health", {}), random.int(6))
+        )}
     }
     if (killAt >= 0) {
       yield* pass(60 * minute)
