@@ -53,9 +53,10 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
     })
 
     const filterOf = Effect.fnUntraced(function*(query: EntityQuery) {
-      const { brand, category, descendants: _, locale, ...rest } = query
-      const view = yield* viewFor(locale, settings)
-      const filter = { ...rest, view, publicOnly: !view.drafts, categoryIds: null, brandId: null }
+      const { approvedOnly, brand, category, descendants: _, locale, ...rest } = query
+      const seen = yield* viewFor(locale, settings)
+      const view = { ...seen, drafts: seen.drafts && approvedOnly !== true }
+      const filter = { ...rest, view, publicOnly: !seen.drafts, categoryIds: null, brandId: null }
       if (category === undefined && brand === undefined) return filter
       const ids = yield* repo.filterIds(query)
       if (category !== undefined && ids.category === null) return yield* new UnknownCategory()

@@ -17,7 +17,9 @@ interface FilterIds {
   readonly descendants: ReadonlyArray<CategoryId> | null
 }
 
-export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "descendants" | "locale"> {
+export interface EntityFilter
+  extends Omit<EntityQuery, "approvedOnly" | "category" | "brand" | "descendants" | "locale">
+{
   readonly view: ExpansionView
   readonly categoryIds: ReadonlyArray<CategoryId> | null
   readonly brandId: BrandId | null

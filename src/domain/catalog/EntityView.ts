@@ -143,6 +143,8 @@ export interface EntityQuery extends PageRequest {
   readonly include: ReadonlyArray<Include>
   /** Set by the hook `catalog.beforeList`, never by a request. */
   readonly ids?: ReadonlyArray<EntityId> | undefined
+  /** Texts as shoppers see them, also for those who see what waits for approval. Set by code, never by a request. */
+  readonly approvedOnly?: boolean | undefined
 }
 
 const sortFields = ["createdAt", "updatedAt", "slug"] as const

@@ -11,7 +11,8 @@ import { StoreSessions } from "./StoreSessions.ts"
 import { deliveries, store } from "./StoreTables.ts"
 
 const handleTask = "channel/handle-deliveries"
-const pageSize = 100
+/** Outcomes are noted after each page, so that a slow store does not bring a job to begin again. */
+const pageSize = 20
 
 /** A delivery as it is claimed: one that is handled needs no job. */
 type Claimed = Partial<Delivery> & { readonly status: "received" | "handled" | "unreadable" }

@@ -1,5 +1,5 @@
 import { Effect, Option, Schema } from "effect"
-import { type EntityId, NotFound } from "stoa/plugin"
+import type { EntityId } from "stoa/plugin"
 import type { CatalogCall } from "./StoreStock.ts"
 
 const readJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
@@ -32,27 +32,16 @@ export const entityValues = Effect.fn("EntityFields.read")(
       page: 1,
       limit: ids.length,
       sort: { field: "createdAt", ascending: true },
-      include: ["attributes", "customFields"]
+      include: ["attributes", "customFields"],
+      approvedOnly: true
     })
-    return new Map(
-      yield* Effect.forEach(items, ({ attributes = [], customFields = [], id }) =>
-        Effect.gen(function*() {
-          const approved = yield* Effect.forEach(attributes, (texts) =>
-            texts.status === "approved"
-              ? Effect.succeed([texts])
-              : services.catalog.attributes(id, texts.locale, { approvedOnly: true }).pipe(
-                Effect.map((found) => [found]),
-                Effect.catchIf((error) => error instanceof NotFound, () => Effect.succeed([]))
-              ))
-          return [
-            id,
-            new Map([
-              ...approved.flat().flatMap((texts) => ofTexts(texts.locale, texts)),
-              ...customFields.map(({ name, value }) => [`customFields.${name}`, textOf(value)] as const)
-            ])
-          ] as const
-        }))
-    )
+    return new Map(items.map(({ attributes = [], customFields = [], id }) => [
+      id,
+      new Map([
+        ...attributes.flatMap((texts) => ofTexts(texts.locale, texts)),
+        ...customFields.map(({ name, value }) => [`customFields.${name}`, textOf(value)] as const)
+      ])
+    ]))
   },
   (work) => Effect.catch(work, Effect.die)
 )

@@ -59,7 +59,8 @@ const pricedUnits = Effect.fnUntraced(
       limit: pageSize,
       sort: { field: "createdAt", ascending: true },
       include: ["attributes", "brands", "categories", "inventory", "media", "pricing", "variants"],
-      locale
+      locale,
+      approvedOnly: true
     })
     const products = new Map(items.map((product) => [product.id, product]))
     const goods = items.filter((product) =>

@@ -71,6 +71,9 @@ describe("product feeds", () => {
     assert.deepInclude(all.find((item) => item.id === without), { availability: "out_of_stock", price: "7.00 USD" })
     const meta = (await lines("meta.jsonl")).find((item) => item.id === product)
     assert.deepInclude(meta, { availability: "in stock", quantity_to_sell_on_facebook: "5" })
+    // A text that waits for approval is not published.
+    await core("PUT", `/catalog/entities/${product}/attributes/en`, { title: "Draft of a title", status: "draft" })
+    assert.strictEqual((await lines("de.jsonl")).find((item) => item.id === product)?.title, one.title)
     await core("PATCH", `/catalog/entities/${without}`, { isVisible: false })
     assert.notInclude((await lines("de.jsonl")).map((item) => item.id), without)
   })
