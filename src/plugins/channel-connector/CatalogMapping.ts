@@ -60,7 +60,7 @@ export const mappingOf = Effect.fnUntraced(function*(store: Store) {
   return mergedMapping(store, yield* Effect.catch(adapterOf(store.provider), Effect.die))
 })
 
-/** What is doubtful about overrides: fields that go to one place, of which only one can be written. */
+/** Warns of overrides that lead several fields to one place: only one can be written. */
 export const mappingWarnings = (
   overrides: ReadonlyArray<MappedField>,
   merged: ReadonlyArray<MappedField>
@@ -81,7 +81,7 @@ export interface OutboundField extends RemoteField {
   readonly value: string | null
 }
 
-/** Where a path goes by a mapping; each `*` of the remote key is the part that its pattern found. */
+/** Finds the place of a path at the store; each `*` of the remote key is the part that its pattern found. */
 export const remoteOf = (mapping: ReadonlyArray<MappedField>, path: string): RemoteField | undefined => {
   for (const { fieldPath, remoteKey, target } of mapping) {
     const parts = matched(fieldPath, path)

@@ -73,7 +73,7 @@ const reconciliation = defineTask({
     const underWay = new Set(begun.flatMap(({ phases, storeId }) => phases.length > 0 ? storeId : []))
     yield* Effect.forEach(capable, ({ id }) =>
       jobs.enqueue(reconcileTask, { storeId: id }, {
-        // The job replaces the one that goes on with a run.
+        // It replaces the job of the next page.
         delayMs: underWay.has(id) ? 0 : delayOf(id, reconcileJitterWindowMs)
       }))
     // Changes whose job was lost, or whose store was away.

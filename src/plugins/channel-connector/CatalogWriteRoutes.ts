@@ -153,7 +153,7 @@ const diffsOf = ({ differences, fields }: PlannedProduct): ReadonlyArray<typeof 
       ...reasons[step]
     }))
 
-/** What a push would write, of a batch of products. */
+/** Compares a batch of products with the store, and writes nothing. */
 const previewed = Effect.fnUntraced(function*(call: PluginCall, storeId: string, sent: typeof Chosen.Type) {
   const { db } = call
   const { status } = yield* db.table(stores).get(storeId)

@@ -94,11 +94,11 @@ export interface ChannelPush {
   ) => Effect.Effect<ReadonlyMap<string, Written>, ChannelError>
 }
 
-/** What an adapter with the capability `pushCatalog` can write. */
+/** Fields that an adapter with the capability `pushCatalog` writes. */
 export interface PushableFields {
   /** The most products of one call. */
   readonly batch: number
-  /** Where fields go that a store maps to nothing else. */
+  /** Mapping of stores without overrides. */
   readonly defaults: ReadonlyArray<MappedField>
   readonly accepts: (field: RemoteField) => boolean
 }

@@ -22,7 +22,7 @@ export const CatalogPage = Schema.Struct({
 })
 export type CatalogPage = typeof CatalogPage.Type
 
-/** Where a field of a product is at a store. */
+/** Place of a field at a store. */
 export const RemoteField = Schema.Struct({
   target: Schema.Literals(["native", "attribute", "meta"])
     .pipe(about("Kind of the field at the store: of the product (`native`), an attribute, or meta data.")),
@@ -34,7 +34,7 @@ export type RemoteField = typeof RemoteField.Type
 export const FieldValue = Schema.Struct({ ...RemoteField.fields, value: Schema.NullOr(Schema.String) })
 export type FieldValue = typeof FieldValue.Type
 
-/** Which fields of ours (`attributes.*.title`) go where. */
+/** Mapping of a field (`attributes.*.title`) to its place at a store. */
 export const MappedField = Schema.Struct({
   fieldPath: Text.pipe(about("Path of our field, such as `attributes.en.title`; `*` stands for any part.")),
   provider: Schema.optional(Text.pipe(about("Provider that the row is for; without it all."))),
