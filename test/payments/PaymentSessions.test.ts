@@ -69,7 +69,9 @@ layer(stripeStore({ publishableKey: "pk_test_shown" }), live)(
         const { cart, intent, token } = yield* confirmed
         const other = yield* aCartWith(yield* aProduct({ price: 1_000 }))
         const unconfirmed = (yield* open(other)).text("data.paymentMethodToken")
-        checkoutFailed(yield* pay(other, unconfirmed), /not confirmed/)
+        const early = yield* pay(other, unconfirmed)
+        checkoutFailed(early, /has not confirmed this payment yet/)
+        assert.strictEqual(early.at("error.details.reason"), "payment_requires_action")
         checkoutFailed(yield* pay(other, token), /another cart/)
         assert.strictEqual(intent.status, "requires_capture")
         assert.strictEqual((yield* pay(cart, token)).status, 201)

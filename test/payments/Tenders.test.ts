@@ -140,7 +140,9 @@ layer(tenderedStore, live)(
         )
         const other = yield* aPurchase({ kind: "asks" })
         const tenders = [{ method: "scripted", token: `asks_too_${other.name}`, amount: 1_000 }]
-        checkoutFailed(yield* pay(other, { tenders }), /Two payments/)
+        const refused = yield* pay(other, { tenders })
+        checkoutFailed(refused, /Two payments/)
+        assert.strictEqual(refused.at("error.details.reason"), "payment_requires_action")
         yield* assertReturned(other)
       }))
   }

@@ -33,7 +33,10 @@ export interface PaymentIntent {
   readonly amountCaptured: number
 }
 
-/** The provider declined; final. `code` as in contract §3.7, `message` is shown to the shopper. */
+/**
+ * The provider declined; final. `code` as in contract §3.7, `message` is shown to the shopper. `needsShopper`: the shopper has
+ * to confirm the payment, and this request cannot wait for that.
+ */
 export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
   readonly code:
     | "PAYMENT_INTENT_CREATE_FAILED"
@@ -41,6 +44,7 @@ export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
     | "PAYMENT_REFUND_FAILED"
     | "PAYMENT_CANCEL_FAILED"
   readonly message: string
+  readonly needsShopper?: boolean
 }> {}
 
 /** No valid answer: the money may or may not have moved. Only a retry with the same key can tell. */

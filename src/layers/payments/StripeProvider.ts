@@ -56,6 +56,9 @@ const keyLifeMs = 23 * 3_600_000
 const madeAt = (key: string): number | undefined =>
   isUuid(key) && key.charAt(14) === "7" ? Number.parseInt(key.replaceAll("-", "").slice(0, 12), 16) : undefined
 
+const isUnconfirmed = ({ status }: Stripe.PaymentIntent): boolean =>
+  ["requires_payment_method", "requires_confirmation", "requires_action"].includes(status)
+
 const isSession = (token: string | null): token is string => token !== null && /^pi_\w+$/.test(token)
 
 /** Opens payments for wallets, and adopts those that their shopper has confirmed. */
@@ -86,8 +89,12 @@ const sessions = (client: StripeClient, account: StripeAccount) => {
       const isOf = (name: string) => found.metadata[name] === metadata[name]
       if (!isOf("organizationId") || !isOf("cartId")) return yield* decline("This payment belongs to another cart.")
       if (isOf("checkoutId")) return found
+      if (isUnconfirmed(found) && found.metadata["checkoutId"] === undefined) {
+        const message = "The shopper has not confirmed this payment yet. Check out once it is confirmed."
+        return yield* new PaymentDeclined({ code, message, needsShopper: true })
+      }
       if (found.metadata["checkoutId"] !== undefined || found.status !== "requires_capture") {
-        return yield* decline("This payment is not confirmed, or was used before. Open another payment session.")
+        return yield* decline("This payment was used before or has ended. Open another payment session.")
       }
       if (found.amount !== units || found.currency !== currency.toLowerCase()) {
         yield* Effect.catch(client.cancel(token, `${idempotencyKey}:void`), refused)

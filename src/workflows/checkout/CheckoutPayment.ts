@@ -47,7 +47,8 @@ const authorizeOne = Effect.fnUntraced(function*({ adapter, request }: Asked) {
 /** The answer to a shopper has the secret of one payment only. */
 const asksTwice = new PaymentDeclined({
   code: "PAYMENT_INTENT_CREATE_FAILED",
-  message: "Two payments of one order would have to be confirmed. Pay with one of them."
+  message: "Two payments of one order would have to be confirmed. Pay with one of them.",
+  needsShopper: true
 })
 
 const asksShopper = ({ status }: PaymentIntent): boolean => status === "requires_action"
@@ -67,8 +68,14 @@ export const authorize = Effect.fn("Checkout.authorize")(function*(payments: Rea
   return authorized
 })
 
-export const authorizationFailed = ({ error: { message } }: AuthorizationFailed) =>
-  CheckoutFailed.of(`The payment was refused. ${message}`, { reason: "payment_declined", decline: message })
+/** A payment that was not authorized (422). */
+export const paymentRefused = ({ message, needsShopper }: Pick<PaymentDeclined, "message" | "needsShopper">) =>
+  CheckoutFailed.of(`The payment was refused. ${message}`, {
+    reason: needsShopper === true ? "payment_requires_action" : "payment_declined",
+    decline: message
+  })
+
+export const authorizationFailed = ({ error }: AuthorizationFailed) => paymentRefused(error)
 
 /** An order is known by its last payment, which pays what the others leave. */
 export const mainIntent = (intents: ReadonlyArray<PaymentIntent>) => {

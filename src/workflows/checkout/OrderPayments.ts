@@ -13,6 +13,7 @@ import { newId, type OrderId, PaymentId } from "../../domain/platform/ids/Id.ts"
 import { adapterOf, answerWithin } from "../payments/ProviderCalls.ts"
 import { StatusChanges } from "../payments/StatusChanges.ts"
 import { LateCapture } from "./Captures.ts"
+import { paymentRefused } from "./CheckoutPayment.ts"
 import { PayOrder } from "./PayOrder.ts"
 
 class OrderPaid extends conflict("OrderPaid", "The order is paid already.") {}
@@ -177,10 +178,7 @@ export class OrderPayments extends Context.Service<OrderPayments>()("stoa/workfl
         return yield* notCaptured
       }
       if (outcome?._tag === "Declined") {
-        return yield* CheckoutFailed.of(`The payment was refused. ${outcome.message}`, {
-          reason: "payment_declined",
-          decline: outcome.message
-        })
+        return yield* paymentRefused(outcome)
       }
       return yield* after(orderId, outcome?._tag === "Busy" || outcome?._tag === "Ended")
     })

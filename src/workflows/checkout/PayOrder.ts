@@ -11,10 +11,12 @@ import { LateCapture } from "./Captures.ts"
 import { voidPayment } from "./CheckoutPayment.ts"
 import { passing } from "./CheckoutWorkflow.ts"
 
+const refusal = { message: Schema.String, needsShopper: Schema.optionalKey(Schema.Boolean) }
+
 const Outcome = Schema.Union([
   /** `captures`: a `LateCapture` of this payment has begun. */
   Schema.TaggedStruct("Attached", { captures: Schema.Boolean }),
-  Schema.TaggedStruct("Declined", { message: Schema.String }),
+  Schema.TaggedStruct("Declined", refusal),
   /** The order is paid, ended, or being paid by another request. */
   Schema.TaggedStruct("Busy", {}),
   /** The order left `pending` meanwhile. */
@@ -46,7 +48,7 @@ type Payload = typeof PayOrder.payloadSchema.Type
 /** Without the client secret: what an execution keeps is stored. */
 const Authorization = Schema.Union([
   Schema.TaggedStruct("Authorized", { intentId: Schema.String, asksShopper: Schema.Boolean }),
-  Schema.TaggedStruct("Refused", { message: Schema.String })
+  Schema.TaggedStruct("Refused", refusal)
 ])
 
 const Voided = Schema.Struct({ voided: Schema.Literal(true) })
@@ -92,7 +94,10 @@ const authorization = Effect.fnUntraced(function*(request: PaymentRequest, provi
           ? { _tag: "Refused" as const, message: "The payment was cancelled." }
           : { _tag: "Authorized" as const, intentId: id, asksShopper: status === "requires_action" }
       ),
-      Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
+      Effect.catchTag(
+        "PaymentDeclined",
+        ({ message, needsShopper = false }) => Effect.succeed({ _tag: "Refused" as const, message, needsShopper })
+      )
     ),
     "authorize-"
   )
@@ -125,7 +130,7 @@ const payOrder = Effect.fnUntraced(function*(payload: Payload) {
   if (authorized === undefined) return yield* neverAnswered(payload, claimed, provider, null)
   if (authorized._tag === "Refused") {
     yield* payments.fail(payload)
-    return { _tag: "Declined" as const, message: authorized.message }
+    return { ...authorized, _tag: "Declined" as const }
   }
   const { asksShopper, intentId } = authorized
   yield* passing("authorized")
