@@ -154,11 +154,18 @@ describe("balances of gift cards", () => {
     const check = (expected: string, code: string) => shop.refused(expected, "POST", "/check-balance", { code }, null)
     const tryAs = (subject: string) =>
       run(Effect.replicateEffect(services.guesses.admit("gift-card", `org_default/${subject}`), 1_000))
+    /** A new minute of this subject begins. */
+    const newMinute = async (subject: string) => {
+      const { resetsInMs } = await run(services.guesses.admit("gift-card", `org_default/${subject}`))
+      shop.app.clock.advance(resetsInMs)
+    }
+    await newMinute("code/AAAA")
     await check("404 NOT_FOUND", "AAAA-1")
     await tryAs("code/AAAA")
     const refused = await check("429 TOO_MANY_REQUESTS", "aa-aa2")
     assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/)
     await check("404 NOT_FOUND", "BBBB-1")
+    await newMinute("ip/127.0.0.1")
     await tryAs("ip/127.0.0.1")
     await check("429 TOO_MANY_REQUESTS", "BBBB-2")
     // Both routes count together.

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, type Duration, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Clock, Context, type Duration, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, systemActor } from "../../../domain/platform/access/Actor.ts"
@@ -45,7 +45,7 @@ export interface PluginTestApp {
     readonly services: CoreServices
     /** Enqueues a job in the default organization; gives its id. */
     readonly enqueue: (task: string, input: Readonly<Record<string, unknown>>) => Promise<string>
-    /** Runs an effect as the service itself, or as another actor. */
+    /** Runs an effect as the service itself, or as another actor, by the service's clock. */
     readonly run: <A, E>(effect: Effect.Effect<A, E, CurrentActor>, as?: Actor) => Promise<A>
   }
   /** Statements of the test's own, with `$1` parameters. */
@@ -99,17 +99,20 @@ const queryIn = (url: string, scope: Scope.Scope) =>
       )
   )
 
-const serviceRegistryOf = (serviceRegistry: ServiceRegistry["Service"]): PluginTestApp["serviceRegistry"] => {
+const serviceRegistryOf = (
+  serviceRegistry: ServiceRegistry["Service"],
+  clock: Clock.Clock
+): PluginTestApp["serviceRegistry"] => {
   const parts = serviceRegistry.parts()
   if (parts === undefined) throw new Error("The service did not start.")
   const run: PluginTestApp["serviceRegistry"]["run"] = (effect, as = systemActor("org_default")) =>
-    Effect.runPromise(Effect.provideService(effect, CurrentActor, as))
+    Effect.runPromiseWith(Context.make(Clock.Clock, clock))(Effect.provideService(effect, CurrentActor, as))
   return {
     services: parts.services,
     enqueue: (task, input) =>
       parts.jobs === undefined
         ? Promise.reject(new Error("The service has no job queue."))
-        : Effect.runPromise(parts.jobs.enqueue(task, input, { organizationId: "org_default" })),
+        : run(parts.jobs.enqueue(task, input, { organizationId: "org_default" })),
     run
   }
 }
@@ -152,7 +155,7 @@ export const createPluginTestApp = async (
     const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
     return {
       app: { url: base, request: sender(base) },
-      serviceRegistry: serviceRegistryOf(serviceRegistry),
+      serviceRegistry: serviceRegistryOf(serviceRegistry, Context.get(services, Clock.Clock)),
       db: { query },
       tables: tablesOf(serviceRegistry, plugins),
       get context() {
