@@ -39,8 +39,7 @@ const importAll = async (server: ChildServer, largest: number, liveFile: string 
       server.origin,
       server.pid,
       file(products, first)
-    )
-    clearInterval(asking)
+    ).finally(() => clearInterval(asking))
     exactly(`created of ${products}`, found.created, products)
     const live = liveFile === undefined ? undefined : Math.max(...(await linesOf(liveFile)).slice(known)) / mebibyte
     peaks.push({ products, before, peak, live, seconds: received + worked })

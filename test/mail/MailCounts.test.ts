@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { definePlugin, defineTask, group, mailTemplate, Text } from "stoa/plugin"
-import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import type { AdapterMail } from "../../src/layers/mail/MailTransport.ts"
 import { consoleAdapter, notifications } from "../../src/plugins/notifications/index.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
+import { lastingRates } from "../support/LastingRates.ts"
 import { api, asAdmin, asCustomer, live, testAppLayer } from "../support/TestApp.ts"
 
 const parts = {
@@ -43,12 +43,7 @@ const shop = testAppLayer({
   plugins: [letters, notifications({ adapters: [consoleAdapter("sms")] })],
   email: { send: (mail: AdapterMail) => Promise.resolve(sent.push(mail.to)) }
 }, {
-  rateLimits: rateLimitValues({
-    ...defaultRates,
-    api: 100_000,
-    mailsOfShopper: ofShopper,
-    mailsToReceiver: toReceiver
-  }, 1)
+  rateLimits: lastingRates({ api: 100_000, mailsOfShopper: ofShopper, mailsToReceiver: toReceiver })
 })
 
 const post = (as: ReturnType<typeof asCustomer>, to: string, more: Partial<typeof Sent.Type> = {}) =>
@@ -66,8 +61,7 @@ layer(shop, live)("mails that a shopper causes", (it) => {
       assert.sameMembers(statuses(asked), [...times(ofShopper, () => 201), 429, 429])
       const refused = asked.find(({ status }) => status === 429)
       assert.strictEqual(refused?.text("error.code"), "TOO_MANY_REQUESTS")
-      const seconds = Number(refused?.headers.get("retry-after"))
-      assert.isTrue(seconds > 0 && seconds <= 3_600)
+      assert.isAbove(Number(refused?.headers.get("retry-after")), 0)
       assert.strictEqual((yield* post(asCustomer("user-other"), to(0))).status, 201)
       // Mails about paid orders are not counted, and neither are those of staff.
       assert.strictEqual((yield* post(as, to(0), { isOrder: true })).status, 201)

@@ -1,18 +1,20 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { appointments } from "../../src/plugins/appointments/index.ts"
 import { scheduledOrders } from "../../src/plugins/scheduled-orders/index.ts"
+import { lastingRates } from "../support/LastingRates.ts"
 import { api, asAdmin, live, testAppLayer } from "../support/TestApp.ts"
 
-const rateLimits = rateLimitValues({ ...defaultRates, checkout: 2 }, 1)
 const asked = [
   "appointments/bookings",
   "scheduled-orders",
   "scheduled-orders/0190c0de-0000-7000-8000-000000000001/retry"
 ]
 
-layer(testAppLayer({ plugins: [appointments(), scheduledOrders()] }, { rateLimits }), live)(
+layer(
+  testAppLayer({ plugins: [appointments(), scheduledOrders()] }, { rateLimits: lastingRates({ checkout: 2 }) }),
+  live
+)(
   "routes of plugins that ask a payment provider",
   (it) => {
     it.effect("count as checkouts of their caller, so that no one tries cards with them", () =>

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { ApiError, definePlugin, group, notFound, type Refusal } from "stoa/plugin"
-import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
+import { lastingRates } from "../support/LastingRates.ts"
 import { api, asAdmin, asAnonymous, at, live, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 class NoSession extends notFound("Session", "No such session.") {}
@@ -56,10 +56,9 @@ const shapeOf = (answer: Effect.Success<ReturnType<typeof api>>) => {
   return [answer.status, answer.at("code"), answer.at("type")]
 }
 
-const rates = (values: Partial<typeof defaultRates>) => rateLimitValues({ ...defaultRates, ...values }, 1)
 const session = `/ucp/sessions/${randomUUID()}`
 
-layer(testAppLayer({ plugins: [protocol] }, { rateLimits: rates({ strict: 2 }) }), live)(
+layer(testAppLayer({ plugins: [protocol] }, { rateLimits: lastingRates({ strict: 2 }) }), live)(
   "refusals of a group of raw routes in the shape of its protocol",
   (it) => {
     it.effect("are those of access, with the headers of every answer", () =>
@@ -173,7 +172,7 @@ layer(testAppLayer({ plugins: [protocol] }, { rateLimits: rates({ strict: 2 }) }
   }
 )
 
-layer(testAppLayer({ plugins: [protocol] }, { rateLimits: rates({ api: 3 }) }), live)(
+layer(testAppLayer({ plugins: [protocol] }, { rateLimits: lastingRates({ api: 3 }) }), live)(
   "a route outside /api",
   (it) => {
     it.effect("answers like others: envelope, request id, CORS and limits, and its refusals before a route is found", () =>

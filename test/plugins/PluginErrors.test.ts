@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { ApiError, apiError, definePlugin, group } from "stoa/plugin"
-import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
+import { lastingRates } from "../support/LastingRates.ts"
 import { api, asAdmin, at, live, testAppLayer } from "../support/TestApp.ts"
 
 class PinLocked extends apiError(
@@ -36,7 +36,7 @@ const till = definePlugin({
   ]
 })
 
-layer(testAppLayer({ plugins: [till] }, { rateLimits: rateLimitValues({ ...defaultRates, strict: 2 }, 1) }), live)(
+layer(testAppLayer({ plugins: [till] }, { rateLimits: lastingRates({ strict: 2 }) }), live)(
   "a plugin's own errors",
   (it) => {
     it.effect("are answered with their status, code and Retry-After, and free an Idempotency-Key", () =>

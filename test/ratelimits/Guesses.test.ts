@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
-import { defaultRates, rateLimitValues, windowEnd } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { aKey, cookieOf, signIn } from "../access/People.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
+import { lastingRates } from "../support/LastingRates.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { type StatementTap, tapOn } from "../support/StatementTap.ts"
 import { api, live, testAppOn } from "../support/TestApp.ts"
@@ -18,7 +18,7 @@ const tapped = Layer.unwrap(Effect.gen(function*() {
   const { url } = yield* freshDatabase
   const tap = yield* tapOn(url)
   const app = testAppOn(tap.url, { jobs: { autorun: { enabled: false } } }, {
-    rateLimits: rateLimitValues({ ...defaultRates, api: limit }, 1),
+    rateLimits: lastingRates({ api: limit }),
     trustedProxy: Option.some("127.0.0.1")
   })
   return Layer.merge(app, Layer.succeed(Tap, tap))
@@ -26,14 +26,8 @@ const tapped = Layer.unwrap(Effect.gen(function*() {
 
 let addresses = 0
 
-/** An unused address none of whose windows ends during a test. */
-const newAddress = (): string => {
-  const address = `203.0.113.${++addresses}`
-  const hasTime = ["api", "guesses"].every((bucket) =>
-    windowEnd(`${bucket}:ip:${address}`, 60_000, Date.now()) - Date.now() > 30_000
-  )
-  return hasTime ? address : newAddress()
-}
+/** An unused address. */
+const newAddress = (): string => `203.0.113.${++addresses}`
 
 const letters = (bytes: number): string => randomBytes(bytes).toString("base64url").replace(/[-_]/g, "x")
 

@@ -2,10 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { RpcClient } from "effect/rpc"
 import { EntityId } from "../../src/domain/platform/ids/Id.ts"
-import { defaultRates, rateLimitValues } from "../../src/domain/platform/ratelimits/RateLimits.ts"
 import { aKey, signIn } from "../access/People.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
+import { lastingRates } from "../support/LastingRates.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, live, testAppLayer, withApp } from "../support/TestApp.ts"
@@ -155,9 +155,7 @@ withApp("a change with an idempotency-key", (it) => {
     }))
 })
 
-const few = rateLimitValues({ ...defaultRates, apiOfKey: 20, api: 5 }, 1)
-
-layer(testAppLayer({}, { rateLimits: few }), live)("limits of requests", (it) => {
+layer(testAppLayer({}, { rateLimits: lastingRates({ apiOfKey: 20, api: 5 }) }), live)("limits of requests", (it) => {
   it.effect("count each call of a key, and routes and calls together", () =>
     Effect.gen(function*() {
       const { headers, key } = yield* aKey({ role: "admin" })

@@ -83,26 +83,6 @@ describe("an outside service of shipping rates", () => {
         assert.deepStrictEqual([asked.length, placed.at("data.shippingTotal")], [before, 50])
       }))
 
-    it.effect("asks the service while no transaction is open", () =>
-      Effect.gen(function*() {
-        const open: Array<number> = []
-        const cart = yield* aCartWith(yield* aProduct())
-        const look = yield* Effect.map(Effect.context<never>(), Effect.runPromiseWith)
-        const transactions = yield* Effect.map(
-          Effect.context<Effect.Services<typeof inTransaction>>(),
-          (context) => () => look(Effect.provide(inTransaction, context))
-        )
-        service.answer = async (_request, signal) => {
-          // Others of the service end within a moment; one of the checkout would wait for this answer, until its time is over.
-          let now = await transactions()
-          while (now > 0 && !signal.aborted) now = await transactions()
-          open.push(now)
-          return [slow]
-        }
-        assert.strictEqual((yield* shipTo(cart, "US")).at("data.shippingTotal"), 200)
-        assert.deepStrictEqual(open, [0])
-      }))
-
     it.effect("leaves an order to the zones or the configuration when the service does not answer", () =>
       Effect.gen(function*() {
         const entityId = yield* aProduct()
@@ -140,6 +120,32 @@ describe("an outside service of shipping rates", () => {
       Effect.gen(function*() {
         service.answer = () => Promise.resolve([])
         checkoutFailed(yield* shipTo(yield* aCartWith(yield* aProduct()), "AQ"), /^Shipping to AQ is not offered\.$/)
+      }))
+  })
+})
+
+describe("an outside service of shipping rates that has time", () => {
+  const { adapter, service } = aService()
+
+  layer(testAppLayer({ shipping: { adapter, adapterTimeoutMs: 20_000 } }), live)((it) => {
+    it.effect("asks the service while no transaction is open", () =>
+      Effect.gen(function*() {
+        const open: Array<number> = []
+        const cart = yield* aCartWith(yield* aProduct())
+        const look = yield* Effect.map(Effect.context<never>(), Effect.runPromiseWith)
+        const transactions = yield* Effect.map(
+          Effect.context<Effect.Services<typeof inTransaction>>(),
+          (context) => () => look(Effect.provide(inTransaction, context))
+        )
+        service.answer = async (_request, signal) => {
+          // Others of the service end within a moment; one of the checkout would wait for this answer, until its time is over.
+          let now = await transactions()
+          while (now > 0 && !signal.aborted) now = await transactions()
+          open.push(now)
+          return [slow]
+        }
+        assert.strictEqual((yield* shipTo(cart, "US")).at("data.shippingTotal"), 200)
+        assert.deepStrictEqual(open, [0])
       }))
   })
 })

@@ -31,7 +31,7 @@ describe("gift cards that people have already", () => {
     assert.strictEqual((await shop.done("GET", "/legacy00001111/balance")).at("data.balance"), 10_000)
     assert.strictEqual((await shop.buy(500, ["ABCD1234"])).status, 201)
     assert.strictEqual((await shop.done("POST", "/check-balance", { code: "abcd 1234" })).at("data.balance"), 200)
-    assert.lengthOf(shop.mails.filter(({ template }) => template.startsWith("gift-cards/")), 0)
+    assert.lengthOf(shop.mails, 0)
   })
 
   it("are imported all or none, and a refusal says which", async () => {

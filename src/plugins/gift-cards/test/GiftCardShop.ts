@@ -3,7 +3,7 @@ import { buildersOf, createPluginTestApp, type PluginTestOptions, type TestActor
 import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { giftCards } from "../index.ts"
 
-/** A mail as the shop's mailer got it. */
+/** A mail of gift cards as the shop's mailer got it. */
 export interface SentMail {
   readonly template: string
   readonly to: string
@@ -13,8 +13,9 @@ export interface SentMail {
 /** A store that sells and takes gift cards. */
 export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, config: PluginTestOptions = {}) => {
   const mails: Array<SentMail> = []
-  const send = async ({ data, template, to }: { template: string; to: string; data: object }) =>
-    void mails.push({ template, to, data: { ...data } })
+  const send = async ({ data, template, to }: { template: string; to: string; data: object }) => {
+    if (template.startsWith("gift-cards/")) mails.push({ template, to, data: { ...data } })
+  }
   const app = await createPluginTestApp(giftCards(options), {
     postgres: inject("postgres"),
     rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 },

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { inHeldTransaction } from "../../../../test/support/HeldTransaction.ts"
 import { openRestaurant, type RestaurantShop } from "./RestaurantShop.ts"
 
 /** contract-tills-channels B (28, 38): a service charge from six guests on shows what a bill is priced with. */
@@ -65,14 +66,17 @@ describe("the guests of a bill", () => {
     const waiting = (count: number) => expect.poll(() => shop.query(locked), { timeout: 60_000 }).toHaveLength(count)
     // Holds the guests up between the look at their sale and their seat.
     const [seated, completed] = await serviceRegistry.run(
-      tables.transaction(Effect.gen(function*() {
-        yield* tables.sql`lock table pos_table_assignments in share mode`
-        const seating = shop.ask("POST", `/pos/restaurant${table.path}/assign`, { transactionId: sale.id })
-        yield* Effect.promise(() => waiting(1))
-        const completing = shop.complete(sale.path)
-        yield* Effect.promise(() => waiting(2))
-        return [seating, completing] as const
-      })).pipe(Effect.orDie)
+      inHeldTransaction(
+        shop.app,
+        Effect.gen(function*() {
+          yield* tables.sql`lock table pos_table_assignments in share mode`
+          const seating = shop.ask("POST", `/pos/restaurant${table.path}/assign`, { transactionId: sale.id })
+          yield* Effect.promise(() => waiting(1))
+          const completing = shop.complete(sale.path)
+          yield* Effect.promise(() => waiting(2))
+          return [seating, completing] as const
+        })
+      ).pipe(Effect.orDie)
     )
     assert.deepStrictEqual([(await seated).status, (await completed).status], [201, 201])
     await expect.poll(() => shop.stateOf(table.path), { timeout: 60_000 }).toBe("cleaning")

@@ -2,6 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { raceOf } from "stoa/plugin/testing"
+import { inHeldTransaction } from "../../../../test/support/HeldTransaction.ts"
 import { type OpenTap, openTap } from "../../../../test/support/OpenTap.ts"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { orderItems } from "../PurchaseOrder.ts"
@@ -156,13 +157,16 @@ describe("goods receipts", () => {
       })
     const sent: Array<Promise<unknown>> = []
     // Both wait for a line that a third one has, the acceptance first.
-    await shop.serviceRegistry.run(shop.tables.transaction(Effect.gen(function*() {
-      yield* shop.tables.table(orderItems).lock(item(0))
-      sent.push(decide(first, "accept"))
-      yield* Effect.promise(() => waiting(1))
-      sent.push(shop.receive(id, [of(1), of(0)]))
-      yield* Effect.promise(() => waiting(2))
-    })))
+    await shop.serviceRegistry.run(inHeldTransaction(
+      shop,
+      Effect.gen(function*() {
+        yield* shop.tables.table(orderItems).lock(item(0))
+        sent.push(decide(first, "accept"))
+        yield* Effect.promise(() => waiting(1))
+        sent.push(shop.receive(id, [of(1), of(0)]))
+        yield* Effect.promise(() => waiting(2))
+      })
+    ))
     await Promise.all(sent)
     assert.strictEqual(await statusOf(id), "received")
   })

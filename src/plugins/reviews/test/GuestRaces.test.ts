@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { raceOf } from "stoa/plugin/testing"
+import { inHeldTransaction } from "../../../../test/support/HeldTransaction.ts"
 import { openShop, type Shop } from "./ReviewShop.ts"
 
 let shop: Shop
@@ -28,7 +29,7 @@ const aGuest = async () => {
 
 /** Runs in a transaction that is taken back. */
 const takenBack = <A>(work: Effect.Effect<A, Error>) =>
-  shop.app.serviceRegistry.run(Effect.flip(shop.app.tables.transaction(Effect.flip(Effect.orDie(work)))))
+  shop.app.serviceRegistry.run(Effect.flip(inHeldTransaction(shop.app, Effect.flip(Effect.orDie(work)))))
 
 /** Nothing says anything of the guest, and the counters are right. */
 const leavesNothing = async ({ first, orderId, second, token }: Awaited<ReturnType<typeof aGuest>>) => {

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { inHeldTransaction } from "../../../../test/support/HeldTransaction.ts"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { ann, type BoxShop, openBoxShop } from "./BoxShop.ts"
 
@@ -31,7 +32,7 @@ describe("the cart of a scheduled order", () => {
       yield* Effect.promise(happening)
       return { scheduling }
     })
-    return await (await shop.serviceRegistry.run(shop.tables.transaction(locked))).scheduling
+    return await (await shop.serviceRegistry.run(inHeldTransaction(shop, locked))).scheduling
   }
 
   it("is neither bought nor scheduled again while the order has failed and is tried again", async () => {
@@ -80,7 +81,7 @@ describe("the cart of a scheduled order", () => {
     const first = await shop.scheduled({ everyDays: 7 })
     const { cartId } = await shop.row(first)
     const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%held_by is not null%'`
-    const cancelling = shop.tables.transaction(Effect.gen(function*() {
+    const cancelling = Effect.gen(function*() {
       yield* shop.tables.sql`select 1 from carts where id = ${cartId} for update`
       shop.clock.advance("2 hours")
       yield* Effect.promise(() => shop.tick())
@@ -91,8 +92,8 @@ describe("the cart of a scheduled order", () => {
       const cancelled = shop.ask("POST", `/scheduled-orders/${next.id}/cancel`, undefined, ann)
       yield* wait(2)
       return { cancelled }
-    }))
-    const { cancelled } = await shop.serviceRegistry.run(cancelling)
+    })
+    const { cancelled } = await shop.serviceRegistry.run(inHeldTransaction(shop, cancelling))
     assert.strictEqual((await cancelled).status, 201)
     await shop.isNow(first, "completed")
     assert.deepStrictEqual(await states(cartId), ["cancelled", "completed"])
