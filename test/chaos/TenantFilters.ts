@@ -47,7 +47,8 @@ interface Visibility {
 const nothing: Visibility = { where: "nowhere", sign: "" }
 
 /** Nothing is sent again while the walk lasts, or an hour of it would show what no filter did. */
-const appOn = (url: string) => testAppOn(url, { webhooks: { backoff: { baseSeconds: 43_200, jitter: 0 } } })
+const appOn = (url: string) =>
+  testAppOn(url, { email: { send: async () => {} }, webhooks: { backoff: { baseSeconds: 43_200, jitter: 0 } } })
 
 /** Two stores in a database without connections, with all that they see and are. */
 const street = Effect.gen(function*() {
