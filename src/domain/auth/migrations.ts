@@ -1,11 +1,7 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 import { countedBy } from "../platform/paging/migrations.ts"
 
-/**
- * Notifies every process that cached credentials are out of date (`listen auth_changed`). Payloads: `s` and the SHA-256
- * of a session's token, `k` and the hash of an API key, `u` and a user id, `o` and an organization id. Other modules
- * use a prefix and a colon.
- */
+/** Notifies every process that cached credentials are out of date; `CacheInvalidation.ts` lists the payloads (`listen auth_changed`). */
 const notify = (name: string, payload: string) =>
   `create function ${name}() returns trigger language plpgsql as $$
   begin

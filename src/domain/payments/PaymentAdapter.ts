@@ -33,10 +33,7 @@ export interface PaymentIntent {
   readonly amountCaptured: number
 }
 
-/**
- * The provider declined; final. `code` as in contract §3.7, `message` is shown to the shopper. `needsShopper`: the shopper has
- * to confirm the payment, and this request cannot wait for that.
- */
+/** The provider declined; final. `code` as in contract §3.7, `message` is shown to the shopper, who has to confirm if `needsShopper`. */
 export class PaymentDeclined extends Data.TaggedError("PaymentDeclined")<{
   readonly code:
     | "PAYMENT_INTENT_CREATE_FAILED"
