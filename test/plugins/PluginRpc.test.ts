@@ -6,7 +6,7 @@ import { Socket } from "effect/socket"
 import { CurrentActor, definePlugin, group, notFound, rpcCall, rpcGroup, serveRpc } from "stoa/plugin"
 import type { Actor } from "../../src/domain/platform/access/Actor.ts"
 import { RpcAccess } from "../../src/http/rpc/StoaRpcs.ts"
-import { callFlaws } from "../../src/plugins/kit/install/PluginRules.ts"
+import { callFlaws } from "../../src/plugins/kit/install/RouteRules.ts"
 import { clientAs, socketUrl } from "../rpc/Calls.ts"
 import { api, asAdmin, asAnonymous, asStaff, live, testAppLayer } from "../support/TestApp.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { group, type RouteShape } from "stoa/plugin"
-import { routeFlaws } from "../../src/plugins/kit/install/PluginRules.ts"
+import { routeFlaws } from "../../src/plugins/kit/install/RouteRules.ts"
 
 const routes = group("Notes", "/notes")
 

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
 import { EntityId, newId, OrderId, OrderLineId } from "../../src/domain/platform/ids/Id.ts"
-import { requestedLines, type SoldOrder } from "../../src/domain/returns/Return.ts"
+import { requestedLines, type SoldOrder } from "../../src/domain/returns/ReturnedGoods.ts"
 
 it("a return never takes back stored value", () => {
   const line = (entityType: string) => ({

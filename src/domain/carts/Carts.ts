@@ -4,7 +4,6 @@ import { EntityNotFound } from "../catalog/Entity.ts"
 import { policyOf } from "../catalog/TypePolicy.ts"
 import { Customers } from "../customers/Customers.ts"
 import { type Actor, actsForShop, CurrentActor, seesUnpublished } from "../platform/access/Actor.ts"
-import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../platform/errors/ApiErrors.ts"
 import { invalid, notFound } from "../platform/errors/ErrorKinds.ts"
 import { Hooks } from "../platform/hooks/Hooks.ts"
 import { type CartId, type CartLineId, newId, type VariantId } from "../platform/ids/Id.ts"
@@ -24,10 +23,10 @@ import {
   type NewCart,
   type NewCartLine,
   newCartSecret,
-  type PricedLineChange,
   type StoredCart,
   toState
 } from "./Cart.ts"
+import { CartActor } from "./CartActor.ts"
 import { type CartChoices, noChoices, shownChoices } from "./CartChoices.ts"
 import { claiming } from "./CartClaims.ts"
 import { holding } from "./CartHolds.ts"
@@ -60,39 +59,6 @@ class NotPriced extends invalid("NotPriced", "metadata", (reason: string) => rea
 export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
 
 type OpenedCart = Pick<NewCart, "currency" | "customerId" | "email" | "metadata">
-
-export type LineToAdd = Omit<CartLine, "cartId" | "currency">
-
-type Refused = NotFound | ValidationFailed | Conflict | Unavailable
-
-/** Makes changes in the cart's actor, one at a time; `seen` is the cart as the sender read it. */
-export class CartActor extends Context.Service<CartActor, {
-  readonly addLine: (
-    cartId: CartId,
-    visitor: CartVisitor,
-    seen: CartState,
-    line: LineToAdd
-  ) => Effect.Effect<CartLine, Refused>
-  readonly changeLine: (
-    cartId: CartId,
-    visitor: CartVisitor,
-    seen: CartState,
-    lineId: CartLineId,
-    change: PricedLineChange
-  ) => Effect.Effect<CartLine, Refused>
-  readonly removeLine: (
-    cartId: CartId,
-    visitor: CartVisitor,
-    seen: CartState,
-    lineId: CartLineId
-  ) => Effect.Effect<CartLine, Refused>
-  readonly change: (
-    cartId: CartId,
-    visitor: CartVisitor,
-    seen: CartState,
-    write: CartWrite
-  ) => Effect.Effect<void, Refused>
-}>()("stoa/domain/carts/CartActor") {}
 
 const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: VariantId | null) => {
   if (offer === undefined) return undefined

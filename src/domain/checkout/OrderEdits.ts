@@ -121,8 +121,7 @@ const withLine = (
     available: line.available,
     agreed: one.agreed && { ...one.agreed, unitPrice: undefined, priceSteps: undefined }
   })
-  const changed = lines.map((one) => (one === same ? more(one) : one))
-  return Result.succeed({ lines: changed, hold })
+  return Result.succeed({ lines: lines.map((one) => (one === same ? more(one) : one)), hold })
 }
 
 /** A catalog price is resolved again for a new quantity. */
@@ -272,9 +271,9 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
     )
 
     /** 422 for the last line: cancel the order instead. */
-    const removeLine = Effect.fn("OrderEdits.removeLine")(function*(orderId: OrderId, lineId: OrderLineId) {
-      return yield* edit(orderId, (order, lines) => withoutLine(order, lines, lineId))
-    })
+    const removeLine = Effect.fn("OrderEdits.removeLine")((orderId: OrderId, lineId: OrderLineId) =>
+      edit(orderId, (order, lines) => withoutLine(order, lines, lineId))
+    )
 
     return { addLine, changeLine, removeLine }
   })
@@ -285,9 +284,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
 const editable = ({ order, paymentClaimId }: StoredOrder): Effect.Effect<void, Conflict> => {
   if (order.status !== "pending") return Effect.fail(new OrderNotPending(order.status))
   // The system that sold an imported order owns its prices and stock.
-  if (order.importedAt !== undefined) {
-    return Effect.fail(new OrderImported())
-  }
+  if (order.importedAt !== undefined) return Effect.fail(new OrderImported())
   return order.paymentIntentId === null && paymentClaimId === null && order.amountCaptured === null
     ? Effect.void
     : Effect.fail(new PaymentBegun())

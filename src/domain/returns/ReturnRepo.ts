@@ -10,7 +10,8 @@ import { ownPage } from "../platform/paging/OwnPageRepo.ts"
 import type { PageRequest } from "../platform/paging/Paging.ts"
 import { decoding } from "../platform/records/Rows.ts"
 import { Table } from "../platform/records/Table.ts"
-import { Return, ReturnLine, ReturnNotFound, type ReturnStatus, SoldOrder } from "./Return.ts"
+import { Return, ReturnLine, ReturnNotFound, type ReturnStatus } from "./Return.ts"
+import { SoldOrder } from "./ReturnedGoods.ts"
 
 const lines =
   `(select coalesce(jsonb_agg(jsonb_build_object('lineItemId', l.id, 'title', l.title, 'variantTitle', l.variant_title,

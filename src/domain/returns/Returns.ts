@@ -14,15 +14,11 @@ import {
   type NewReturn,
   nextStatus,
   type Receipt,
-  receivedLines,
-  requestedLines,
   type Return,
   type ReturnLine,
-  type ReturnRefused,
-  type ReturnStep,
-  type SoldOrder,
-  withinWindow
+  type ReturnStep
 } from "./Return.ts"
+import { receivedLines, requestedLines, type ReturnRefused, type SoldOrder, withinWindow } from "./ReturnedGoods.ts"
 import { ReturnRepo } from "./ReturnRepo.ts"
 
 const clock = Effect.map(DateTime.now, DateTime.toDateUtc)

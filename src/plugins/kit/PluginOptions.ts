@@ -1,7 +1,8 @@
 import { Effect, Predicate, Result, Schema } from "effect"
 import { wholeIssue } from "../../domain/platform/errors/ApiErrors.ts"
 import { everyIssue, issuesOf } from "../../domain/platform/text/Issues.ts"
-import { definePlugin, type ManifestUsing, type OptionRow, type Plugin, type ServiceTag } from "./Plugin.ts"
+import { definePlugin, type OptionRow, type Plugin } from "./Plugin.ts"
+import type { ManifestUsing, ServiceTag } from "./PluginManifest.ts"
 
 interface About<A> {
   /** Absent: without it the option has no value. */

@@ -6,17 +6,11 @@ export { type EntityKey, pluginEntity } from "./actors/PluginEntity.ts"
 export { pluginWorkflow, type WorkflowOptions } from "./actors/PluginWorkflow.ts"
 export { type EventCondition, type RowIn, rowIn } from "./events/EventConditionRepo.ts"
 export type { EventCall, EventHandler, EventSubscription, OnEvents } from "./events/EventHandler.ts"
-export {
-  type ActorLayer,
-  definePlugin,
-  type Plugin,
-  type PluginManifest,
-  type PluginNeeds,
-  type WorkflowLayer
-} from "./Plugin.ts"
+export { definePlugin, type Plugin } from "./Plugin.ts"
 export type { PluginCall } from "./PluginCall.ts"
 export { type PluginConfig, PluginContext } from "./PluginContext.ts"
 export { afterHook, beforeHook, type PluginHook, type PluginHookContext } from "./PluginHook.ts"
+export type { ActorLayer, PluginManifest, PluginNeeds, WorkflowLayer } from "./PluginManifest.ts"
 export { option, pluginWith } from "./PluginOptions.ts"
 export { defineTask, type PluginTask, type PluginTaskCall } from "./PluginTask.ts"
 

@@ -56,7 +56,6 @@ const tellable = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   return recorded
 }
 
-/** Members of every error. */
 export const ErrorMessage = Schema.String.annotate({ description: "Sentence for people." })
 const errorCode = <const Code extends string>(code: Code) =>
   Schema.Literal(code).annotate({ description: "Kind of the error, for programs." })

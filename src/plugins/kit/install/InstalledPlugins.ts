@@ -25,8 +25,9 @@ import { ofRecordWith } from "../tables/RecordOrganizationRepo.ts"
 import { shopperScopes } from "./BodyBounds.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { transportOf } from "./GuardedTransport.ts"
-import { callFlaws, conditionFlaws, routeFlaws } from "./PluginRules.ts"
+import { conditionFlaws } from "./PluginRules.ts"
 import { registration } from "./Registration.ts"
+import { callFlaws, routeFlaws } from "./RouteRules.ts"
 
 /** Keys of each plugin: what leaks of one opens nothing of another. */
 const digestsOf = (keyring: Keyring | undefined, plugin: string): PluginContext["digests"] => {
