@@ -2,9 +2,9 @@ import { Effect, Layer } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { conflict, invalid, newId, PluginContext, type PluginDatabase } from "stoa/plugin"
 import { type LineMove, type MovedUnits, Pos, PosExtensions } from "../pos/index.ts"
-import { dishKey, firedOf } from "./Firing.ts"
+import { batchesOf, firedOf, itemsWith, unitsOf } from "./Batches.ts"
 import { manage } from "./RestaurantOptions.ts"
-import { netOf, type TicketItem, ticketItems } from "./Tickets.ts"
+import { type TicketItem, ticketItems } from "./Tickets.ts"
 
 class IsFired extends conflict(
   "KdsFired",
@@ -13,15 +13,6 @@ class IsFired extends conflict(
 class ReasonMissing
   extends invalid("KdsReason", "reason", "reason is required: the kitchen has this line.", "required")
 {}
-
-/** Units of a line that stations have. */
-const unitsOf = Effect.fnUntraced(function*(db: PluginDatabase, lineId: string) {
-  const units = new Map<string, number>()
-  for (const item of yield* db.table(ticketItems).list({ lineId }, { limit: 20_000 })) {
-    units.set(dishKey(item), (units.get(dishKey(item)) ?? 0) + netOf(item) / item.perUnit)
-  }
-  return Math.max(0, ...units.values())
-})
 
 /** Taking away what the kitchen has needs a reason and an approval (contract-tills-channels §B 30). */
 const requireApproval = Effect.fnUntraced(function*(
@@ -39,16 +30,12 @@ const requireApproval = Effect.fnUntraced(function*(
 
 /** Brings units on tickets to the line that a split or merge has brought them to. */
 const moveUnits = Effect.fnUntraced(function*(db: PluginDatabase, moved: ReadonlyArray<MovedUnits>) {
-  const { items } = yield* firedOf(db, [...new Set(moved.map(({ from }) => from))])
+  const { items, tickets } = yield* firedOf(db, [...new Set(moved.map(({ from }) => from))])
   const rows = new Map<string, TicketItem>(items.map((item) => [item.id, item]))
   const added: Array<TicketItem> = []
   for (const { from, quantity, to } of moved) {
-    const left = new Map<string, number>()
-    for (const row of [...rows.values()].filter(({ lineId }) => lineId === from)) {
-      const wanted = left.get(dishKey(row)) ?? quantity * row.perUnit
-      const units = Math.min(wanted, netOf(row))
-      left.set(dishKey(row), wanted - units)
-      if (units === 0) continue
+    const own = [...rows.values()].filter(({ lineId }) => lineId === from)
+    for (const [row, units] of itemsWith(quantity, batchesOf(tickets, own))) {
       if (units === row.quantity) rows.set(row.id, { ...row, lineId: to })
       else {
         rows.set(row.id, { ...row, quantity: row.quantity - units })

@@ -1,5 +1,6 @@
-import { DateTime, Effect, Order, Struct } from "effect"
+import { Array as Arr, DateTime, Effect, Order, Struct } from "effect"
 import { EntityId, type NewRowOf, type PluginDatabase } from "stoa/plugin"
+import { type Batch, batchesOf, dishKey, type Fired, firedOf, itemsWith, unitsIn } from "./Batches.ts"
 import { itemGroupsOf } from "./ItemGroupsRepo.ts"
 import { type DishLine, partsOf } from "./Parts.ts"
 import { RestaurantOptions } from "./RestaurantOptions.ts"
@@ -41,25 +42,8 @@ interface Change {
 type NewItem = Omit<NewRowOf<typeof ticketItems>, "ticketId">
 type NewTicket = NewRowOf<typeof tickets> & { readonly items: ReadonlyArray<NewItem> }
 
-/** Tells dishes of a line apart. */
-export const dishKey = (one: Pick<Dish, "entityId" | "itemName" | "stationId" | "variantId">) =>
-  [one.stationId, one.entityId, one.variantId, one.itemName].join(" ")
-
-/** What each station has of lines, with its tickets kept from others: tickets by id, as everywhere. */
-export const firedOf = Effect.fn("Kitchen.firedOf")(function*(db: PluginDatabase, lineIds: ReadonlyArray<string>) {
-  const whole = { order: ["createdAt", "id"], limit: 20_000 } as const
-  const known = yield* db.table(ticketItems).list({ lineId: { in: lineIds } }, whole)
-  const ids = [...new Set(known.map(({ ticketId }) => ticketId))]
-  if (ids.length === 0) return { tickets: [], items: [], all: [] }
-  const locked = yield* db.table(tickets).list({ id: { in: ids } }, { order: ["id"], limit: 20_000, lock: true })
-  const all = yield* db.table(ticketItems).list({ ticketId: { in: ids } }, whole)
-  const isOwn = new Set(lineIds)
-  return { tickets: locked, items: all.filter(({ lineId }) => isOwn.has(lineId)), all }
-})
-type Fired = Effect.Success<ReturnType<typeof firedOf>>
-
-/** The dishes of lines that no station has yet. */
-const newDishes = Effect.fnUntraced(function*(db: PluginDatabase, lines: ReadonlyArray<WantedLine>) {
+/** The dishes of lines, at the stations that are open and cook them. */
+const dishesOf = Effect.fnUntraced(function*(db: PluginDatabase, lines: ReadonlyArray<WantedLine>) {
   if (lines.length === 0) return new Map<string, ReadonlyArray<Dish>>()
   const parts = yield* db.use(partsOf)(lines.map((line) => ({ ...line, quantity: 1 })))
   const entities = yield* db.use(itemGroupsOf)(parts.flat().map(({ entityId }) => EntityId.make(entityId)))
@@ -83,19 +67,32 @@ const newDishes = Effect.fnUntraced(function*(db: PluginDatabase, lines: Readonl
   }))
 })
 
-/** Units of each dish that lines have too few or too many of. A line stays at the stations that cook it. */
-const changesOf = (lines: ReadonlyArray<WantedLine>, { items }: Fired, fresh: Map<string, ReadonlyArray<Dish>>) =>
-  lines.flatMap((line): ReadonlyArray<Change> => {
-    const own = items.filter(({ lineId }) => lineId === line.id)
-    const dishes = own.length === 0
-      ? fresh.get(line.id) ?? []
-      : [...new Map(own.map((one) => [dishKey(one), one])).values()]
-    return dishes.flatMap((dish) => {
-      const cooked = own.filter((one) => dishKey(one) === dishKey(dish)).reduce((sum, one) => sum + netOf(one), 0)
-      const units = line.quantity * dish.perUnit - cooked
-      return units === 0 ? [] : [{ line, dish, units }]
-    })
-  })
+const progress = ["pending", "preparing", "done"]
+const progressOf = ({ status }: TicketItem) => progress.indexOf(status)
+const leastDone = Order.mapInput(Order.Number, progressOf)
+const leastBegun = Order.mapInput(Order.Number, ({ items }: Batch) => Math.max(...items.map(progressOf)))
+
+/** Units of a line that its stations do not have, or below 0 have too many of. */
+const stateOf = (line: WantedLine, { items, tickets: own }: Fired) => {
+  const rows = items.filter(({ lineId }) => lineId === line.id).toReversed().toSorted(leastDone)
+  const batches = batchesOf(own, rows).toSorted(leastBegun)
+  const missing = line.quantity - unitsIn(batches)
+  // What is not begun goes first, then the newest.
+  return { line, missing, surplus: itemsWith(Math.max(0, -missing), batches) }
+}
+type LineState = ReturnType<typeof stateOf>
+
+/** New units of each dish, and those that are cancelled where they were fired. */
+const changesOf = (states: ReadonlyArray<LineState>, dishes: Map<string, ReadonlyArray<Dish>>) =>
+  states.flatMap(({ line, missing, surplus }): ReadonlyArray<Change> =>
+    missing > 0
+      ? (dishes.get(line.id) ?? []).map((dish) => ({ line, dish, units: missing * dish.perUnit }))
+      : Object.values(Arr.groupBy(surplus, ([item]) => dishKey(item))).map((own) => ({
+        line,
+        dish: own[0][0],
+        units: -own.reduce((sum, [, units]) => sum + units, 0)
+      }))
+  )
 
 /** The first course is 1. */
 const courseName = (names: ReadonlyArray<string>, course: number | null): string | null =>
@@ -138,30 +135,17 @@ const ticketsOf = Effect.fnUntraced(function*(
   return made
 })
 
-const progress = ["pending", "preparing", "done"]
-const leastDone = Order.mapInput(Order.Number, ({ status }: TicketItem) => progress.indexOf(status))
-
-/** Takes cancelled units from the items that were fired: what is not begun first, then the newest. */
+/** Takes cancelled units from the items that were fired. */
 const cancelItems = Effect.fnUntraced(function*(
   db: PluginDatabase,
-  changes: ReadonlyArray<Change>,
-  { all, items, tickets: own }: Fired,
+  surplus: LineState["surplus"],
+  { all, tickets: own }: Fired,
   servedAt: Date
 ) {
-  const cancelled = new Map<string, number>()
-  for (const { dish, line, units } of changes) {
-    let left = -units
-    const rows = items.filter((one) => one.lineId === line.id && dishKey(one) === dishKey(dish)).toReversed()
-    for (const row of rows.toSorted(leastDone)) {
-      const taken = Math.min(left, netOf(row))
-      if (taken <= 0) continue
-      left -= taken
-      cancelled.set(row.id, row.cancelledQuantity + taken)
-    }
-  }
-  if (cancelled.size === 0) return
+  if (surplus.length === 0) return
+  const cancelled = new Map(surplus.map(([{ cancelledQuantity, id }, units]) => [id, cancelledQuantity + units]))
   yield* db.table(ticketItems).updateEach([...cancelled].map(([id, cancelledQuantity]) => ({ id, cancelledQuantity })))
-  const touched = new Set(all.filter(({ id }) => cancelled.has(id)).map(({ ticketId }) => ticketId))
+  const touched = new Set(surplus.map(([{ ticketId }]) => ticketId))
   // A ticket of which nothing is left is off the screen: the one that cancels it stands there.
   const isEmpty = (id: string) =>
     all.every((one) => one.ticketId !== id || (cancelled.get(one.id) ?? one.cancelledQuantity) === one.quantity)
@@ -171,10 +155,14 @@ const cancelItems = Effect.fnUntraced(function*(
   }
 })
 
-/** Goods of a line that no station cooks. */
-const unroutedOf = (lines: ReadonlyArray<WantedLine>, fresh: Map<string, ReadonlyArray<Dish>>) =>
-  lines.filter(({ id }) => fresh.get(id)?.length === 0)
-    .map((line) => ({ lineId: line.id, ...Struct.pick(line, ["entityId", "variantId", "quantity"]) }))
+/** Units of lines that no open station cooks. */
+const unroutedOf = (states: ReadonlyArray<LineState>, dishes: Map<string, ReadonlyArray<Dish>>) =>
+  states.filter(({ line }) => dishes.get(line.id)?.length === 0).map(({ line, missing: quantity }) => ({
+    lineId: line.id,
+    entityId: line.entityId,
+    variantId: line.variantId,
+    quantity
+  }))
 
 /** How lines are fired. */
 export interface Firing<E, R> {
@@ -197,17 +185,20 @@ export const fireLines = Effect.fn("Kitchen.fire")(function*<E = never, R = neve
 ) {
   const fired = yield* firedOf(db, lines.map(({ id }) => id))
   const asked = course === undefined ? lines : lines.filter((line) => line.course === course)
-  const known = new Set(fired.items.map(({ lineId }) => lineId))
-  const fresh = yield* newDishes(db, asked.filter(({ id, quantity }) => quantity > 0 && !known.has(id)))
-  const changes = changesOf(asked, fired, fresh)
+  const states = asked.map((line) => stateOf(line, fired))
+  const dishes = yield* dishesOf(db, states.filter(({ missing }) => missing > 0).map(({ line }) => line))
+  const changes = changesOf(states, dishes)
   if (admit !== undefined && changes.some(({ units }) => units > 0)) {
+    const known = new Set(fired.items.map(({ lineId }) => lineId))
     yield* admit(lines.filter((line) => known.has(line.id) || changes.some((one) => one.line === line)))
   }
-  const firedAt = yield* DateTime.nowAsDate
+  // Tells the fires of a line apart.
+  const last = Math.max(0, ...fired.tickets.map((one) => one.firedAt.getTime()))
+  const firedAt = new Date(Math.max((yield* DateTime.nowAsDate).getTime(), last + 1))
   // Counters of stations in one order, so that no two transactions wait for each other.
   const stationIds = [...new Set(changes.map(({ dish }) => dish.stationId))].toSorted()
   const each = yield* Effect.forEach(stationIds, (id) => ticketsOf(db, origin, changes, fired.items, [id, firedAt]))
-  yield* cancelItems(db, changes.filter(({ units }) => units < 0), fired, firedAt)
+  yield* cancelItems(db, states.flatMap(({ surplus }) => surplus), fired, firedAt)
   const made = each.flat()
   const rows = made.length === 0
     ? []
@@ -215,5 +206,5 @@ export const fireLines = Effect.fn("Kitchen.fire")(function*<E = never, R = neve
   const items = rows.flatMap(({ id: ticketId }, at) => (made[at]?.items ?? []).map((item) => ({ ...item, ticketId })))
   if (items.length > 0) yield* db.table(ticketItems).insertMany(items)
   yield* printTickets(db, rows)
-  return { tickets: rows, unrouted: unroutedOf(asked, fresh) }
+  return { tickets: rows, unrouted: unroutedOf(states, dishes) }
 })

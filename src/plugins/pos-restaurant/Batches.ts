@@ -1,0 +1,69 @@
+import { Effect } from "effect"
+import type { PluginDatabase } from "stoa/plugin"
+import { netOf, type Ticket, type TicketItem, ticketItems, tickets } from "./Tickets.ts"
+
+/** Tells dishes of a line apart. */
+export const dishKey = (one: Pick<TicketItem, "entityId" | "itemName" | "stationId" | "variantId">) =>
+  [one.stationId, one.entityId, one.variantId, one.itemName].join(" ")
+
+/** Units of a line that were fired at once. Each of its stations has all of them, other stations have other units. */
+export interface Batch {
+  readonly items: ReadonlyArray<TicketItem>
+  readonly units: number
+}
+
+const whole = { order: ["createdAt", "id"], limit: 20_000 } as const
+
+/** What each station has of lines, with its tickets kept from others: tickets by id, as everywhere. */
+export const firedOf = Effect.fn("Kitchen.firedOf")(function*(db: PluginDatabase, lineIds: ReadonlyArray<string>) {
+  const known = yield* db.table(ticketItems).list({ lineId: { in: lineIds } }, whole)
+  const ids = [...new Set(known.map(({ ticketId }) => ticketId))]
+  if (ids.length === 0) return { tickets: [], items: [], all: [] }
+  const locked = yield* db.table(tickets).list({ id: { in: ids } }, { order: ["id"], limit: 20_000, lock: true })
+  const all = yield* db.table(ticketItems).list({ ticketId: { in: ids } }, whole)
+  const isOwn = new Set(lineIds)
+  return { tickets: locked, items: all.filter(({ lineId }) => isOwn.has(lineId)), all }
+})
+export type Fired = Effect.Success<ReturnType<typeof firedOf>>
+
+const netSum = (items: ReadonlyArray<TicketItem>) => items.reduce((sum, item) => sum + netOf(item) / item.perUnit, 0)
+
+/** The batches of a line's `items`, in their order. */
+export const batchesOf = (fired: ReadonlyArray<Ticket>, items: ReadonlyArray<TicketItem>): ReadonlyArray<Batch> => {
+  const fires = new Map(fired.map(({ firedAt, id, transactionId }) => [id, `${transactionId} ${firedAt.getTime()}`]))
+  return Array.from(Map.groupBy(items, ({ ticketId }) => fires.get(ticketId)).values(), (own) => ({
+    items: own,
+    units: Math.max(...Map.groupBy(own, dishKey).values().map(netSum))
+  }))
+}
+
+/** Units of its line that a batch has together with others. */
+export const unitsIn = (batches: ReadonlyArray<Batch>): number => batches.reduce((sum, { units }) => sum + units, 0)
+
+/** The items that have so many units of a line, with how much of each: from the first batches on. */
+export const itemsWith = (
+  units: number,
+  batches: ReadonlyArray<Batch>
+): ReadonlyArray<readonly [TicketItem, number]> => {
+  let left = units
+  return batches.flatMap((batch) => {
+    const part = Math.min(left, batch.units)
+    left -= part
+    return [...Map.groupBy(batch.items, dishKey).values()].flatMap((rows) => {
+      let wanted = part
+      return rows.flatMap((row): ReadonlyArray<readonly [TicketItem, number]> => {
+        const taken = Math.min(wanted * row.perUnit, netOf(row))
+        wanted -= taken / row.perUnit
+        return taken === 0 ? [] : [[row, taken]]
+      })
+    })
+  })
+}
+
+/** What the kitchen has of a line. */
+export const unitsOf = Effect.fn("Kitchen.unitsOf")(function*(db: PluginDatabase, lineId: string) {
+  const items = yield* db.table(ticketItems).list({ lineId }, whole)
+  if (items.length === 0) return 0
+  const ids = items.map(({ ticketId }) => ticketId)
+  return unitsIn(batchesOf(yield* db.table(tickets).list({ id: { in: ids } }, { limit: 20_000 }), items))
+})
