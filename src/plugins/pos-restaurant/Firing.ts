@@ -192,9 +192,7 @@ export const fireLines = Effect.fn("Kitchen.fire")(function*<E = never, R = neve
     const known = new Set(fired.items.map(({ lineId }) => lineId))
     yield* admit(lines.filter((line) => known.has(line.id) || changes.some((one) => one.line === line)))
   }
-  // Tells the fires of a line apart.
-  const last = Math.max(0, ...fired.tickets.map((one) => one.firedAt.getTime()))
-  const firedAt = new Date(Math.max((yield* DateTime.nowAsDate).getTime(), last + 1))
+  const firedAt = yield* DateTime.nowAsDate
   // Counters of stations in one order, so that no two transactions wait for each other.
   const stationIds = [...new Set(changes.map(({ dish }) => dish.stationId))].toSorted()
   const each = yield* Effect.forEach(stationIds, (id) => ticketsOf(db, origin, changes, fired.items, [id, firedAt]))

@@ -1,4 +1,4 @@
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import {
   type CollectedPaymentId,
@@ -188,8 +188,12 @@ export interface SaleChange {
   readonly also?: Effect.Effect<unknown, RouteError, CurrentActor>
 }
 
-const attempts = 5
-const isMoved = Schema.is(InvalidTransition)
+/** Retries a change when another request was faster. */
+export const whileMoved = { times: 4, while: Schema.is(ChangedMeanwhile) }
+
+/** Runs writes that expect the version that was read: 409 when another request was faster. */
+export const writeDecided = <A, R>(db: PluginDatabase, writes: Effect.Effect<A, RouteError, R>) =>
+  Effect.catchIf(db.transaction(writes), Schema.is(InvalidTransition), () => new ChangedMeanwhile())
 
 /**
  * Changes an open sale and prices it again. `decide` may run again, when another request was faster. 404; 409 when others
@@ -201,21 +205,22 @@ export const changeSale = Effect.fn("Sales.change")(function*<E, R>(
   decide: (sale: Sale) => Effect.Effect<SaleChange, E, R>
 ) {
   const { db } = call
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const sale = yield* openSale(db, id)
-    const { also = Effect.void, lines: next = sale.lines, transaction: change = {} } = yield* decide(sale)
-    if (sale.transaction.type !== "sale" && (next !== sale.lines || Object.keys(change).length > 0)) {
-      return yield* fixedLines
-    }
-    const kept = next.filter(({ removedAt }) => removedAt === null)
-    const { lines: shown, totals } = yield* priced(call, {
-      ...sale,
-      transaction: { ...sale.transaction, ...change },
-      lines: kept
-    })
-    const removed = next.filter(({ removedAt }) => removedAt !== null)
-    const { version } = sale.transaction
-    const written = yield* Effect.result(db.transaction(Effect.gen(function*() {
+  const sale = yield* openSale(db, id)
+  const { also = Effect.void, lines: next = sale.lines, transaction: change = {} } = yield* decide(sale)
+  if (sale.transaction.type !== "sale" && (next !== sale.lines || Object.keys(change).length > 0)) {
+    return yield* fixedLines
+  }
+  const kept = next.filter(({ removedAt }) => removedAt === null)
+  const { lines: shown, totals } = yield* priced(call, {
+    ...sale,
+    transaction: { ...sale.transaction, ...change },
+    lines: kept
+  })
+  const removed = next.filter(({ removedAt }) => removedAt !== null)
+  const { version } = sale.transaction
+  const transaction = yield* writeDecided(
+    db,
+    Effect.gen(function*() {
       const row = yield* db.table(transactions).update(
         id,
         { ...change, ...totals, version: version + 1 },
@@ -224,9 +229,7 @@ export const changeSale = Effect.fn("Sales.change")(function*<E, R>(
       yield* also
       yield* writeLines(db, sale.lines, [...shown, ...removed])
       return row
-    })))
-    if (Result.isSuccess(written)) return { ...sale, transaction: written.success, lines: shown }
-    if (!isMoved(written.failure)) return yield* Effect.fail(written.failure)
-  }
-  return yield* new ChangedMeanwhile()
-})
+    })
+  )
+  return { ...sale, transaction, lines: shown }
+}, Effect.retry(whileMoved))

@@ -4,7 +4,7 @@ import { type MovedUnits, PosExtensions } from "./Extensions.ts"
 import { isEqualLine, together } from "./Lines.ts"
 import { overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { isTaken, lines, sale, transactions, TransactionView } from "./Sales.ts"
-import { changeSale, openSale, type Sale, shownSale } from "./SaleStore.ts"
+import { changeSale, openSale, type Sale, shownSale, viewOf, whileMoved, writeDecided } from "./SaleStore.ts"
 import { changeOf } from "./Sharing.ts"
 import { count, shifts } from "./Shifts.ts"
 import { operate, routes } from "./Terminals.ts"
@@ -73,51 +73,54 @@ const splitInto = Effect.fnUntraced(function*(
   }
   const discounts = new Map(before.lines.map((line) => [line.id, sharesOf(line, moved.get(line.id) ?? [])]))
   const { currency, customerId, orderType, shiftId, terminalId } = before.transaction
-  const made = yield* db.transaction(Effect.gen(function*() {
-    const { version } = before.transaction
-    yield* spend
-    // The shift before its sales, as everywhere.
-    yield* db.table(shifts).lock(shiftId)
-    yield* db.table(transactions).update(id, { version: version + 1 }, { version, status: "open" })
-    const removedAt = yield* DateTime.nowAsDate
-    yield* db.table(lines).updateEach(
-      before.lines.filter((line) => left.get(line.id) !== line.quantity).map((line) => {
-        const quantity = left.get(line.id) ?? 0
-        return {
-          id: line.id,
-          ...(quantity === 0 ? { removedAt } : { quantity, discountAmount: discounts.get(line.id)?.at(-1) ?? 0 })
-        }
-      })
-    )
-    const units: Array<MovedUnits> = []
-    const ids = yield* Effect.forEach(parts, ({ items }) =>
-      Effect.gen(function*() {
-        const head = { shiftId, terminalId, currency: CurrencyCode.make(currency), orderType }
-        const part = yield* startTransaction(call, { ...head, customerId }, { parentId: id })
-        yield* db.table(lines).insertMany(items.flatMap(({ itemId, quantity }, position) => {
-          const line = before.lines.find((one) => one.id === itemId)
-          if (line === undefined) return []
-          const { createdAt: _, ...copy } = line
-          const to = newId()
-          units.push({ from: itemId, to, quantity })
-          return [{
-            ...copy,
-            id: to,
-            transactionId: part.id,
-            position,
-            quantity,
-            discountAmount: discounts.get(itemId)?.shift() ?? 0
-          }]
+  return yield* writeDecided(
+    db,
+    Effect.gen(function*() {
+      const { version } = before.transaction
+      yield* spend
+      // The shift before its sales, as everywhere.
+      yield* db.table(shifts).lock(shiftId)
+      yield* db.table(transactions).update(id, { version: version + 1 }, { version, status: "open" })
+      const removedAt = yield* DateTime.nowAsDate
+      yield* db.table(lines).updateEach(
+        before.lines.filter((line) => left.get(line.id) !== line.quantity).map((line) => {
+          const quantity = left.get(line.id) ?? 0
+          return {
+            id: line.id,
+            ...(quantity === 0 ? { removedAt } : { quantity, discountAmount: discounts.get(line.id)?.at(-1) ?? 0 })
+          }
+        })
+      )
+      const units: Array<MovedUnits> = []
+      const ids = yield* Effect.forEach(parts, ({ items }) =>
+        Effect.gen(function*() {
+          const head = { shiftId, terminalId, currency: CurrencyCode.make(currency), orderType }
+          const part = yield* startTransaction(call, { ...head, customerId }, { parentId: id })
+          yield* db.table(lines).insertMany(items.flatMap(({ itemId, quantity }, position) => {
+            const line = before.lines.find((one) => one.id === itemId)
+            if (line === undefined) return []
+            const { createdAt: _, ...copy } = line
+            const to = newId()
+            units.push({ from: itemId, to, quantity })
+            return [{
+              ...copy,
+              id: to,
+              transactionId: part.id,
+              position,
+              quantity,
+              discountAmount: discounts.get(itemId)?.shift() ?? 0
+            }]
+          }))
+          return part.id
         }))
-        return part.id
-      }))
-    yield* informExtensions(units)
-    return ids
-  }))
-  // Prices are asked for outside of the transaction, as everywhere.
-  const priced = yield* Effect.forEach([id, ...made], (one) => changeSale(call, one, () => Effect.succeed({})))
-  return yield* Effect.forEach(priced, ({ transaction }) => shownSale(db, transaction))
-})
+      yield* informExtensions(units)
+      return [id, ...ids]
+    })
+  )
+}, Effect.retry(whileMoved))
+
+/** Prices a transaction again: outside of the transaction that changed it, as everywhere. */
+const repriced = (call: PluginCall, id: string) => Effect.map(changeSale(call, id, () => Effect.succeed({})), viewOf)
 
 /** The discounts of units of a line that are moved, and of the rest of it. */
 const sharesOf = ({ discountAmount, quantity }: Sale["lines"][number], moved: ReadonlyArray<number>): Array<number> =>
@@ -136,54 +139,56 @@ const merge = Effect.fn("Sales.merge")(
     const areSales = both.every(({ type }) => type === "sale")
     if (id === from || !areSales || into.currency !== currency) return yield* new OtherTerms()
     const { spend } = yield* changeOf(call, both, token)
-    yield* db.transaction(Effect.gen(function*() {
-      yield* spend
-      const ids = [...new Set(both.map((one) => one.shiftId))].toSorted()
-      const locked = yield* Effect.forEach(ids, (one) => db.table(shifts).lock(one))
-      for (const one of [target, source].toSorted((a, b) => a.transaction.id < b.transaction.id ? -1 : 1)) {
-        const { id: which, version } = one.transaction
-        yield* db.table(transactions).update(which, { version: version + 1 }, { version, status: "open" })
-      }
-      const removedAt = yield* DateTime.nowAsDate
-      const first = Math.max(0, ...target.lines.map(({ position }) => position)) + 1
-      yield* db.table(lines).updateMany({ transactionId: from, removedAt: null }, { removedAt })
-      const equal = new Map<string, Sale["lines"][number]>()
-      const units: Array<MovedUnits> = []
-      const others = source.lines.filter((line) => {
-        const same = target.lines.find((one) => isEqualLine(equal.get(one.id) ?? one, line))
-        if (same === undefined) return true
-        const both = together(equal.get(same.id) ?? same, line)
-        if (both.quantity > 9_999) return true
-        equal.set(same.id, both)
-        units.push({ from: line.id, to: same.id, quantity: line.quantity })
-        return false
-      })
-      if (others.length > 0) {
-        yield* db.table(lines).insertMany(others.map(({ createdAt: _, ...line }, at) => {
-          const to = newId()
-          units.push({ from: line.id, to, quantity: line.quantity })
-          return { ...line, id: to, transactionId: id, position: first + at }
-        }))
-      }
-      if (equal.size > 0) {
-        yield* db.table(lines).updateEach(
-          [...equal.values()].map(({ discountAmount, id: itemId, quantity }) => ({
-            id: itemId,
-            quantity,
-            discountAmount
+    yield* writeDecided(
+      db,
+      Effect.gen(function*() {
+        yield* spend
+        const ids = [...new Set(both.map((one) => one.shiftId))].toSorted()
+        const locked = yield* Effect.forEach(ids, (one) => db.table(shifts).lock(one))
+        for (const one of [target, source].toSorted((a, b) => a.transaction.id < b.transaction.id ? -1 : 1)) {
+          const { id: which, version } = one.transaction
+          yield* db.table(transactions).update(which, { version: version + 1 }, { version, status: "open" })
+        }
+        const removedAt = yield* DateTime.nowAsDate
+        const first = Math.max(0, ...target.lines.map(({ position }) => position)) + 1
+        yield* db.table(lines).updateMany({ transactionId: from, removedAt: null }, { removedAt })
+        const equal = new Map<string, Sale["lines"][number]>()
+        const units: Array<MovedUnits> = []
+        const others = source.lines.filter((line) => {
+          const same = target.lines.find((one) => isEqualLine(equal.get(one.id) ?? one, line))
+          if (same === undefined) return true
+          const both = together(equal.get(same.id) ?? same, line)
+          if (both.quantity > 9_999) return true
+          equal.set(same.id, both)
+          units.push({ from: line.id, to: same.id, quantity: line.quantity })
+          return false
+        })
+        if (others.length > 0) {
+          yield* db.table(lines).insertMany(others.map(({ createdAt: _, ...line }, at) => {
+            const to = newId()
+            units.push({ from: line.id, to, quantity: line.quantity })
+            return { ...line, id: to, transactionId: id, position: first + at }
           }))
-        )
-      }
-      yield* informExtensions(units)
-      const voidReason = `Merged into ${into.receiptNumber}.`
-      const nothing = { subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 }
-      yield* db.use(sale).move("void", from, { ...nothing, voidReason, mergedIntoId: id })
-      const shift = locked.find((one) => one.id === shiftId)
-      if (shift?.status === "open") yield* count(db, shift, "voids", 0)
-    }))
-    const { transaction } = yield* changeSale(call, id, () => Effect.succeed({}))
-    return yield* shownSale(db, transaction)
-  }
+        }
+        if (equal.size > 0) {
+          yield* db.table(lines).updateEach(
+            [...equal.values()].map(({ discountAmount, id: itemId, quantity }) => ({
+              id: itemId,
+              quantity,
+              discountAmount
+            }))
+          )
+        }
+        yield* informExtensions(units)
+        const voidReason = `Merged into ${into.receiptNumber}.`
+        const nothing = { subtotal: 0, discountTotal: 0, taxTotal: 0, total: 0 }
+        yield* db.use(sale).move("void", from, { ...nothing, voidReason, mergedIntoId: id })
+        const shift = locked.find((one) => one.id === shiftId)
+        if (shift?.status === "open") yield* count(db, shift, "voids", 0)
+      })
+    )
+  },
+  Effect.retry(whileMoved)
 )
 
 const shared = {
@@ -209,10 +214,8 @@ export const splitRoutes = [
         const amounts = allocate(transaction.total, Array.from({ length: ways }, () => 1))
         return { transactions: [yield* shownSale(call.db, transaction)], amounts }
       }
-      return {
-        transactions: yield* splitInto(call, call.params.id, parts ?? [], call.headers["x-pos-override"]),
-        amounts: []
-      }
+      const ids = yield* splitInto(call, call.params.id, parts ?? [], call.headers["x-pos-override"])
+      return { transactions: yield* Effect.forEach(ids, (id) => repriced(call, id)), amounts: [] }
     })
   ),
   routes.post("/transactions/:id/merge", {
@@ -222,5 +225,8 @@ export const splitRoutes = [
     ...shared,
     input: Schema.Struct({ from: uuid.schema.pipe(about("Id of the transaction whose lines are taken over.")) }),
     success: TransactionView
-  }).handle((call) => merge(call, call.params.id, call.input.from, call.headers["x-pos-override"]))
+  }).handle((call) => {
+    const { input, headers, params: { id } } = call
+    return Effect.andThen(merge(call, id, input.from, headers["x-pos-override"]), repriced(call, id))
+  })
 ]

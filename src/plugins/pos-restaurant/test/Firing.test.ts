@@ -178,4 +178,22 @@ describe("a fired line", () => {
       assert.deepStrictEqual(await units(), [lowered.status === 200 ? 1 : 2])
     }
   })
+
+  it("is split, and merged again, while it is fired", async () => {
+    for (let turn = 0; turn < 3; turn++) {
+      const { itemId, sale } = await cooking(2)
+      const parts = [{ items: [{ itemId, quantity: 1 }] }]
+      const [split] = await Promise.all([
+        shop.ask("POST", `/pos${sale.path}/split`, { parts }, cashier),
+        shop.fire(sale.id)
+      ])
+      assert.strictEqual(split.status, 201, JSON.stringify(split.body))
+      const part = split.text("data.transactions.1.id")
+      const [merged] = await Promise.all([
+        shop.ask("POST", `/pos${sale.path}/merge`, { from: part }, cashier),
+        shop.fire(part)
+      ])
+      assert.strictEqual(merged.status, 201, JSON.stringify(merged.body))
+    }
+  })
 })
