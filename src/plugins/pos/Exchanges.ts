@@ -17,18 +17,9 @@ import {
   VariantId
 } from "stoa/plugin"
 import { newLine } from "./Lines.ts"
+import { givenBack, issueCard, Payout, requireCards } from "./Payouts.ts"
 import { PosOptions } from "./PosOptions.ts"
-import {
-  givenBack,
-  issueCard,
-  Payout,
-  refundOf,
-  requireCards,
-  ReturnedItem,
-  rowsOfItems,
-  taxesBack,
-  worthOf
-} from "./Returns.ts"
+import { refundOf, ReturnedItem, rowsOfItems, taxesBack, worthOf } from "./Returns.ts"
 import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, priced } from "./SaleStore.ts"
 import { authorOf, findTerminal, manage } from "./Terminals.ts"

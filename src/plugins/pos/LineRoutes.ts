@@ -1,8 +1,5 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
 import {
-  about,
-  type CurrentActor,
-  CustomerId,
   EntityId,
   FreeText,
   invalid,
@@ -10,7 +7,6 @@ import {
   type NotFound,
   notFound,
   type PluginCall,
-  type RouteError,
   Text,
   VariantId
 } from "stoa/plugin"
@@ -19,16 +15,13 @@ import { addedBefore, isEqualLine, newLine, noteOf, together } from "./Lines.ts"
 import { type Action, approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { lines, LineView, type SaleLine, TransactionView } from "./Sales.ts"
-import { changeSale, priced, type Sale, type SaleChange, viewOf } from "./SaleStore.ts"
+import { changeSale, priced, type Sale, viewOf } from "./SaleStore.ts"
 import { changeOf } from "./Sharing.ts"
 import { admin, manage, operate, routes } from "./Terminals.ts"
 
 class LineNotFound extends notFound("PosLine", "The transaction has no such line.") {}
-class CodeNotFound extends notFound("PosCode", "The transaction has no such promotion code.") {}
 class ReasonMissing extends invalid("DiscountReason", "reason", "reason is required with a discount.", "required") {}
 class TooMany extends invalid("TooManyUnits", "quantity", "quantity of a line must be at most 9999.") {}
-class TooManyCodes extends invalid("PosCodes", "code", "A transaction takes at most 10 codes.") {}
-class CodeRefused extends invalid("PosCodeRefused", "code", (reason: string) => `code does not apply: ${reason}.`) {}
 class OneDiscount
   extends invalid("OneDiscount", "discountPercent", "discountPercent and discountAmount exclude each other.")
 {}
@@ -122,12 +115,12 @@ const applied = Effect.fnUntraced(function*(call: PluginCall, sale: Sale, line: 
   return { ...next, price, discountAmount: discount, discountReason: reason }
 })
 
-interface Changing {
+export interface Changing {
   readonly transactionId: string
   readonly token: string | undefined
 }
 
-const changingOf = ({ headers, params }: {
+export const changingOf = ({ headers, params }: {
   readonly headers: { readonly "x-pos-override"?: string | undefined }
   readonly params: { readonly id: string }
 }): Changing => ({ transactionId: params.id, token: headers["x-pos-override"] })
@@ -201,39 +194,8 @@ const remove = Effect.fnUntraced(function*(
   return { removed: true as const }
 })
 
-const withCode = Effect.fnUntraced(function*(call: PluginCall, sale: Sale, code: string) {
-  const { codes } = sale.transaction
-  if (codes.includes(code)) return {}
-  if (codes.length === 10) return yield* new TooManyCodes()
-  const next = { codes: [...codes, code] }
-  const { rejectedCodes } = yield* priced(call, { ...sale, transaction: { ...sale.transaction, ...next } })
-  const rejected = rejectedCodes.find((one) => one.code === code)
-  return rejected === undefined ? { transaction: next } : yield* new CodeRefused(rejected.reason)
-})
-
-/** Codes are the same in small letters, as promotions find them. */
-const withoutCode = Effect.fnUntraced(function*({ transaction }: Sale, code: string) {
-  const codes = transaction.codes.filter((one) => one.toLowerCase() !== code.toLowerCase())
-  return codes.length === transaction.codes.length ? yield* new CodeNotFound() : { transaction: { codes } }
-})
-
-/** Changes the terms of a sale. */
-const writeTerms = (
-  call: PluginCall,
-  { token, transactionId }: Changing,
-  decide: (sale: Sale) => Effect.Effect<SaleChange, RouteError, CurrentActor>
-) =>
-  Effect.map(
-    changeSale(call, transactionId, (sale) =>
-      Effect.gen(function*() {
-        const { spend } = yield* changeOf(call, [sale.transaction], token)
-        return { ...yield* decide(sale), also: spend }
-      })),
-    viewOf
-  )
-
 const errors = [OverrideRequired, OverrideInvalid]
-const shared = { permission: operate, strict: true, headers: overrideHeader, errors } as const
+export const shared = { permission: operate, strict: true, headers: overrideHeader, errors } as const
 
 export const lineRoutes = [
   routes.post("/transactions/:id/items", {
@@ -276,29 +238,5 @@ export const lineRoutes = [
       reason: Schema.optional(Text.annotate({ description: "Why it is removed: for what a kitchen has begun." }))
     },
     success: Schema.Struct({ removed: Schema.Literal(true) })
-  }).handle((call) => remove(call, changingOf(call), call.params.itemId, call.query.reason)),
-  routes.post("/transactions/:id/codes", {
-    summary: "Add a promotion code",
-    description: "422 for a code that does not apply, or a transaction that is not open.",
-    ...shared,
-    input: Schema.Struct({ code: Text.pipe(about("Code of the customer, in any case.")) }),
-    success: TransactionView
-  }).handle((call) => writeTerms(call, changingOf(call), (sale) => withCode(call, sale, call.input.code))),
-  routes.delete("/transactions/:id/codes/:code", {
-    summary: "Remove a promotion code",
-    description: "404 without transaction or code; 422 when it is not open.",
-    ...Struct.omit(shared, ["strict"]),
-    params: { code: Text },
-    success: TransactionView
-  }).handle((call) => writeTerms(call, changingOf(call), (sale) => withoutCode(sale, call.params.code))),
-  routes.post("/transactions/:id/customer", {
-    summary: "Set the customer of a transaction",
-    description:
-      "Prices and promotions of the customer apply. 404 without the transaction; 422 for an unknown customer.",
-    ...shared,
-    input: Schema.Struct({ customerId: CustomerId }),
-    success: TransactionView
-  }).handle((call) =>
-    writeTerms(call, changingOf(call), () => Effect.succeed({ transaction: { customerId: call.input.customerId } }))
-  )
+  }).handle((call) => remove(call, changingOf(call), call.params.itemId, call.query.reason))
 ]

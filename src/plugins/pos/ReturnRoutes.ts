@@ -5,7 +5,7 @@ import { begunExchange, type GivenRest, NewExchange, payoutOf, startExchange } f
 import { approvalFor, freely, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
 import { PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts"
 import { addPayment, NewPayment } from "./Payments.ts"
-import { requireWay } from "./Returns.ts"
+import { requireWay } from "./Payouts.ts"
 import { PaymentView, returnItems, sale, TransactionView } from "./Sales.ts"
 import { loadSale, shownSale } from "./SaleStore.ts"
 import { manage, operate, routes } from "./Terminals.ts"

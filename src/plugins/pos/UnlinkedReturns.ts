@@ -13,13 +13,11 @@ import {
   WarehouseId
 } from "stoa/plugin"
 import { approvalFor } from "./Overrides.ts"
+import { Payout, payOut, requireAmount } from "./Payouts.ts"
 import { PosOptions } from "./PosOptions.ts"
 import {
   FeeTooHigh,
   madeBefore,
-  Payout,
-  payOut,
-  requireAmount,
   ReturnedItem,
   returnGoods,
   rowsOfItems,

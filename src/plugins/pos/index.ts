@@ -27,6 +27,7 @@ import { splitRoutes } from "./Splits.ts"
 import { syncRoute } from "./Sync.ts"
 import { devices, deviceScope, terminalRoutes, terminals } from "./Terminals.ts"
 import { terminalWebhook } from "./TerminalWebhook.ts"
+import { termRoutes } from "./TermRoutes.ts"
 import { transactionRoutes } from "./TransactionRoutes.ts"
 
 export type { PosTerminalAdapter, TerminalEvent, TerminalOutcome, TerminalRequest } from "./CardTerminals.ts"
@@ -102,6 +103,7 @@ export const pos = pluginWith("pos", PosSettings, (settings) => ({
     ...shiftRoutes,
     ...transactionRoutes,
     ...lineRoutes,
+    ...termRoutes,
     ...splitRoutes,
     ...paymentRoutes,
     ...saleRoutes,
