@@ -72,17 +72,4 @@ shop("requests at once", (it) => {
         assert.deepStrictEqual((yield* get(`/transactions?shiftId=${till.shiftId}&status=open`)).list("data"), [])
       }
     }))
-
-  it.effect("with one clientId are one sale", () =>
-    Effect.gen(function*() {
-      const till = yield* aTill()
-      const start = post("/transactions", {
-        shiftId: till.shiftId,
-        terminalId: till.terminalId,
-        clientId: "client-0001"
-      })
-      const answers = yield* Effect.all([start, start, start, start], { concurrency: 4 })
-      assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201, 201, 201])
-      assert.strictEqual(new Set(answers.map((one) => one.at("data.id"))).size, 1)
-    }))
 })

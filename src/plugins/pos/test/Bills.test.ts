@@ -114,14 +114,15 @@ describe("bills at a till", () => {
   })
 
   it("are either completed or voided when both come at once", async () => {
-    const { entityId, path } = await shop.sale(till)
-    await shop.pay(path, 1_000)
+    const [{ entityId, path }, card] = [await shop.sale(till), await shop.giftCard(1_000)]
+    await shop.pay(path, 1_000, { method: "gift_card", reference: card.code })
     const ask = (action: string) => shop.ask("POST", `/pos${path}/${action}`, action === "void" ? { reason: "x" } : {})
     const [done, voided] = await Promise.all([ask("complete"), ask("void")])
     assert.deepStrictEqual([done.status, voided.status].filter((status) => status === 201).length, 1)
     const status = (await shop.read(path)).at("data.status")
     assert.strictEqual(status, done.status === 201 ? "completed" : "voided")
     assert.strictEqual((await shop.stock(entityId)).onHand, done.status === 201 ? 99 : 100)
+    assert.strictEqual(await card.balance(), done.status === 201 ? 0 : 1_000)
   })
 
   describe("that are split", () => {
@@ -160,7 +161,8 @@ describe("bills at a till", () => {
       const entityId = await shop.product({ price: 1_000 })
       const { path } = await shop.start(till)
       const item = await shop.add(path, { entityId, quantity: 3, discountAmount: 100, reason: "x" })
-      const split = await post(`${path}/split`, { parts: [{ items: [{ itemId: item.text("data.id"), quantity: 1 }] }] })
+      const part = { items: [{ itemId: item.text("data.id"), quantity: 1 }] }
+      const split = await post(`${path}/split`, { parts: [part, part] })
       const others = split.list("data.transactions").filter((one) =>
         path !== `/transactions/${Reflect.get(Object(one), "id")}`
       )
@@ -221,6 +223,19 @@ describe("bills at a till", () => {
     assert.include([409, 422], (await shop.ask("POST", `/pos${plain.path}/merge`, { from: plain.id })).status)
     const euros = await shop.start(till, { currency: "EUR" })
     await shop.refused("409 CONFLICT", "POST", `${plain.path}/merge`, { from: euros.id })
+  })
+
+  it("are merged when they are sales, and the one that is gone is counted once", async () => {
+    const own = await shop.till()
+    const [source, target] = [await shop.sale(own), await shop.sale(own)]
+    const back = await shop.start(own, { type: "return" })
+    await shop.refused("409 CONFLICT", "POST", `${back.path}/merge`, { from: source.id })
+    await post(`${target.path}/merge`, { from: source.id })
+    const report = await shop.read(`/shifts/${own.shiftId}/report`)
+    assert.deepStrictEqual(picked(report, "voidsCount", "voidsTotal", "shift.voidsCount"), [1, 0, 1])
+    await post(`${target.path}/void`, { reason: "x" })
+    const closed = await post(`/shifts/${own.shiftId}/close`, { closingCount: 10_000 })
+    assert.strictEqual(closed.at("data.voidsCount"), 3)
   })
 
   it("are split and merged back to what they were", async () => {

@@ -1,8 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import { readFile } from "node:fs/promises"
-import { contractOf, optionsTable, testAdminActor, testCustomerActor, testNoPermActor } from "stoa/plugin/testing"
-import { pos } from "../index.ts"
+import { contractOf, testAdminActor, testCustomerActor, testNoPermActor } from "stoa/plugin/testing"
 import { cashier, clerk, code, manager, openTills, outsider, type TillShop } from "./TillShop.ts"
 
 const id = randomUUID()
@@ -69,16 +67,6 @@ describe("the plugin for tills", () => {
     shop = await openTills()
   })
   afterAll(() => shop.close())
-
-  it("declares its three scopes", async () => {
-    const scopes = pos().permissions.map(({ scope }) => scope)
-    for (const scope of ["pos:admin", "pos:manage", "pos:operate"]) assert.include(scopes, scope)
-  })
-
-  it("has its options in its README", async () => {
-    const readme = await readFile(new URL("../README.md", import.meta.url), "utf8")
-    assert.include(readme, optionsTable(pos()))
-  })
 
   it.each(routes)("%s %s is for who has its scope", async (method, path, scope) => {
     const ask = (as: typeof cashier | null) => shop.ask(method, `/pos${path}`, isGet(method) ? undefined : {}, as)

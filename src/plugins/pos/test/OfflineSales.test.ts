@@ -40,14 +40,11 @@ describe("sales that a till sends later", () => {
 
   it("are one however often they come, and equal ids of one body are one", async () => {
     const sale = saleOf()
-    const [before, first] = [await shop.stock(entityId), await send(sale, sale)]
-    assert.deepStrictEqual(states(first), ["ok", "ok"])
-    assert.strictEqual(first.at("data.0.transaction.id"), first.at("data.1.transaction.id"))
-    const again = await Promise.all([send(sale), send(sale), send(sale)])
-    for (const one of again) {
-      assert.strictEqual(one.at("data.0.transaction.id"), first.at("data.0.transaction.id"))
-      assert.strictEqual(one.at("data.0.status"), "ok")
-    }
+    const before = await shop.stock(entityId)
+    const all = [...await Promise.all([send(sale, sale), send(sale), send(sale)]), await send(sale)]
+    assert.deepStrictEqual(all.flatMap(states), ["ok", "ok", "ok", "ok", "ok"])
+    const [id] = picked(all[0] ?? assert.fail(), "1.transaction.id")
+    for (const one of all) assert.strictEqual(one.at("data.0.transaction.id"), id)
     assert.strictEqual((await shop.stock(entityId)).onHand, before.onHand - 1)
     const changed = await send({
       ...sale,
@@ -99,15 +96,29 @@ describe("sales that a till sends later", () => {
       orderId: null
     })
     assert.deepStrictEqual(await shop.stock(entityId), before)
+    assert.strictEqual((await shop.read(`/shifts/${till.shiftId}`)).at("data.voidsCount"), 1)
   })
 
   it("bring a number of the offline series, or take the next", async () => {
     const day = new Date(shop.app.clock.now()).toISOString().slice(0, 10).replaceAll("-", "")
     const receiptNumber = `${till.code}-${day}-F0001`
-    const got = await send(saleOf({ receiptNumber }), saleOf(), saleOf({ receiptNumber }))
+    const elsewhere = saleOf({ receiptNumber: `T999-${day}-F0001` })
+    const got = await send(saleOf({ receiptNumber }), saleOf(), saleOf({ receiptNumber }), elsewhere)
     assert.strictEqual(got.at("data.0.transaction.receiptNumber"), receiptNumber)
     assert.match(got.text("data.1.transaction.receiptNumber"), new RegExp(`^${till.code}-${day}-\\d{4}$`))
-    assert.deepStrictEqual(states(got), ["ok", "ok", "refused"])
+    assert.deepStrictEqual(states(got), ["ok", "ok", "refused", "refused"])
+    assert.deepStrictEqual(picked(got, "2.error.code", "3.error.code"), ["CONFLICT", "VALIDATION_FAILED"])
+  })
+
+  it("sent at once are numbered without gaps, and the shift counts each once", async () => {
+    const own = await shop.till()
+    const batch = Array.from({ length: 20 }, () => saleOf({ shiftId: own.shiftId }))
+    await Promise.all([send(...batch), send(...batch.slice(5)), send(...batch)])
+    const again = await send(...batch)
+    const numbers = batch.map((_, n) => again.text(`data.${n}.transaction.receiptNumber`).slice(-4))
+    assert.deepStrictEqual(numbers.toSorted(), batch.map((_, n) => String(n + 1).padStart(4, "0")))
+    const report = await shop.read(`/shifts/${own.shiftId}/report`)
+    assert.deepStrictEqual(picked(report, "salesCount", "salesTotal", "cash.expected"), [20, 20_000, 30_000])
   })
 
   it("happened between the opening of their shift and now", async () => {
@@ -125,7 +136,9 @@ describe("sales that a till sends later", () => {
   it("are those of their shift for two days after its end, as corrections", async () => {
     const own = await shop.till()
     const at = saleOf({ shiftId: own.shiftId }).at
+    const close = () => shop.done("POST", "/closings", { terminalId: own.terminalId })
     await shop.done("POST", `/shifts/${own.shiftId}/close`, { closingCount: 10_000 })
+    await close()
     const got = await send(saleOf({ shiftId: own.shiftId, at }))
     assert.deepStrictEqual(states(got), ["ok"], JSON.stringify(got.body))
     assert.deepInclude((await shop.read(`/shifts/${own.shiftId}`)).at("data"), {
@@ -136,9 +149,10 @@ describe("sales that a till sends later", () => {
       lateTotal: 1_000,
       cashVariance: 0
     })
+    assert.deepStrictEqual(picked(await close(), "number", "totals.salesTotal", "grandTotal"), [2, 1_000, 1_000])
     const later = saleOf({ shiftId: own.shiftId, at })
     shop.app.clock.advance("49 hours")
-    assert.deepStrictEqual(states(await send(later)), ["refused"])
+    assert.strictEqual((await send(later)).at("data.0.error.code"), "CONFLICT")
   })
 
   it("are refused whole when the body is none", async () => {

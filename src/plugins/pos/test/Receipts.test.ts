@@ -13,10 +13,6 @@ describe("receipts of a till", () => {
   afterAll(() => shop.close())
 
   const receipt = (path: string, query = "") => shop.done("GET", `${path}/receipt${query}`)
-  const file = (path: string, format: string) =>
-    fetch(`${shop.app.app.url}/api/pos${path}/receipt?format=${format}`, {
-      headers: { "x-test-actor": JSON.stringify(testAdminActor) }
-    })
 
   it("have lines, payments, taxes and totals of a completed sale, and how often they were read again", async () => {
     const till = await shop.till({ cashRounding: 5, tipMode: "on_terminal" })
@@ -74,13 +70,6 @@ describe("receipts of a till", () => {
     await shop.refused("404 NOT_FOUND", "GET", `/transactions/${randomUUID()}/receipt`)
   })
 
-  it("are HTML for a screen with ?format=html", async () => {
-    const { path, receiptNumber } = await shop.sold(await shop.till())
-    const got = await file(path, "html")
-    assert.deepStrictEqual([got.status, got.headers.get("content-type")?.split(";")[0]], [200, "text/html"])
-    assert.include(await got.text(), receiptNumber)
-  })
-
   it("run nothing of what was typed into them", async () => {
     const one = await shop.sale(await shop.till(), 1_000, 2)
     const title = "<script>alert(1)</script>"
@@ -96,19 +85,7 @@ describe("receipts of a till", () => {
     assert.notInclude(String(got.body), "<script>alert")
   })
 
-  it("are bytes for a printer with ?format=escpos", async () => {
-    const { path, receiptNumber } = await shop.sold(await shop.till())
-    const got = await file(path, "escpos")
-    const bytes = Buffer.from(await got.arrayBuffer())
-    assert.strictEqual(got.status, 200)
-    // ESC @ begins: initialize the printer.
-    assert.deepStrictEqual([...bytes.subarray(0, 2)], [0x1b, 0x40])
-    assert.include(bytes.toString("latin1"), receiptNumber)
-    const wrong = await file(path, "pdf")
-    assert.strictEqual(wrong.status, 422)
-  })
-
-  it("count what was printed again, and not what was read", async () => {
+  it("are HTML for a screen or bytes for a printer, which count as printed again", async () => {
     const { path, receiptNumber } = await shop.sold(await shop.till())
     const at = async (format: string) => {
       const got = await shop.app.app.request("GET", `/api/pos${path}/receipt?format=${format}`, {
@@ -173,9 +150,8 @@ describe("receipts of a till", () => {
     const body = { shiftId: till.shiftId, terminalId: till.terminalId, clientId }
     const send = () => shop.ask("POST", "/pos/transactions", body)
     const answers = await Promise.all(Array.from({ length: 4 }, send))
-    const made = new Set(answers.filter(({ status }) => status === 201).map((one) => one.at("data.id")))
-    assert.strictEqual(made.size, 1)
-    for (const { status } of answers) assert.include([201, 409], status)
+    assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201, 201, 201])
+    assert.strictEqual(new Set(answers.map((one) => one.at("data.id"))).size, 1)
     assert.strictEqual((await shop.read(`/transactions?shiftId=${till.shiftId}`)).at("meta.pagination.total"), 1)
   })
 

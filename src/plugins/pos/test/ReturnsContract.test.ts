@@ -80,27 +80,16 @@ describe("goods that come back to a till", () => {
   it("go back to where they left, unless they are defective or the till says otherwise", async () => {
     const onHand = async (item: object) => {
       const sold = await shop.sold(till)
-      await give(sold, item)
-      return (await shop.stock(sold.entityId)).onHand
+      const isBack = (await give(sold, item)).at("data.returnItems.0.restock")
+      const { onHand } = await shop.stock(sold.entityId)
+      assert.strictEqual(isBack, onHand === 100)
+      return onHand
     }
     assert.strictEqual(await onHand({ reason: "wrong_item" }), 100)
     assert.strictEqual(await onHand({ reason: "other" }), 100)
     assert.strictEqual(await onHand({ reason: "defective" }), 99)
     assert.strictEqual(await onHand({ reason: "defective", restock: true }), 100)
     assert.strictEqual(await onHand({ reason: "changed_mind", restock: false }), 99)
-  })
-
-  it("of a web order are paid in cash, and the card gets nothing", async () => {
-    const order = await shop.order([[await shop.product(), 1]])
-    const orderId = String(order["id"])
-    const shown = await shop.core("GET", `/orders/${orderId}`)
-    const got = await give({ orderId, lineId: shown.text("data.lineItems.0.id") })
-    assert.strictEqual(got.at("data.refundTotal"), 1_000)
-    const refunds = await shop.core("GET", `/orders/${orderId}/refunds`)
-    assert.deepStrictEqual(refunds.list("data").length, 1)
-    assert.include(JSON.stringify(refunds.at("data.0")), "cash")
-    const after = await shop.core("GET", `/orders/${orderId}`)
-    assert.strictEqual(after.at("data.refundedTotal"), 1_000)
   })
 
   it("are paid back by the order's own payments with `original`: a gift card is full again", async () => {
@@ -115,15 +104,19 @@ describe("goods that come back to a till", () => {
     assert.strictEqual(after.at("data.cash.expected"), before.at("data.cash.expected"))
   })
 
-  it("are paid back in rounded cash, and refunded exactly", async () => {
+  it("are found by the number of the receipt, paid back in rounded cash, and refunded exactly", async () => {
     const own = await shop.till({ cashRounding: 5 })
     const sold = await shop.sale(own, 998)
     await shop.pay(sold.path, 1_000)
     const orderId = (await shop.complete(sold.path)).text("data.transaction.orderId")
     const lineId = (await shop.core("GET", `/orders/${orderId}`)).text("data.lineItems.0.id")
     const { shiftId, terminalId } = own
+    const found = () => shop.read(`/lookup/order/${sold.receiptNumber}`)
+    const paths = ["orderId", "lines.0.originalLineItemId", "lines.0.returnable", "lines.0.totalPrice"]
+    assert.deepStrictEqual(picked(await found(), ...paths), [orderId, lineId, 1, 998])
     const got = await shop.done("POST", "/returns", { ...bodyOf({ orderId, lineId }), shiftId, terminalId })
-    assert.strictEqual(got.at("data.refundTotal"), 998)
+    assert.deepStrictEqual(picked(got, "refundTotal", "payment.amount", "payment.rounding"), [998, 1_000, 2])
+    assert.strictEqual((await found()).at("data.lines.0.returnable"), 0)
     assert.strictEqual((await shop.core("GET", `/orders/${orderId}`)).at("data.refundedTotal"), 998)
     const report = await shop.read(`/shifts/${shiftId}/report`)
     const said = JSON.stringify([got.at("data.payment"), report.at("data.cash"), report.at("data.rounding")])
@@ -132,10 +125,13 @@ describe("goods that come back to a till", () => {
 
   it("succeed twice of six at once for two units", async () => {
     const sold = await shop.sold(till, 1_000, 2)
+    const counted = async () => (await shop.read(`/shifts/${till.shiftId}/report`)).number("data.refundsCount")
+    const before = await counted()
     const send = () => shop.ask("POST", "/pos/returns", bodyOf(sold))
     const answers = await Promise.all(Array.from({ length: 6 }, send))
     const done = answers.filter(({ status }) => status === 201).length
     assert.strictEqual(done, 2, JSON.stringify(answers.map(({ status }) => status)))
+    assert.strictEqual(await counted(), before + 2)
     assert.strictEqual((await shop.core("GET", `/orders/${sold.orderId}`)).at("data.refundedTotal"), 2_000)
     assert.strictEqual((await shop.stock(sold.entityId)).onHand, 100)
   })
@@ -212,11 +208,16 @@ describe("goods that come back to a till", () => {
       assert.strictEqual((await shop.stock(entityId)).onHand, 100)
       const path = `/transactions/${got.text("data.transaction.id")}`
       assert.strictEqual((await shop.read(path)).at("data.amountDue"), 500)
+      assert.strictEqual((await shop.core("GET", `/orders/${sold.orderId}`)).at("data.refundedTotal"), 0)
+      await shop.refused("422 INVALID_TRANSITION", "POST", `${path}/items`, { entityId })
       assert.strictEqual((await shop.ask("POST", `/pos${path}/complete`)).status, 422)
       await shop.pay(path, 500)
       const done = await shop.complete(path)
       const order = await shop.core("GET", `/orders/${done.text("data.transaction.orderId")}`)
       assert.deepStrictEqual(picked(order, "grandTotal", "amountDue", "status"), [1_500, 0, "fulfilled"])
+      const tenders = ["tenders.0.method", "tenders.0.captured", "tenders.1.method", "tenders.1.captured"]
+      assert.deepStrictEqual(picked(order, ...tenders), ["pos-exchange", 1_000, "pos-cash", 500])
+      assert.strictEqual((await shop.core("GET", `/orders/${sold.orderId}`)).at("data.refundedTotal"), 1_000)
       assert.strictEqual((await shop.stock(entityId)).onHand, 99)
     })
 
@@ -229,6 +230,7 @@ describe("goods that come back to a till", () => {
       assert.deepStrictEqual(picked(got, "netDelta", "transaction.status"), [-600, "completed"])
       const report = await shop.read(`/shifts/${shiftId}/report`)
       assert.strictEqual(report.at("data.cash.expected"), 10_400)
+      assert.isAtLeast((await shop.ask("POST", "/pos/returns", bodyOf(sold))).status, 400)
     })
 
     it("have the price that a manager gives them", async () => {

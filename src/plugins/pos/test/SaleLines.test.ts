@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import { cashier, manager, openTills, picked, type TillShop } from "./TillShop.ts"
+import { cashier, code, manager, openTills, picked, type TillShop } from "./TillShop.ts"
 
 /** contract-tills-channels A.5, contract-plugins §2.3 and 17.1. */
 describe("lines of a sale at a till", () => {
@@ -75,11 +75,7 @@ describe("lines of a sale at a till", () => {
       await refuse("422 VALIDATION_FAILED", at(till.shiftId, till.terminalId, wrong))
     }
     await refuse("422 VALIDATION_FAILED", {})
-  })
-
-  it("need a terminal that there is: 404", async () => {
-    const body = { shiftId: till.shiftId, terminalId: randomUUID() }
-    await shop.refused("404 NOT_FOUND", "POST", "/transactions", body)
+    await refuse("404 NOT_FOUND", at(till.shiftId, randomUUID()))
   })
 
   it("take the quantity of an equal one, and are separate by price, discount, metadata, seat and course", async () => {
@@ -220,6 +216,26 @@ describe("lines of a sale at a till", () => {
     const given = await shop.withToken(token, "POST", `${path}/items`, by(50), manager)
     assert.strictEqual(given.status, 201, JSON.stringify(given.body))
     await shop.add((await shop.sale(till)).path, by(50))
+  })
+
+  it("get no larger discount by fewer units, nor a price by an approval of a discount", async () => {
+    const at = await shop.till({}, 0, cashier)
+    const { path } = await shop.start(at, {}, cashier)
+    const entityId = await shop.product({ price: 1_000 })
+    const item = `${path}/items/${(await shop.add(path, { entityId, quantity: 10 }, cashier)).text("data.id")}`
+    await shop.done("PATCH", item, { discountPercent: 20, reason: "Friend" }, manager)
+    await shop.refused("403 OVERRIDE_REQUIRED", "PATCH", item, { quantity: 2 }, manager)
+    await shop.refused("403 OVERRIDE_REQUIRED", "PATCH", item, { quantity: 9 }, cashier)
+    await shop.done("PATCH", item, { quantity: 11 }, cashier)
+    const both = { unitPrice: 2, discountAmount: 1, reason: "x" }
+    const [discount, price] = [await shop.override("discount"), await shop.override("price")]
+    assert.strictEqual(code(await shop.withToken(discount.token, "PATCH", item, both)), "403 OVERRIDE_INVALID")
+    assert.strictEqual((await shop.withToken(price.token, "PATCH", item, both)).status, 200)
+    await shop.done("PATCH", item, { unitPrice: null, discountAmount: 0 })
+    assert.deepStrictEqual(picked(await shop.read(path), "items.0.isCustomPrice", "total"), [false, 11_000])
+    for (const wrong of [{ unitPrice: 1_000_000_000_000, quantity: 9_999 }, { discountAmount: 11_001, reason: "x" }]) {
+      await shop.refused("422 CHECKOUT_FAILED", "PATCH", item, wrong)
+    }
   })
 
   it("keep what they are once the sale is completed, voided or held", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
+import { at } from "../../../../test/support/TestApp.ts"
 import { cashier, code, openTills, picked, type TillShop } from "./TillShop.ts"
 
 /** contract-tills-channels A.3 (2) and A.4. */
@@ -38,11 +39,8 @@ describe("payments at a till", () => {
     await refuse(path, { method: "cash", amount: 1 }, "409 CONFLICT")
     const done = await shop.complete(path)
     const order = await shop.core("GET", `/orders/${done.text("data.transaction.orderId")}`)
-    const tenders = order.list("data.tenders").map((one) => [
-      Reflect.get(Object(one), "method"),
-      Reflect.get(Object(one), "amount")
-    ])
-    assert.deepStrictEqual(tenders.map(([, amount]) => amount), [1_200, 800, 1_000])
+    const tenders = order.list("data.tenders").map((one) => [at(one, "method"), at(one, "captured")])
+    assert.deepStrictEqual(tenders, [["pos-card", 1_200], ["pos-other", 800], ["pos-cash", 1_000]])
     assert.deepStrictEqual(picked(order, "amountDue", "grandTotal", "amountCaptured"), [0, 3_000, 3_000])
     const read = await shop.read(`${path}/payments/${cash.text("data.id")}`)
     assert.deepStrictEqual(picked(read, "id", "status"), [cash.at("data.id"), "collected"])
@@ -58,7 +56,11 @@ describe("payments at a till", () => {
       { method: "cash", amount: 1.5 },
       { method: "cash", amount: 2_000, changeGiven: 2_001 },
       { method: "cash", amount: 2_000, changeGiven: 500 },
+      { method: "cash", amount: 500, changeGiven: 500 },
+      { method: "cash", amount: 1_000, tip: 1 },
       { method: "cash", amount: 1_001 },
+      { method: "card", amount: 0 },
+      { method: "other", amount: 0, reference: "x" },
       { method: "card", amount: 1_001 },
       { method: "card", amount: 1_000, changeGiven: 1 },
       { method: "other", amount: 1_001, reference: "x" },
@@ -222,6 +224,11 @@ describe("payments at a till", () => {
     const order = await shop.core("GET", `/orders/${done.text("data.transaction.orderId")}`)
     assert.strictEqual(order.at("data.tenders.0.amount"), 1_000)
     assert.notInclude(JSON.stringify([done.body, order.body]), card.code)
+    const stored = await shop.app.db.query(
+      `select (select string_agg(p::text, '') from pos_payments p) || (select string_agg(o::text, '') from orders o)
+        || (select string_agg(e::text, '') from outbox_events e) as text`
+    )
+    assert.notInclude(String(stored[0]?.["text"]), card.code)
     await shop.core("POST", `/orders/${order.text("data.id")}/refunds`, {})
     assert.strictEqual(await card.balance(), 1_500)
   })
@@ -243,6 +250,21 @@ describe("payments at a till", () => {
     }
     await shop.pay(path, 1_000)
     await shop.complete(path)
+  })
+
+  it("are debited once when the process dies between asking and noting", async () => {
+    const { query } = shop.app.db
+    const [card, { path }] = [await shop.giftCard(5_000), await shop.sale(till, 1_000)]
+    await query("create function stop() returns trigger language plpgsql as $$ begin raise 'x'; end $$")
+    await query("create trigger stop before update on pos_payments for each row execute function stop()")
+    await refuse(path, { method: "gift_card", amount: 1_000, reference: card.code }, "500 INTERNAL_ERROR")
+    await query("drop function stop() cascade")
+    const pending = (await shop.read(path)).text("data.payments.0.id")
+    await shop.refused("409 CONFLICT", "POST", `${path}/complete`)
+    const retried = await shop.done("POST", `${path}/payments/${pending}/retry`)
+    assert.strictEqual(retried.at("data.status"), "collected")
+    await shop.complete(path)
+    assert.strictEqual(await card.balance(), 4_000)
   })
 
   it("are no payment methods of a checkout", async () => {
