@@ -113,15 +113,20 @@ const firedLines = rowsOf(Schema.Struct({
   units: Schema.Int
 }))
 
-/** Reads how many units stations have of the lines of a transaction. */
+/** Reads how many units the kitchen has of the lines of a transaction, as `batchesOf` counts them. */
 export const firedUnitsOf = statement("Menu.fired", function*(sql, organizationId, transactionId: string) {
   return yield* firedLines(sql`select line.entity_id as "entityId", line.variant_id as "variantId", line.metadata,
-      max(dish.units)::int4 as units
+      sum(batch.units)::int4 as units
     from pos_transactions sale
     join pos_transaction_items line on line.transaction_id = sale.id and line.removed_at is null
-    join lateral (select sum(item.quantity - item.cancelled_quantity) / min(item.per_unit) as units
-      from kds_ticket_items item where item.line_id = line.id
-      group by item.station_id, item.entity_id, item.item_name) dish on true
+    join lateral (select max(dish.units) as units
+      from (select ticket.transaction_id, ticket.fired_at,
+          sum(item.quantity - item.cancelled_quantity) / min(item.per_unit) as units
+        from kds_ticket_items item join kds_tickets ticket on ticket.id = item.ticket_id
+        where item.line_id = line.id
+        group by ticket.transaction_id, ticket.fired_at, item.station_id, item.entity_id, item.variant_id,
+          item.item_name) dish
+      group by dish.transaction_id, dish.fired_at) batch on true
     where sale.organization_id = ${organizationId} and sale.id::text = ${transactionId}
     group by line.id`)
 })

@@ -17,10 +17,8 @@ const atStations = async (...names: ReadonlyArray<string>) => {
   const open: Record<string, Station> = {}
   const station = async (name: string) => (open[name] = await shop.station([food]))
   for (const name of names) await station(name)
-  const sale = await shop.order(await shop.till({}, 10_000, cashier), [{
-    entityId: await shop.dish(food),
-    quantity: 2
-  }])
+  const entityId = await shop.dish(food)
+  const sale = await shop.order(await shop.till({}, 10_000, cashier), [{ entityId, quantity: 2 }])
   const [itemId = ""] = sale.items
   const itemPath = `/pos${sale.path}/items/${itemId}`
   const fire = async (quantity?: number) => {
@@ -34,7 +32,7 @@ const atStations = async (...names: ReadonlyArray<string>) => {
     }
   }
   await fire()
-  return { closing: (name: string) => close(open[name] as Station), fire, itemId, itemPath, sale, station }
+  return { closing: (name: string) => close(open[name] as Station), entityId, fire, itemId, itemPath, sale, station }
 }
 
 describe("a line whose station has closed", () => {
@@ -61,6 +59,16 @@ describe("a line whose station has closed", () => {
     await closing("grill")
     assert.deepStrictEqual((await fire(5)).tickets, ["pass modified 3"])
     assert.deepStrictEqual((await fire(1)).tickets, ["grill partially_cancelled 1", "pass partially_cancelled 4"])
+  })
+
+  it("can be paid when its dish has become unavailable", async () => {
+    const { closing, entityId, fire, sale, station } = await atStations("grill")
+    await closing("grill")
+    await station("pass")
+    await fire(5)
+    await shop.done("PUT", `/menu/${entityId}`, { isAvailable: false })
+    await shop.pay(sale.path, 5_000)
+    assert.strictEqual((await shop.complete(sale.path)).at("data.transaction.total"), 5_000)
   })
 
   it("counts units of both stations for an approval, a split and a merge", async () => {
