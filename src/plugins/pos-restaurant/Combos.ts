@@ -8,7 +8,6 @@ import {
   integer,
   integerBetween,
   resource,
-  type RowOf,
   table,
   text,
   uuid
@@ -24,7 +23,6 @@ export const combos = table("pos_combos", {
   isActive: boolean.default(true),
   sortOrder: integer.default(0).about("Lower goes first.")
 }, { checks: { price: "price >= 0" }, strict: true })
-export type Combo = RowOf<typeof combos>
 
 export const comboGroups = table("pos_combo_groups", {
   comboId: uuid.references(combos),

@@ -9,7 +9,6 @@ import {
   integer,
   integerBetween,
   resource,
-  type RowOf,
   table,
   text,
   uuid
@@ -43,7 +42,6 @@ export const modifierGroups = table("pos_modifier_groups", {
   checks: { bounds: "min_select <= max_select" },
   strict: true
 })
-export type ModifierGroup = RowOf<typeof modifierGroups>
 
 /** Minor units of the store's currency, for each unit of the line. */
 export const modifierOptions = childOf(modifierGroups, "groupId", "pos_modifier_options", {
@@ -54,7 +52,6 @@ export const modifierOptions = childOf(modifierGroups, "groupId", "pos_modifier_
   isAvailable: boolean.default(true).about("False: not offered now."),
   sortOrder: integer.default(0).about("Lower goes first.")
 }, { strict: true })
-export type ModifierOption = RowOf<typeof modifierOptions>
 
 export const Deleted = Schema.Struct({ deleted: Schema.Literal(true) })
 export const deleted = { deleted: true as const }

@@ -22,13 +22,11 @@ import { PosOptions } from "./PosOptions.ts"
 import { refundOf, ReturnedItem, rowsOfItems, taxesBack, worthOf } from "./Returns.ts"
 import { lines, payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { loadSale, priced } from "./SaleStore.ts"
-import { authorOf, findTerminal, manage } from "./Terminals.ts"
+import { authorOf, findTerminal, manage, SentAmount } from "./Terminals.ts"
 import { startTransaction } from "./TransactionRoutes.ts"
 
 class OtherCurrency extends invalid("PosExchangeCurrency", "currency", "currency must be that of the order.") {}
 class NothingComesBack extends invalid("PosExchangeItems", "returnItems", "returnItems of the exchange are missing.") {}
-
-const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 export const NewExchange = Schema.Struct({
   shiftId: uuid.schema,
@@ -46,7 +44,9 @@ export const NewExchange = Schema.Struct({
     sku: Schema.optional(Text),
     title: Schema.optional(Text),
     unitPrice: Schema.optional(
-      Minor.annotate({ description: "In place of the store's, in minor units; without effect without pos:manage." })
+      SentAmount.annotate({
+        description: "In place of the store's, in minor units; without effect without pos:manage."
+      })
     ),
     taxAmount: Schema.optional(MinorUnits.annotate({ description: "Without effect: the store's taxes count." }))
   })).check(Schema.isBetweenLength(1, 500)).pipe(about("Goods that the customer takes for them.")),

@@ -1,15 +1,5 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
-import {
-  EntityId,
-  FreeText,
-  invalid,
-  MinorUnits,
-  type NotFound,
-  notFound,
-  type PluginCall,
-  Text,
-  VariantId
-} from "stoa/plugin"
+import { EntityId, FreeText, invalid, type NotFound, notFound, type PluginCall, Text, VariantId } from "stoa/plugin"
 import { type LineMove, PosExtensions } from "./Extensions.ts"
 import { addedBefore, isEqualLine, newLine, noteOf, together } from "./Lines.ts"
 import { type Action, approvalFor, overrideHeader, OverrideInvalid, OverrideRequired } from "./Overrides.ts"
@@ -17,7 +7,7 @@ import { PosOptions } from "./PosOptions.ts"
 import { lines, LineView, type SaleLine, TransactionView } from "./Sales.ts"
 import { changeSale, priced, type Sale, viewOf } from "./SaleStore.ts"
 import { changeOf } from "./Sharing.ts"
-import { admin, manage, operate, routes } from "./Terminals.ts"
+import { admin, manage, operate, routes, SentAmount } from "./Terminals.ts"
 
 class LineNotFound extends notFound("PosLine", "The transaction has no such line.") {}
 class ReasonMissing extends invalid("DiscountReason", "reason", "reason is required with a discount.", "required") {}
@@ -26,7 +16,6 @@ class OneDiscount
   extends invalid("OneDiscount", "discountPercent", "discountPercent and discountAmount exclude each other.")
 {}
 
-const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 const sent = {
   quantity: Schema.optional(lines.columns.quantity.schema),
   metadata: Schema.optional(lines.columns.metadata.sent),
@@ -34,13 +23,13 @@ const sent = {
   seat: Schema.optional(lines.columns.seat.schema),
   course: Schema.optional(lines.columns.course.schema),
   unitPrice: Schema.optional(
-    Schema.NullOr(Minor).annotate({
+    Schema.NullOr(SentAmount).annotate({
       description:
         "In place of the catalog's price, in minor units; null: the catalog's. Needs pos:manage or an override."
     })
   ),
   discountAmount: Schema.optional(
-    Minor.annotate({ description: "Off the whole line, in minor units. Needs pos:manage or an override." })
+    SentAmount.annotate({ description: "Off the whole line, in minor units. Needs pos:manage or an override." })
   ),
   discountPercent: Schema.optional(
     Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100 })).annotate({

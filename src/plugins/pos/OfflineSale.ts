@@ -16,9 +16,7 @@ import {
 } from "stoa/plugin"
 import { lines, methods } from "./Sales.ts"
 import type { Shift } from "./Shifts.ts"
-import { authorOf, manage, type Terminal } from "./Terminals.ts"
-
-const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
+import { authorOf, manage, SentAmount, type Terminal } from "./Terminals.ts"
 
 /** A sale that a device made while it was offline (contract-tills-channels §A.9). Minor units. */
 export const OfflineSale = Schema.Struct({
@@ -41,17 +39,17 @@ export const OfflineSale = Schema.Struct({
     variantId: Schema.optional(Schema.NullOr(VariantId)),
     quantity: lines.columns.quantity.schema,
     unitPrice: Schema.optional(
-      Minor.annotate({ description: "Price that the customer paid. Default: the price of now." })
+      SentAmount.annotate({ description: "Price that the customer paid. Default: the price of now." })
     ),
-    discountAmount: Schema.optional(Minor),
+    discountAmount: Schema.optional(SentAmount),
     notes: Schema.optional(FreeText.check(Schema.isMaxLength(500))),
     metadata: Schema.optional(lines.columns.metadata.sent)
   })).check(Schema.isMaxLength(500)),
   payments: Schema.Array(Schema.Struct({
     method: Schema.Literals(methods).pipe(about("Means that the customer paid with.")),
-    amount: Minor,
-    changeGiven: Schema.optional(Minor),
-    tip: Schema.optional(Minor),
+    amount: SentAmount,
+    changeGiven: Schema.optional(SentAmount),
+    tip: Schema.optional(SentAmount),
     rounding: Schema.optional(MinorUnits),
     reference: Schema.optional(Text).pipe(about("Number of the slip of a card payment."))
   })).check(Schema.isMaxLength(20)).pipe(about("Payments that the device took.")),

@@ -4,8 +4,6 @@ import {
   conflict,
   CurrencyCode,
   invalid,
-  InvalidTransition,
-  MinorUnits,
   newId,
   type NewRowOf,
   notFound,
@@ -17,8 +15,17 @@ import { end, keyOf, PaymentPending, PaymentRefused } from "./PaymentOutcomes.ts
 import { PosOptions } from "./PosOptions.ts"
 import { askReader, cancelOnReader, goingBack, startOnReader, terminalOf } from "./ReaderPayments.ts"
 import { leftOf, methods, type Payment, payments, roundedTo, transactions } from "./Sales.ts"
-import { changeSale, loadSale, openSale, requireOwn, type Sale, termsOf } from "./SaleStore.ts"
-import { authorOf } from "./Terminals.ts"
+import {
+  changeSale,
+  loadSale,
+  openSale,
+  requireOwn,
+  type Sale,
+  termsOf,
+  whileMoved,
+  writeDecided
+} from "./SaleStore.ts"
+import { authorOf, SentAmount } from "./Terminals.ts"
 
 class PaymentNotFound extends notFound("PosPayment", "The transaction has no such payment.") {}
 export class OfExchange
@@ -43,16 +50,14 @@ class ReferenceNeeded extends invalid(
 class ReaderNeeded extends invalid("PosReader", "readerId", "readerId is required with a provider.", "required") {}
 class NoTips extends invalid("PosNoTips", "tip", "tip: this terminal takes no tips (tipMode).") {}
 
-const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
-
 export const NewPayment = Schema.Struct({
   method: Schema.Literals(methods).pipe(about("Means that the customer pays with.")),
-  amount: Minor.annotate({
+  amount: SentAmount.annotate({
     description:
       "Amount that is handed over, in minor units. A gift card with less pays what it has; the answer says so."
   }),
-  changeGiven: Schema.optional(Minor.annotate({ description: "Change of a payment in cash." })),
-  tip: Schema.optional(Minor.annotate({ description: "Beside the amount, of cash and cards." })),
+  changeGiven: Schema.optional(SentAmount.annotate({ description: "Change of a payment in cash." })),
+  tip: Schema.optional(SentAmount.annotate({ description: "Beside the amount, of cash and cards." })),
   reference: Schema.optional(
     Text.annotate({
       description: "The slip of a card, the code of a gift card, or how another payment is found again."
@@ -117,33 +122,26 @@ const begun = Effect.fnUntraced(function*(call: PluginCall, id: string, sale: Sa
   } satisfies Begun
 })
 
-const isMoved = Schema.is(InvalidTransition)
-class Busy extends conflict("PosPaymentBusy", "The transaction is being changed by other requests. Try again.", {
-  retryable: true
-}) {}
-
-/** Writes what `decide` makes of an open sale, if nothing has changed it meanwhile. */
+/** Writes what `decide` makes of an open sale. */
 const writePayment = Effect.fnUntraced(function*<E, R>(
   call: PluginCall,
   transactionId: string,
   decide: (sale: Sale) => Effect.Effect<Begun, E, R>
 ) {
   const { db } = call
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const sale = yield* openSale(db, transactionId)
-    yield* requireOwn(call, sale.transaction)
-    const row = yield* decide(sale)
-    const { rounding, tipTotal, version } = sale.transaction
-    const change = { version: version + 1, rounding: rounding + row.rounding, tipTotal: tipTotal + row.tip }
-    const written = yield* Effect.result(db.transaction(Effect.gen(function*() {
-      yield* db.table(transactions).update(transactionId, change, { version, status: "open" })
-      return yield* db.table(payments).insert(row)
-    })))
-    if (Result.isSuccess(written)) return written.success
-    if (!isMoved(written.failure)) return yield* Effect.fail(written.failure)
-  }
-  return yield* new Busy()
-})
+  const sale = yield* openSale(db, transactionId)
+  yield* requireOwn(call, sale.transaction)
+  const row = yield* decide(sale)
+  const { rounding, tipTotal, version } = sale.transaction
+  const change = { version: version + 1, rounding: rounding + row.rounding, tipTotal: tipTotal + row.tip }
+  return yield* writeDecided(
+    db,
+    Effect.andThen(
+      db.table(transactions).update(transactionId, change, { version, status: "open" }),
+      db.table(payments).insert(row)
+    )
+  )
+}, Effect.retry(whileMoved))
 
 /**
  * The most of an amount that a card may pay whose goods are not taxed again: the total falls with it, and is not paid

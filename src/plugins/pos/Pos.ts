@@ -2,15 +2,13 @@ import { Context, Effect, Layer } from "effect"
 import { type PluginCall, PluginContext, type PluginDatabase } from "stoa/plugin"
 import { openPartsOf, sourcesOf } from "./BillsRepo.ts"
 import { approvalFor, type Asked } from "./Overrides.ts"
-import { transactions } from "./Sales.ts"
-import { changeSale, loadSale, lockSale, notOpen, type SaleChange, TransactionNotFound } from "./SaleStore.ts"
+import { changeSale, loadSale, lockSale, lockTransaction, notOpen, type SaleChange } from "./SaleStore.ts"
 import { shifts } from "./Shifts.ts"
 import { dayOf } from "./Terminals.ts"
 import { boughtWith, tipsOf } from "./TotalsRepo.ts"
 
 const lockOpen = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
-  const found = db.table(transactions).lock(id)
-  const one = yield* Effect.catchTag(found, "NotFound/Row", () => new TransactionNotFound())
+  const one = yield* lockTransaction(db, id)
   return one.status === "open" || one.status === "held" ? one : yield* notOpen(one)
 })
 

@@ -68,7 +68,10 @@ export type PosSettings = typeof PosSettings.Type
 
 export class PosOptions extends Context.Service<
   PosOptions,
-  Omit<PosSettings, "terminals"> & { readonly terminals: ReadonlyArray<PosTerminalAdapter> }
+  Omit<PosSettings, "defaultCurrency" | "terminals"> & {
+    readonly defaultCurrency: CurrencyCode
+    readonly terminals: ReadonlyArray<PosTerminalAdapter>
+  }
 >()("stoa/plugins/pos/PosOptions") {
   static readonly layerOf = (settings: PosSettings) =>
     Layer.effect(
@@ -86,7 +89,7 @@ export class PosOptions extends Context.Service<
 }
 
 /** The rules of logins by PIN, with their defaults. */
-export const pinRules = ({ pinAuth }: PosSettings) => ({
+export const pinRules = ({ pinAuth }: Pick<PosSettings, "pinAuth">) => ({
   credentialTtlSeconds: 43_200,
   lockoutMaxAttempts: 5,
   lockoutWindowMinutes: 15,

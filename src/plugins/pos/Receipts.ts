@@ -19,8 +19,6 @@ import { netOf, returnItems, TaxPart, transactions } from "./Sales.ts"
 import { loadSale } from "./SaleStore.ts"
 import { operate, routes } from "./Terminals.ts"
 
-const Minor = MinorUnits
-
 /** What is printed of a completed or voided transaction; minor units of `currency`. */
 export const Receipt = Schema.Struct({
   receiptNumber: Schema.String,
@@ -36,26 +34,26 @@ export const Receipt = Schema.Struct({
   lineItems: Schema.Array(Schema.Struct({
     title: Schema.String,
     quantity: Schema.Int,
-    unitPrice: Minor,
-    totalPrice: Minor,
+    unitPrice: MinorUnits,
+    totalPrice: MinorUnits,
     notes: Schema.optional(Schema.String)
   })),
-  subtotal: Minor,
-  discountTotal: Minor,
-  taxTotal: Minor,
+  subtotal: MinorUnits,
+  discountTotal: MinorUnits,
+  taxTotal: MinorUnits,
   taxByRate: Schema.Array(TaxPart).pipe(about("Taxes by rate.")),
-  rounding: Minor,
-  tips: Minor,
-  total: Minor,
+  rounding: MinorUnits,
+  tips: MinorUnits,
+  total: MinorUnits,
   payments: Schema.Array(Schema.Struct({
     method: Schema.String.pipe(about("Means that the customer paid with.")),
     label: Schema.String,
-    amount: Minor,
-    changeGiven: Minor,
-    tip: Minor,
+    amount: MinorUnits,
+    changeGiven: MinorUnits,
+    tip: MinorUnits,
     reference: Schema.optional(Schema.String).pipe(about("Number of the slip of a card payment."))
   })).pipe(about("Payments in the order in which they were taken.")),
-  changeDue: Minor,
+  changeDue: MinorUnits,
   customerId: Schema.NullOr(Schema.String),
   fiscal: Schema.NullOr(FiscalView).annotate({ description: "The signature; null before the sale is recorded." }),
   reprint: Schema.Int.annotate({ description: "How often it was printed before." })

@@ -1,20 +1,11 @@
 import { DateTime, Effect, Schema } from "effect"
-import {
-  conflict,
-  invalid,
-  MinorUnits,
-  type Order,
-  type OrderId,
-  OrderLineId,
-  type PluginCall,
-  RefundId
-} from "stoa/plugin"
+import { conflict, invalid, type Order, type OrderId, OrderLineId, type PluginCall, RefundId } from "stoa/plugin"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { approvalFor } from "./Overrides.ts"
 import { type Payout, payOut, requireAmount, requireWay } from "./Payouts.ts"
 import { payments, returnItems, sale, type Transaction, transactions } from "./Sales.ts"
 import { lockOpen, openShift } from "./Shifts.ts"
-import { activeTerminal, authorOf, dayOf, manage, type Terminal } from "./Terminals.ts"
+import { activeTerminal, authorOf, dayOf, manage, SentAmount, type Terminal } from "./Terminals.ts"
 import { receiptNumbers } from "./TransactionRoutes.ts"
 
 export class FeeTooHigh extends invalid(
@@ -23,14 +14,13 @@ export class FeeTooHigh extends invalid(
   (at: number, worth: number) => `items.${at}.restockingFee must be at most ${worth}, which the line is worth.`
 ) {}
 class ShiftElsewhere extends conflict("PosReturnShift", "The shift is at another terminal.") {}
-const Fee = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 const { quantity, reason } = returnItems.columns
 
 export const ReturnedItem = Schema.Struct({
   originalLineItemId: OrderLineId,
   quantity: quantity.schema,
   reason: reason.schema,
-  restockingFee: Schema.optional(Fee.annotate({ description: "Minor units that are kept back." })),
+  restockingFee: Schema.optional(SentAmount.annotate({ description: "Minor units that are kept back." })),
   restock: Schema.optional(
     Schema.Boolean.annotate({ description: "Units go back into stock. Default: unless they are defective." })
   )

@@ -27,7 +27,7 @@ export interface Sale {
   readonly payments: ReadonlyArray<Payment>
 }
 
-export class TransactionNotFound extends notFound("PosTransaction", "No such transaction.") {}
+class TransactionNotFound extends notFound("PosTransaction", "No such transaction.") {}
 class ChangedMeanwhile
   extends conflict("PosChanged", "The transaction is being changed by other requests. Try again.", { retryable: true })
 {}
@@ -43,12 +43,13 @@ const belonging = (db: PluginDatabase, transactionId: string) =>
   })
 
 /** 404 without it. */
+export const lockTransaction = (db: PluginDatabase, id: string) =>
+  Effect.catchTag(db.table(transactions).lock(id), "NotFound/Row", () => new TransactionNotFound())
+
+/** 404 without it. */
 export const loadSale = Effect.fn("Sales.load")(function*(db: PluginDatabase, id: string) {
-  const transaction = yield* Effect.catchTag(
-    db.table(transactions).get(id),
-    "NotFound/Row",
-    () => new TransactionNotFound()
-  )
+  const found = db.table(transactions).get(id)
+  const transaction = yield* Effect.catchTag(found, "NotFound/Row", () => new TransactionNotFound())
   const terminal = yield* findTerminal(db, transaction.terminalId)
   return { transaction, terminal, ...yield* belonging(db, id) }
 })
@@ -58,11 +59,7 @@ export const loadSale = Effect.fn("Sales.load")(function*(db: PluginDatabase, id
  * changes decide again that have seen it before. 404 without it.
  */
 export const lockSale = Effect.fn("Sales.lock")(function*(db: PluginDatabase, id: string) {
-  const { version } = yield* Effect.catchTag(
-    db.table(transactions).lock(id),
-    "NotFound/Row",
-    () => new TransactionNotFound()
-  )
+  const { version } = yield* lockTransaction(db, id)
   const found = yield* loadSale(db, id)
   const removed = yield* db.table(lines).list({ transactionId: id, removedAt: { not: null } }, { limit: 10_000 })
   const changed = Effect.asVoid(db.table(transactions).update(id, { version: version + 1 }))

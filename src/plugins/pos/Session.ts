@@ -2,7 +2,7 @@ import { DateTime, Effect, Schema } from "effect"
 import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { CurrencyCode, type EntityId, type PluginCall, uuid } from "stoa/plugin"
+import { type CurrencyCode, type EntityId, type PluginCall, uuid } from "stoa/plugin"
 import { PosExtensions } from "./Extensions.ts"
 import { PosOptions } from "./PosOptions.ts"
 import { changesSince, lastPosition, type Sellable, sellablesAfter, windowsBetween } from "./SessionRepo.ts"
@@ -67,8 +67,7 @@ const changedGoods = Effect.fnUntraced(function*({ db }: PluginCall, now: Date, 
 const sessionOf = Effect.fn("Session.of")(function*(call: PluginCall, terminalId: string, since: Since | undefined) {
   const { actor, db } = call
   const terminal = yield* activeTerminal(db, terminalId)
-  const { defaultCurrency = CurrencyCode.make("USD"), discountOverrideThreshold, refundTo, unlinkedReturns } =
-    yield* PosOptions
+  const { defaultCurrency, discountOverrideThreshold, refundTo, unlinkedReturns } = yield* PosOptions
   // Read before the goods: what changes meanwhile comes again with the next call.
   const now = yield* DateTime.nowAsDate
   const cursor = `${yield* db.use(lastPosition)()}.${now.getTime()}`

@@ -31,14 +31,12 @@ import {
   shifts,
   startShift
 } from "./Shifts.ts"
-import { activeTerminal, admin, authorOf, findTerminal, manage, operate, routes } from "./Terminals.ts"
+import { activeTerminal, admin, authorOf, findTerminal, manage, operate, routes, SentAmount } from "./Terminals.ts"
 
 class SalesOpen extends conflict(
   "PosSalesOpen",
   (numbers: string) => `These sales are open. Complete, hold or void them first: ${numbers}.`
 ) {}
-
-const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 /** A shift; what its drawer should hold is null for those who count blindly. */
 const ShiftView = Schema.Struct(fieldsOf(shifts)).annotate({ identifier: "PosShift" })
@@ -149,18 +147,17 @@ const report = Effect.fn("Shifts.report")(function*(call: PluginCall, id: string
   }
 })
 
-const own = Effect.fnUntraced(function*({ actor, db }: PluginCall, id: string) {
+const own = Effect.fnUntraced(function*({ actor, db }: Pick<PluginCall, "actor" | "db">, id: string) {
   return yield* ownShift(actor, yield* db.table(shifts).get(id))
 })
 
 const ofShift = visibleRows(
   ["shiftId"],
   ({ db, params }) =>
-    Effect.flatMap(CurrentActor, (actor) =>
-      Effect.map(
-        Effect.flatMap(db.table(shifts).get(params["id"] ?? ""), (shift) => ownShift(actor, shift)),
-        ({ id }) => ({ shiftId: id })
-      ))
+    Effect.flatMap(
+      CurrentActor,
+      (actor) => Effect.map(own({ actor, db }, params["id"] ?? ""), ({ id }) => ({ shiftId: id }))
+    )
 )
 
 export const shiftRoutes = [
@@ -173,7 +170,7 @@ export const shiftRoutes = [
         uuid.schema.annotate({ description: "The id that it will have, which a checklist of its opening refers to." })
       ),
       terminalId: uuid.schema,
-      openingFloat: Minor
+      openingFloat: SentAmount
     }),
     strict: true,
     success: ShiftView
@@ -182,7 +179,7 @@ export const shiftRoutes = [
     summary: "Close a shift with what the drawer holds",
     description: "Ends the logins of the shift. 404; 403 for another operator's; 409 with open sales; 422 when closed.",
     permission: operate,
-    input: Schema.Struct({ closingCount: Minor }),
+    input: Schema.Struct({ closingCount: SentAmount }),
     strict: true,
     success: ShiftView
   }).handle((call) => close(call, call.params.id, call.input.closingCount)),

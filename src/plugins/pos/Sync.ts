@@ -1,5 +1,5 @@
 import { Effect, Predicate, Result, Schema } from "effect"
-import { about, CurrencyCode, type Order, type PluginCall } from "stoa/plugin"
+import { about, type Order, type PluginCall } from "stoa/plugin"
 import { taxesOf } from "./Completion.ts"
 import { addFiscalRecord } from "./Fiscal.ts"
 import { newLine } from "./Lines.ts"
@@ -54,7 +54,7 @@ const write = Effect.fnUntraced(function*(
   const shift = yield* db.table(shifts).lock(sent.shiftId)
   const businessDate = yield* dayOf(terminal, sent.at)
   const isLate = shift.status === "closed"
-  const { defaultCurrency = CurrencyCode.make("USD") } = yield* PosOptions
+  const { defaultCurrency } = yield* PosOptions
   const tip = sent.payments.reduce((sum, one) => sum + (one.tip ?? 0), 0)
   const rounding = sent.payments.reduce((sum, one) => sum + (one.rounding ?? 0), 0)
   const { id } = yield* db.table(transactions).insert({
@@ -119,7 +119,7 @@ const finish = Effect.fnUntraced(function*(
 
 const sell = Effect.fnUntraced(function*(call: PluginCall, terminal: Terminal, sent: OfflineSale) {
   const { asStore, db, services } = call
-  const { defaultCurrency = CurrencyCode.make("USD") } = yield* PosOptions
+  const { defaultCurrency } = yield* PosOptions
   if (sent.voidReason !== undefined) return yield* db.transaction(write(call, terminal, sent, undefined))
   let written: Transaction | undefined
   yield* asStore(services.orders.createSold({

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import {
   type Actor,
   addressIn,
@@ -13,6 +13,7 @@ import {
   json,
   jsonOf,
   LocalTimeZone,
+  MinorUnits,
   notFound,
   oneOf,
   type PluginCall,
@@ -77,6 +78,9 @@ class TerminalNotFound extends notFound("PosTerminal", "No such terminal.") {}
 class TerminalInactive
   extends invalid("TerminalInactive", "terminalId", "terminalId names a terminal that is not active.")
 {}
+
+/** What a request may send as an amount, in minor units. */
+export const SentAmount = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 
 /** Who acts, as rows say it: a person, or a key without one. */
 export const authorOf = ({ keyId, userId }: Actor): string => userId ?? keyId ?? "system"

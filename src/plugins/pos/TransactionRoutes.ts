@@ -73,7 +73,7 @@ export const startTransaction = Effect.fn("Transactions.start")(function*(
       shiftId,
       terminalId,
       operatorId: authorOf(actor),
-      currency: currency ?? defaultCurrency ?? "USD",
+      currency: currency ?? defaultCurrency,
       receiptNumber,
       businessDate
     })

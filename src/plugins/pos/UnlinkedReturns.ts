@@ -1,9 +1,8 @@
 import { Effect, Schema } from "effect"
 import {
-  CurrencyCode,
+  type CurrencyCode,
   EntityId,
   invalid,
-  MinorUnits,
   newId,
   OrderId,
   OrderLineId,
@@ -26,7 +25,7 @@ import {
   writeReturn
 } from "./Returns.ts"
 import { lockOpen } from "./Shifts.ts"
-import { admin, placeOf, type Terminal, warehouseOf } from "./Terminals.ts"
+import { admin, placeOf, SentAmount, type Terminal, warehouseOf } from "./Terminals.ts"
 
 class OrderNeeded extends invalid(
   "PosOrderNeeded",
@@ -50,7 +49,6 @@ class NoPayments extends invalid(
   "payment.method original needs an order, whose payments give the money back."
 ) {}
 
-const Minor = MinorUnits.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))
 const { originalLineItemId: _, ...item } = ReturnedItem.fields
 
 export const NewReturn = Schema.Struct({
@@ -64,7 +62,9 @@ export const NewReturn = Schema.Struct({
     entityId: Schema.optional(EntityId.annotate({ description: "Without an order." })),
     variantId: Schema.optional(Schema.NullOr(VariantId)),
     unitPrice: Schema.optional(
-      Minor.annotate({ description: "Amount that a unit gives back without an order, tax included, in minor units." })
+      SentAmount.annotate({
+        description: "Amount that a unit gives back without an order, tax included, in minor units."
+      })
     ),
     ...item
   })).check(Schema.isBetweenLength(1, 500)),
@@ -148,7 +148,7 @@ const returnUnlinked = Effect.fn("Returns.unlinked")(function*(
   })
   const total = amounts.reduce((sum, one) => sum + one, 0)
   yield* requireAmount(payout, total)
-  const { defaultCurrency: currency = CurrencyCode.make("USD") } = yield* PosOptions
+  const { defaultCurrency: currency } = yield* PosOptions
   const { taxes, titles } = yield* quoted(call, terminal, currency, goods)
   const warehouseId = WarehouseId.make(yield* warehouseOf(terminal, call))
   const id = call.actor.executionId ?? newId()
