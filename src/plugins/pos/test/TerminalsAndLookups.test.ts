@@ -203,9 +203,6 @@ describe("lookups at a till", () => {
     assert.deepStrictEqual(available, [2, 7])
     const second = got.list("data").find((one) => Reflect.get(Object(one), "warehouseId") === warehouseId)
     assert.strictEqual(Reflect.get(Object(second), "available"), 2)
-  })
-
-  it("of stock know only goods that there are", async () => {
     await shop.refused("404 NOT_FOUND", "GET", `/lookup/stock/${randomUUID()}`)
   })
 })

@@ -1,5 +1,4 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { randomUUID } from "node:crypto"
 import { testAdminActor, testStaffActor, withPermissions } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { cashier, code, manager, openTills, picked, type TillShop } from "./TillShop.ts"
@@ -168,19 +167,5 @@ describe("options of the plugin for tills", () => {
     for (const name of ["pos.completed", "pos.voided", "pos.returned", "pos.shift_closed", "pos.closing"]) {
       assert.include(names, name)
     }
-  })
-
-  it("leave clientId unique in the organization", async () => {
-    const [one, another] = [await shop.till(), await shop.till({}, 0, cashier)]
-    const clientId = randomUUID()
-    const first = await shop.start(one, { clientId })
-    const body = { shiftId: another.shiftId, terminalId: another.terminalId, clientId }
-    const second = await shop.ask("POST", "/pos/transactions", body, cashier)
-    if (second.status === 201) assert.strictEqual(second.at("data.id"), first.id)
-    else assert.strictEqual(second.status, 409)
-    const list = await shop.read("/transactions?limit=100")
-    const ids = list.list("data").filter((row) => Reflect.get(Object(row), "clientId") === clientId)
-    assert.strictEqual(ids.length, 1)
-    assert.deepStrictEqual(picked(first.started, "clientId"), [clientId])
   })
 })
