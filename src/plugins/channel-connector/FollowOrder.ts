@@ -114,13 +114,6 @@ export const followOrder = Effect.fn("FollowOrder.one")(
   }
 )
 
-/** The same for hints. */
-export const followOrders = (call: OrderCall, session: StoreSession, remoteOrderIds: ReadonlyArray<string>) =>
-  Effect.map(
-    Effect.forEach(remoteOrderIds, (id) => followOrder(call, session, id)),
-    (followed) => followed.includes(true)
-  )
-
 /** The same for all orders of a store that it has neither sent nor cancelled; gives how many there are. */
 export const followOpenOrders = (call: OrderCall, session: StoreSession) =>
   eachExport(

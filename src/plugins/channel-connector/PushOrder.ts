@@ -45,11 +45,16 @@ const exportOrder = Effect.fn("PushOrder.export")(function*({ db, event, jobs, s
   }
 })
 
-/** The job of each export of an order that was cancelled or refunded sees to it. */
-const withdrawOrder = Effect.fn("PushOrder.withdraw")(function*({ db, event: { data, entityId }, jobs }: EventCall) {
+/** The job of each export that is over sees to it. Others stay as they are: a failed one is for staff. */
+const withdrawOrder = Effect.fn("PushOrder.withdraw")(function*(call: EventCall) {
+  const { data, entityId } = call.event
   const orderId = OrderId.make(String(data["orderId"] ?? entityId))
-  const rows = yield* db.table(orderExports).list({ orderId, endedAt: null })
-  yield* Effect.forEach(rows, (row) => enqueuePush({ jobs }, row), { discard: true })
+  const rows = yield* call.db.table(orderExports).list({ orderId, endedAt: null })
+  yield* Effect.forEach(
+    rows,
+    (row) => Effect.flatMap(soldByStore(call, row), (sold) => isOver(sold) ? enqueuePush(call, row) : Effect.void),
+    { discard: true }
+  )
 })
 
 /** Such a refund is completed when it is made. */

@@ -8,7 +8,7 @@ import {
   RefundId,
   RetryIn
 } from "stoa/plugin"
-import { Channels } from "./ChannelOptions.ts"
+import { Channels, retries } from "./ChannelOptions.ts"
 import type { RemoteOrder } from "./ChannelRecords.ts"
 import { type RefundRequest, refundRequest, refundRequests } from "./OrderTables.ts"
 import { type OrderCall, shipsAll, type SoldByStore } from "./SoldByStore.ts"
@@ -182,7 +182,7 @@ const begin = Effect.fnUntraced(function*({ db, services }: PluginCall, row: Ref
  */
 export const refundExecution = defineTask({
   slug: executeTask,
-  retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
+  retries,
   concurrency: { key: ({ requestId }) => `refund:${requestId}` },
   handler: Effect.fn("StoreRefunds.execute")(function*({ ctx, input }: PluginTaskCall) {
     const { db, organizationId, services: { refunds } } = ctx

@@ -54,7 +54,7 @@ const unitsOf = Effect.fnUntraced(function*(call: Api.ShopifyCall, type: "Fulfil
 })
 
 const addressOf = ({ name, shippingAddress: to }: OrderSlice["customer"]) => {
-  const words = String(to["name"] ?? name).trim().split(/\s+/)
+  const words = name.trim().split(/\s+/)
   return {
     firstName: to["firstName"] ?? words.slice(0, -1).join(" "),
     lastName: to["lastName"] ?? words.at(-1),

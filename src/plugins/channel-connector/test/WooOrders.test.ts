@@ -93,6 +93,10 @@ describe("orders for a WooCommerce", () => {
           true,
           true
         ])
+        const back = yield* orders.push(slice(mug))
+        shop.orders.refund(Number(back.remoteOrderId), { amount: "26.49", api_refund: false })
+        assert.isTrue(yield* orders.cancel(back.remoteOrderId))
+        assert.strictEqual(shop.orders.get(Number(back.remoteOrderId)).status, "refunded")
         shop.orders.remove(Number(other.remoteOrderId), true)
         assert.deepStrictEqual([yield* orders.get(other.remoteOrderId), yield* orders.cancel(other.remoteOrderId)], [
           undefined,

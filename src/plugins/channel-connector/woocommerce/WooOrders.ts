@@ -51,7 +51,7 @@ const unitsOf = (lines: typeof Units.Type) =>
     .filter(({ quantity }) => quantity > 0)
 
 const addressOf = ({ name, shippingAddress }: OrderSlice["customer"]) => {
-  const words = (textOf(shippingAddress["name"]) || name).trim().split(" ")
+  const words = name.trim().split(/\s+/)
   const names = { first_name: words.slice(0, -1).join(" "), last_name: words.at(-1) }
   const given = { first_name: "firstName", last_name: "lastName", company: "company", phone: "phone", city: "city" }
   const place = { address_1: "line1", address_2: "line2", postcode: "postalCode", state: "state", country: "country" }
@@ -129,7 +129,9 @@ export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
     get,
     cancel: Effect.fnUntraced(function*(remoteOrderId) {
       const order = yield* find(remoteOrderId)
-      if (order === undefined || ["completed", "refunded", "trash"].includes(order.status)) return false
+      if (order === undefined || ["completed", "trash"].includes(order.status)) return false
+      // What was wholly given back there is not sent any more.
+      if (order.status === "refunded") return order.date_completed_gmt === null
       yield* api.send(Schema.Unknown, `orders/${order.id}`, { method: "PUT", body: { status: "cancelled" } })
       return true
     })
