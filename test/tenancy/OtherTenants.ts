@@ -1,4 +1,4 @@
-import { type Duration, Effect, Option } from "effect"
+import { type Duration, Effect, Option, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, TestApp } from "../support/TestApp.ts"
@@ -72,32 +72,32 @@ export const otherwise = (store: Store, before: Effect.Success<ReturnType<typeof
     )
   )
 
-/** Sends a request with an id of another store, which must be answered without waiting for that store. */
-const withIdOf = Effect.fnUntraced(function*(
+/** Sends a request with ids of another store, which must be answered without waiting for that store. */
+const withIdsOf = Effect.fnUntraced(function*(
   probe: Probe,
-  name: RecordName,
+  names: ReadonlyArray<RecordName>,
   store: Store,
   other: Store,
   timeout: Duration.Input
 ) {
-  const sent = yield* send(probe, { ...store, [name]: other[name] }).pipe(Effect.timeoutOption(timeout))
-  if (Option.isNone(sent)) return `${probe.method} ${probe.path} with their ${name} waits for a lock`
+  const sent = yield* send(probe, { ...store, ...Struct.pick(other, names) }).pipe(Effect.timeoutOption(timeout))
+  const about = `with their ${names.join(", ")}`
+  if (Option.isNone(sent)) return `${probe.method} ${probe.path} ${about} waits for a lock`
   const answer = sent.value
-  return [404, 422].includes(answer.status) || isEmpty(answer)
-    ? undefined
-    : recorded(probe, `with their ${name}`, answer)
+  return [404, 422].includes(answer.status) || isEmpty(answer) ? undefined : recorded(probe, about, answer)
 })
 
-/** All requests of a store, with every id of another store in turn. */
+/** All requests of a store, with every id of another store in turn, and with all of them at once. */
 export const outsidersIds = (
   store: Store,
   other: Store,
   timeout: Duration.Input = "60 seconds"
 ): ReadonlyArray<Look> =>
-  [...reads, ...writes, refusedAnyway].flatMap((probe) =>
-    namesIn(probe, store).filter((name) => store[name] !== other[name])
-      .map((name) => withIdOf(probe, name, store, other, timeout))
-  )
+  [...reads, ...writes, refusedAnyway].flatMap((probe) => {
+    const named = namesIn(probe, store).filter((name) => store[name] !== other[name])
+    const exchanges = [...named.map((name) => [name]), ...named.length > 1 ? [named] : []]
+    return exchanges.map((names) => withIdsOf(probe, names, store, other, timeout))
+  })
 
 /** Does it while all rows of an organization are locked. */
 export const whileTaken = <A>(organization: string, body: Effect.Effect<A, never, TestApp>) =>

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { CategoryRepo } from "../../src/domain/catalog/categories/CategoryRepo.ts"
-import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
 import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
 import { VariantRepo } from "../../src/domain/catalog/variants/VariantRepo.ts"
 import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
@@ -36,15 +35,12 @@ import {
   isFound,
   leavesOut,
   openAnother,
-  outcomeOf,
   type Question
 } from "./AnotherTenant.ts"
 
 const Repos = Layer.mergeAll(
   Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
   CategoryRepo.layer,
-  Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
-  EntityLinkRepo.layer,
   EntityRepo.layer,
   priceCandidateRepoLayer,
   priceRepoLayer,
@@ -62,10 +58,10 @@ const Repos = Layer.mergeAll(
 
 const at = new Date("2026-01-01")
 
-/** A product, the owner's with a variant, a brand, and a cart with the product in it. */
+/** A product, the owner's with a variant, and a cart with the product in it. */
 const aShelf = Effect.fnUntraced(function*(organization_id: string) {
   yield* openAnother
-  const [entity, brand, cart, variant] = [newId<EntityId>(), newId(), newId<CartId>(), newId<VariantId>()]
+  const [entity, cart, variant] = [newId<EntityId>(), newId<CartId>(), newId<VariantId>()]
   const of = { organization_id }
   const open = { status: "active", currency: "USD", secret_hash: "hash", expires_at: new Date("2999-01-01") }
   const line = { quantity: 1, unit_price_snapshot: 1000, currency: "USD" }
@@ -74,10 +70,9 @@ const aShelf = Effect.fnUntraced(function*(organization_id: string) {
   if (organization_id === "org_default") {
     yield* insert("variants", { id: variant, entity_id: entity, combination: variant })
   }
-  yield* insert("brands", { id: brand, slug: brand, display_name: "Maker", ...of })
   yield* insert("carts", { id: cart, ...open, ...of })
   yield* insert("cart_lines", { id: newId(), cart_id: cart, entity_id: entity, ...line, ...of })
-  return { entity, brand, cart, variant }
+  return { entity, cart, variant }
 })
 
 /** The owner's shelf with a category, a price, a discount and promotions; its cart; and the shelf of another tenant. */
@@ -173,26 +168,6 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     ({ entity }) => VariantRepo.use((repo) => Effect.isSuccess(repo.createMissing(entity, [[]], "all"))),
     false,
     true
-  ],
-  [
-    "a link of the product",
-    ({ entity, theirs }) => EntityLinkRepo.use((repo) => outcomeOf(repo.link("brand", entity, theirs.brand))),
-    "NotFound/CatalogEntity"
-  ],
-  [
-    "a link to the brand",
-    ({ brand, theirs }) => EntityLinkRepo.use((repo) => outcomeOf(repo.link("brand", theirs.entity, brand))),
-    "NotFound/Brand"
-  ]
-]
-
-/** Once the product has the brand. */
-const later: typeof questions = [
-  [
-    "no link",
-    ({ brand, entity }) => EntityLinkRepo.use((repo) => outcomeOf(repo.unlink("brand", entity, brand))),
-    "NotFound/BrandLink",
-    "done"
   ]
 ]
 
@@ -200,12 +175,10 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
   it.effect("repositories of the catalog, carts and prices answer another tenant nothing of the owner's shelf and change nothing on it", () =>
     Effect.gen(function*() {
       const records = yield* shelves
-      const { brand, cart, entity, line, state, theirs } = records
+      const { cart, entity, line, state, theirs } = records
       yield* answersApart(records, questions)
       assert.strictEqual(yield* asAnother(offer(theirs.cart, theirs.entity)), theirs.cart)
       assert.isUndefined(yield* asOwner(offer(theirs.cart, entity)))
-      yield* asOwner(EntityLinkRepo.use((repo) => repo.link("brand", entity, brand)))
-      yield* answersApart(records, later)
       // A line of the owner in another tenant's cart is in neither.
       yield* giveAway("carts", "id", cart)
       const { changeLine, removeLine } = yield* CartRepo

@@ -1,35 +1,22 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Audit } from "../../src/domain/audit/Audit.ts"
-import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
 import { AuthRepo } from "../../src/domain/auth/AuthRepo.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { addressOf, maxAddresses } from "../../src/domain/customers/Customer.ts"
 import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.ts"
-import { AddressRepo, InteractionRepo } from "../../src/domain/customers/CustomerRecordsRepo.ts"
+import { AddressRepo } from "../../src/domain/customers/CustomerRecordsRepo.ts"
 import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
-import type { Interaction } from "../../src/domain/customers/Interaction.ts"
 import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { ApiKeyRepo } from "../../src/domain/platform/credentials/ApiKeyRepo.ts"
-import {
-  type AddressId,
-  type ApiKeyId,
-  type CustomerGroupId,
-  type CustomerId,
-  type InteractionId,
-  type JobId,
-  newId
-} from "../../src/domain/platform/ids/Id.ts"
-import { JobRecordRepo } from "../../src/domain/platform/jobs/JobRecordRepo.ts"
+import { type ApiKeyId, type CustomerGroupId, type CustomerId, newId } from "../../src/domain/platform/ids/Id.ts"
 import { StoreSettings } from "../../src/domain/platform/settings/StoreSettings.ts"
 import { PersonalDataRepo } from "../../src/domain/privacy/PersonalDataRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {
   answersApart,
-  asAnother,
   asOwner,
   insert,
   isFound,
@@ -45,15 +32,12 @@ import { rowsOf } from "./Footprint.ts"
 const Repos = Layer.mergeAll(
   AddressRepo.layer,
   ApiKeyRepo.layer,
-  auditLayer,
   AuthRepo.layer,
   Layer.provide(CartRepo.layer, StoreSettings.layerOf({})),
   CustomerGroupRepo.layer,
   OrderRepo.layer,
   CustomerRepo.layer,
   FulfillmentRepo.layer,
-  InteractionRepo.layer,
-  JobRecordRepo.layer,
   PersonalDataRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
 
@@ -62,17 +46,16 @@ const at = new Date("2026-01-01")
 const address = { type: "shipping", first_name: "a", last_name: "b", line1: "c", city: "d", country: "e" }
 const sent = { type: "shipping", firstName: "x", lastName: "x", line1: "x", city: "x", country: "NL" } as const
 
-/** A customer with an address, a note, a group, an order with a file, and a cart; a key and a failed job of the store. */
+/** A customer with an address, a note, a group, an order with a file, and a cart; and a key of the store. */
 const aCustomer = Effect.gen(function*() {
   yield* openAnother
   const sql = yield* SqlClient.SqlClient
-  const [id, group, note] = [newId<CustomerId>(), newId<CustomerGroupId>(), newId<InteractionId>()]
-  const [addressId, cart, key, job] = [newId<AddressId>(), newId(), newId<ApiKeyId>(), newId<JobId>()]
+  const [id, group, cart, key] = [newId<CustomerId>(), newId<CustomerGroupId>(), newId(), newId<ApiKeyId>()]
   yield* insert("customers", { id, user_id: id, first_name: "Ann" })
-  yield* insert("customer_addresses", { id: addressId, customer_id: id, is_default: true, ...address })
+  yield* insert("customer_addresses", { id: newId(), customer_id: id, is_default: true, ...address })
   yield* insert("customer_groups", { id: group, name: group })
   yield* insert("customer_group_members", { group_id: group, customer_id: id })
-  yield* insert("customer_interactions", { id: note, customer_id: id, kind: "call", notes: "x" })
+  yield* insert("customer_interactions", { id: newId(), customer_id: id, kind: "call", notes: "x" })
   const order = yield* buildOrder({ customerId: id })
   yield* sql`update order_lines set entity_type = 'digitalDownload' where order_id = ${order.id}::uuid`
   yield* insert("carts", {
@@ -84,36 +67,16 @@ const aCustomer = Effect.gen(function*() {
     expires_at: at
   })
   yield* insert("api_keys", { id: key, name: "a key", key, reference_id: "org_default", role: "staff" })
-  yield* insert("commerce_jobs", { id: job, task_slug: "test/none", status: "failed", completed_at: at })
-  return { id, address: addressId, group, note, key, job, cart, order: order.id }
+  return { id, group, key, cart, order: order.id }
 })
 
 type Records = Effect.Success<typeof aCustomer>
 
-const aNote = (customerId: CustomerId): Interaction => ({
-  id: newId(),
-  organizationId: "org_default",
-  customerId,
-  kind: "call",
-  notes: "x",
-  relatedEntityId: null,
-  metadata: {},
-  createdBy: null,
-  createdAt: at,
-  updatedAt: at
-})
-
 const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> = [
-  ["addresses", ({ id }) => AddressRepo.use((repo) => shown(repo.list(id, page))), [0, 0], [1, 1]],
   ["carts", ({ id }) => CartRepo.use((repo) => lengthOf(repo.ofCustomer(id, 9))), 0, 1],
-  ["groups", () => CustomerGroupRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
-  ["a group", ({ group }) => CustomerGroupRepo.use((repo) => isFound(repo.find(group))), false, true],
   ["members", ({ group }) => CustomerGroupRepo.use((repo) => shown(repo.members(group, page))), [0, 0], [1, 1]],
-  ["notes", ({ id }) => InteractionRepo.use((repo) => shown(repo.list(id, page))), [0, 0], [1, 1]],
   ["spending", ({ id }) => OrderRepo.use((repo) => lengthOf(repo.spent(id))), 0, 1],
   ["files", ({ order }) => FulfillmentRepo.use((repo) => shown(repo.filesOf(order, page))), [0, 0], [1, 1]],
-  ["customers", () => CustomerRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
-  ["a customer", ({ id }) => CustomerRepo.use((repo) => isFound(repo.find(id))), false, true],
   [
     "groups of a customer",
     ({ id }) => CustomerRepo.use((repo) => Effect.map(repo.buyer(id), ({ groupIds }) => groupIds.length)),
@@ -121,36 +84,11 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     1
   ],
   ["a key", ({ key }) => ApiKeyRepo.use((repo) => isFound(repo.find(key))), false, true],
-  ["failed jobs", () => JobRecordRepo.use((repo) => shown(repo.failed(page))), [0, 0], [1, 1]],
-  ["a job", ({ job }) => JobRecordRepo.use((repo) => isFound(repo.find(job))), false, true],
   [
     "a new address",
     ({ id }) => AddressRepo.use((repo) => outcomeOf(repo.add(addressOf(newId(), id, { ...sent, isDefault: true })))),
     "NotFound/Customer",
     "done"
-  ],
-  ["a new note", ({ id }) => InteractionRepo.use((repo) => repo.insert(aNote(id))), false, true],
-  [
-    "a changed note",
-    ({ id, note }) => InteractionRepo.use((repo) => isFound(repo.change(id, note, (one) => ({ ...one, notes: "y" })))),
-    false,
-    true
-  ],
-  ["no note", ({ id, note }) => InteractionRepo.use((repo) => repo.remove(id, note)), false, true],
-  [
-    "a changed group",
-    ({ group }) =>
-      CustomerGroupRepo.use((repo) =>
-        isFound(repo.change(group, (one) => Effect.succeed({ ...one, description: "y" })))
-      ),
-    false,
-    true
-  ],
-  [
-    "a changed customer",
-    ({ id }) => CustomerRepo.use((repo) => isFound(repo.change(id, (one) => ({ ...one, phone: "1" })))),
-    false,
-    true
   ],
   // The order is still open.
   [
@@ -159,34 +97,14 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     "NotFound/Customer",
     "Conflict/OrdersOpen"
   ],
-  [
-    "a member of the other tenant's group",
-    ({ id }) => {
-      const own = newId<CustomerGroupId>()
-      return Effect.andThen(
-        insert("customer_groups", { id: own, name: own, organization_id: "org_another" }),
-        CustomerGroupRepo.use((repo) => outcomeOf(repo.setMember(own, id, true)))
-      )
-    },
-    "NotFound/Customer"
-  ],
-  [
-    "no member",
-    ({ group, id }) => CustomerGroupRepo.use((repo) => outcomeOf(repo.setMember(group, id, false))),
-    "NotFound/CustomerGroup",
-    "done"
-  ],
-  ["no group", ({ group }) => CustomerGroupRepo.use((repo) => repo.remove(group)), false, true],
-  ["no address", ({ address, id }) => AddressRepo.use((repo) => repo.remove(id, address)), false, true],
-  ["a job again", ({ job }) => JobRecordRepo.use((repo) => isFound(repo.retry(job))), false, true],
   ["no key", ({ key }) => ApiKeyRepo.use((repo) => repo.remove(key)), false, true]
 ]
 
-it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys, members and jobs", (it) => {
-  it.effect("repositories of customers, keys, members and jobs answer another tenant nothing of the owner's records and change none", () =>
+it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys and members", (it) => {
+  it.effect("repositories of customers, keys and members answer another tenant nothing of the owner's records and change none", () =>
     Effect.flatMap(aCustomer, (customer) => answersApart(customer, questions)))
 
-  it.effect("repositories of customers, keys, members and jobs erase a person without the rows of another tenant under the same ids, and without waiting for its orders", () =>
+  it.effect("repositories of customers, keys and members erase a person without the rows of another tenant under the same ids, and without waiting for its orders", () =>
     Effect.gen(function*() {
       const { cart, group, id, order } = yield* aCustomer
       const sql = yield* SqlClient.SqlClient
@@ -224,7 +142,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       assert.deepStrictEqual(recorded, [{ before: { addresses: 0, interactions: 0, orders: 1, carts: 1 } }])
     }))
 
-  it.effect("repositories of customers, keys, members and jobs export no note about an order of another tenant, nor one that another tenant wrote", () =>
+  it.effect("repositories of customers, keys and members export no note about an order of another tenant, nor one that another tenant wrote", () =>
     Effect.gen(function*() {
       for (const table of ["orders", "order_notes"]) {
         const { id, order } = yield* aCustomer
@@ -235,7 +153,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       }
     }))
 
-  it.effect("repositories of customers, keys, members and jobs count no address of another tenant towards the limit of a customer", () =>
+  it.effect("repositories of customers, keys and members count no address of another tenant towards the limit of a customer", () =>
     Effect.gen(function*() {
       const { id } = yield* aCustomer
       const theirs = { organization_id: "org_another", customer_id: id, ...address }
@@ -246,26 +164,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       )
     }))
 
-  it.effect("repositories of customers, keys, members and jobs count no entry of another tenant's change log that has no position yet", () =>
-    Effect.gen(function*() {
-      yield* openAnother
-      const group = {
-        id: newId<CustomerGroupId>(),
-        organizationId: "org_another",
-        name: "VIP",
-        description: null,
-        taxExemption: null,
-        metadata: {}
-      }
-      yield* asAnother(CustomerGroupRepo.use((repo) => repo.insert({ ...group, createdAt: at, updatedAt: at })))
-      const listed = Audit.use((audit) => shown(audit.list({}, { page: 1, limit: 100 })))
-      const [own = 0, total = 0] = yield* asOwner(listed)
-      assert.isAbove(own, 0)
-      assert.strictEqual(total, own)
-      assert.deepStrictEqual(yield* asAnother(listed), [1, 1])
-    }))
-
-  it.effect("repositories of customers, keys, members and jobs read the role that a member has in each organization", () =>
+  it.effect("repositories of customers, keys and members read the role that a member has in each organization", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient

@@ -3,14 +3,12 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
-import { handoverLayer, lockOrder, ShipmentRepo } from "../../src/domain/fulfillment/ShipmentRepo.ts"
+import { handoverLayer, ShipmentRepo } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { Handover } from "../../src/domain/orders/OrderStatus.ts"
 import { CaptureRepo } from "../../src/domain/payments/CaptureRepo.ts"
-import { RefundCalculationRepo } from "../../src/domain/payments/RefundCalculationRepo.ts"
 import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
 import { RefundReversalRepo } from "../../src/domain/payments/RefundReversalRepo.ts"
-import { currentOrganization } from "../../src/domain/platform/access/Actor.ts"
 import { FulfillmentId, newId, type OrderLineId, type RefundId } from "../../src/domain/platform/ids/Id.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -31,7 +29,6 @@ const Repos = Layer.mergeAll(
   createOrderRepoLayer,
   FulfillmentRepo.layer,
   handoverLayer,
-  RefundCalculationRepo.layer,
   RefundRepo.layer,
   RefundReversalRepo.layer,
   ShipmentRepo.layer
@@ -59,10 +56,10 @@ const someOrders = Effect.gen(function*() {
   yield* openAnother
   const [paid, refund] = [yield* buildOrder(), newId<RefundId>()]
   yield* insert("refunds", { id: refund, order_id: paid.id, amount: 500, reason: "damaged", status: "pending" })
+  yield* aShipment(paid)
   return {
     paid,
     refund,
-    shipment: yield* aShipment(paid),
     taken: yield* buildOrder({ lines: [{ quantity: 3, fulfillmentStatus: "fulfilled" }] }),
     open: yield* buildOrder({ captured: null }),
     cancelled: yield* buildOrder({ captured: null, status: "cancelled" }),
@@ -71,15 +68,6 @@ const someOrders = Effect.gen(function*() {
 })
 
 type Records = Effect.Success<typeof someOrders>
-
-/** Asks a function that takes the organization. */
-const inOrganization = <A, E>(
-  ask: (sql: SqlClient.SqlClient, organization: string) => Effect.Effect<A, E>
-) =>
-  Effect.flatMap(
-    Effect.all([SqlClient.SqlClient, currentOrganization]),
-    ([sql, organization]) => ask(sql, organization)
-  )
 
 const delivered = ({ digital }: Records) => ({
   id: newId<FulfillmentId>(),
@@ -99,32 +87,10 @@ const delivered = ({ digital }: Records) => ({
 
 const forbidden = () => Effect.die(new Error("A rule was asked about another tenant's order."))
 
-const forbiddenRule = () => {
-  throw new Error("A rule was asked about another tenant's order.")
-}
-
 const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> = [
   ["shipments", ({ paid }) => FulfillmentRepo.use((repo) => shown(repo.ofOrder(paid.id, page))), [0, 0], [1, 1]],
   ["goods", ({ paid }) => ShipmentRepo.use((repo) => isFound(repo.goodsOf(paid.id))), false, true],
   ["units off the shelf", ({ taken }) => Handover.use((handover) => lengthOf(handover.unshelved(taken.id))), 0, 1],
-  [
-    "a lock",
-    ({ paid }) => inOrganization((sql, organization) => lengthOf(lockOrder(sql, organization, paid.id))),
-    0,
-    1
-  ],
-  [
-    "a changed shipment",
-    ({ paid, shipment }) =>
-      ShipmentRepo.use((repo) => isFound(repo.change(paid.id, FulfillmentId.make(shipment), () => Effect.undefined))),
-    "NotFound/Order",
-    true
-  ],
-  [
-    "a shipment",
-    ({ paid }) => ShipmentRepo.use((repo) => repo.make(paid.id, forbidden, Effect.void, Effect.succeed, true)),
-    "NotFound/Order"
-  ],
   [
     "digital goods",
     (of) => FulfillmentRepo.use((repo) => lengthOf(repo.deliver(of.digital.id, [delivered(of)]))),
@@ -134,18 +100,12 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["a refund", ({ refund }) => RefundRepo.use((repo) => isFound(repo.find(refund))), false, true],
   ["a refund record", ({ refund }) => RefundRepo.use((repo) => isFound(repo.record(refund))), false, true],
   ["refunds", ({ paid }) => RefundRepo.use((repo) => isFound(repo.ofOrder(paid.id, page))), false, true],
-  ["a refundable order", ({ paid }) => RefundRepo.use((repo) => isFound(repo.refundable(paid.id))), false, true],
   [
     "a payment",
     ({ paid }) => CreateOrderRepo.use((repo) => repo.settle(paid.id, "pi_other", { total: 1, parts: [] })),
     undefined
   ],
   ["a late payment", ({ cancelled }) => RefundRepo.use((repo) => repo.returnLate(cancelled.id, 1_000, "pi_1")), null],
-  [
-    "a new refund",
-    ({ paid }) => RefundCalculationRepo.use((repo) => repo.write(paid.id, "r", forbiddenRule)),
-    "NotFound/Order"
-  ],
   [
     "a refund elsewhere",
     ({ paid }) => RefundRepo.use((repo) => repo.recordExternal(paid.id, paid.grandTotal, "ref", "pi_1")),
@@ -157,11 +117,6 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     ({ refund }) => RefundReversalRepo.use((repo) => repo.fail(refund, { message: "no", refused: true })),
     false
   ],
-  [
-    "an undone refund",
-    ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)),
-    "NotFound/Refund"
-  ],
   ["a sent refund", ({ refund }) => RefundRepo.use((repo) => repo.send(refund)), false, true],
   [
     "a capture",
@@ -171,13 +126,8 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ]
 ]
 
-/** Once the refund is sent and the capture claimed. */
+/** Once the capture is claimed. */
 const later: typeof questions = [
-  [
-    "an undone refund",
-    ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)),
-    "NotFound/Refund"
-  ],
   ["a released capture", ({ open }) => CaptureRepo.use((repo) => repo.release(open.id, 0, [])), undefined]
 ]
 

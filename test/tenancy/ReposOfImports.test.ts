@@ -195,7 +195,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
       assert.deepStrictEqual(yield* whileLocked("org_default", asAnother(read)), [0, 0, 0, 0])
     }))
 
-  it.effect("repositories of imports and exports neither receive, read, process nor end an import of another tenant", () =>
+  it.effect("repositories of imports and exports neither receive, process nor end an import of another tenant", () =>
     Effect.gen(function*() {
       yield* openAnother
       const [imports, batches] = [yield* ImportRepo, yield* BatchRepo]
@@ -210,8 +210,6 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
       assert.isFalse((yield* asAnother(imports.queue(theirs, "key", "other")))?.earlier)
       const again = yield* asAnother(imports.queue(yield* asAnother(imports.begin(options)), "key", "other"))
       assert.deepStrictEqual([again?.earlier, again?.record.id], [true, theirs])
-      assert.isUndefined(yield* asAnother(imports.find(id)))
-      assert.isUndefined(yield* asAnother(imports.actorOf(id)))
       assert.isUndefined(yield* asAnother(batches.next(id, 9, refusing)))
       assert.isUndefined(yield* asAnother(imports.end(id, "cancelled", null)))
       const done = yield* asOwner(batches.next(id, 9, refusing))

@@ -11,7 +11,7 @@ import { Handover, UndoCreateOrder } from "../../src/domain/orders/OrderStatus.t
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { UnpaidOrderRepo } from "../../src/domain/orders/UnpaidOrderRepo.ts"
 import { currentOrganization, systemActor } from "../../src/domain/platform/access/Actor.ts"
-import { newId, type OrderId, OrderMessageId, OrderNoteId } from "../../src/domain/platform/ids/Id.ts"
+import { newId, type OrderId, OrderMessageId } from "../../src/domain/platform/ids/Id.ts"
 import { TaxNoticeRepo } from "../../src/domain/tax/TaxRepo.ts"
 import { anInvoice } from "../invoices/AnInvoice.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -25,7 +25,6 @@ import {
   leavesOut,
   openAnother,
   type Question,
-  shown,
   whileLocked
 } from "./AnotherTenant.ts"
 
@@ -66,18 +65,6 @@ const someOrders = Effect.gen(function*() {
   return { paid, pending: pending.id, email, customer }
 })
 
-const aNote = (orderId: OrderId) =>
-  ({
-    id: OrderNoteId.make(orderId),
-    organizationId: "org_default",
-    orderId,
-    text: "Ring twice.",
-    visibility: "internal",
-    authorId: null,
-    authorName: "Staff",
-    createdAt: at
-  }) as const
-
 const mailsOf = (orderId: OrderId) =>
   OrderMailRepo.use(Effect.fnUntraced(function*(repo) {
     yield* repo.note([{
@@ -95,8 +82,6 @@ const mailsOf = (orderId: OrderId) =>
 const confirmation = { from: "pending", to: "confirmed", reason: null } as const
 
 const questions: ReadonlyArray<Question<Effect.Success<typeof someOrders>, Layer.Success<typeof Repos>>> = [
-  ["an order", ({ paid }) => OrderRepo.use((repo) => isFound(repo.find(paid.id))), false, true],
-  ["an order by number", ({ paid }) => OrderRepo.use((repo) => isFound(repo.find(paid.orderNumber))), false, true],
   // The user of another tenant's customer does not own the order.
   [
     "an owner",
@@ -104,7 +89,6 @@ const questions: ReadonlyArray<Question<Effect.Success<typeof someOrders>, Layer
     undefined,
     null
   ],
-  ["orders", () => OrderRepo.use((repo) => shown(repo.list({}, page))), [0, 0], [3, 3]],
   ["number of orders", ({ customer }) => OrderRepo.use((repo) => repo.countOf(customer)), 0, 1],
   ["guests' orders", ({ email }) => OrderRepo.use((repo) => repo.hasGuestOrders(email)), false, true],
   [
@@ -114,17 +98,6 @@ const questions: ReadonlyArray<Question<Effect.Success<typeof someOrders>, Layer
     3
   ],
   ["payment state", ({ paid }) => OrderMailRepo.use((repo) => isFound(repo.paymentState(paid.id))), false, true],
-  ["a new note", ({ pending }) => OrderRecordsRepo.use((repo) => repo.insertNote(aNote(pending))), false, true],
-  ["notes", ({ pending }) => OrderRecordsRepo.use((repo) => shown(repo.notes(pending, undefined, page))), [0, 0], [
-    1,
-    1
-  ]],
-  [
-    "no note",
-    ({ pending }) => OrderRecordsRepo.use((repo) => repo.removeNote(pending, OrderNoteId.make(pending))),
-    false,
-    true
-  ],
   ["mails", ({ paid }) => mailsOf(paid.id), 0, 1],
   ["a claim", ({ customer, email }) => OrderRepo.use((repo) => repo.claim(customer, email)), 0],
   [
