@@ -20,8 +20,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/staff/StaffRepo.ts#4"
   ],
   "a part of the same statement has the row with the filter": [
-    "src/domain/carts/CartLineRepo.ts#2",
-    "src/domain/carts/CartLineRepo.ts#3",
+    "src/domain/carts/CartStatements.ts#7",
     "src/domain/catalog/brands/BrandRepo.ts#1",
     "src/domain/catalog/categories/CategoryRepo.ts#5",
     "src/domain/catalog/categories/CategoryRepo.ts#8",
