@@ -66,6 +66,19 @@ describe("goods that come back to a till", () => {
     assert.deepStrictEqual(picked(got, "refundTotal", "returnItems.0.restockingFee"), [850, 150])
     await refuse("422 VALIDATION_FAILED", bodyOf(sold, { restockingFee: 1_001 }))
     await refuse("422 VALIDATION_FAILED", bodyOf(sold, {}, { amount: 999 }))
+    const two = await shop.start(till)
+    for (const entityId of [sold.entityId, await shop.product()]) await shop.add(two.path, { entityId })
+    await shop.pay(two.path, 2_000)
+    const originalOrderId = (await shop.complete(two.path)).text("data.transaction.orderId")
+    const both = await shop.core("GET", `/orders/${originalOrderId}`)
+    const items = [1_001, 0].map((restockingFee, n) => ({
+      originalLineItemId: both.text(`data.lineItems.${n}.id`),
+      quantity: 1,
+      reason: "other",
+      restockingFee
+    }))
+    const tooHigh = await refuse("422 VALIDATION_FAILED", { ...bodyOf(sold), originalOrderId, items })
+    assert.include(tooHigh.text("error.message"), "items.0.restockingFee must be at most 1000")
     const exact = await give(sold, {}, { amount: 1_000 })
     assert.strictEqual(exact.at("data.payment.amount"), 1_000)
     const discounted = await shop.start(till)
