@@ -19,10 +19,7 @@ const rows = 1000
 
 const purging = <E>(name: string, purge: Effect.Effect<number, E>) => purgeTask(name, rows, purge)
 
-/**
- * Purges what must not grow forever (ARCHITECTURE invariant 7), as scheduled tasks. `retention`, `change log` and
- * `webhooks` of `commerce.config.ts` set the ages.
- */
+/** Purges what must not grow forever, as scheduled tasks. */
 export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const tasks = yield* Tasks
   const [carts, holds, keys, provider] = yield* Effect.all([CartRepo, HoldRepo, IdempotencyKeys, PaymentEventRepo])

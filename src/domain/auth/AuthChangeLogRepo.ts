@@ -165,8 +165,8 @@ const changeOf = (telling: Telling, change: RowChange) => {
 }
 
 /**
- * The part `, recorded as (…)` of a statement on an auth table, over its parts `r` and `w`. No change is without an
- * entry, and no transaction stays open while better-auth hashes passwords. Empty where nothing is recorded.
+ * The part `, recorded as (…)` of a statement on an auth table. No change is without an entry, and no transaction stays
+ * open while better-auth hashes passwords.
  */
 export const recordedChange = (sql: SqlClient.SqlClient, actor: Actor, table: string, change: RowChange) => {
   const telling = tellings.get(table)

@@ -34,9 +34,7 @@ export const digestOf = (organizationId: string, address: string): string =>
 const make = (sql: SqlClient.SqlClient) => {
   const declinedOnes = decoding(sql, Schema.Struct({ digest: Schema.String, category: Schema.String }))
 
-  /**
-   * Records a choice and its change log entry; without effect if it is the same already, or accepts what was not declined.
-   */
+  /** Records a choice and its change log entry, unless it changes nothing. */
   const choose = Effect.fn("MailChoiceRepo.choose")(
     function*({ category, digest }: ReceivedCategory, isDeclined: boolean, now: Date) {
       const actor = yield* CurrentActor

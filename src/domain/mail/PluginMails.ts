@@ -11,8 +11,8 @@ type MailJson = PluginMail["data"]
 type MailWriterOf<Data> = (data: Data, scene: MailScene) => MailContent | RenderedMail
 
 /**
- * Why a mail is sent. `order`: about a paid order, or for people of the shop and its suppliers; it is never held back.
- * `transactional`: its receiver asked for it. Receivers can decline all other mails by their category; such a mail has a link and headers for it.
+ * Why a mail is sent. `order`: about a paid order, or for people of the shop and its suppliers; never held back.
+ * `transactional`: its receiver asked for it. Receivers can decline all other mails by their category.
  */
 export type MailPurpose = "order" | "transactional" | { readonly category: string }
 

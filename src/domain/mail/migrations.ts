@@ -1,8 +1,8 @@
 import { statements } from "../platform/database/MigrationStatements.ts"
 
 export const migrations = {
-  // Choices of receivers about mails of a category (`*`: all others). The address is kept as a digest: rows outlive the
-  // profile, so that the store does not write again to an address that declined.
+  // The address is kept as a digest: rows outlive the profile, so that the store does not write again to an address that
+  // declined.
   "0001_mail_choices": statements(
     `create table mail_choices (
       organization_id text not null references organizations,

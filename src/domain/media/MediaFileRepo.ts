@@ -144,10 +144,7 @@ type OpenPicture = typeof OpenPicture.Type
 const pictureColumns = columnsOf(NamedPicture.fields, "p")
 
 const pictures = (sql: SqlClient.SqlClient) => {
-  /**
-   * Returns the ids of pictures to fetch: new ones, refused ones, and those without progress for a day. An entity must
-   * not list an address twice.
-   */
+  /** Returns the pictures to fetch: new ones, refused ones, and those without progress for a day. */
   const expect = Effect.fn("ExternalPictureRepo.expect")(function*(pictures: ReadonlyArray<NamedPicture>) {
     if (pictures.length === 0) return []
     const organization = yield* currentOrganization

@@ -45,10 +45,7 @@ export interface OrderProjection<R = never> {
     orders: ReadonlyArray<Order>,
     prefix: string
   ) => Effect.Effect<StatementParts | undefined, never, R | CurrentActor>
-  /**
-   * Runs in the transaction of every later change of an order's lines, money or status, and updates the projection to
-   * the current state. Must be idempotent.
-   */
+  /** Runs in the transaction of every later change of an order's lines, money or status. Must be idempotent. */
   readonly changed: (orderIds: ReadonlyArray<OrderId>) => Effect.Effect<void, never, R | CurrentActor>
   /**
    * Runs in the transaction of a requested refund or a cancellation, before it is written. A failure refuses it with

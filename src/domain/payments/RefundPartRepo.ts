@@ -48,10 +48,7 @@ export class RefundPartRepo extends Context.Service<RefundPartRepo>()("stoa/doma
       Effect.orDie
     )
 
-    /**
-     * Records a part that its provider has given back; repeating it changes nothing. The totals of refund, payment and
-     * order move with it.
-     */
+    /** Records a part that its provider has given back; repeating it changes nothing. */
     const give = Effect.fn("RefundPartRepo.give")(
       function*(refundId: RefundId, position: number, reference: string | null) {
         const organization = yield* currentOrganization

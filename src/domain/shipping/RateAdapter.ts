@@ -84,7 +84,7 @@ export class ShippingSettings
   static readonly layerOf = (settings: Partial<ShippingSettingsValues>): Layer.Layer<ShippingSettings> =>
     Layer.succeed(ShippingSettings, { ...defaultShipping, ...settings })
 
-  /** The same, with the adapter of a plugin in place of none: plugins register later, so it is read on use. */
+  /** Plugins register later, so their adapter is read on use. */
   static readonly layerWith = (settings: ShippingSettingsValues): Layer.Layer<ShippingSettings, never, RateAdapters> =>
     Layer.effect(
       ShippingSettings,

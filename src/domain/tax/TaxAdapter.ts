@@ -112,7 +112,7 @@ export class TaxSettings extends Context.Service<TaxSettings, TaxOptions>()("sto
   static readonly layerOf = (options: Partial<TaxOptions> = {}): Layer.Layer<TaxSettings> =>
     Layer.succeed(TaxSettings, { ...defaultTaxOptions, ...options })
 
-  /** The same, with the adapter of a plugin in place of none: plugins register later, so it is read on use. */
+  /** Plugins register later, so their adapter is read on use. */
   static readonly layerWith = (options: TaxOptions): Layer.Layer<TaxSettings, never, TaxAdapters> =>
     Layer.effect(
       TaxSettings,

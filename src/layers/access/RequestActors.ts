@@ -8,10 +8,7 @@ import { AppConfig } from "../config/AppConfig.ts"
 import { Notifications } from "../Notifications.ts"
 import { StoreResolution } from "./StoreResolution.ts"
 
-/**
- * Invalidates caches of sessions, keys, users, memberships, organizations, tax and shipping by notifications. Without
- * notifications the caches stay empty: some may be lost.
- */
+/** Invalidates caches by notifications. Without notifications the caches stay empty: some may be lost. */
 export const accessNotifications = Layer.effectDiscard(
   Effect.gen(function*() {
     const { forget, listen } = yield* CacheInvalidation

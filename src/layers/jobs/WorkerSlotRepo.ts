@@ -180,9 +180,8 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
 }
 
 /**
- * Keeps two workers of a slot apart that cannot see each other: after a database crash a shard may get a new owner
- * before the old one notices. A lease lasts five seconds and is renewed every second, or every other one while idle. A
- * worker that cannot renew it stops its jobs a second before the end.
+ * Keeps two workers of a slot apart that cannot see each other: after a database crash a shard may get a new owner before
+ * the old one notices. A lease lasts five seconds; a worker that cannot renew it stops its jobs a second before the end.
  */
 export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/layers/jobs/WorkerSlotLeases", {
   make: Effect.gen(function*() {

@@ -128,8 +128,8 @@ const push = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport,
 })
 
 /**
- * Takes an order back from the store, which may have it although it never said so. What the store has sent in part it sees to
- * with the merchant.
+ * Takes an order back from the store, which may have it although it never said so. One that was sent in part is left to the
+ * merchant.
  */
 const withdraw = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport) {
   const { db } = call.ctx

@@ -1,9 +1,7 @@
 /**
- * Refuses cycles and parents of another organization. Runs after the statement, so that its rows see one another, and
- * under the lock of the tree, so that the second of two moves sees the first. A new row has no children and needs no
- * lock.
- * Lock order: first `categories:<organization>`, then rows, parents before siblings, siblings by id. A statement that
- * locks rows before this lock can deadlock.
+ * Refuses cycles and parents of another organization. Runs after the statement, so that its rows see one another, and under
+ * the lock of the tree, so that the second of two moves sees the first. Lock order: first `categories:<organization>`, then
+ * rows, parents before siblings, siblings by id. A statement that locks rows before this lock can deadlock.
  */
 const guard = `create function categories_guard() returns trigger language plpgsql as $$
   declare

@@ -15,8 +15,7 @@ export type AccessRule =
   | { readonly _tag: "Judged"; readonly admits: (actor: Actor) => boolean; readonly missing: string }
 
 /**
- * The access rule of an endpoint, as an annotation on it. The `Access` middleware enforces it before it decodes the
- * request. An endpoint without a rule refuses all callers, and a test names it.
+ * The access rule of an endpoint, enforced before the request is decoded. An endpoint without a rule refuses all callers.
  */
 export class Access extends Context.Service<Access, AccessRule>()("stoa/domain/platform/access/Access") {}
 

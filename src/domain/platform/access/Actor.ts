@@ -96,10 +96,7 @@ export const systemActor = (organizationId: string, userId = "system:internal"):
   source: "job"
 })
 
-/**
- * The same person on behalf of the store, with all permissions. No cart secret opens a cart beside them, and no change is the one
- * that the request's idempotency record stands for.
- */
+/** The same person with all permissions of the store, without cart secret and idempotency record. */
 export const onBehalfOfStore = ({ executionId: _, ...actor }: Actor): Actor => ({
   ...actor,
   permissions: ["*:*"],

@@ -17,8 +17,8 @@ interface Entry<A> {
 }
 
 /**
- * A short-lived cache of access tables and of an organization's rules; evicts the oldest values when full. It stores
- * values only while it receives notifications (`listen`): a revocation must not wait for an entry to expire.
+ * A short-lived cache that evicts the oldest values. It stores only while notifications arrive: a revocation must not wait
+ * for an entry to expire.
  */
 export class InvalidatedCache<A> {
   readonly #capacity: number
@@ -99,9 +99,8 @@ export class InvalidatedCache<A> {
 }
 
 /**
- * Invalidates the caches of access tables and of rules that every checkout reads. The listener for trigger
- * notifications (`layers/access/RequestActors.ts`) calls `listen` and `forget`. Code that changes a row in this
- * process may call `forget` too, so that it does not wait for the notification.
+ * Invalidates the caches of credentials and of rules that checkouts read. Code that changes a row in this process may call
+ * `forget`, so that it does not wait for the notification.
  */
 export class CacheInvalidation
   extends Context.Service<CacheInvalidation>()("stoa/domain/platform/access/CacheInvalidation", {
@@ -161,8 +160,8 @@ export interface OrganizationCache<A> {
 }
 
 /**
- * Caches organization data that every checkout reads, so that a checkout sends no statement for it. Table triggers
- * notify every process of a change, as `<kind>:<organization>` on the channel `auth_changed`.
+ * Caches organization data, so that a checkout sends no statement for it. Triggers notify every process as
+ * `<kind>:<organization>`.
  */
 export const organizationCache = Effect.fnUntraced(function*<A>(
   kind: "exemptions" | "shipping" | "tax",

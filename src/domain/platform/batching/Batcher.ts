@@ -116,8 +116,8 @@ const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Lin
 }
 
 /**
- * Builds a batcher that writes one batch at a time, with the services of this constructor: a caller's transaction
- * cannot leak into a batch. An interrupted caller leaves the queue, or stops waiting for its batch.
+ * Builds a batcher of one batch at a time. It has the services of this constructor: a caller's transaction cannot leak into
+ * a batch.
  */
 export const make = Effect.fnUntraced(function*<A, B, E>(
   options: Options<A, B, E>

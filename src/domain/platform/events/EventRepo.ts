@@ -143,10 +143,7 @@ const personalKeys = [
   "taxExemption"
 ]
 
-/**
- * Removes a person from the change log, within the transaction that erases them; returns the number of entries. Waits
- * for the relay, which locks the cursor.
- */
+/** Removes a person from the change log within the transaction that erases them; returns the number of entries. */
 export const redactChangeLog = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, redaction: Redaction) {
   const { actorId, organizationId } = redaction
   yield* sql`insert into outbox_cursors as h (organization_id) values (${organizationId})

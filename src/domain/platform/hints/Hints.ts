@@ -17,8 +17,8 @@ export const hintKey = "x-stoa"
 export const typeKey = "x-type"
 
 /**
- * Describes a field of a record in place of what its schema says of all values of its kind; also where the field may be left out or
- * null. Schemas with an identifier keep what they say: they stand once in the document.
+ * Describes a field in place of what its schema says. Schemas with an identifier keep what they say: they stand once in the
+ * document.
  */
 export const about = (description?: string, hint?: Hint) => <S extends Schema.Top>(schema: S): S["Rebuild"] => {
   const said = { ...(description && { description }), ...(hint && { [hintKey]: hint }) }

@@ -4,8 +4,7 @@ import { countedBy } from "../paging/migrations.ts"
 /** The queue: jobs with leases, held keys, worker slots and scheduler ticks. */
 export const migrations = {
   "0001_jobs": statements(
-    // The sixteen columns of the specification, then the queue's. Every index contains the status, so no update is
-    // in-place (HOT): pages keep free space and are vacuumed early.
+    // Every index contains the status, so no update is in-place (HOT): pages keep free space and are vacuumed early.
     `create table commerce_jobs (
       id uuid primary key,
       organization_id text not null,

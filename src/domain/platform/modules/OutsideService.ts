@@ -16,10 +16,7 @@ export class OutsideFailed extends Data.TaggedError("OutsideFailed")<{ readonly 
 
 const failed = (cause: unknown) => new OutsideFailed({ cause })
 
-/**
- * Calls an external service for at most `limitMs`. Every failure and timeout becomes `OutsideFailed`; `signal` is
- * aborted when the result is no longer needed.
- */
+/** Calls an external service for at most `limitMs`. Every failure and timeout becomes `OutsideFailed`. */
 export const askOutside = (
   call: (signal: AbortSignal) => Given<unknown>,
   limitMs: number

@@ -7,10 +7,7 @@ interface NewestFirst {
   readonly id: string
 }
 
-/**
- * Parts of a statement that reads a page. Rows after a cursor are one range of an index on time and id, at any depth.
- * Without `list` no cursors, without a page all rows.
- */
+/** Parts of a statement that reads a page. Rows after a cursor are one range of an index on time and id, at any depth. */
 export const pageParts = (sql: SqlClient.SqlClient, page: PageRequest | undefined, list: NewestFirst | undefined) => {
   const cursor = list === undefined ? undefined : page?.cursor
   return {

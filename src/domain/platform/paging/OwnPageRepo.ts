@@ -9,9 +9,8 @@ import { type PageOf, type PageRequest, wholeList } from "./Paging.ts"
 export type Counted = "all" | ReadonlyArray<string> | Statement.Fragment
 
 /**
- * A page of the organization's records with their total, in two statements at once; without a page the complete list.
- * `order` is constant SQL. Without `counted` the total reads every record. An order by time and id, both falling, has
- * cursors.
+ * A page of the organization's records with their total; without a page the complete list. Without `counted` the total
+ * reads every record. An order by time and id, both falling, has cursors.
  */
 export const ownPage = Effect.fnUntraced(function*<A extends object>(
   sql: SqlClient.SqlClient,

@@ -30,10 +30,7 @@ export interface CountedRows {
   readonly triggers?: string
 }
 
-/**
- * Counts rows of a table by triggers from now on, also those of other clients. `<table>_recount()` counts all again and
- * blocks writers.
- */
+/** Counts rows of a table by triggers. `<table>_recount()` counts all again and blocks writers. */
 export const countedBy = (
   { few = false, part = () => "''", table, triggers = table }: CountedRows
 ): ReadonlyArray<string> => {

@@ -99,10 +99,7 @@ export interface Task {
 
 export const defineTask = (task: Task): Task => task
 
-/**
- * Removes expired rows every ten minutes: repeats `purge`, up to `limit` rows for short locks, until it removes fewer.
- * Two never run at once: a long turn outlasts the next tick.
- */
+/** Repeats `purge` every ten minutes, up to `limit` rows for short locks, until it removes fewer. Two never run at once. */
 export const purgeTask = <E>(name: string, limit: number, purge: Effect.Effect<number, E>): Task => ({
   slug: `retention/${name}`,
   schedule: "*/10 * * * *",

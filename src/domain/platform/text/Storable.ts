@@ -91,7 +91,7 @@ export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check
 /** The same as it is shown. */
 export const Metadata = Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Fields of your own." })
 
-/** Limits the size of a value as JSON. The field and the text are the sentence of the refusal (`predicate`). */
+/** Limits the size of a value as JSON. */
 export const upToBytes = (bytes: number) =>
   Schema.makeFilter(
     (value: unknown) =>
