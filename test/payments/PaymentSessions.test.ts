@@ -64,7 +64,7 @@ layer(stripeStore({ publishableKey: "pk_test_shown" }), live)(
         assert.strictEqual((yield* pay(cart, second)).at("data.amountCaptured"), 1_500)
       }))
 
-    it.effect("are refused unconfirmed, from another cart, and twice", () =>
+    it.effect("are refused unconfirmed, from another cart, and twice, and pay once they are confirmed", () =>
       Effect.gen(function*() {
         const { cart, intent, token } = yield* confirmed
         const other = yield* aCartWith(yield* aProduct({ price: 1_000 }))
@@ -77,6 +77,8 @@ layer(stripeStore({ publishableKey: "pk_test_shown" }), live)(
         assert.strictEqual((yield* pay(cart, token)).status, 201)
         checkoutFailed(yield* pay(other, token), /another cart/)
         assert.strictEqual(intent.amount_received, 1_000)
+        ;(yield* Stripe).ledger.confirm(unconfirmed)
+        assert.strictEqual((yield* pay(other, unconfirmed)).at("data.amountCaptured"), 1_000)
       }))
 
     it.effect("that no order has adopted yet are no events of an order", () =>
