@@ -3,10 +3,10 @@ import { InvalidTransition, ValidationFailed } from "stoa/plugin"
 import { type ChannelError, ChannelUnavailable } from "./ChannelErrors.ts"
 import type { RemoteOrder } from "./ChannelRecords.ts"
 import { eachExport } from "./ExportPages.ts"
+import { sourceLines } from "./ExportsRepo.ts"
 import { type OrderExport, orderExports } from "./OrderTables.ts"
-import { enqueuePush } from "./PushOrder.ts"
-import { isOver, type OrderCall, type SoldByStore, soldByStore } from "./SoldByStore.ts"
-import { takeCancellation, takeRefund } from "./StoreRefunds.ts"
+import { linesOfStore } from "./SliceOfOrder.ts"
+import { type OrderCall, type SoldByStore, takeCancellation, takeRefund } from "./StoreRefunds.ts"
 import type { StoreSession } from "./StoreSessions.ts"
 
 class AlreadyTaken extends Data.TaggedError("AlreadyTaken") {}
@@ -61,7 +61,9 @@ const isRefusal = Schema.is(Schema.Union([InvalidTransition, ValidationFailed]))
 /** Brings the order to where the store has it. Each step can be repeated, and the export has ended when all were made. */
 const converge = Effect.fnUntraced(
   function*(call: OrderCall, { store }: StoreSession, row: OrderExport, remote: RemoteOrder) {
-    const sold = yield* soldByStore(call, row)
+    const { db, services } = call
+    const order = yield* services.orders.get(row.orderId)
+    const sold = { order, own: linesOfStore(order, store.id, yield* db.use(sourceLines)(order.id)) }
     for (const shipment of shipmentsOf(remote).filter(({ externalId }) => !row.shipments.includes(externalId))) {
       yield* takeShipment(call, row, sold, shipment).pipe(
         Effect.catchIf(
@@ -70,21 +72,15 @@ const converge = Effect.fnUntraced(
         )
       )
     }
-    const { status } = sold.order
     // The money of an order that was cancelled here is on its way back.
-    if (status !== "cancelled" && status !== "refunded") {
+    if (order.status !== "cancelled" && order.status !== "refunded") {
       for (const refund of remote.refunds) yield* takeRefund(call, store, sold, refund)
       if (remote.status === "cancelled") yield* takeCancellation(call, store, sold, remote.remoteOrderId)
     }
-    if (row.endedAt !== null) return
-    if (remote.status === "open") {
-      // Its job cancels it at the store.
-      if (isOver(sold)) yield* enqueuePush(call, row)
-      return
-    }
+    if (remote.status === "open" || row.endedAt !== null) return
     const endedAt = yield* DateTime.nowAsDate
     const cancelled = remote.status === "cancelled" ? { lastError: "The store cancelled the order." } : {}
-    yield* call.db.table(orderExports).update(row.id, { endedAt, ...cancelled })
+    yield* db.table(orderExports).update(row.id, { endedAt, ...cancelled })
   },
   // What the core refuses now, such as a change at the same time, it may take later.
   Effect.mapError(({ error: { message } }): ChannelError => new ChannelUnavailable({ message }))
@@ -113,6 +109,13 @@ export const followOrder = Effect.fn("FollowOrder.one")(
     return true
   }
 )
+
+/** The same for hints. */
+export const followOrders = (call: OrderCall, session: StoreSession, remoteOrderIds: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.forEach(remoteOrderIds, (id) => followOrder(call, session, id)),
+    (followed) => followed.includes(true)
+  )
 
 /** The same for all orders of a store that it has neither sent nor cancelled; gives how many there are. */
 export const followOpenOrders = (call: OrderCall, session: StoreSession) =>

@@ -1,4 +1,4 @@
-import { DateTime, Effect, Result, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import {
   Conflict,
   defineTask,
@@ -16,7 +16,6 @@ import type { OrderSlice, RemoteOrder } from "./ChannelRecords.ts"
 import { sourceLines } from "./ExportsRepo.ts"
 import { type OrderExport, orderExport, orderExports } from "./OrderTables.ts"
 import { sliceOf } from "./SliceOfOrder.ts"
-import { isOver, type SoldByStore, soldByStore } from "./SoldByStore.ts"
 import { type StoreSession, StoreSessions } from "./StoreSessions.ts"
 import { stores } from "./StoreTables.ts"
 
@@ -45,28 +44,17 @@ const exportOrder = Effect.fn("PushOrder.export")(function*({ db, event, jobs, s
   }
 })
 
-/** The job of each export that is over sees to it. Others stay as they are: a failed one is for staff. */
-const withdrawOrder = Effect.fn("PushOrder.withdraw")(function*(call: EventCall) {
-  const { data, entityId } = call.event
-  const orderId = OrderId.make(String(data["orderId"] ?? entityId))
-  const rows = yield* call.db.table(orderExports).list({ orderId, endedAt: null })
-  yield* Effect.forEach(
-    rows,
-    (row) => Effect.flatMap(soldByStore(call, row), (sold) => isOver(sold) ? enqueuePush(call, row) : Effect.void),
-    { discard: true }
-  )
+/** The job of each export of a cancelled order sees to it. */
+const withdrawOrder = Effect.fn("PushOrder.withdraw")(function*({ db, event, jobs }: EventCall) {
+  const rows = yield* db.table(orderExports).list({ orderId: OrderId.make(event.entityId) })
+  yield* Effect.forEach(rows, (row) => enqueuePush({ jobs }, row), { discard: true })
 })
-
-/** Such a refund is completed when it is made. */
-const givenOutside = "$.status ? (@ == \"completed\")"
 
 /** Orders are exported when they are captured, or nothing is to pay (contract-tills-channels, amendment 47). */
 export const orderEvents = {
   "payments.capture": { handler: exportOrder, only: { rowsIn: [rowIn(stores)] } },
   "orders.create": { handler: exportOrder, only: { rowsIn: [rowIn(stores)], record: "$.grandTotal ? (@ == 0)" } },
-  "orders.cancel": { handler: withdrawOrder, only: { rowsIn: [rowIn(orderExports, { column: "orderId" })] } },
-  "refunds.create": { handler: withdrawOrder, only: { rowsIn: [rowIn(stores)], record: givenOutside } },
-  "refunds.complete": { handler: withdrawOrder, only: { rowsIn: [rowIn(stores)] } }
+  "orders.cancel": { handler: withdrawOrder, only: { rowsIn: [rowIn(orderExports, { column: "orderId" })] } }
 } as const
 
 const sentence = ({ message }: Error) => message.slice(0, 2_000)
@@ -86,26 +74,17 @@ const confirm = Effect.fnUntraced(
   }
 )
 
-/**
- * Sends a slice. Before all but the first call the store is asked for it: an earlier one may have ended without an answer. It is
- * asked after a refusal, too: WooCommerce may save an order and then refuse it.
- */
+/** Sends a slice. Before all but the first call the store is asked for it: an earlier one may have ended without an answer. */
 const send = Effect.fnUntraced(function*({ channel: { orders } }: StoreSession, slice: OrderSlice, isFirst: boolean) {
   if (orders === undefined) return yield* new ChannelRefused({ message: "The adapter of the store takes no orders." })
   const found = isFirst ? undefined : yield* orders.lookup(slice.orderId)
-  return found ??
-    (yield* Effect.catchTag(
-      orders.push(slice),
-      "ChannelRefused",
-      (refused) =>
-        Effect.flatMap(orders.lookup(slice.orderId), (taken) => taken === undefined ? refused : Effect.succeed(taken))
-    ))
+  return found ?? (yield* orders.push(slice))
 })
 
 /** Sends the order's slice to the store (contract-tills-channels, amendment 48). */
-const push = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport, sold: SoldByStore) {
+const push = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport, order: Order) {
   const { db } = call.ctx
-  const slice = sliceOf(sold)
+  const slice = sliceOf(order, row.storeId, yield* db.use(sourceLines)(order.id))
   const sent = yield* db.use(orderExport).move("send", row.id, {
     attempts: row.attempts + (row.state === "exported" ? 0 : 1),
     failureKind: null,
@@ -127,10 +106,7 @@ const push = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport,
   yield* confirm(call, sent, remote)
 })
 
-/**
- * Takes an order back from the store, which may have it although it never said so. One that was sent in part is left to the
- * merchant.
- */
+/** Takes a cancelled order back from the store, which may have it although it never said so. */
 const withdraw = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport) {
   const { db } = call.ctx
   const { work } = yield* StoreSessions
@@ -138,13 +114,13 @@ const withdraw = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExp
     Effect.succeed(undefined) :
     work(call, row.storeId, ({ channel: { orders } }) =>
       Effect.gen(function*() {
-        if (orders === undefined) return undefined
-        const remote = yield* row.remoteOrderId === null ? orders.lookup(row.orderId) : orders.get(row.remoteOrderId)
-        if (remote === undefined) return undefined
-        const { fulfillments, remoteOrderId, status } = remote
-        if (status !== "open" || fulfillments.length > 0) return { remote, isCancelled: status === "cancelled" }
+        const { remoteOrderId, remoteUrl } = row
+        const remote = remoteOrderId === null
+          ? yield* orders?.lookup(row.orderId) ?? Effect.undefined
+          : { remoteOrderId, remoteUrl }
+        if (orders === undefined || remote === undefined) return undefined
         const isCancelled = yield* Effect.catchTag(
-          orders.cancel(remoteOrderId),
+          orders.cancel(remote.remoteOrderId),
           "ChannelRefused",
           () => Effect.succeed(false)
         )
@@ -158,10 +134,9 @@ const withdraw = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExp
   if (found !== undefined && row.remoteOrderId === null) yield* confirm(call, row, found.remote)
   yield* found?.isCancelled === false
     ? db.table(orderExports).update(row.id, {
-      endedAt: yield* DateTime.nowAsDate,
-      lastError: "The order was cancelled or refunded here, and the store does not cancel it."
+      lastError: "The order was cancelled here, and the store does not cancel it."
     })
-    : db.use(orderExport).move("abandon", row.id, { lastError: "The order was cancelled or refunded." })
+    : db.use(orderExport).move("abandon", row.id, { lastError: "The order was cancelled." })
 })
 
 /** Brings an export to where its order is. Runs of one export follow one another, so that none sees the middle of another. */
@@ -171,11 +146,12 @@ export const orderPushing = defineTask({
   retries: { attempts: 8, backoff: { type: "exponential", delay: 113_000 } },
   concurrency: { key: ({ orderId, storeId }) => `push:${orderId}:${storeId}`, supersedes: true },
   handler: Effect.fn("PushOrder.run")(function*(call: PluginTaskCall) {
+    const { db, services } = call.ctx
     const orderId = OrderId.make(String(call.input["orderId"]))
-    const row = yield* call.ctx.db.table(orderExports).first({ storeId: String(call.input["storeId"]), orderId })
-    if (row === undefined || row.state === "abandoned" || row.endedAt !== null) return
-    const sold = yield* soldByStore(call.ctx, row)
-    if (isOver(sold)) yield* withdraw(call, row)
-    else if (row.remoteOrderId === null) yield* push(call, row, sold)
+    const row = yield* db.table(orderExports).first({ storeId: String(call.input["storeId"]), orderId })
+    if (row === undefined || row.state === "abandoned") return
+    const order = yield* services.orders.get(orderId)
+    if (order.status === "cancelled") return yield* withdraw(call, row)
+    if (row.remoteOrderId === null) yield* push(call, row, order)
   })
 })

@@ -39,14 +39,15 @@ describe("a WooCommerce that is connected", () => {
         }
         const stored = await shop.app.db.query("select topic from channel_deliveries where store_id = $1", [id])
         assert.deepStrictEqual(stored, [{ topic: "product.created" }, { topic: "product.created" }])
+        const mapped = "select entity_id, external_id from channel_entity_map where store_id = $1 and kind = 'entity'"
+        const [mug] = await waitFor("both products", async () => {
+          const found = await shop.app.db.query(mapped, [id])
+          return found.length === 2 && found
+        })
         await shop.settled(id)
         await shop.done("PUT", `/stores/${id}/catalog-write`, { enabled: true })
-        const [mug] = await shop.app.db.query(
-          "select entity_id, external_id from channel_entity_map where store_id = $1 and kind = 'entity'",
-          [id]
-        )
         const renamed = await shop.ask("PUT", `/catalog/entities/${mug?.["entity_id"]}/attributes/en`, { title: "Cup" })
-        assert.strictEqual(renamed.status, 200)
+        assert.strictEqual(renamed.status, 200, JSON.stringify(renamed.body))
         const product = woo.catalog.get(Number(mug?.["external_id"]))
         await waitFor("the store has the title", () => product.fields.name === "Cup")
         await woo.deliveries.settled()
