@@ -14,7 +14,7 @@ export interface Batch {
 
 const whole = { order: ["createdAt", "id"], limit: 20_000 } as const
 
-/** What each station has of lines, with its tickets kept from others: tickets by id, as everywhere. */
+/** Reads the items of lines at all stations, and locks their tickets in the order of their ids. */
 export const firedOf = Effect.fn("Kitchen.firedOf")(function*(db: PluginDatabase, lineIds: ReadonlyArray<string>) {
   const known = yield* db.table(ticketItems).list({ lineId: { in: lineIds } }, whole)
   const ids = [...new Set(known.map(({ ticketId }) => ticketId))]
@@ -60,7 +60,7 @@ export const itemsWith = (
   })
 }
 
-/** What the kitchen has of a line. */
+/** Counts the units of a line in the kitchen. */
 export const unitsOf = Effect.fn("Kitchen.unitsOf")(function*(db: PluginDatabase, lineId: string) {
   const items = yield* db.table(ticketItems).list({ lineId }, whole)
   if (items.length === 0) return 0

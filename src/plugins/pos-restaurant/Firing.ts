@@ -77,7 +77,7 @@ const stateOf = (line: WantedLine, { items, tickets: own }: Fired) => {
   const rows = items.filter(({ lineId }) => lineId === line.id).toReversed().toSorted(leastDone)
   const batches = batchesOf(own, rows).toSorted(leastBegun)
   const missing = line.quantity - unitsIn(batches)
-  // What is not begun goes first, then the newest.
+  // Items that are not begun go first, then the newest.
   return { line, missing, surplus: itemsWith(Math.max(0, -missing), batches) }
 }
 type LineState = ReturnType<typeof stateOf>
