@@ -110,5 +110,5 @@ withStores("every route", (it) => {
       const asked = probes()
       assert.deepStrictEqual(routes().filter((route) => !asked.some((one) => asks(one, route))), [])
       yield* Effect.promise(() => expect(table).toMatchFileSnapshot("matrix.txt"))
-    }), 120_000)
+    }))
 })

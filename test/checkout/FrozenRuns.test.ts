@@ -48,8 +48,7 @@ layer(frozenStore, live)(
           )
           assert.isAbove(lost.filter(Boolean).length, 12)
           yield* audit((yield* TestApp).databaseUrl)
-        }),
-      120_000
+        })
     )
 
     it.effect("that died is taken over also beside one that cannot be read", () =>

@@ -29,5 +29,5 @@ layer(Layer.provide(wholeDeployment, Logger.layer([calmly(log)])), {
       // Nothing that clients send is a defect, so no line has a stack, and few requests deserve one at all.
       assert.deepStrictEqual(logged.filter((text) => text.includes("\n    at ")), [], `seed ${seed}`)
       assert.isBelow(logged.join("\n").split("\n").length, target.operations.length * 4)
-    }), 120_000)
+    }))
 })

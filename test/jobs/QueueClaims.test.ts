@@ -170,7 +170,7 @@ it.layer(PlainClaims, { excludeTestServices: true, timeout: "120 seconds" })("a 
         ["org_small", "org_tiny"]
       )
       yield* sql`truncate commerce_jobs`
-    }), 120_000)
+    }))
 
   it.effect(
     "a claim in a flood costs no more than with a few jobs, with plans made on an empty and on a full table",
@@ -189,7 +189,6 @@ it.layer(PlainClaims, { excludeTestServices: true, timeout: "120 seconds" })("a 
           // A claim of a hundred writes a hundred rows and their index entries; it walks no more of the table.
           assert.isBelow(pages, 4 * (few[n % 2]?.pages ?? 0) + 500, plan)
         }
-      }),
-    120_000
+      })
   )
 })

@@ -122,8 +122,7 @@ withApp("types that somebody else's tool makes of the document", (it) => {
           code: "NOT_FOUND",
           status: 404
         })
-      }),
-    120_000
+      })
   )
 
   it.effect(
@@ -154,7 +153,6 @@ withApp("types that somebody else's tool makes of the document", (it) => {
           const carts = yield* Effect.promise(() => readFile(join(target, "services", "CartsService.ts"), "utf8"))
           assert.include(carts, "cartsAddItem(")
         }
-      }),
-    120_000
+      })
   )
 })

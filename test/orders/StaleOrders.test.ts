@@ -101,8 +101,7 @@ withShop("orders that were unpaid for two days", (it) => {
         assert.strictEqual(yield* cleanUp, 104)
         assert.deepStrictEqual(yield* statusOf(many.at(-1)?.id ?? ""), "cancelled")
         assert.strictEqual(yield* statusOf(keeper.id), "pending")
-      }),
-    90_000
+      })
   )
 })
 

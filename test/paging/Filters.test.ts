@@ -65,6 +65,6 @@ layer(testAppLayer({ email: { send: async () => {} } }), { excludeTestServices: 
           }
         }
         assert.deepStrictEqual(idle, [])
-      }), 120_000)
+      }))
   }
 )

@@ -37,8 +37,7 @@ layer(interleavedStore, live)(
             yield* Effect.forEach(sequences, (sequence) => assertEndsWell(sequence, taking, offer), { concurrency: 8 })
           }
           yield* audit((yield* TestApp).databaseUrl)
-        }),
-      120_000
+        })
     )
   }
 )

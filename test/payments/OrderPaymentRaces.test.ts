@@ -89,8 +89,7 @@ layer(store, live)("several changes at once of an order that waits for its shopp
           concurrency: 4,
           discard: true
         }
-      ),
-    120_000
+      )
   )
 
   const points = ["claimed", "undone", "authorized", "created"] as const
@@ -105,8 +104,7 @@ layer(store, live)("several changes at once of an order that waits for its shopp
           deaths.set(order.token, point)
           const dies = pay(order, `ok_${order.token}`, { "x-request-id": order.token })
           yield* assertEnds(`${name} beside a death when ${point}`, order, [dies, happenings[name](order)])
-        }), { concurrency: 4, discard: true }),
-    120_000
+        }), { concurrency: 4, discard: true })
   )
 
   it.effect("end so too when the capture of another means dies at any of its steps", () =>

@@ -83,8 +83,7 @@ layer(tenderedStore, live)("a checkout with two payments", (it) => {
           concurrency: 4,
           discard: true
         }
-      ),
-    120_000
+      )
   )
 
   it.effect(
@@ -95,8 +94,7 @@ layer(tenderedStore, live)("a checkout with two payments", (it) => {
           const purchase = yield* aPurchase()
           obstruct(purchase, call, silence, 1)
           yield* assertPaid(purchase, call.join(" "))
-        }), { concurrency: 4, discard: true }),
-    120_000
+        }), { concurrency: 4, discard: true })
   )
 
   it.effect("leaves nothing when a provider refuses, at whichever step its process dies then", () =>
@@ -112,7 +110,7 @@ layer(tenderedStore, live)("a checkout with two payments", (it) => {
           yield* assertUndone(purchase, death)
         }),
       { concurrency: 4, discard: true }
-    ), 120_000)
+    ))
 
   it.effect(
     "leaves nothing when a provider is silent until the checkout has given up",
@@ -122,8 +120,7 @@ layer(tenderedStore, live)("a checkout with two payments", (it) => {
           const purchase = yield* aPurchase()
           obstruct(purchase, call, silence, 3)
           yield* assertUndone(purchase)
-        }), { concurrency: 4, discard: true }),
-    120_000
+        }), { concurrency: 4, discard: true })
   )
 
   it.effect("keeps its books through all of this", () =>

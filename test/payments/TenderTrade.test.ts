@@ -12,6 +12,6 @@ layer(countingStore, { excludeTestServices: true, timeout: "60 seconds" })(
         const seen = yield* tradeWithTenders(seed, 40)
         console.log(`seed ${seed}: ${JSON.stringify(seen)}`)
         assert.isAbove(Math.min(seen.shared, seen.refunded), 5)
-      }), 120_000)
+      }))
   }
 )

@@ -55,8 +55,7 @@ describe("indexes of a plugin's table", () => {
         assert.deepStrictEqual([of("= 'open'"), of("= 'over'")], [2, 1])
         yield* migratePlugins([courts({ ...options, indexes: several })])
         assert.deepStrictEqual(yield* indexes, found)
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -77,8 +76,7 @@ describe("indexes of a plugin's table", () => {
         assert.deepStrictEqual(both.get(name), made.get(name))
         assert.notInclude(both.get(older)?.definition, "WHERE")
         assert.strictEqual(both.size, made.size + 1)
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -97,8 +95,7 @@ describe("indexes of a plugin's table", () => {
         where status = 'open'`
         yield* migratePlugins([courts({ indexes: several })])
         assert.deepStrictEqual(yield* definitions, whole)
-      })),
-    60_000
+      }))
   )
 
   it.live("end the start when two differ in their order alone", () =>
@@ -108,5 +105,5 @@ describe("indexes of a plugin's table", () => {
         migratePlugins([courts({ indexes: [{ columns: both }, { columns: both, descending: true }] })])
       )
       assert.include(String(refused), `the table "courts_waiting" says "courts_waiting_court_created_at_idx" twice`)
-    })), 60_000)
+    })))
 })

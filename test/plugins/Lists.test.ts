@@ -128,8 +128,7 @@ describe("a list", () => {
         assert.sameMembers(yield* definitions, own)
         yield* migratePlugins([library()])
         assert.strictEqual((yield* definitions).length, own.length)
-      })),
-    60_000
+      }))
   )
 
   it.live(
@@ -156,8 +155,7 @@ describe("a list", () => {
             select list, part from list_totals union select list, part from list_changes) counters
           where list = 'library_loans'`
         assert.deepStrictEqual(counters, { parts: 2 }, "a counter of each customer would be as many as there are rows")
-      })),
-    120_000
+      }))
   )
 
   it.live(
@@ -171,7 +169,6 @@ describe("a list", () => {
         yield* migratePlugins([library()])
         assert.sameMembers(yield* definitions, [...new Set([...before, ...own])])
         assert.isTrue((yield* readBy({ shelf: "b" })).isCounted)
-      })),
-    120_000
+      }))
   )
 })

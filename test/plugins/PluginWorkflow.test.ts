@@ -86,8 +86,7 @@ const ended = (to: string) =>
     Effect.map(api("GET", `/api/letters/${to}`, { as: asAdmin }), ({ body }) => {
       const text = JSON.stringify(body)
       return text.includes("Complete") ? text : undefined
-    }),
-    90_000
+    })
   )
 const written = onDatabase((sql) => sql`select person, author from letters order by 1`)
 
@@ -116,8 +115,7 @@ layer(testAppLayer({ plugins: [plugin] }), live)(
           Effect.map(
             onDatabase((sql) => sql`select distinct organization_id from letters where person = 'both'`),
             (rows) => rows.length === 2
-          ),
-          90_000
+          )
         )
       }), 180_000)
 

@@ -253,8 +253,7 @@ describe("a resource of a plugin", () => {
       } finally {
         await test.close()
       }
-    },
-    120_000
+    }
   )
 
   plain("is refused where a column would have no value, a filter cannot be one, or a route has no callers", () => {

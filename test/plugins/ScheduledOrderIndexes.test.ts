@@ -37,7 +37,6 @@ describe("the unique of carts of scheduled orders", () => {
           yield* migratePlugins([scheduledOrders()])
           assert.deepStrictEqual(yield* uniques, now)
         }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
-      })),
-    60_000
+      }))
   )
 })

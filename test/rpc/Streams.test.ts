@@ -118,5 +118,5 @@ withApp("a feed of events", (it) => {
       const second = yield* create("after-it-died")
       yield* eventually("the second event", Effect.sync(() => heard.length === 2))
       assert.deepStrictEqual(heard, [first, second])
-    }), 90_000)
+    }))
 })

@@ -26,6 +26,5 @@ it.live(
       const { output } = yield* startService({ databaseUrl, fromSources })
       const loaded = new Set([...output().matchAll(/loads (\S+)\./g)].map(([, name]) => name))
       assert.deepStrictEqual([...loaded].sort(), needed)
-    }).pipe(Effect.scoped),
-  120_000
+    }).pipe(Effect.scoped)
 )

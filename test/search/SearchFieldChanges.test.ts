@@ -74,8 +74,7 @@ it.live(
             rows.length === 0)
         )
       }))
-    })),
-  120_000
+    }))
 )
 
 it.live(
@@ -100,6 +99,5 @@ it.live(
         yield* begin({ stars: 5 })
         yield* found("attr.stars=5", 1)
       }))
-    })),
-  120_000
+    }))
 )

@@ -226,8 +226,7 @@ onLoopback("a delivery", (it) => {
         assert.deepStrictEqual([retried.status, retried.at("data.status")], [200, "pending"])
         yield* delivering("the delivery", isDelivered(id, as))
         assert.lengthOf(receiver.received, 11)
-      }),
-    90_000
+      })
   )
 
   it.effect("a test message is signed, says nothing about the store and ignores the events of the endpoint", () =>

@@ -55,7 +55,6 @@ describe("four waiters at one table", () => {
       )
       for (const row of cooked) assert.strictEqual(at(row, "units"), ordered.get(String(at(row, "id"))) ?? 0)
       for (const id of ordered.keys()) assert.isTrue(cooked.some((row) => at(row, "id") === id))
-    },
-    120_000
+    }
   )
 })

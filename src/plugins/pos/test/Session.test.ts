@@ -143,6 +143,5 @@ it(
     assert.isTrue(whole.isComplete === true && whole.until === null)
     assert.includeDeepMembers(whole.goods, [[kept, 900], [entityId, 900]])
     await shop.close()
-  },
-  60_000
+  }
 )

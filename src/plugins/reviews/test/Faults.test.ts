@@ -128,8 +128,7 @@ describe("a process that ends between two statements", () => {
       })
       assert.isAtLeast(times, 5)
       assert.deepStrictEqual(await shop.summary(entityId), [4, 501])
-    },
-    120_000
+    }
   )
 
   it("imports a page of 500 rows with as many statements as one", async () => {

@@ -114,8 +114,7 @@ describe("reviews of another shop", () => {
         [entityId]
       )
       assert.lengthOf(events, 40)
-    },
-    60_000
+    }
   )
 
   it("are written by one of two files at a time, which name them in another order", async () => {

@@ -84,7 +84,7 @@ describe("the cart of a scheduled order", () => {
     const cancelling = Effect.gen(function*() {
       yield* shop.tables.sql`select 1 from carts where id = ${cartId} for update`
       shop.clock.advance("2 hours")
-      yield* Effect.promise(() => shop.tick())
+      yield* Effect.promise(() => shop.begin())
       const wait = (count: number) =>
         Effect.promise(() => waitFor(`${count} to wait`, async () => (await shop.db.query(waits)).length === count))
       yield* wait(1)
