@@ -1,6 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { about, apiError, fieldsOf, listOf, type PluginCall } from "stoa/plugin"
 import { backfillTask, reconcileTask } from "./CatalogTasks.ts"
+import type { ChannelCatalog } from "./ChannelAdapter.ts"
 import { Channels, manage, read, routes } from "./ChannelOptions.ts"
 import { catalogConflicts } from "./PushTables.ts"
 import { catalogPageSize, withLevels } from "./StorePages.ts"
@@ -67,6 +68,13 @@ const touched = (pairs: ReadonlyArray<Pair>) => {
   }
 }
 
+/** The next page with products: a store that collects them first answers an empty one. */
+const nextPage = (catalog: ChannelCatalog, cursor: string | null): ReturnType<ChannelCatalog["page"]> =>
+  Effect.flatMap(catalog.page(cursor, catalogPageSize), (page) =>
+    page.items.length > 0 || page.nextCursor === null
+      ? Effect.succeed(page)
+      : nextPage(catalog, page.nextCursor))
+
 /** What the next page would write. */
 const rehearsed = Effect.fnUntraced(function*(call: PluginCall, storeId: string, restart: boolean) {
   const run = yield* call.db.table(runs).first({ storeId, task: "import" })
@@ -79,7 +87,7 @@ const rehearsed = Effect.fnUntraced(function*(call: PluginCall, storeId: string,
         return { ...touched([]), cursor: null, complete: true, skipped: [], warnings: [] }
       }
       const currency = yield* catalog.currency
-      const { items, nextCursor } = yield* catalog.page(cursor, catalogPageSize)
+      const { items, nextCursor } = yield* nextPage(catalog, cursor)
       const products = yield* withLevels(session, items)
       const { pairs, report: { skipped = [], warnings = [] } } = yield* Effect.catch(
         writeProducts(call, store, products, { currency, dryRun: true }),

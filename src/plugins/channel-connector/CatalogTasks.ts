@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { defineTask, GiveUp, type PluginTaskCall } from "stoa/plugin"
-import { Channels } from "./ChannelOptions.ts"
+import { Channels, retries } from "./ChannelOptions.ts"
 import { pushCatalogTask } from "./PushCatalog.ts"
 import { importTask, ofStore } from "./Registration.ts"
 import { type Page, steps } from "./StorePages.ts"
@@ -44,7 +44,7 @@ const page = (slug: string, task: RunTask) =>
 const pages = (slug: string, task: RunTask) =>
   defineTask({
     slug,
-    retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
+    retries,
     concurrency: { key: ofStore, supersedes: true },
     handler: page(slug, task)
   })

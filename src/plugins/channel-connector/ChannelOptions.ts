@@ -5,6 +5,12 @@ import type { ChannelAdapter } from "./ChannelAdapter.ts"
 export const routes = group("Channels", "/channels")
 export const [read, manage] = ["channels:read", "channels:manage"] as const
 
+/** Tries of a job that calls a store. */
+export const retries = {
+  attempts: 8,
+  backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 }
+} as const
+
 const Milliseconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 * 86_400_000 }))
 
 /** What a deployment decides of its channels. */
@@ -65,7 +71,8 @@ export class ConnectorNotFound extends apiError(
   (provider: string) => `No adapter for "${provider}" is installed.`
 ) {}
 
-const callsAtOnce = 4
+/** Calls of a process to one store. */
+export const callsAtOnce = 4
 
 /** Gives each store a client that makes so many calls at once: others wait, and those to other stores do not. */
 const limitedClients = (http: Outbound) => {

@@ -54,7 +54,10 @@ export type StockChange = typeof StockChange.Type
 export const StockOutcome = Schema.Struct({ ...StockLevel.fields, outcome: Schema.Literals(["set", "differs"]) })
 export type StockOutcome = typeof StockOutcome.Type
 
-/** The lines of an order that one store ships, in minor units. Lines, shipping and tax come to `grandTotal`. */
+/**
+ * The lines of an order that one store ships, in minor units. Lines, shipping and tax come to `grandTotal`; `totalPrice` is
+ * `unitPrice` times `quantity`.
+ */
 export const OrderSlice = Schema.Struct({
   /** Ours: the store keeps it, so that the order is found by it. */
   orderId: Text,

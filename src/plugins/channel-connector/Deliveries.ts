@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Conflict, defineTask, listOf, type PluginCall, type PluginTaskCall } from "stoa/plugin"
 import type { Delivery } from "./ChannelAdapter.ts"
-import { read, routes } from "./ChannelOptions.ts"
+import { read, retries, routes } from "./ChannelOptions.ts"
 import type { Hint } from "./ChannelRecords.ts"
 import { type HintHandler, orderHints, type Outcome, productHints, stockHints } from "./Hints.ts"
 import { ofStore } from "./Registration.ts"
@@ -92,7 +92,7 @@ const endOf = (hints: ReadonlyArray<Hint>, outcomes: ReadonlyMap<string, Outcome
 /** Handles what a store sent, in the order in which it came; hints that repeat each other are one. */
 export const deliveryHandling = defineTask({
   slug: handleTask,
-  retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
+  retries,
   concurrency: { key: ofStore, supersedes: true },
   handler: Effect.fnUntraced(function*(call: PluginTaskCall) {
     const storeId = String(call.input["storeId"])

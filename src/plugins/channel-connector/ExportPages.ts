@@ -3,7 +3,6 @@ import type { CurrentActor, PluginDatabase, Where } from "stoa/plugin"
 import { type OrderExport, orderExports } from "./OrderTables.ts"
 
 const pageSize = 100
-const firstId = "00000000-0000-0000-0000-000000000000"
 
 /** Works off exports in the order of their ids, a page at a time, and gives how many there were. */
 export const eachExport = Effect.fnUntraced(function*<E, R>(
@@ -12,12 +11,13 @@ export const eachExport = Effect.fnUntraced(function*<E, R>(
   work: (row: OrderExport) => Effect.Effect<unknown, E, R | CurrentActor>
 ) {
   let count = 0
-  for (let after = firstId, more = true; more;) {
-    const page = yield* db.table(orderExports).list({ ...where, id: { gt: after } }, { order: ["id"], limit: pageSize })
+  let after: string | undefined
+  do {
+    const behind = after === undefined ? where : { ...where, id: { gt: after } }
+    const page = yield* db.table(orderExports).list(behind, { order: ["id"], limit: pageSize })
     yield* Effect.forEach(page, work, { discard: true })
     count += page.length
-    after = page.at(-1)?.id ?? after
-    more = page.length === pageSize
-  }
+    after = page.length === pageSize ? page.at(-1)?.id : undefined
+  } while (after !== undefined)
   return count
 })

@@ -9,7 +9,7 @@ const isValues = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** A product without the fields that are ours, and whether the store has changed one of these since both sides agreed. */
-export interface HeldProduct {
+interface HeldProduct {
   readonly product: ChannelProduct
   readonly isChanged: boolean
 }

@@ -3,10 +3,10 @@ import { InvalidTransition, ValidationFailed } from "stoa/plugin"
 import { type ChannelError, ChannelUnavailable } from "./ChannelErrors.ts"
 import type { RemoteOrder } from "./ChannelRecords.ts"
 import { eachExport } from "./ExportPages.ts"
-import { sourceLines } from "./ExportsRepo.ts"
 import { type OrderExport, orderExports } from "./OrderTables.ts"
-import { linesOfStore } from "./SliceOfOrder.ts"
-import { type OrderCall, type SoldByStore, takeCancellation, takeRefund } from "./StoreRefunds.ts"
+import { enqueuePush, isUntouched, notCancelled } from "./PushOrder.ts"
+import { isOver, type OrderCall, type SoldByStore, soldByStore } from "./SoldByStore.ts"
+import { takeCancellation, takeRefund } from "./StoreRefunds.ts"
 import type { StoreSession } from "./StoreSessions.ts"
 
 class AlreadyTaken extends Data.TaggedError("AlreadyTaken") {}
@@ -58,12 +58,16 @@ const takeShipment = Effect.fnUntraced(
 
 const isRefusal = Schema.is(Schema.Union([InvalidTransition, ValidationFailed]))
 
+const endings = {
+  open: { lastError: notCancelled },
+  cancelled: { lastError: "The store cancelled the order." },
+  fulfilled: {}
+}
+
 /** Brings the order to where the store has it. Each step can be repeated, and the export has ended when all were made. */
 const converge = Effect.fnUntraced(
   function*(call: OrderCall, { store }: StoreSession, row: OrderExport, remote: RemoteOrder) {
-    const { db, services } = call
-    const order = yield* services.orders.get(row.orderId)
-    const sold = { order, own: linesOfStore(order, store.id, yield* db.use(sourceLines)(order.id)) }
+    const sold = yield* soldByStore(call, row)
     for (const shipment of shipmentsOf(remote).filter(({ externalId }) => !row.shipments.includes(externalId))) {
       yield* takeShipment(call, row, sold, shipment).pipe(
         Effect.catchIf(
@@ -72,15 +76,21 @@ const converge = Effect.fnUntraced(
         )
       )
     }
+    const { status } = sold.order
     // The money of an order that was cancelled here is on its way back.
-    if (order.status !== "cancelled" && order.status !== "refunded") {
+    if (status !== "cancelled" && status !== "refunded") {
       for (const refund of remote.refunds) yield* takeRefund(call, store, sold, refund)
       if (remote.status === "cancelled") yield* takeCancellation(call, store, sold, remote.remoteOrderId)
     }
-    if (remote.status === "open" || row.endedAt !== null) return
+    if (row.endedAt !== null) return
+    if (remote.status === "open") {
+      // Its job cancels it at the store.
+      if (isOver(sold) && isUntouched(remote)) yield* enqueuePush(call, row)
+      const isGivenBackThere = remote.refunds.length > 0 && sold.order.payment.status !== "refunded"
+      if (!isOver(sold) || isUntouched(remote) || isGivenBackThere) return
+    }
     const endedAt = yield* DateTime.nowAsDate
-    const cancelled = remote.status === "cancelled" ? { lastError: "The store cancelled the order." } : {}
-    yield* db.table(orderExports).update(row.id, { endedAt, ...cancelled })
+    yield* call.db.table(orderExports).update(row.id, { endedAt, ...endings[remote.status] })
   },
   // What the core refuses now, such as a change at the same time, it may take later.
   Effect.mapError(({ error: { message } }): ChannelError => new ChannelUnavailable({ message }))
@@ -109,13 +119,6 @@ export const followOrder = Effect.fn("FollowOrder.one")(
     return true
   }
 )
-
-/** The same for hints. */
-export const followOrders = (call: OrderCall, session: StoreSession, remoteOrderIds: ReadonlyArray<string>) =>
-  Effect.map(
-    Effect.forEach(remoteOrderIds, (id) => followOrder(call, session, id)),
-    (followed) => followed.includes(true)
-  )
 
 /** The same for all orders of a store that it has neither sent nor cancelled; gives how many there are. */
 export const followOpenOrders = (call: OrderCall, session: StoreSession) =>

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { CurrentActor } from "stoa/plugin"
 import type { ChannelError } from "./ChannelErrors.ts"
-import type { Channels } from "./ChannelOptions.ts"
-import { followOrders } from "./FollowOrder.ts"
+import { callsAtOnce, type Channels } from "./ChannelOptions.ts"
+import { followOrder } from "./FollowOrder.ts"
 import { orDefect, syncLevels, withLevels } from "./StorePages.ts"
 import { archiveProducts, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { StoreSession } from "./StoreSessions.ts"
@@ -18,8 +18,6 @@ export type HintHandler = (
   session: StoreSession,
   externalIds: ReadonlyArray<string>
 ) => Effect.Effect<ReadonlyMap<string, Outcome>, ChannelError, CurrentActor | Channels>
-
-const callsAtOnce = 4
 
 /** A record that the store refuses is none that others have to wait for. */
 const readEach = <A>(
@@ -80,7 +78,10 @@ export const stockHints: HintHandler = (call, session, externalIds) =>
 /** Takes over what the store did to orders. */
 export const orderHints: HintHandler = (call, session, externalIds) =>
   Effect.map(
-    followOrders(call, session, externalIds),
-    (isOurs) =>
-      new Map(externalIds.map((externalId): [string, Outcome] => [externalId, isOurs ? "handled" : "ignored"]))
+    Effect.forEach(externalIds, (externalId) =>
+      Effect.map(
+        followOrder(call, session, externalId),
+        (isOurs): [string, Outcome] => [externalId, isOurs ? "handled" : "ignored"]
+      )),
+    (outcomes) => new Map(outcomes)
   )

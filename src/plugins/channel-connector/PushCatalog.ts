@@ -10,7 +10,7 @@ import {
   rowIn
 } from "stoa/plugin"
 import type { ChannelError } from "./ChannelErrors.ts"
-import { Channels } from "./ChannelOptions.ts"
+import { Channels, retries } from "./ChannelOptions.ts"
 import { failStore } from "./OpenedStore.ts"
 import { type PushEnd, writeFields } from "./PushBatch.ts"
 import { claimChanged, type Claimed, markChanged, nextChange, releaseClaims } from "./PushRepo.ts"
@@ -107,7 +107,7 @@ const pushClaimed = Effect.fnUntraced(
 /** Writes fields of our products to a store (contract, plugins §13.4): a batch, then the next one. Rows say what is left. */
 export const catalogPushing = defineTask({
   slug: pushCatalogTask,
-  retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
+  retries,
   concurrency: {
     key: ({ entityIds, storeId }) =>
       Array.isArray(entityIds) && entityIds.length === 1

@@ -1,4 +1,4 @@
-import { Effect, Result, Schema } from "effect"
+import { DateTime, Effect, Result, Schema } from "effect"
 import {
   Conflict,
   defineTask,
@@ -16,6 +16,7 @@ import type { OrderSlice, RemoteOrder } from "./ChannelRecords.ts"
 import { sourceLines } from "./ExportsRepo.ts"
 import { type OrderExport, orderExport, orderExports } from "./OrderTables.ts"
 import { sliceOf } from "./SliceOfOrder.ts"
+import { isOver, type SoldByStore, soldByStore } from "./SoldByStore.ts"
 import { type StoreSession, StoreSessions } from "./StoreSessions.ts"
 import { stores } from "./StoreTables.ts"
 
@@ -44,17 +45,28 @@ const exportOrder = Effect.fn("PushOrder.export")(function*({ db, event, jobs, s
   }
 })
 
-/** The job of each export of a cancelled order sees to it. */
-const withdrawOrder = Effect.fn("PushOrder.withdraw")(function*({ db, event, jobs }: EventCall) {
-  const rows = yield* db.table(orderExports).list({ orderId: OrderId.make(event.entityId) })
-  yield* Effect.forEach(rows, (row) => enqueuePush({ jobs }, row), { discard: true })
+/** The job of each export that is over sees to it. Others stay as they are: a failed one is for staff. */
+const withdrawOrder = Effect.fn("PushOrder.withdraw")(function*(call: EventCall) {
+  const { data, entityId } = call.event
+  const orderId = OrderId.make(String(data["orderId"] ?? entityId))
+  const rows = yield* call.db.table(orderExports).list({ orderId, endedAt: null })
+  yield* Effect.forEach(
+    rows,
+    (row) => Effect.flatMap(soldByStore(call, row), (sold) => isOver(sold) ? enqueuePush(call, row) : Effect.void),
+    { discard: true }
+  )
 })
+
+/** Such a refund is completed when it is made. */
+const givenOutside = "$.status ? (@ == \"completed\")"
 
 /** Orders are exported when they are captured, or nothing is to pay (contract-tills-channels, amendment 47). */
 export const orderEvents = {
   "payments.capture": { handler: exportOrder, only: { rowsIn: [rowIn(stores)] } },
   "orders.create": { handler: exportOrder, only: { rowsIn: [rowIn(stores)], record: "$.grandTotal ? (@ == 0)" } },
-  "orders.cancel": { handler: withdrawOrder, only: { rowsIn: [rowIn(orderExports, { column: "orderId" })] } }
+  "orders.cancel": { handler: withdrawOrder, only: { rowsIn: [rowIn(orderExports, { column: "orderId" })] } },
+  "refunds.create": { handler: withdrawOrder, only: { rowsIn: [rowIn(stores)], record: givenOutside } },
+  "refunds.complete": { handler: withdrawOrder, only: { rowsIn: [rowIn(stores)] } }
 } as const
 
 const sentence = ({ message }: Error) => message.slice(0, 2_000)
@@ -74,17 +86,26 @@ const confirm = Effect.fnUntraced(
   }
 )
 
-/** Sends a slice. Before all but the first call the store is asked for it: an earlier one may have ended without an answer. */
+/**
+ * Sends a slice. Before all but the first call the store is asked for it: an earlier one may have ended without an answer. It is
+ * asked after a refusal, too: WooCommerce may save an order and then refuse it.
+ */
 const send = Effect.fnUntraced(function*({ channel: { orders } }: StoreSession, slice: OrderSlice, isFirst: boolean) {
   if (orders === undefined) return yield* new ChannelRefused({ message: "The adapter of the store takes no orders." })
   const found = isFirst ? undefined : yield* orders.lookup(slice.orderId)
-  return found ?? (yield* orders.push(slice))
+  return found ??
+    (yield* Effect.catchTag(
+      orders.push(slice),
+      "ChannelRefused",
+      (refused) =>
+        Effect.flatMap(orders.lookup(slice.orderId), (taken) => taken === undefined ? refused : Effect.succeed(taken))
+    ))
 })
 
 /** Sends the order's slice to the store (contract-tills-channels, amendment 48). */
-const push = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport, order: Order) {
+const push = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport, sold: SoldByStore) {
   const { db } = call.ctx
-  const slice = sliceOf(order, row.storeId, yield* db.use(sourceLines)(order.id))
+  const slice = sliceOf(sold)
   const sent = yield* db.use(orderExport).move("send", row.id, {
     attempts: row.attempts + (row.state === "exported" ? 0 : 1),
     failureKind: null,
@@ -106,21 +127,27 @@ const push = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport,
   yield* confirm(call, sent, remote)
 })
 
-/** Takes a cancelled order back from the store, which may have it although it never said so. */
-const withdraw = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport) {
+export const notCancelled = "The order was cancelled or refunded here, and the store does not cancel it."
+
+export const isUntouched = ({ fulfillments, refunds, status }: RemoteOrder): boolean =>
+  status === "open" && fulfillments.length === 0 && refunds.length === 0
+
+/** Takes an order back from the store, which may have it although it never said so. What it began to do with others is followed. */
+const withdraw = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport, { order }: SoldByStore) {
   const { db } = call.ctx
   const { work } = yield* StoreSessions
   const asked = row.state === "pending" ?
     Effect.succeed(undefined) :
     work(call, row.storeId, ({ channel: { orders } }) =>
       Effect.gen(function*() {
-        const { remoteOrderId, remoteUrl } = row
-        const remote = remoteOrderId === null
-          ? yield* orders?.lookup(row.orderId) ?? Effect.undefined
-          : { remoteOrderId, remoteUrl }
-        if (orders === undefined || remote === undefined) return undefined
+        if (orders === undefined) return undefined
+        const remote = yield* row.remoteOrderId === null ? orders.lookup(row.orderId) : orders.get(row.remoteOrderId)
+        if (remote === undefined) return undefined
+        if (order.status !== "cancelled" && !isUntouched(remote)) return { remote, isCancelled: undefined }
+        const { fulfillments, remoteOrderId, status } = remote
+        if (status !== "open" || fulfillments.length > 0) return { remote, isCancelled: status === "cancelled" }
         const isCancelled = yield* Effect.catchTag(
-          orders.cancel(remote.remoteOrderId),
+          orders.cancel(remoteOrderId),
           "ChannelRefused",
           () => Effect.succeed(false)
         )
@@ -132,11 +159,13 @@ const withdraw = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExp
       error instanceof RetryIn ? Effect.void : db.table(orderExports).update(row.id, { lastError: sentence(error) })
   )
   if (found !== undefined && row.remoteOrderId === null) yield* confirm(call, row, found.remote)
+  if (found !== undefined && found.isCancelled === undefined) return
   yield* found?.isCancelled === false
     ? db.table(orderExports).update(row.id, {
-      lastError: "The order was cancelled here, and the store does not cancel it."
+      endedAt: yield* DateTime.nowAsDate,
+      lastError: notCancelled
     })
-    : db.use(orderExport).move("abandon", row.id, { lastError: "The order was cancelled." })
+    : db.use(orderExport).move("abandon", row.id, { lastError: "The order was cancelled or refunded." })
 })
 
 /** Brings an export to where its order is. Runs of one export follow one another, so that none sees the middle of another. */
@@ -146,12 +175,11 @@ export const orderPushing = defineTask({
   retries: { attempts: 8, backoff: { type: "exponential", delay: 113_000 } },
   concurrency: { key: ({ orderId, storeId }) => `push:${orderId}:${storeId}`, supersedes: true },
   handler: Effect.fn("PushOrder.run")(function*(call: PluginTaskCall) {
-    const { db, services } = call.ctx
     const orderId = OrderId.make(String(call.input["orderId"]))
-    const row = yield* db.table(orderExports).first({ storeId: String(call.input["storeId"]), orderId })
-    if (row === undefined || row.state === "abandoned") return
-    const order = yield* services.orders.get(orderId)
-    if (order.status === "cancelled") return yield* withdraw(call, row)
-    if (row.remoteOrderId === null) yield* push(call, row, order)
+    const row = yield* call.ctx.db.table(orderExports).first({ storeId: String(call.input["storeId"]), orderId })
+    if (row === undefined || row.state === "abandoned" || row.endedAt !== null) return
+    const sold = yield* soldByStore(call.ctx, row)
+    if (isOver(sold)) yield* withdraw(call, row, sold)
+    else if (row.remoteOrderId === null) yield* push(call, row, sold)
   })
 })

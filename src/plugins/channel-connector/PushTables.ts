@@ -35,7 +35,6 @@ export const catalogPushes = table("channel_catalog_pushes", {
   unique: [{ columns: ["storeId", "entityId"], where: "state <> 'abandoned'" }],
   indexes: [{ columns: ["storeId", "dueAt"], where: "due_at is not null" }]
 })
-export type CatalogPush = RowOf<typeof catalogPushes>
 
 /** How a push moves (contract, plugins §13.2). A change after `abandoned` is another push. */
 export const catalogPush = machine(catalogPushes, {

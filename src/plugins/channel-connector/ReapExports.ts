@@ -1,11 +1,10 @@
 import { DateTime, Effect } from "effect"
-import { conflict, defineTask, type Order, type PluginTaskCall } from "stoa/plugin"
+import { conflict, defineTask, type PluginTaskCall } from "stoa/plugin"
 import type { ChannelSettings } from "./ChannelOptions.ts"
 import { eachExport } from "./ExportPages.ts"
-import { sourceLines } from "./ExportsRepo.ts"
 import { type OrderExport, orderExport, orderExports } from "./OrderTables.ts"
 import { enqueuePush } from "./PushOrder.ts"
-import { linesOfStore } from "./SliceOfOrder.ts"
+import { isOver, soldByStore } from "./SoldByStore.ts"
 import { requestOf, unsentParts } from "./StoreRefunds.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 
@@ -13,8 +12,6 @@ class HandedOver extends conflict("HandedOver", "Units were handed over at the s
 
 /** An export whose job ended with its process waits so long: longer than the tries of a job take. */
 const lostMs = 6 * 3_600_000
-
-const isOver = ({ status }: Order) => status === "cancelled" || status === "refunded"
 
 /** Whether the store has an order that it never confirmed. A store that does not say has had its time. */
 const isTaken = Effect.fnUntraced(
@@ -29,15 +26,14 @@ const isTaken = Effect.fnUntraced(
 /** Refunds what the store does not send and abandons the export: both, or neither. */
 const abandon = Effect.fnUntraced(function*({ ctx }: PluginTaskCall, row: OrderExport) {
   const { db, organizationId, services } = ctx
-  const order = yield* services.orders.get(row.orderId)
-  const sold = { order, own: linesOfStore(order, row.storeId, yield* db.use(sourceLines)(order.id)) }
+  const sold = yield* soldByStore(ctx, row)
   const made = yield* db.transaction(Effect.gen(function*() {
     yield* db.use(orderExport).lock("reap", row.id)
-    const parts = isOver(order) ? undefined : yield* unsentParts(ctx, sold)
+    const parts = isOver(sold) ? undefined : yield* unsentParts(ctx, sold)
     const reason = "The store could not send it."
     const refund = parts === undefined
       ? undefined
-      : yield* services.refunds.request(order.id, { ...requestOf(parts), reason })
+      : yield* services.refunds.request(row.orderId, { ...requestOf(parts), reason })
     if (refund?.decided.lines.some(({ quantity, unsent }) => unsent < quantity) === true) {
       return yield* new HandedOver()
     }

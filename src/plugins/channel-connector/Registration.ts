@@ -1,7 +1,7 @@
 import { DateTime, Effect } from "effect"
 import { defineTask, type PluginTaskCall } from "stoa/plugin"
 import { ChannelRefused } from "./ChannelErrors.ts"
-import { Channels } from "./ChannelOptions.ts"
+import { Channels, retries } from "./ChannelOptions.ts"
 import { beginRun } from "./StoreRuns.ts"
 import { type StoreSession, StoreSessions } from "./StoreSessions.ts"
 import { store } from "./StoreTables.ts"
@@ -13,8 +13,7 @@ export const importTask = "channel/import-catalog"
 export const ofStore = (input: Readonly<Record<string, unknown>>): string => `store:${input["storeId"]}`
 
 /** Where a store sends its webhooks. */
-export const webhookAddress = (publicUrl: string, storeId: string): string =>
-  `${publicUrl}/api/channels/webhooks/${storeId}`
+const webhookAddress = (publicUrl: string, storeId: string): string => `${publicUrl}/api/channels/webhooks/${storeId}`
 
 /** Checks the credentials, and registers the topics that the store does not send, or no longer. */
 export const registerWebhooks = Effect.fnUntraced(function*({ channel, store: { id } }: StoreSession) {
@@ -42,7 +41,7 @@ const checkedStore = (session: StoreSession) =>
 /** Checks a store after it was connected or got other credentials, and begins its import (contract-tills-channels, amendment 42). */
 export const registration = defineTask({
   slug: registerTask,
-  retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
+  retries,
   concurrency: { key: ofStore },
   handler: Effect.fnUntraced(function*(call: PluginTaskCall) {
     const storeId = String(call.input["storeId"])

@@ -1,30 +1,9 @@
 import { Array, Result } from "effect"
-import { allocate, CurrencyCode, type Order } from "stoa/plugin"
+import { allocate, CurrencyCode } from "stoa/plugin"
 import type { OrderSlice } from "./ChannelRecords.ts"
-import type { SourceLine } from "./ExportsRepo.ts"
+import { shipsAll, type SlicedOrder, type SoldByStore, type StoreLine } from "./SoldByStore.ts"
 
-type Line = Pick<
-  Order["lineItems"][number],
-  "discountAmount" | "id" | "quantity" | "refundedQuantity" | "sku" | "taxAmount" | "title" | "totalPrice"
->
-
-/** What of an order its slices are made of. */
-export type SlicedOrder =
-  & Pick<
-    Order,
-    "currency" | "customer" | "email" | "id" | "orderNumber" | "shippingAddress" | "shippingTotal" | "taxIncluded"
-  >
-  & { readonly lineItems: ReadonlyArray<Line> }
-
-/** The lines of an order that a store ships, each with its variant there. */
-export const linesOfStore = (order: SlicedOrder, storeId: string, sources: ReadonlyArray<SourceLine>) => {
-  const own = new Map(sources.filter((one) => one.storeId === storeId).map((one) => [one.lineId, one]))
-  return order.lineItems.flatMap((line) => {
-    const source = own.get(line.id)
-    return source === undefined ? [] : [{ line, externalVariantId: source.externalVariantId }]
-  })
-}
-export type StoreLine = ReturnType<typeof linesOfStore>[number]
+type Line = StoreLine["line"]
 
 /** What units that were not refunded cost, and their tax. */
 const moneyOf = ({ discountAmount, quantity, refundedQuantity, taxAmount, totalPrice }: Line) => {
@@ -56,14 +35,10 @@ const customerOf = (
  * What a store gets of an order (contract-tills-channels, amendment 49): its lines after discounts and without refunded units,
  * and the shipping if it ships every line. Fails with a sentence for staff.
  */
-export const sliceOf = (
-  order: SlicedOrder,
-  storeId: string,
-  sources: ReadonlyArray<SourceLine>
-): Result.Result<OrderSlice, string> =>
+export const sliceOf = (sold: SoldByStore<SlicedOrder>): Result.Result<OrderSlice, string> =>
   Result.gen(function*() {
-    const all = linesOfStore(order, storeId, sources)
-    const own = all.filter(({ line }) => line.quantity > line.refundedQuantity)
+    const { order } = sold
+    const own = sold.own.filter(({ line }) => line.quantity > line.refundedQuantity)
     const unknown = own.find(({ externalVariantId }) => externalVariantId === null)
     if (unknown !== undefined) return yield* Result.fail(`The store has no product for "${unknown.line.title}".`)
     const lines = own.flatMap(({ externalVariantId, line: { title, ...line } }) =>
@@ -75,8 +50,8 @@ export const sliceOf = (
         totalPrice: part.unitPrice * part.quantity
       }))
     )
-    if (!Array.isArrayNonEmpty(lines)) return yield* Result.fail("All units that the store would send were refunded.")
-    const shippingTotal = shipsAll(order, all) ? order.shippingTotal : 0
+    if (!Array.isArrayNonEmpty(lines)) return yield* Result.fail("The store has nothing of the order to send.")
+    const shippingTotal = shipsAll(sold) ? order.shippingTotal : 0
     const taxTotal = own.reduce((sum, { line }) => sum + moneyOf(line).tax, 0)
     const goods = lines.reduce((sum, { totalPrice }) => sum + totalPrice, 0)
     return {
@@ -91,7 +66,3 @@ export const sliceOf = (
       customer: yield* customerOf(order)
     }
   })
-
-/** Whether these are all lines of the order. */
-export const shipsAll = ({ lineItems }: Pick<SlicedOrder, "lineItems">, own: ReadonlyArray<StoreLine>): boolean =>
-  own.length === lineItems.length

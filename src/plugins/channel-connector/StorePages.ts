@@ -2,7 +2,7 @@ import { Array as Arr, Effect } from "effect"
 import type { CurrentActor, InvalidTransition } from "stoa/plugin"
 import type { ChannelError } from "./ChannelErrors.ts"
 import { stockOf } from "./ChannelMapRepo.ts"
-import type { Channels } from "./ChannelOptions.ts"
+import { callsAtOnce, type Channels } from "./ChannelOptions.ts"
 import type { ChannelProduct, StockLevel } from "./ChannelRecords.ts"
 import { followOpenOrders } from "./FollowOrder.ts"
 import { registerWebhooks } from "./Registration.ts"
@@ -16,7 +16,6 @@ import { entityMap, store as storeMachine } from "./StoreTables.ts"
 export const catalogPageSize = 100
 /** Products that are asked for one by one. */
 const askedAtOnce = 20
-const callsAtOnce = 4
 const firstId = "00000000-0000-0000-0000-000000000000"
 
 /** A page of a run. `next` stores how far the run is, in the transaction of the page. */

@@ -2,29 +2,20 @@ import { DateTime, Effect, Schema } from "effect"
 import {
   Conflict,
   defineTask,
-  type Order,
   type OrderLineId,
   type PluginCall,
   type PluginTaskCall,
   RefundId,
   RetryIn
 } from "stoa/plugin"
-import { Channels } from "./ChannelOptions.ts"
+import { Channels, retries } from "./ChannelOptions.ts"
 import type { RemoteOrder } from "./ChannelRecords.ts"
 import { type RefundRequest, refundRequest, refundRequests } from "./OrderTables.ts"
-import { shipsAll, type StoreLine } from "./SliceOfOrder.ts"
+import { type OrderCall, shipsAll, type SoldByStore } from "./SoldByStore.ts"
 import type { Store } from "./StoreTables.ts"
 
 const executeTask = "channel/execute-refund"
 const dayMs = 86_400_000
-
-export type OrderCall = Pick<PluginCall, "db" | "jobs" | "services">
-
-/** An order, and its lines that the store ships. */
-export interface SoldByStore {
-  readonly order: Order
-  readonly own: ReadonlyArray<StoreLine>
-}
 
 export const enqueueRefund = ({ jobs }: Pick<PluginCall, "jobs">, { id }: RefundRequest) =>
   jobs.enqueue(executeTask, { requestId: id })
@@ -76,7 +67,7 @@ const partsOf = Effect.fnUntraced(
     const { preview } = services.refunds
     const worth = yield* preview(sold.order.id, { lines })
     const shipping = Math.max(0, amount - worth.amount)
-    if (shipping > 0 && !shipsAll(sold.order, sold.own)) return undefined
+    if (shipping > 0 && !shipsAll(sold)) return undefined
     const parts = { amount, lines, shipping }
     yield* preview(sold.order.id, requestOf(parts))
     return parts
@@ -144,7 +135,7 @@ export const unsentParts = Effect.fn("StoreRefunds.unsent")(function*(call: Orde
     quantity > 0 ? [{ lineItemId, quantity }] : []
   )
   if (unsent.length === 0) return undefined
-  const isAll = shipsAll(order, own) &&
+  const isAll = shipsAll(sold) &&
     own.every(({ line }) =>
       unsent.some(({ lineItemId, quantity }) => lineItemId === line.id && quantity === line.quantity)
     )
@@ -191,7 +182,7 @@ const begin = Effect.fnUntraced(function*({ db, services }: PluginCall, row: Ref
  */
 export const refundExecution = defineTask({
   slug: executeTask,
-  retries: { attempts: 8, backoff: { type: "exponential", delay: 5_000, jitter: 0.2, ceiling: 600_000 } },
+  retries,
   concurrency: { key: ({ requestId }) => `refund:${requestId}` },
   handler: Effect.fn("StoreRefunds.execute")(function*({ ctx, input }: PluginTaskCall) {
     const { db, organizationId, services: { refunds } } = ctx

@@ -50,7 +50,7 @@ const mostNotes = 100
 const cut = (notes: ReadonlyArray<Skipped>) =>
   notes.slice(0, mostNotes).map(({ externalId, message }) => ({ externalId, message: message.slice(0, 500) }))
 
-export const addReports = (one: RunReport, other: Partial<RunReport>): RunReport => ({
+const addReports = (one: RunReport, other: Partial<RunReport>): RunReport => ({
   imported: one.imported + (other.imported ?? 0),
   converged: one.converged + (other.converged ?? 0),
   linked: one.linked + (other.linked ?? 0),

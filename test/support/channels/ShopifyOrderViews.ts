@@ -1,5 +1,5 @@
 import { fulfilmentOf, type Line, moneyStateOf, openOf, refundedOf, type ShopifyOrder } from "./ShopifyOrder.ts"
-import { connection, gid, isoTime, moneyBag, type ShopifySite } from "./ShopifyPages.ts"
+import { connection, gid, isoTime, moneyBag, type PageArgs, type ShopifySite } from "./ShopifyPages.ts"
 import type { ShopifyVariant } from "./ShopifyProduct.ts"
 
 type VariantView = (variant: ShopifyVariant) => object
@@ -90,8 +90,8 @@ export const orderView = (order: ShopifyOrder, site: ShopifySite, variantView: V
     totalShippingPriceSet: bag(totals.shipping),
     totalRefundedSet: bag(refundedOf(order)),
     lineItems: connection(() => lines, lineViewer(bag, variantView)),
-    fulfillments: () => fulfillmentViews(order, site, variantView),
-    refunds: () => refundViews(order, site, variantView)
+    fulfillments: ({ first }: PageArgs) => fulfillmentViews(order, site, variantView).slice(0, first ?? undefined),
+    refunds: ({ first }: PageArgs) => refundViews(order, site, variantView).slice(0, first ?? undefined)
   }
 }
 

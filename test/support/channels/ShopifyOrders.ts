@@ -33,6 +33,8 @@ export class ShopifyOrders {
   perMinute = Number.POSITIVE_INFINITY
   /** How long a new order is not found by a search. */
   searchDelayMs = 0
+  /** Whether jobs that cancel orders end without it. */
+  keepsOrders = false
   private readonly site: ShopifySite
   private readonly catalog: ShopifyCatalog
 
@@ -126,6 +128,7 @@ export class ShopifyOrders {
     if (order.fulfillments.length > 0) {
       return userError("INVALID", "Cannot cancel an order that has fulfillments", "orderId")
     }
+    if (this.keepsOrders) return undefined
     order.cancelled = { at: this.site.now(), reason }
     if (refund && order.totals.paid > refundedOf(order)) {
       const lines = order.lines.map(({ id, quantity, refunded }) => ({

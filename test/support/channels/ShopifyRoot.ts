@@ -183,4 +183,4 @@ export class ShopifyRoot {
 
 /** A refund as its order shows it. */
 const refundAt = (order: object, index: number): unknown =>
-  "refunds" in order && typeof order.refunds === "function" ? order.refunds()[index] : null
+  "refunds" in order && typeof order.refunds === "function" ? order.refunds({})[index] : null

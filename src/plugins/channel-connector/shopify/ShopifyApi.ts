@@ -1,7 +1,7 @@
 import { Effect, Redacted, Schema, Semaphore } from "effect"
 import type { StoreAccess } from "../ChannelAdapter.ts"
 import * as Errors from "../ChannelErrors.ts"
-import type { ShopifyCredentials } from "./ShopifyApp.ts"
+import { type ShopifyCredentials, shopifyError } from "./ShopifyApp.ts"
 
 export const { Array: List, Finite, Int, NullOr, optional, String: Text, Struct } = Schema
 
@@ -75,7 +75,7 @@ export const shopifyApi = (version: string) => {
         url: `${domain}/admin/api/${version}/graphql.json`,
         headers: { "x-shopify-access-token": keys.accessToken },
         body: { query, variables }
-      }).pipe(Effect.mapError(Errors.channelError))
+      }).pipe(Effect.mapError(shopifyError))
       const served = String(headers["x-shopify-api-version"] ?? version).slice(0, 20)
       if (served !== version && served !== warned) {
         warned = served

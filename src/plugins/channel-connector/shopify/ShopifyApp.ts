@@ -1,7 +1,7 @@
 import { Clock, Effect, Redacted, Schema } from "effect"
-import type { Outbound } from "stoa/plugin"
+import type { Outbound, OutboundError } from "stoa/plugin"
 import { type AppWebhooks, type ChannelOAuth, isSigned, type WebhookRequest } from "../ChannelAdapter.ts"
-import { channelError, ChannelRefused, ChannelUnavailable } from "../ChannelErrors.ts"
+import { type ChannelError, channelError, ChannelRefused, ChannelUnavailable } from "../ChannelErrors.ts"
 import type { ComplianceRequest } from "../ChannelRecords.ts"
 
 /** An app of the Shopify Partner Dashboard. */
@@ -41,6 +41,12 @@ const Token = Schema.Struct({
   refresh_token: Schema.optional(Schema.NonEmptyString)
 })
 
+/** Classifies an error of `outbound`: a shop that is frozen (402) or locked (423) may be open again later. */
+export const shopifyError = (error: OutboundError): ChannelError =>
+  error._tag === "OutboundRejected" && (error.status === 402 || error.status === 423)
+    ? new ChannelUnavailable({ message: error.message })
+    : channelError(error)
+
 const tokenFor = Effect.fnUntraced(function*(http: Outbound, domain: string, grant: object) {
   const url = `${domain}/admin/oauth/access_token`
   const token = yield* Effect.mapError(
@@ -49,7 +55,7 @@ const tokenFor = Effect.fnUntraced(function*(http: Outbound, domain: string, gra
       // A page of a proxy is no refusal.
       Schema.isSchemaError(error)
         ? new ChannelUnavailable({ message: "The store gave no token." })
-        : channelError(error)
+        : shopifyError(error)
   )
   const now = yield* Clock.currentTimeMillis
   return {

@@ -97,7 +97,10 @@ export const shopifyCatalog = (call: Api.ShopifyCall, http: Outbound): ChannelCa
       { id: Api.gid("BulkOperation", String(id)) }
     )
     if (running.includes(operation?.status)) {
-      return yield* new ChannelUnavailable({ message: "The store collects its products.", retryAfterMs: pollMs })
+      return yield* new ChannelUnavailable({
+        message: "The store is still collecting its products.",
+        retryAfterMs: pollMs
+      })
     }
     if (operation?.status !== "COMPLETED") return yield* begin(tries + 1)
     // A file without lines is not made.

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { CurrencyCode, exponentOf } from "stoa/plugin"
 import type { ChannelOrders } from "../ChannelAdapter.ts"
+import { ChannelUnavailable } from "../ChannelErrors.ts"
 import type { OrderSlice } from "../ChannelRecords.ts"
 import * as Api from "./ShopifyApi.ts"
 
@@ -17,9 +18,11 @@ const lookupQuery = `query ($search: String!) { found: orders(first: 5, query: $
   newest: orders(first: 50, sortKey: CREATED_AT, reverse: true) { nodes { id tags } } }`
 const Found = Struct({ nodes: List(Struct({ id: Text, tags: List(Text) })) })
 
-const orderQuery = `query ($id: ID!) { order(id: $id) { cancelledAt displayFulfillmentStatus
-  fulfillments(first: 30) { id status trackingInfo(first: 1) { number url } }
-  refunds(first: 30) { id totalRefundedSet { shopMoney { amount currencyCode } } } } }`
+/** These lists have no pages: a full one is asked for again with more, within the points that a query may cost. */
+const [someParts, mostParts] = [30, 120]
+const orderQuery = `query ($id: ID!, $first: Int!) { order(id: $id) { cancelledAt displayFulfillmentStatus
+  fulfillments(first: $first) { id status trackingInfo(first: 1) { number url } }
+  refunds(first: $first) { id totalRefundedSet { shopMoney { amount currencyCode } } } } }`
 const Tracking = Struct({ number: NullOr(Text), url: NullOr(Text) })
 const Money = Struct({ shopMoney: Struct({ amount: Text, currencyCode: CurrencyCode }) })
 const Order = Struct({
@@ -36,8 +39,22 @@ const unitsQuery = (type: string) =>
 const Unit = Struct({ quantity: NullOr(Api.Int), lineItem: Struct({ variant: NullOr(Struct({ id: Text })) }) })
 const Units = Struct({ part: Struct({ units: Api.Page(Unit) }) })
 
+const unitsOf = Effect.fnUntraced(function*(call: Api.ShopifyCall, type: "Fulfillment" | "Refund", id: string) {
+  const units = new Map<string, number>()
+  let after: string | null = null
+  do {
+    const found: typeof Units.Type = yield* call(Units, unitsQuery(type), { id, after })
+    const { nodes, pageInfo }: typeof Units.Type["part"]["units"] = found.part.units
+    for (const { lineItem: { variant }, quantity } of nodes) {
+      if (variant !== null) units.set(variant.id, (units.get(variant.id) ?? 0) + (quantity ?? 0))
+    }
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null
+  } while (after !== null)
+  return [...units].map(([variant, quantity]) => ({ externalVariantId: numberIn(variant), quantity }))
+})
+
 const addressOf = ({ name, shippingAddress: to }: OrderSlice["customer"]) => {
-  const words = String(to["name"] ?? name).trim().split(/\s+/)
+  const words = name.trim().split(/\s+/)
   return {
     firstName: to["firstName"] ?? words.slice(0, -1).join(" "),
     lastName: to["lastName"] ?? words.at(-1),
@@ -59,19 +76,17 @@ const orderOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, 
   const priceSet = (minor: number) => ({
     shopMoney: { amount: (minor / 10 ** places).toFixed(places), currencyCode: currency }
   })
-  const lineItems = lines.flatMap(({ externalVariantId, quantity, title, totalPrice }) => {
-    // Shopify multiplies price and quantity: units that cost one minor unit more need another line.
-    const [price, dearer] = [Math.floor(totalPrice / quantity), totalPrice % quantity]
-    const line = { variantId: gid("ProductVariant", externalVariantId), title, requiresShipping: true, taxable: true }
-    return [
-      { ...line, quantity: quantity - dearer, priceSet: priceSet(price) },
-      { ...line, quantity: dearer, priceSet: priceSet(price + 1) }
-    ].filter((one) => one.quantity > 0)
-  })
   const rate = (taxTotal / Math.max(grandTotal - taxTotal, 1)).toFixed(4)
   return {
     currency,
-    lineItems,
+    lineItems: lines.map(({ externalVariantId, quantity, title, unitPrice }) => ({
+      variantId: gid("ProductVariant", externalVariantId),
+      title,
+      quantity,
+      priceSet: priceSet(unitPrice),
+      requiresShipping: true,
+      taxable: true
+    })),
     email: customer.email,
     shippingAddress: addressOf(customer),
     note: `Order ${orderNumber}`,
@@ -88,22 +103,16 @@ const orderOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, 
 export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrders => {
   const remote = (remoteOrderId: string) => ({ remoteOrderId, remoteUrl: `${domain}/admin/orders/${remoteOrderId}` })
 
-  const unitsOf = Effect.fnUntraced(function*(type: "Fulfillment" | "Refund", id: string) {
-    const units = new Map<string, number>()
-    let after: string | null = null
-    do {
-      const found: typeof Units.Type = yield* call(Units, unitsQuery(type), { id, after })
-      const { nodes, pageInfo }: typeof Units.Type["part"]["units"] = found.part.units
-      for (const { lineItem: { variant }, quantity } of nodes) {
-        if (variant !== null) units.set(variant.id, (units.get(variant.id) ?? 0) + (quantity ?? 0))
-      }
-      after = pageInfo.hasNextPage ? pageInfo.endCursor : null
-    } while (after !== null)
-    return [...units].map(([variant, quantity]) => ({ externalVariantId: numberIn(variant), quantity }))
-  })
+  const read = (remoteOrderId: string, first: number) =>
+    Effect.map(
+      call(Struct({ order: NullOr(Order) }), orderQuery, { id: gid("Order", remoteOrderId), first }),
+      ({ order }) => order
+    )
 
   const get = Effect.fnUntraced(function*(remoteOrderId: string) {
-    const { order } = yield* call(Struct({ order: NullOr(Order) }), orderQuery, { id: gid("Order", remoteOrderId) })
+    const short = yield* read(remoteOrderId, someParts)
+    const isFull = [short?.fulfillments.length, short?.refunds.length].includes(someParts)
+    const order = isFull ? yield* read(remoteOrderId, mostParts) : short
     if (order === null) return undefined
     const sent = order.fulfillments.filter(({ status }) => status === "SUCCESS")
     const isFulfilled = order.displayFulfillmentStatus === "FULFILLED"
@@ -113,7 +122,7 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
       fulfillments: yield* Effect.forEach(
         sent,
         ({ id, trackingInfo: [tracking] }) =>
-          Effect.map(unitsOf("Fulfillment", id), (lines) => ({
+          Effect.map(unitsOf(call, "Fulfillment", id), (lines) => ({
             externalId: numberIn(id),
             lines,
             trackingNumber: tracking?.number ?? null,
@@ -123,7 +132,7 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
       refunds: yield* Effect.forEach(
         order.refunds,
         ({ id, totalRefundedSet: { shopMoney } }) =>
-          Effect.map(unitsOf("Refund", id), (lines) => ({
+          Effect.map(unitsOf(call, "Refund", id), (lines) => ({
             remoteRefundId: numberIn(id),
             amount: Math.round(Number(shopMoney.amount) * 10 ** exponentOf(shopMoney.currencyCode)),
             lines
@@ -148,8 +157,11 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
   })
 
   const cancel = Effect.fnUntraced(function*(remoteOrderId: string) {
-    const { done } = yield* call(Api.Done({}), cancelQuery, { id: gid("Order", remoteOrderId) })
-    return done.userErrors.length === 0 || (yield* get(remoteOrderId))?.status === "cancelled"
+    const { done: { userErrors } } = yield* call(Api.Done({}), cancelQuery, { id: gid("Order", remoteOrderId) })
+    if ((yield* get(remoteOrderId))?.status === "cancelled") return true
+    if (userErrors.length > 0) return false
+    // A job cancels it, which may end otherwise.
+    return yield* new ChannelUnavailable({ message: "The store has not cancelled the order yet." })
   })
 
   return { cancel, get, lookup, push }

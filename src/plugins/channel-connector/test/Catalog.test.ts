@@ -50,6 +50,13 @@ describe("the catalog of a store", () => {
     assert.deepInclude(answer.at("data"), { entitiesTouched: 1, attributesCreated: 1, cursor: null, complete: true })
     assert.deepStrictEqual(await changes(), before)
     assert.deepStrictEqual(await goods(), things(1, 2, 3, 4, 5))
+    shop.memory.collects = "still"
+    const refusal = await shop.refused("502 STORE_UNAVAILABLE", "POST", `/stores/${id}/backfill`, { dryRun: true })
+    assert.include(refusal.text("error.message"), "It collects its products.")
+    shop.memory.collects = "done"
+    const collected = await shop.done("POST", `/stores/${id}/backfill`, { dryRun: true })
+    assert.deepStrictEqual(collected.at("data"), answer.at("data"))
+    shop.memory.collects = undefined
     assert.deepInclude(await restarted(), { imported: 1, inventoryUpdated: 1 })
   })
 

@@ -7,6 +7,7 @@ import {
   type ChannelError,
   type ChannelProduct,
   ChannelRefused,
+  ChannelUnavailable,
   CredentialsRefused,
   type Hint,
   isSigned,
@@ -81,6 +82,8 @@ export const memoryStore = () => {
     hidden: new Set<string>(),
     /** Ids of products that it refuses to show. */
     refused: new Set<string>(),
+    /** Answers without products first, and whether it has collected them then. */
+    collects: undefined as "done" | "still" | undefined,
     /** Runs before a page answers. */
     beforePage: Effect.void as Effect.Effect<void>,
     /** Runs before a product is answered. */
@@ -149,12 +152,17 @@ export const memoryStore = () => {
           page: (cursor, limit) =>
             Effect.andThen(
               Effect.suspend(() => state.beforePage),
-              asked("page", () => {
-                const from = Number(cursor ?? 0)
-                const next = from + limit
-                const items = state.products.slice(from, next).filter(({ externalId }) => !state.hidden.has(externalId))
-                return { items, nextCursor: next < state.products.length ? String(next) : null }
-              })
+              state.collects === "still" && cursor !== null
+                ? Effect.fail(new ChannelUnavailable({ message: "It collects its products.", retryAfterMs: 5_000 }))
+                : asked("page", () => {
+                  if (state.collects !== undefined && cursor === null) return { items: [], nextCursor: "0" }
+                  const from = Number(cursor ?? 0)
+                  const next = from + limit
+                  const items = state.products.slice(from, next).filter(({ externalId }) =>
+                    !state.hidden.has(externalId)
+                  )
+                  return { items, nextCursor: next < state.products.length ? String(next) : null }
+                })
             ),
           product: (externalId) =>
             Effect.andThen(

@@ -94,6 +94,14 @@ describe("orders of stores", () => {
     assert.lengthOf(shop.slicesOf(orderId), 1)
   })
 
+  it("that the store took and refused all the same are found there", async () => {
+    shop.memory.silence = new ChannelRefused({ message: "Invalid coupon." })
+    const orderId = await shop.order([[await shop.goodsOf(storeId), 1]])
+    const row = await shop.exported(orderId, storeId, "confirmed")
+    assert.deepInclude(row, { attempts: 1, failure_kind: null, last_error: null })
+    assert.lengthOf(shop.slicesOf(orderId), 1)
+  })
+
   it("are tried eight times in four hours, and pauses that a store asks for are no tries", async () => {
     shop.memory.failure = new ChannelUnavailable({ message: "Busy.", retryAfterMs: 40_000 })
     const orderId = await shop.order([[await shop.goodsOf(storeId), 1]])
@@ -148,8 +156,67 @@ describe("orders of stores", () => {
     await waitFor("the note", async () => (await shop.row(kept, storeId))["last_error"] !== null)
     assert.deepInclude(await shop.row(kept, storeId), {
       state: "confirmed",
-      last_error: "The order was cancelled here, and the store does not cancel it."
+      last_error: "The order was cancelled or refunded here, and the store does not cancel it."
     })
+  })
+
+  it("that were wholly refunded are not sent, or cancelled at the store, and end where it does not", async () => {
+    const goods = await shop.goodsOf(storeId)
+    const refund = async (id: string, quantity: number) => {
+      const lineItemId = (await shop.orderOf(id)).text("data.lineItems.0.id")
+      await shop.ask("POST", `/orders/${id}/refunds`, { lines: [{ lineItemId, quantity }] })
+    }
+    const sent = async () => {
+      const id = await shop.order([[goods, 2]])
+      await shop.exported(id, storeId, "confirmed")
+      return id
+    }
+    shop.memory.failure = new ChannelUnavailable({ message: "Not there." })
+    const unsent = await shop.order([[goods, 2]])
+    await shop.exported(unsent, storeId, "failed")
+    shop.memory.failure = undefined
+    const [byUnits, inFull, half] = [await sent(), await sent(), await sent()]
+    await refund(half, 1)
+    await refund(byUnits, 2)
+    await refund(unsent, 2)
+    await shop.ask("POST", `/orders/${inFull}/refund`, {})
+    for (const id of [unsent, byUnits, inFull]) await shop.exported(id, storeId, "abandoned")
+    assert.isEmpty(shop.slicesOf(unsent))
+    assert.deepStrictEqual(
+      [byUnits, inFull, half].map((id) => shop.memory.orders.get(id)?.status),
+      ["cancelled", "cancelled", "open"]
+    )
+
+    const [begun, kept] = [await sent(), await sent()]
+    const remote = shop.memory.orders.get(begun)
+    assert.isDefined(remote)
+    const lines = [{ externalVariantId: goods.externalId, quantity: 1 }]
+    const parcel = { externalId: "f", lines, trackingNumber: null, trackingUrl: null }
+    shop.memory.orders.set(begun, { ...remote, fulfillments: [parcel] })
+    await refund(begun, 2)
+    await shop.done("POST", `/stores/${storeId}/reconcile`)
+    await waitFor("the first has ended", async () => (await shop.row(begun, storeId))["ended_at"] !== null)
+    shop.memory.cancels = false
+    await refund(kept, 2)
+    for (const id of [begun, kept]) {
+      await waitFor("the export has ended", async () => (await shop.row(id, storeId))["ended_at"] !== null)
+      assert.deepInclude(await shop.row(id, storeId), {
+        state: "confirmed",
+        last_error: "The order was cancelled or refunded here, and the store does not cancel it."
+      })
+      assert.strictEqual(shop.memory.orders.get(id)?.status, "open")
+    }
+    shop.memory.cancels = true
+    // One whose event found no job.
+    await shop.app.db.query("update channel_order_exports set ended_at = null where order_id = $1", [kept])
+    await shop.done("POST", `/stores/${storeId}/reconcile`)
+    await shop.exported(kept, storeId, "abandoned")
+    const open = await shop.app.db.query(
+      "select order_id from channel_order_exports where store_id = $1 and state = 'confirmed' and ended_at is null",
+      [storeId]
+    )
+    assert.include(open.map((one) => one["order_id"]), half)
+    assert.notIncludeMembers(open.map((one) => one["order_id"]), [byUnits, inFull, begun, kept])
   })
 
   it("and refunds of stores keep to their moves", async () => {

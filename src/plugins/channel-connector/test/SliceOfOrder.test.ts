@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { OrderId, OrderLineId } from "stoa/plugin"
 import type { SourceLine } from "../ExportsRepo.ts"
-import { type SlicedOrder, sliceOf } from "../SliceOfOrder.ts"
+import { sliceOf } from "../SliceOfOrder.ts"
+import { linesOfStore, type SlicedOrder } from "../SoldByStore.ts"
 
 const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
 
@@ -57,13 +58,16 @@ const costOf = ({ shippingTotal, taxIncluded }: SlicedOrder, lines: SlicedOrder[
     shippingTotal
   )
 
+const sliceFor = (order: SlicedOrder, storeId: string, sources: ReadonlyArray<SourceLine>) =>
+  sliceOf({ order, own: linesOfStore(order, storeId, sources) })
+
 describe("slices of orders", () => {
   it("lose no cent and no unit of 2,000 random orders of several stores", () => {
     for (let seed = 1; seed <= 2_000; seed++) {
       const { order, sources, stores } = anOrder(seed)
       const whole = { ...order, lineItems: order.lineItems.map((line) => ({ ...line, refundedQuantity: 0 })) }
       const slicesOf = (of: SlicedOrder) =>
-        stores.flatMap((id) => Result.getOrUndefined(sliceOf(of, id, sources)) ?? [])
+        stores.flatMap((id) => Result.getOrUndefined(sliceFor(of, id, sources)) ?? [])
       const slices = slicesOf(whole)
       const foreign = whole.lineItems.filter(({ id }) => !sources.some(({ lineId }) => lineId === id))
       const rest = costOf({
@@ -91,7 +95,7 @@ describe("slices of orders", () => {
     for (let seed = 1; seed <= 500; seed++) {
       const { order, sources, stores } = anOrder(seed)
       for (const storeId of stores) {
-        const slice = Result.getOrUndefined(sliceOf(order, storeId, sources))
+        const slice = Result.getOrUndefined(sliceFor(order, storeId, sources))
         const isAll = sources.filter((one) => one.storeId === storeId).length === order.lineItems.length
         if (slice !== undefined) assert.strictEqual(slice.shippingTotal, isAll ? order.shippingTotal : 0)
       }
@@ -109,7 +113,7 @@ describe("slices of orders", () => {
       refundedQuantity: 0,
       ...money
     }
-    const slice = sliceOf({ ...order, lineItems: [three] }, "s1", [{
+    const slice = sliceFor({ ...order, lineItems: [three] }, "s1", [{
       lineId: three.id,
       storeId: "s1",
       externalVariantId: "v"

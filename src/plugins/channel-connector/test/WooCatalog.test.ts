@@ -86,6 +86,19 @@ describe("the catalog of a WooCommerce", () => {
       assert.strictEqual((yield* catalog.product(`${variation.id}`))?.externalId, `${empty.id}`)
     }))
 
+  test("has disabled variations as sold out", ({ catalog, shop }) =>
+    Effect.gen(function*() {
+      const shirt = shop.catalog.create({ name: "Shirt", type: "variable", attributes: size("S", "M") })
+      for (const [status, option] of [["publish", "S"], ["private", "M"]]) {
+        shop.catalog.create({ status, backorders: "yes", attributes: [{ name: "Size", option }] }, shirt.id)
+      }
+      const sold = (yield* catalog.product(`${shirt.id}`))?.draft.sold
+      assert.deepStrictEqual(sold?.map(({ stock, variant }) => [stock["onHand"], variant["allowBackorder"]]), [
+        ["", true],
+        [0, false]
+      ])
+    }))
+
   test("leaves nothing out of its pages while products come and go", ({ catalog, shop }) =>
     Effect.gen(function*() {
       const ids = Array.from({ length: 12 }, (_, n) => shop.catalog.create(mug(n)).id)

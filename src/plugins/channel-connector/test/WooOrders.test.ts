@@ -69,14 +69,20 @@ describe("orders for a WooCommerce", () => {
           shop.orders.refund(id, { amount, api_refund: false, line_items: [{ id: line, quantity, refund_total: 6.5 }] })
         refund(1, "6.50")
         clock.now += 1_000
-        shop.orders.change(id, { status: "completed" })
+        const tracked = [{ tracking_number: "T-1", custom_tracking_link: "https://carrier.example/T-1" }]
+        shop.orders.change(id, {
+          status: "completed",
+          meta_data: [{ key: "_wc_shipment_tracking_items", value: tracked }]
+        })
         refund(2, "13.01")
         const found = yield* orders.get(remoteOrderId)
         assert.deepInclude(found, { status: "fulfilled" })
-        assert.deepStrictEqual(found?.fulfillments.map(({ lines }) => lines), [[{
-          externalVariantId: mug,
-          quantity: 2
-        }]])
+        assert.deepStrictEqual(found?.fulfillments, [{
+          externalId: remoteOrderId,
+          lines: [{ externalVariantId: mug, quantity: 2 }],
+          trackingNumber: "T-1",
+          trackingUrl: "https://carrier.example/T-1"
+        }])
         assert.deepStrictEqual(found?.refunds.map(({ amount, lines }) => [amount, lines[0]?.quantity]), [[650, 1], [
           1_301,
           2
@@ -87,6 +93,10 @@ describe("orders for a WooCommerce", () => {
           true,
           true
         ])
+        const back = yield* orders.push(slice(mug))
+        shop.orders.refund(Number(back.remoteOrderId), { amount: "26.49", api_refund: false })
+        assert.isTrue(yield* orders.cancel(back.remoteOrderId))
+        assert.strictEqual(shop.orders.get(Number(back.remoteOrderId)).status, "refunded")
         shop.orders.remove(Number(other.remoteOrderId), true)
         assert.deepStrictEqual([yield* orders.get(other.remoteOrderId), yield* orders.cancel(other.remoteOrderId)], [
           undefined,

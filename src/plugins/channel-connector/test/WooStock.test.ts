@@ -16,10 +16,17 @@ describe("the stock of a WooCommerce", () => {
         add({ ...counted(-2), backorders: "yes" })
       ]
       const shirt = add({ type: "variable", ...counted(5) })
-      const [shared, separate] = [add({}, shirt), add({ ...counted(3) }, shirt)].map((id) => `${shirt}/${id}`)
-      const ids = [free, out, back, short, shared, "999999999999", `999999/1`, separate].map(String)
+      const [shared, separate, disabled, unlimited] = [
+        add({}, shirt),
+        add({ ...counted(3) }, shirt),
+        add({ ...counted(3), status: "private" }, shirt),
+        add({ status: "private" }, shirt)
+      ].map((id) => `${shirt}/${id}`)
+      const ids = [free, out, back, short, shared, "999999999999", `999999/1`, separate, disabled, unlimited].map(
+        String
+      )
       const levels = yield* stock.read(ids)
-      assert.deepStrictEqual(levels.map(({ available }) => available), [null, 0, null, 0, 5, 3])
+      assert.deepStrictEqual(levels.map(({ available }) => available), [null, 0, null, 0, 5, 3, 0, 0])
       assert.deepStrictEqual(levels.map(({ externalId }) => externalId), ids.filter((id) => !id.startsWith("999999")))
       const changes = [[shared, 5, 4], [separate, 3, 9], [`${free}`, null, 7], [`${out}`, 1, 2], ["999999999999", 1, 2]]
         .map(([externalId, expected, available]) => ({

@@ -12,19 +12,34 @@ const Refund = Schema.Struct({
   amount: Schema.String,
   line_items: Units
 })
+const Meta = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 const Order = Schema.Struct({
   id: Schema.Int,
   status: Schema.String,
   currency: Schema.String,
   date_completed_gmt: Schema.NullOr(Schema.String),
   line_items: Units,
-  refunds: Schema.Array(Schema.Unknown)
+  refunds: Schema.Array(Schema.Unknown),
+  meta_data: Meta
 })
-const Marked = Schema.Struct({ id: Schema.Int, meta_data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown)) })
+const Marked = Schema.Struct({ id: Schema.Int, meta_data: Meta })
 const asked = `_fields=${Object.keys(Order.fields).join()}`
 const idKey = "stoa_order_id"
 const isCurrency = Schema.is(CurrencyCode)
 const decimalsOf = (currency: string): number => isCurrency(currency) ? exponentOf(currency) : 2
+
+/** What the plugins for shipments write, which WooCommerce has no field for. */
+const Tracked = Schema.NonEmptyArray(Schema.Struct({
+  tracking_number: Schema.String,
+  custom_tracking_link: Schema.optional(Schema.String)
+}))
+const readTracked = Schema.decodeUnknownOption(Tracked)
+
+const trackingOf = (meta: typeof Meta.Type) => {
+  const found = readTracked(meta.find(({ key }) => key === "_wc_shipment_tracking_items")?.["value"])
+  const [first] = Option.getOrElse(found, () => [undefined])
+  return { trackingNumber: first?.tracking_number || null, trackingUrl: first?.custom_tracking_link || null }
+}
 
 /** Units of lines; those of a refund are negative. */
 const unitsOf = (lines: typeof Units.Type) =>
@@ -36,7 +51,7 @@ const unitsOf = (lines: typeof Units.Type) =>
     .filter(({ quantity }) => quantity > 0)
 
 const addressOf = ({ name, shippingAddress }: OrderSlice["customer"]) => {
-  const words = (textOf(shippingAddress["name"]) || name).trim().split(" ")
+  const words = name.trim().split(/\s+/)
   const names = { first_name: words.slice(0, -1).join(" "), last_name: words.at(-1) }
   const given = { first_name: "firstName", last_name: "lastName", company: "company", phone: "phone", city: "city" }
   const place = { address_1: "line1", address_2: "line2", postcode: "postalCode", state: "state", country: "country" }
@@ -77,17 +92,18 @@ const dayBefore = (id: string): string => {
 export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
   const find = (id: string) => api.find(Order, `orders/${encodeURIComponent(id)}?${asked}`)
   const remote = Effect.fnUntraced(function*(order: typeof Order.Type) {
-    const { currency, date_completed_gmt: completed, id, line_items, status } = order
+    const { currency, date_completed_gmt: completed, id, line_items, meta_data, status } = order
     const refunds = order.refunds.length > 0 ? yield* Stream.runCollect(api.rows(Refund, `orders/${id}/refunds`)) : []
     // Status `completed` fulfils an order as a whole, but for what was given back before.
     const isDone = status === "completed" || status === "refunded" && completed !== null
     const before = refunds.filter((one) => one.date_created_gmt < (completed ?? "")).flatMap((one) => one.line_items)
-    const untracked = { trackingNumber: null, trackingUrl: null }
     const found: RemoteOrder = {
       remoteOrderId: `${id}`,
       remoteUrl: `${domain}/wp-admin/post.php?post=${id}&action=edit`,
       status: isDone ? "fulfilled" : ["cancelled", "failed", "trash"].includes(status) ? "cancelled" : "open",
-      fulfillments: isDone ? [{ externalId: `${id}`, lines: unitsOf([...line_items, ...before]), ...untracked }] : [],
+      fulfillments: isDone
+        ? [{ externalId: `${id}`, lines: unitsOf([...line_items, ...before]), ...trackingOf(meta_data) }]
+        : [],
       refunds: refunds.map((one) => ({
         remoteRefundId: `${one.id}`,
         amount: Math.round(Number(one.amount) * 10 ** decimalsOf(currency)),
@@ -113,7 +129,9 @@ export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
     get,
     cancel: Effect.fnUntraced(function*(remoteOrderId) {
       const order = yield* find(remoteOrderId)
-      if (order === undefined || ["completed", "refunded", "trash"].includes(order.status)) return false
+      if (order === undefined || ["completed", "trash"].includes(order.status)) return false
+      // What was wholly given back there is not sent any more.
+      if (order.status === "refunded") return order.date_completed_gmt === null
       yield* api.send(Schema.Unknown, `orders/${order.id}`, { method: "PUT", body: { status: "cancelled" } })
       return true
     })

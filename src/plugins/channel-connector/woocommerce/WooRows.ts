@@ -32,12 +32,16 @@ const momentOf = (value: unknown) => value ? `${textOf(value)}+00:00` : ""
 export const wooSlug = ({ id, name, slug }: WooProduct): string =>
   slugOf(unescape(textOf(slug)) || textOf(name) || `${id}`)
 
+/** A disabled variation is there, and sold out. */
+const disabled = { manage_stock: true, stock_quantity: 0, stock_status: "outofstock", backorders: "no" }
+
 /** A product, or a variation of one, as a row of WooCommerce's file. The API shows what a variation inherits, the file does not. */
 export const wooRow = (
-  one: WooProduct,
+  shown: WooProduct,
   of: { readonly weightUnit: string; readonly path: (id: unknown) => string },
   above?: WooProduct
 ) => {
+  const one = above !== undefined && shown["status"] !== "publish" ? { ...shown, ...disabled } : shown
   const own = (field: string) => one[field] === above?.[field] ? "" : textOf(one[field])
   const images = one.images ?? [Object(one["image"])]
   const cells = {

@@ -5,14 +5,21 @@ import type { WooApi } from "./WooApi.ts"
 
 const Item = Schema.Struct({
   id: Schema.Int,
+  status: Schema.String,
   manage_stock: Schema.Union([Schema.Boolean, Schema.Literal("parent")]),
   stock_quantity: Schema.NullOr(Schema.Finite),
   stock_status: Schema.String
 })
 
-/** What is not counted is out of stock, or has no limit. */
-const levelOf = ({ manage_stock, stock_quantity, stock_status }: typeof Item.Type): number | null =>
-  manage_stock !== false ? Math.max(0, Math.floor(stock_quantity ?? 0)) : stock_status === "outofstock" ? 0 : null
+/** What is not counted is out of stock, or has no limit; a disabled variation is sold out. */
+const levelOf = (path: string, { manage_stock, status, stock_quantity, stock_status }: typeof Item.Type) =>
+  path.includes("/variations/") && status !== "publish"
+    ? 0
+    : manage_stock !== false
+    ? Math.max(0, Math.floor(stock_quantity ?? 0))
+    : stock_status === "outofstock"
+    ? 0
+    : null
 
 /** Units are `<product>`, or `<product>/<variation>`. */
 const pathOf = (externalId: string): string => `products/${externalId.replace("/", "/variations/")}`
@@ -30,7 +37,11 @@ export const wooStock = (api: WooApi): ChannelStock => ({
     const found = yield* Effect.forEach(asked, ({ include, list }) =>
       Effect.map(
         Stream.runCollect(api.rows(Item, list, { include, _fields: Object.keys(Item.fields).join() })),
-        (items) => items.map((item) => [`${list}/${item.id}`, levelOf(item)] as const)
+        (items) =>
+          items.map((item) => {
+            const path = `${list}/${item.id}`
+            return [path, levelOf(path, item)] as const
+          })
       ), { concurrency: 4 })
     const levels = new Map<string, number | null>(found.flat())
     return externalIds.flatMap((externalId) => {
@@ -44,11 +55,13 @@ export const wooStock = (api: WooApi): ChannelStock => ({
       Effect.forEach(
         changes,
         Effect.fnUntraced(function*({ available: wanted, expected, externalId }) {
-          const item = yield* api.find(Item, pathOf(externalId))
+          const path = pathOf(externalId)
+          const item = yield* api.find(Item, path)
           if (item === undefined) return []
-          const before = levelOf(item)
+          const before = levelOf(path, item)
           const owner = item.manage_stock === "parent" ? externalId.split("/", 1).join() : externalId
           const available = before !== expected || before === wanted ? before : levelOf(
+            path,
             yield* api.send(Item, pathOf(owner), {
               method: "PUT",
               body: { manage_stock: true, stock_quantity: wanted }

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import type { Outbound } from "stoa/plugin"
+import { type Outbound, OutboundRejected } from "stoa/plugin"
 import { addMug, catalogOf, given, logged, sliceOf, storeTest } from "./ShopifyStore.ts"
 
 const start = Date.parse("2026-11-30T10:00:00Z")
@@ -129,6 +129,20 @@ describe("a Shopify store that fails", () => {
       ])
       const future = yield* connect({ accessToken: shop.tokens.permanent }, { version: "2030-01" })
       assert.strictEqual((yield* Effect.flip(future.verify))._tag, "ChannelRefused")
+    }))
+
+  storeTest("while it is frozen or locked has not refused anything", ({ connect, http }) =>
+    Effect.gen(function*() {
+      for (const status of [402, 423]) {
+        const error = new OutboundRejected({ status, headers: {}, body: "", message: `The store answered ${status}.` })
+        const calls: Outbound = { ...http, request: () => error, json: () => error }
+        const { orders, renew } = yield* connect({ accessToken: "shpat_secret", refreshToken: "shprt_secret" }, {
+          calls
+        })
+        for (const work of [given(orders).push(sliceOf("1")), given(renew)]) {
+          assert.strictEqual((yield* Effect.flip(work))._tag, "ChannelUnavailable")
+        }
+      }
     }))
 
   storeTest("with nonsense has not refused anything", ({ connect, http, shop }) =>

@@ -7,13 +7,13 @@ import { addMug, given, type OpenStore, sliceOf, storeTest } from "./ShopifyStor
 const orderIn = ({ shop }: OpenStore, remoteOrderId: string) =>
   given(shop.orders.find(`gid://shopify/Order/${remoteOrderId}`))
 
-const lineOf = (externalVariantId: string, quantity: number, totalPrice: number) => ({
+const lineOf = (externalVariantId: string, quantity: number, unitPrice: number) => ({
   externalVariantId,
   sku: null,
   title: "Mug",
   quantity,
-  unitPrice: 100,
-  totalPrice
+  unitPrice,
+  totalPrice: quantity * unitPrice
 })
 
 describe("orders at a Shopify store", () => {
@@ -21,9 +21,10 @@ describe("orders at a Shopify store", () => {
     Effect.gen(function*() {
       const { channel, shop } = store
       const { id, variant } = addMug(shop, 10)
+      const three = [lineOf(id, 1, 334), lineOf(id, 2, 333)] as const
       const slices: ReadonlyArray<Partial<OrderSlice>> = [
-        { grandTotal: 2_000, shippingTotal: 499, taxTotal: 333, lines: [lineOf(id, 3, 1_000), lineOf(id, 1, 501)] },
-        { grandTotal: 1_210, taxTotal: 210, pricesIncludeTax: false, lines: [lineOf(id, 3, 1_000)] },
+        { grandTotal: 2_000, shippingTotal: 499, taxTotal: 333, lines: [...three, lineOf(id, 1, 501)] },
+        { grandTotal: 1_210, taxTotal: 210, pricesIncludeTax: false, lines: three },
         { grandTotal: 0, lines: [lineOf(id, 1, 0)] }
       ]
       for (const slice of slices.map((one) => sliceOf(id, one))) {
@@ -86,7 +87,7 @@ describe("orders at a Shopify store", () => {
       const [mug, cup] = [addMug(shop, 50), addMug(shop, 50)]
       const { get, push } = given(channel.orders)
       const { remoteOrderId } = yield* push(
-        sliceOf(mug.id, { grandTotal: 399, lines: [lineOf(mug.id, 2, 199), lineOf(cup.id, 2, 200)] })
+        sliceOf(mug.id, { grandTotal: 398, lines: [lineOf(mug.id, 2, 99), lineOf(cup.id, 2, 100)] })
       )
       const order = orderIn(store, remoteOrderId)
       shop.orders.fulfil(order, { number: "T-1", url: "https://track.example/T-1" }, 3)
@@ -126,6 +127,16 @@ describe("orders at a Shopify store", () => {
       shop.orders.fulfil(orderIn(store, many.remoteOrderId))
       const [whole] = (yield* get(many.remoteOrderId))?.fulfillments ?? []
       assert.deepStrictEqual(whole?.lines, [{ externalVariantId: cup.id, quantity: 60 }])
+
+      Object.assign(shop.bucket, { maximum: 100_000, perSecond: 100_000 })
+      const parcels = yield* push(sliceOf(mug.id, { grandTotal: 3_500, lines: [lineOf(mug.id, 35, 100)] }))
+      const parted = orderIn(store, parcels.remoteOrderId)
+      for (let n = 0; n < 35; n++) {
+        shop.orders.fulfil(parted, {}, 1)
+        shop.orders.refund(parted, { transactions: [{ kind: "REFUND", amount: "0.10" }] })
+      }
+      const { fulfillments = [], refunds = [] } = (yield* get(parcels.remoteOrderId)) ?? {}
+      assert.deepStrictEqual([fulfillments.length, refunds.length], [35, 35])
     }))
 
   storeTest("are cancelled with their stock back, and without money of the store", (store) =>
@@ -140,6 +151,8 @@ describe("orders at a Shopify store", () => {
       assert.deepInclude(yield* get(remoteOrderId), { status: "cancelled", refunds: [] })
       assert.deepInclude(variant.levels[0], { available: 5, committed: 0 })
       const sent = yield* push(sliceOf(id))
+      shop.orders.keepsOrders = true
+      assert.strictEqual((yield* Effect.flip(cancel(sent.remoteOrderId)))._tag, "ChannelUnavailable")
       shop.orders.fulfil(orderIn(store, sent.remoteOrderId))
       assert.isFalse(yield* cancel(sent.remoteOrderId))
     }))
