@@ -1,4 +1,4 @@
-import { Effect, Redacted, Result, Schema } from "effect"
+import { Effect, Redacted, Result, Schema, type Stream } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { CurrencyCode, Outbound } from "stoa/plugin"
 import { type ChannelError, CredentialsRefused } from "./ChannelErrors.ts"
@@ -121,6 +121,8 @@ export interface ChannelOrders {
   /** The order of our id; undefined when the store has none. */
   readonly lookup: (orderId: string) => Effect.Effect<RemoteOrder | undefined, ChannelError>
   readonly get: (remoteOrderId: string) => Effect.Effect<RemoteOrder | undefined, ChannelError>
+  /** Ids at the store of orders that changed since then, at least of ours. */
+  readonly changedSince: (at: Date) => Stream.Stream<string, ChannelError>
   /** False: the store cancels no orders for others, or no longer this one. */
   readonly cancel: (remoteOrderId: string) => Effect.Effect<boolean, ChannelError>
 }

@@ -1,4 +1,4 @@
-import { Data, DateTime, Effect, Schema } from "effect"
+import { Data, DateTime, Effect, Schema, Stream } from "effect"
 import { InvalidTransition, ValidationFailed } from "stoa/plugin"
 import { type ChannelError, ChannelUnavailable } from "./ChannelErrors.ts"
 import type { RemoteOrder } from "./ChannelRecords.ts"
@@ -127,3 +127,22 @@ export const followOpenOrders = (call: OrderCall, session: StoreSession) =>
     { storeId: session.store.id, state: "confirmed", endedAt: null },
     (row) => follow(call, session, row)
   )
+
+/** Changes are looked for from so long before on: clocks differ, and a search finds a change only after a while. */
+const overlapMs = 3_600_000
+
+/** The same for orders of a store that have ended, and that it changed since then without a webhook that arrived. */
+export const followChangedOrders = (call: OrderCall, session: StoreSession, since: Date) => {
+  const { channel: { orders }, store } = session
+  if (orders === undefined) return Effect.void
+  return orders.changedSince(new Date(since.getTime() - overlapMs)).pipe(
+    Stream.grouped(100),
+    Stream.runForEach((ids) =>
+      eachExport(
+        call.db,
+        { storeId: store.id, state: "confirmed", endedAt: { not: null }, remoteOrderId: { in: [...ids] } },
+        (row) => follow(call, session, row)
+      )
+    )
+  )
+}

@@ -4,7 +4,7 @@ import type { ChannelError } from "./ChannelErrors.ts"
 import { stockOf } from "./ChannelMapRepo.ts"
 import { callsAtOnce, type Channels } from "./ChannelOptions.ts"
 import type { ChannelProduct, StockLevel } from "./ChannelRecords.ts"
-import { followOpenOrders } from "./FollowOrder.ts"
+import { followChangedOrders, followOpenOrders } from "./FollowOrder.ts"
 import { registerWebhooks } from "./Registration.ts"
 import { archiveProducts, asChannel, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { Phase, Run, RunReport } from "./StoreRuns.ts"
@@ -187,7 +187,14 @@ const stock: Step = ({ call, next, run, session }) =>
     )
   })
 
-/** Takes over what the store did to its open orders, before the stock that they hold is looked at. */
-const orders: Step = ({ call, next, session }) => Effect.andThen(followOpenOrders(call, session), next(null))
+/**
+ * Takes over what the store did to its open orders, and to others since the last run, before the stock that they hold is looked
+ * at.
+ */
+const orders: Step = ({ call, next, run, session }) =>
+  followOpenOrders(call, session).pipe(
+    Effect.andThen(followChangedOrders(call, session, run.seenUntil ?? session.store.connectedAt)),
+    Effect.andThen(next(null))
+  )
 
 export const steps: { readonly [P in Phase]: Step } = { webhooks, catalog, gone, orders, stock }

@@ -85,6 +85,7 @@ export const runs = table("channel_runs", {
   /** Another one after each page and each restart: a page that has seen another one is not written. */
   token: uuid,
   startedAt: timestamp,
+  seenUntil: timestamp.nullable.about("Start of the last run that ended: it saw what the store had changed before."),
   report: jsonOf(RunReport, 250_000).about("Report so far."),
   finishedAt: timestamp.nullable,
   lastReport: jsonOf(RunReport, 250_000).nullable.about("Report of the last run that ended.")
@@ -107,8 +108,8 @@ export const advanceRun = Effect.fn("StoreRuns.advance")(
   function*(db: PluginDatabase, run: Run, cursor: string | null, done: Partial<RunReport>) {
     const phases = cursor === null ? run.phases.slice(1) : run.phases
     const report = addReports(run.report, done)
-    const ended = phases.length === 0 ? { finishedAt: yield* DateTime.nowAsDate, lastReport: report } : {}
-    const { id, token } = run
+    const { id, startedAt: seenUntil, token } = run
+    const ended = phases.length === 0 ? { finishedAt: yield* DateTime.nowAsDate, lastReport: report, seenUntil } : {}
     return yield* db.table(runs).update(id, { phases, cursor, report, token: randomUUID(), ...ended }, { token }).pipe(
       Effect.catchIf((error) => !(error instanceof InvalidTransition), Effect.die)
     )

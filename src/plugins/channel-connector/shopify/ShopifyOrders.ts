@@ -1,7 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { CurrencyCode, exponentOf } from "stoa/plugin"
 import type { ChannelOrders } from "../ChannelAdapter.ts"
-import { ChannelUnavailable } from "../ChannelErrors.ts"
+import { type ChannelError, ChannelUnavailable } from "../ChannelErrors.ts"
 import type { OrderSlice } from "../ChannelRecords.ts"
 import * as Api from "./ShopifyApi.ts"
 
@@ -16,6 +16,9 @@ const cancelQuery = `mutation ($id: ID!) { done: orderCancel(orderId: $id, reaso
 /** A search finds a new order only after a while, a list at once. */
 const lookupQuery = `query ($search: String!) { found: orders(first: 5, query: $search) { nodes { id tags } }
   newest: orders(first: 50, sortKey: CREATED_AT, reverse: true) { nodes { id tags } } }`
+const changedQuery = `query ($search: String!, $after: String) {
+  orders(first: 250, query: $search, after: $after) { ${Api.paged("id")} } }`
+const Changed = Struct({ orders: Api.Page(Struct({ id: Text })) })
 const Found = Struct({ nodes: List(Struct({ id: Text, tags: List(Text) })) })
 
 /** These lists have no pages: a full one is asked for again with more, within the points that a query may cost. */
@@ -164,5 +167,15 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
     return yield* new ChannelUnavailable({ message: "The store has not cancelled the order yet." })
   })
 
-  return { cancel, get, lookup, push }
+  const changedSince = (at: Date) =>
+    Stream.paginate<string | null, string, ChannelError>(null, (after) =>
+      Effect.map(
+        call(Changed, changedQuery, { search: `updated_at:>='${at.toISOString()}'`, after }),
+        ({ orders: { nodes, pageInfo } }) => [
+          nodes.map(({ id }) => numberIn(id)),
+          pageInfo.hasNextPage ? Option.some(pageInfo.endCursor) : Option.none()
+        ]
+      ))
+
+  return { cancel, changedSince, get, lookup, push }
 }

@@ -109,6 +109,20 @@ describe("what happens to orders at their store", () => {
     assert.strictEqual((await shop.orderOf(orderId)).at("data.status"), "fulfilled")
   })
 
+  it("is refunded after it sent everything, also when the webhook was lost", async () => {
+    const goods = await shop.goodsOf(storeId)
+    const orderId = await confirmed([[goods, 2]])
+    await change(orderId, { status: "fulfilled" })
+    const remote = shop.memory.orders.get(orderId)
+    assert.isDefined(remote)
+    const lines = [{ externalVariantId: goods.externalId, quantity: 1 }]
+    const refunds = [{ remoteRefundId: `${orderId}-late`, amount: 1_000, lines }]
+    shop.memory.orders.set(orderId, { ...remote, refunds })
+    await shop.done("POST", `/stores/${storeId}/reconcile`)
+    await executed(orderId)
+    assert.strictEqual(await refunded(orderId), 1_000)
+  })
+
   it("refunds lines by themselves, once, also while a refund is under way", async () => {
     const goods = await shop.goodsOf(storeId)
     const orderId = await confirmed([[goods, 3]])

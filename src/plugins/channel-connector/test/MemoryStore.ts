@@ -1,4 +1,4 @@
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema, Stream } from "effect"
 import { createHmac } from "node:crypto"
 import { CurrencyCode, type SoldLine } from "stoa/plugin"
 import {
@@ -238,6 +238,10 @@ export const memoryStore = () => {
             ),
           lookup: (orderId) => asked("lookup", () => state.orders.get(orderId)),
           get: (id) => asked("get", () => [...state.orders.values()].find((one) => one.remoteOrderId === id)),
+          changedSince: () =>
+            Stream.fromIterableEffect(
+              asked("changedSince", () => [...state.orders.values()].map((one) => one.remoteOrderId))
+            ),
           cancel: (id) =>
             Effect.flatMap(
               asked("cancel", () => [...state.orders].find(([, one]) => one.remoteOrderId === id)),

@@ -1,4 +1,4 @@
-import { Effect, Redacted, Result, Schema } from "effect"
+import { Effect, Redacted, Result, Schema, Stream } from "effect"
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { inspect } from "node:util"
 import { CurrencyCode, type Outbound } from "stoa/plugin"
@@ -146,15 +146,18 @@ const stockChecks = (channel: () => Promise<Channel>): ReadonlyArray<AdapterChec
 }]
 
 const orderChecks = (channel: () => Promise<Channel>, slice: () => OrderSlice): ReadonlyArray<AdapterCheck> => [{
-  name: "takes an order, finds it by our id, and cancels it if it can",
+  name: "takes an order, finds it by our id and among those that changed, and cancels it if it can",
   run: async () => {
     const orders = part((await channel()).orders)
     const sent = slice()
+    const before = new Date(Date.now() - 60_000)
     strictEqual(await run(orders.lookup(sent.orderId)), undefined)
     const pushed = await run(orders.push(sent))
     decodes(RemoteOrder, pushed)
     strictEqual(part(await run(orders.lookup(sent.orderId))).remoteOrderId, pushed.remoteOrderId)
     strictEqual(part(await run(orders.get(pushed.remoteOrderId))).status, "open")
+    const changed = await run(Stream.runCollect(orders.changedSince(before)))
+    strictEqual(changed.includes(pushed.remoteOrderId), true)
     if (await run(orders.cancel(pushed.remoteOrderId))) {
       strictEqual(part(await run(orders.get(pushed.remoteOrderId))).status, "cancelled")
     }

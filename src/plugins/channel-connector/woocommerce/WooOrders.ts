@@ -127,6 +127,15 @@ export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
         Effect.flatMap((found) => Option.isNone(found) ? Effect.undefined : get(`${found.value.id}`))
       ),
     get,
+    changedSince: (at) =>
+      Stream.map(
+        api.rows(Schema.Struct({ id: Schema.Int }), "orders", {
+          _fields: "id",
+          modified_after: at.toISOString(),
+          dates_are_gmt: "true"
+        }),
+        ({ id }) => `${id}`
+      ),
     cancel: Effect.fnUntraced(function*(remoteOrderId) {
       const order = yield* find(remoteOrderId)
       if (order === undefined || ["completed", "trash"].includes(order.status)) return false
