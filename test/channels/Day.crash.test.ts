@@ -100,10 +100,6 @@ for (const seed of seeds) {
       const stores = yield* openStores(day)
       yield* live(day)
       yield* settle(day)
-      for (const id of Object.values(stores)) yield* reconciled(day, id)
-      // A refund whose provider had not answered is asked for again.
-      yield* day.pass(3_600_000)
-      yield* day.rested
       for (const id of Object.values(stores)) {
         yield* reconciled(day, id)
         assert.deepStrictEqual(yield* reconciled(day, id), nothing)

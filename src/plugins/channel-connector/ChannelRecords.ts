@@ -43,7 +43,12 @@ export const MappedField = Schema.Struct({
 export type MappedField = typeof MappedField.Type
 
 /** Stock of a variant by its id at the store. */
-export const StockLevel = Schema.Struct({ externalId: Text, available: Available })
+export const StockLevel = Schema.Struct({
+  externalId: Text,
+  available: Available,
+  /** Whether it cannot be set alone, because variants share it or the variant is turned off there. */
+  isFixed: Schema.optional(Schema.Boolean)
+})
 export type StockLevel = typeof StockLevel.Type
 
 /** A level to set, if the store still has the expected one. */

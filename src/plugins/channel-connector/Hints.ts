@@ -3,6 +3,7 @@ import type { CurrentActor } from "stoa/plugin"
 import type { ChannelError } from "./ChannelErrors.ts"
 import { callsAtOnce, type Channels } from "./ChannelOptions.ts"
 import { followOrder } from "./FollowOrder.ts"
+import { settleLinked } from "./LinkedStock.ts"
 import { orDefect, syncLevels, withLevels } from "./StorePages.ts"
 import { archiveProducts, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { StoreSession } from "./StoreSessions.ts"
@@ -69,6 +70,7 @@ export const stockHints: HintHandler = (call, session, externalIds) =>
     )
     if (known.length === 0) return new Map()
     yield* syncLevels(call, session, known.map(({ externalId }) => externalId))
+    yield* settleLinked(call, session, known.filter(({ goneAt, isLinked }) => isLinked && goneAt === null))
     const ours = new Set(known.map(({ externalId }) => externalId))
     const hasOthers = [...ours].some((externalId) => !externalIds.includes(externalId))
     const isKnown = (externalId: string) => ours.has(externalId) || hasOthers && !named.includes(externalId)

@@ -5,6 +5,7 @@ import { stockOf } from "./ChannelMapRepo.ts"
 import { callsAtOnce, type Channels } from "./ChannelOptions.ts"
 import type { ChannelProduct, StockLevel } from "./ChannelRecords.ts"
 import { followChangedOrders, followOpenOrders } from "./FollowOrder.ts"
+import { linkedPageSize, linkedUnits, settleLinked } from "./LinkedStock.ts"
 import { registerWebhooks } from "./Registration.ts"
 import { archiveProducts, asChannel, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { Phase, Run, RunReport } from "./StoreRuns.ts"
@@ -187,6 +188,14 @@ const stock: Step = ({ call, next, run, session }) =>
     )
   })
 
+/** Our products that the store sells, too. */
+const linked: Step = ({ call, next, run, session }) =>
+  orDefect(Effect.gen(function*() {
+    const units = yield* linkedUnits(call, session.store.id, { id: { gt: run.cursor ?? firstId } })
+    const inventoryUpdated = yield* settleLinked(call, session, units)
+    return yield* next(units.at(linkedPageSize - 1)?.id ?? null, { inventoryUpdated })
+  }))
+
 /**
  * Takes over what the store did to its open orders, and to others since the last run, before the stock that they hold is looked
  * at.
@@ -197,4 +206,4 @@ const orders: Step = ({ call, next, run, session }) =>
     Effect.andThen(next(null))
   )
 
-export const steps: { readonly [P in Phase]: Step } = { webhooks, catalog, gone, orders, stock }
+export const steps: { readonly [P in Phase]: Step } = { webhooks, catalog, gone, orders, stock, linked }

@@ -62,14 +62,14 @@ const addReports = (one: RunReport, other: Partial<RunReport>): RunReport => ({
   warnings: cut([...one.warnings, ...other.warnings ?? []])
 })
 
-const Phase = Schema.Literals(["webhooks", "catalog", "gone", "stock", "orders"])
+const Phase = Schema.Literals(["webhooks", "catalog", "gone", "stock", "linked", "orders"])
 export type Phase = typeof Phase.Type
 
 /** What a run goes through. */
 const phasesOf = {
-  import: ["catalog", "gone"],
-  sync: ["stock"],
-  reconcile: ["webhooks", "catalog", "gone", "orders", "stock"]
+  import: ["catalog", "gone", "linked"],
+  sync: ["stock", "linked"],
+  reconcile: ["webhooks", "catalog", "gone", "orders", "stock", "linked"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<Phase>>>
 export type RunTask = keyof typeof phasesOf
 

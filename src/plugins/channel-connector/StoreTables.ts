@@ -136,6 +136,11 @@ export const entityMap = table("channel_entity_map", {
   isPushed: boolean.default(false),
   /** What both sides agreed on, by the path of the field. */
   agreed: jsonOf(Schema.Record(Schema.String, Agreed), 250_000).nullable,
+  /** Units that both sides agreed on, of our products that the store sells, too; below zero where it sold more than it had. */
+  level: integerBetween(-2_147_483_648, 2_147_483_647).nullable,
+  /** What the store is set to: with its key until it has answered. */
+  sentLevel: integerBetween(0, 2_147_483_647).nullable,
+  sentKey: uuid.nullable,
   /** When the store last showed it. */
   seenAt: timestamp.nullable,
   /** When it was found to be gone, or no longer admitted. */
@@ -144,7 +149,11 @@ export const entityMap = table("channel_entity_map", {
   changeLog: false,
   counted: false,
   unique: [{ columns: ["storeId", "kind", "externalId"] }],
-  indexes: [{ columns: ["storeId", "kind", "id"] }, { columns: ["entityId"] }]
+  indexes: [
+    { columns: ["storeId", "kind", "id"] },
+    { columns: ["entityId"] },
+    { columns: ["storeId", "id"], where: "kind = 'variant' and is_linked" }
+  ]
 })
 
 /** Webhooks that arrived, each once for a store. */

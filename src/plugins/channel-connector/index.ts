@@ -6,6 +6,7 @@ import { catalogWriteRoutes } from "./CatalogWriteRoutes.ts"
 import { Channels, ChannelSettings, manage, read } from "./ChannelOptions.ts"
 import { deliveryHandling, deliveryRoutes } from "./Deliveries.ts"
 import { exportRoutes } from "./ExportRoutes.ts"
+import { stockEvents, stockSending } from "./LinkedStock.ts"
 import { LiveStock, liveStockHook } from "./LiveStock.ts"
 import { oauthRoutes } from "./OAuth.ts"
 import { orderExports, refundRequests } from "./OrderTables.ts"
@@ -116,12 +117,13 @@ export const channelConnector = pluginWith("channel-connector", ChannelSettings,
     ...oauthRoutes(context)
   ],
   hooks: () => [liveStockHook],
-  onEvents: { ...orderEvents, ...catalogEvents },
+  onEvents: { ...orderEvents, ...stockEvents, ...catalogEvents },
   tasks: () => [
     registration,
     unregistration,
     ...catalogTasks,
     catalogPushing,
+    stockSending,
     deliveryHandling,
     orderPushing,
     refundExecution,

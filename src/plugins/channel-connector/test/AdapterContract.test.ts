@@ -96,7 +96,7 @@ describe("the contract of adapters", () => {
       }
     })
     assert.deepStrictEqual(await failing({ ...underTest(), adapter: wrong }), [
-      "sets stock only where it is as expected"
+      "sets stock only where it is as expected, and once for a key"
     ])
   })
 })

@@ -61,7 +61,9 @@ export const memoryStore = () => {
     orders: new Map<string, RemoteOrder>(),
     /** Everything that was sent. */
     slices: [] as Array<OrderSlice>,
-    /** Takes orders and fields, and answers with this error while it is there. */
+    /** Keys of levels that were set. */
+    made: new Set<string>(),
+    /** Takes orders, levels and fields, and answers with this error while it is there. */
     silence: undefined as ChannelError | undefined,
     /** Whether it cancels orders. */
     cancels: true,
@@ -210,14 +212,19 @@ export const memoryStore = () => {
                   return available === undefined ? [] : [{ externalId, available }]
                 }))
             ),
-          set: (changes) =>
-            asked("set", () =>
-              changes.map(({ available, expected, externalId }) => {
-                const before = levelOf(externalId) ?? null
-                if (before !== expected) return { externalId, available: before, outcome: "differs" as const }
-                state.levels.set(externalId, available)
-                return { externalId, available, outcome: "set" as const }
-              }))
+          set: (changes, key) =>
+            Effect.tap(
+              asked("set", () =>
+                changes.map(({ available, expected, externalId }) => {
+                  const before = levelOf(externalId) ?? null
+                  if (state.made.has(key)) return { externalId, available: before, outcome: "set" as const }
+                  if (before !== expected) return { externalId, available: before, outcome: "differs" as const }
+                  state.made.add(key)
+                  state.levels.set(externalId, available)
+                  return { externalId, available, outcome: "set" as const }
+                })),
+              () => state.silence === undefined ? Effect.void : Effect.fail(state.silence)
+            )
         },
         orders: {
           push: (slice) =>

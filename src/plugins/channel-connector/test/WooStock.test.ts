@@ -27,6 +27,8 @@ describe("the stock of a WooCommerce", () => {
       )
       const levels = yield* stock.read(ids)
       assert.deepStrictEqual(levels.map(({ available }) => available), [null, 0, null, 0, 5, 3, 0, 0])
+      const fixed = levels.filter(({ isFixed }) => isFixed).map(({ externalId }) => externalId)
+      assert.deepStrictEqual(fixed, [shared, disabled, unlimited], "has no stock that can be set alone")
       assert.deepStrictEqual(levels.map(({ externalId }) => externalId), ids.filter((id) => !id.startsWith("999999")))
       const changes = [[shared, 5, 4], [separate, 3, 9], [`${free}`, null, 7], [`${out}`, 1, 2], ["999999999999", 1, 2]]
         .map(([externalId, expected, available]) => ({
@@ -43,6 +45,13 @@ describe("the stock of a WooCommerce", () => {
       ])
       assert.deepStrictEqual(yield* stock.set(changes, "key-1"), outcomes, "the same again")
       assert.deepStrictEqual([shirt, free].map((id) => shop.catalog.get(id).fields.stock_quantity), [4, 7])
+      shop.catalog.moveStock(free, -2)
+      const again = yield* stock.set([{ externalId: `${free}`, expected: null, available: 7 }], "key-1")
+      assert.deepStrictEqual(
+        again,
+        [{ externalId: `${free}`, available: 5, outcome: "set" }],
+        "was made, and sold since"
+      )
     }))
 
   test("is asked for once per product with variations, and once for a hundred others", ({ shop, stock }) =>

@@ -21,6 +21,13 @@ const levelOf = (path: string, { manage_stock, status, stock_quantity, stock_sta
     ? 0
     : null
 
+/** The last write of a level leaves its key, so that it is made once. */
+const keyName = "_stoa_stock_key"
+const Marked = Schema.Struct({
+  ...Item.fields,
+  meta_data: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+})
+
 /** Units are `<product>`, or `<product>/<variation>`. */
 const pathOf = (externalId: string): string => `products/${externalId.replace("/", "/variations/")}`
 
@@ -40,31 +47,37 @@ export const wooStock = (api: WooApi): ChannelStock => ({
         (items) =>
           items.map((item) => {
             const path = `${list}/${item.id}`
-            return [path, levelOf(path, item)] as const
+            const isFixed = path.includes("/variations/") &&
+              (item.manage_stock === "parent" || item.status !== "publish")
+            return [path, { available: levelOf(path, item), ...isFixed && { isFixed } }] as const
           })
       ), { concurrency: 4 })
-    const levels = new Map<string, number | null>(found.flat())
+    const levels = new Map(found.flat())
     return externalIds.flatMap((externalId) => {
-      const available = levels.get(pathOf(externalId))
-      return available === undefined ? [] : [{ externalId, available }]
+      const level = levels.get(pathOf(externalId))
+      return level === undefined ? [] : [{ externalId, ...level }]
     })
   }),
   // WooCommerce compares nothing: what it sells between the read and the write is overwritten.
-  set: (changes) =>
+  set: (changes, key) =>
     Effect.map(
       Effect.forEach(
         changes,
         Effect.fnUntraced(function*({ available: wanted, expected, externalId }) {
           const path = pathOf(externalId)
-          const item = yield* api.find(Item, path)
+          const item = yield* api.find(Marked, path)
           if (item === undefined) return []
           const before = levelOf(path, item)
+          const mark = { key: keyName, value: key }
+          if (item.meta_data.some((one) => one["key"] === mark.key && one["value"] === mark.value)) {
+            return [{ externalId, available: before, outcome: "set" as const }]
+          }
           const owner = item.manage_stock === "parent" ? externalId.split("/", 1).join() : externalId
           const available = before !== expected || before === wanted ? before : levelOf(
             path,
             yield* api.send(Item, pathOf(owner), {
               method: "PUT",
-              body: { manage_stock: true, stock_quantity: wanted }
+              body: { manage_stock: true, stock_quantity: wanted, meta_data: [mark] }
             })
           )
           const outcome: StockOutcome = { externalId, available, outcome: available === wanted ? "set" : "differs" }
