@@ -1,4 +1,4 @@
-import { Effect, Redacted, Result, Schema, type Stream } from "effect"
+import { Effect, Redacted, Result, Schema } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { CurrencyCode, Outbound } from "stoa/plugin"
 import { type ChannelError, CredentialsRefused } from "./ChannelErrors.ts"
@@ -121,8 +121,11 @@ export interface ChannelOrders {
   /** The order of our id; undefined when the store has none. */
   readonly lookup: (orderId: string) => Effect.Effect<RemoteOrder | undefined, ChannelError>
   readonly get: (remoteOrderId: string) => Effect.Effect<RemoteOrder | undefined, ChannelError>
-  /** Ids at the store of orders that changed since then, at least of ours. */
-  readonly changedSince: (at: Date) => Stream.Stream<string, ChannelError>
+  /** A page of the ids at the store of orders that changed since then, at least of ours; from the beginning with null. */
+  readonly changedSince: (
+    at: Date,
+    cursor: string | null
+  ) => Effect.Effect<{ readonly ids: ReadonlyArray<string>; readonly nextCursor: string | null }, ChannelError>
   /** False: the store cancels no orders for others, or no longer this one. */
   readonly cancel: (remoteOrderId: string) => Effect.Effect<boolean, ChannelError>
 }

@@ -1,4 +1,4 @@
-import { Data, DateTime, Effect, Schema, Stream } from "effect"
+import { Data, DateTime, Effect, Schema } from "effect"
 import { InvalidTransition, ValidationFailed } from "stoa/plugin"
 import { type ChannelError, ChannelUnavailable } from "./ChannelErrors.ts"
 import type { RemoteOrder } from "./ChannelRecords.ts"
@@ -131,18 +131,17 @@ export const followOpenOrders = (call: OrderCall, session: StoreSession) =>
 /** Changes are looked for from so long before on: clocks differ, and a search finds a change only after a while. */
 const overlapMs = 3_600_000
 
-/** The same for orders of a store that have ended, and that it changed since then without a webhook that arrived. */
-export const followChangedOrders = (call: OrderCall, session: StoreSession, since: Date) => {
-  const { channel: { orders }, store } = session
-  if (orders === undefined) return Effect.void
-  return orders.changedSince(new Date(since.getTime() - overlapMs)).pipe(
-    Stream.grouped(100),
-    Stream.runForEach((ids) =>
-      eachExport(
-        call.db,
-        { storeId: store.id, state: "confirmed", endedAt: { not: null }, remoteOrderId: { in: [...ids] } },
-        (row) => follow(call, session, row)
-      )
+/** The same for a page of those that have ended, and that the store changed since then without a webhook that arrived. */
+export const followChangedOrders = Effect.fn("FollowOrder.changed")(
+  function*(call: OrderCall, session: StoreSession, since: Date, cursor: string | null) {
+    const { channel: { orders }, store } = session
+    if (orders === undefined) return null
+    const { ids, nextCursor } = yield* orders.changedSince(new Date(since.getTime() - overlapMs), cursor)
+    yield* eachExport(
+      call.db,
+      { storeId: store.id, state: "confirmed", endedAt: { not: null }, remoteOrderId: { in: [...ids] } },
+      (row) => follow(call, session, row)
     )
-  )
-}
+    return nextCursor
+  }
+)

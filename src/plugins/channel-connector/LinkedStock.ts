@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { defineTask, type EventCall, type PluginTaskCall, rowIn, type RowOf } from "stoa/plugin"
 import type { ChannelStock } from "./ChannelAdapter.ts"
+import { type ChannelError, ChannelUnavailable } from "./ChannelErrors.ts"
 import { callsAtOnce, retries } from "./ChannelOptions.ts"
 import { availableOf, type KnownLevel, noteLevels, storesOfLinked, unitsToSend } from "./LinkedStockRepo.ts"
 import { ofStore } from "./Registration.ts"
@@ -16,31 +17,45 @@ export const linkedPageSize = 100
 const firstId = "00000000-0000-0000-0000-000000000000"
 /** Times that a unit is looked at again which the store sold between the look and the write. */
 const mostTries = 3
+/** Merchants write more for goods without a limit. */
+const mostUnits = 1_000_000_000
 
 type Unit = RowOf<typeof entityMap>
 
 const known = ({ id, level, sentKey, sentLevel }: KnownLevel): KnownLevel => ({ id, level, sentKey, sentLevel })
 
-/** Makes the writes that are noted, each once: also those of a run that ended without an answer. Gives units as they are then. */
+/** A unit after its write: `differs` where the store sold it meanwhile, `open` where no answer came. */
+interface Sent {
+  readonly unit: Unit
+  readonly outcome: "set" | "differs" | "refused" | "open"
+}
+
+const noAnswer = (error: ChannelError): error is ChannelUnavailable =>
+  error._tag === "ChannelUnavailable" && error.retryAfterMs === undefined
+
+/** Makes the writes that are noted, each once: also those of a run that ended without an answer. One that fails stops no other. */
 const send = Effect.fnUntraced(function*({ db }: CatalogCall, stock: ChannelStock, units: ReadonlyArray<Unit>) {
-  const asked = units.filter(({ sentKey }) => sentKey !== null)
-  const answers = yield* Effect.forEach(
-    asked,
-    ({ externalId, level: expected, sentKey, sentLevel }) =>
-      stock.set([{ externalId, expected, available: sentLevel ?? 0 }], sentKey ?? "").pipe(
-        Effect.catchTag(
-          "ChannelRefused",
-          ({ message }) => Effect.as(Effect.logWarning(`The store refuses the stock of ${externalId}: ${message}`), [])
-        )
+  const sent = yield* Effect.forEach(units, (unit) => {
+    const { externalId, level, sentKey, sentLevel } = unit
+    if (sentKey === null || sentLevel === null) return Effect.succeed<Sent>({ unit, outcome: "set" })
+    const ended = { ...unit, sentLevel: null, sentKey: null }
+    return stock.set([{ externalId, expected: level, available: sentLevel }], sentKey).pipe(
+      Effect.map(([answer]): Sent =>
+        answer?.outcome === "set"
+          ? { unit: { ...ended, level: sentLevel }, outcome: "set" }
+          : { unit: ended, outcome: "differs" }
       ),
-    { concurrency: callsAtOnce }
-  )
-  const ended = new Map(asked.map((unit, at) => {
-    const level = answers[at]?.[0]?.outcome === "set" ? unit.sentLevel : unit.level
-    return [unit.id, { ...unit, level, sentLevel: null, sentKey: null }]
-  }))
-  if (ended.size > 0) yield* db.use(noteLevels)([...ended.values()].map(known))
-  return units.map((unit) => ended.get(unit.id) ?? unit)
+      Effect.catchIf(noAnswer, () => Effect.succeed<Sent>({ unit, outcome: "open" })),
+      Effect.catchTag("ChannelRefused", ({ message }) =>
+        Effect.as(
+          Effect.logWarning(`The store refuses the stock of ${externalId}: ${message}`),
+          { unit: ended, outcome: "refused" } satisfies Sent
+        ))
+    )
+  }, { concurrency: callsAtOnce })
+  const ended = sent.flatMap(({ unit }, at) => unit.sentKey === units[at]?.sentKey ? [] : [known(unit)])
+  if (ended.length > 0) yield* db.use(noteLevels)(ended)
+  return sent
 })
 
 /** A unit, and how many of it the store has now. */
@@ -49,91 +64,117 @@ interface Shown {
   readonly there: number
 }
 
+/** What is to be posted and set so that both sides have the same. */
+const differencesOf = Effect.fnUntraced(function*({ db }: CatalogCall, store: Store, shown: ReadonlyArray<Shown>) {
+  const goods = shown.map(({ unit: { entityId, variantId } }) => ({ entityId, variantId }))
+  const ours = yield* db.use(availableOf)(store.warehouseId, goods)
+  return shown.flatMap(({ there, unit }, at) => {
+    const { available = 0, isCounted = false } = ours[at] ?? {}
+    const delta = there - (unit.level ?? there)
+    const wanted = offeredUnits(store, available + delta) ?? 0
+    const isSent = wanted !== there
+    if (!isCounted || !isSent && unit.level === there) return []
+    const sent = { sentLevel: isSent ? wanted : null, sentKey: isSent ? randomUUID() : null }
+    return [{ delta, unit: { ...unit, level: there, ...sent } }]
+  })
+})
+
 /**
- * Posts here what a store sold or restocked of units since both sides agreed, and notes what it is to be set to. The map is locked
- * before the stock, as in imports. A unit that another run has agreed on meanwhile is left out.
+ * Posts here what a store sold or put back since both sides agreed, and notes what it is to be set to. Where nothing differs it
+ * locks nothing; else the map before the stock, as imports do. A unit that another run has agreed on meanwhile is left out.
  */
 const agree = Effect.fnUntraced(
   function*(call: CatalogCall, store: Store, shown: ReadonlyArray<Shown>) {
     const { db, services } = call
-    const ids = shown.map(({ unit }) => unit.id)
+    const ids = (yield* differencesOf(call, store, shown)).map(({ unit }) => unit.id)
+    if (ids.length === 0) return { posted: 0, units: [] }
     const rows = yield* db.table(entityMap).list({ id: { in: ids } }, { order: ["id"], limit: ids.length, lock: true })
     const same = shown.filter(({ unit }) =>
       rows.some(({ id, level, sentKey }) => id === unit.id && level === unit.level && sentKey === null)
     )
-    const goods = same.map(({ unit: { entityId, variantId } }) => ({ entityId, variantId }))
     const warehouseId = yield* warehouseOf(call, store)
-    yield* services.inventory.lock(goods)
-    const ours = yield* db.use(availableOf)(store.warehouseId, goods)
-    const changes = same.flatMap(({ there, unit }, at) => {
-      const { available = 0, isCounted = false } = ours[at] ?? {}
-      const delta = there - (unit.level ?? there)
-      const wanted = offeredUnits(store, available + delta) ?? 0
-      const isSent = wanted !== there
-      if (!isCounted || delta === 0 && !isSent && unit.level === there) return []
-      const sent = { sentLevel: isSent ? wanted : null, sentKey: isSent ? randomUUID() : null }
-      return [{ delta, unit: { ...unit, level: there, ...sent } }]
-    })
-    const lines = changes.flatMap(({ delta, unit: { entityId, variantId } }) =>
-      delta === 0
-        ? []
-        : [{
-          entityId,
-          variantId,
-          warehouseId,
-          delta,
-          type: "adjustment" as const,
-          allowNegative: true,
-          reason: "channel"
-        }]
-    )
+    yield* services.inventory.lock(same.map(({ unit: { entityId, variantId } }) => ({ entityId, variantId })))
+    const changes = yield* differencesOf(call, store, same)
+    const lines = changes.filter(({ delta }) => delta !== 0).map(({ delta, unit: { entityId, variantId } }) => ({
+      entityId,
+      variantId,
+      warehouseId,
+      delta,
+      type: "adjustment" as const,
+      allowNegative: true,
+      reason: "channel"
+    }))
     if (lines.length > 0) yield* services.inventory.post({ type: "channel-stock", id: randomUUID() }, lines)
-    if (changes.length > 0) yield* db.use(noteLevels)(changes.map(({ unit }) => known(unit)))
-    return { posted: lines.length, units: changes.map(({ unit }) => unit) }
+    const units = changes.map(({ unit }) => unit)
+    yield* db.use(noteLevels)(units.map(known))
+    return { posted: lines.length, units }
   },
-  (work, call, store) => Effect.catch(asChannel(call, store.id, call.db.transaction(work)), Effect.die)
+  (work, call, store) => asChannel(call, store.id, call.db.transaction(work))
 )
+
+/** The same; what the core refuses of one unit, such as too large a level, stops no other. */
+const agreeEach = (
+  call: CatalogCall,
+  store: Store,
+  shown: ReadonlyArray<Shown>
+): Effect.Effect<Effect.Success<ReturnType<typeof agree>>> =>
+  Effect.catch(agree(call, store, shown), ({ error: { message } }) =>
+    shown.length > 1
+      ? Effect.map(Effect.forEach(shown, (one) => agreeEach(call, store, [one])), (all) => ({
+        posted: all.reduce((sum, { posted }) => sum + posted, 0),
+        units: all.flatMap(({ units }) => units)
+      }))
+      : Effect.as(
+        Effect.logWarning(`The stock of ${shown[0]?.unit.externalId} cannot be posted: ${message}`),
+        { posted: 0, units: [] }
+      ))
 
 /**
  * Brings our products that a store sells, too, to one stock: both sides sell, so no level is simply right. The map has the level
  * that both agreed on; what the store differs from it is posted here, and then it is set to ours, if it still has what was seen.
  * The first time ours counts. What is to be set is noted with its key before the call, so that a run after a crash learns whether
- * that was made. Units that the store does not count, or whose stock is fixed there, are left alone. Gives how many were posted.
+ * that was made. Units that the store does not count, or whose stock is fixed there, are left alone. Gives how many were posted, and
+ * how many writes have no answer.
  */
-export const settleLinked = Effect.fn("LinkedStock.settle")(
-  function*(call: CatalogCall, session: StoreSession, linked: ReadonlyArray<Unit>) {
-    const { channel: { stock }, store } = session
-    if (stock === undefined) return 0
-    let [posted, left] = [0, linked]
-    for (let tries = 0; tries < mostTries && left.length > 0; tries++) {
-      const units = yield* send(call, stock, left)
-      const levels = yield* stock.read(units.map(({ externalId }) => externalId))
+const settle = Effect.fn("LinkedStock.settle")(
+  function*(call: CatalogCall, { channel: { stock }, store }: StoreSession, linked: ReadonlyArray<Unit>) {
+    let [posted, open, left] = [0, 0, linked]
+    for (let tries = 0; stock !== undefined && tries < mostTries && left.length > 0; tries++) {
+      const answered = yield* send(call, stock, left)
+      const units = answered.flatMap(({ outcome, unit }) => outcome === "open" ? [] : [unit])
+      const levels = units.length === 0 ? [] : yield* stock.read(units.map(({ externalId }) => externalId))
       const shown = units.flatMap((unit): ReadonlyArray<Shown> => {
-        const { available: there = null, isFixed = false } = levels.find(({ externalId }) =>
-          externalId === unit.externalId
-        ) ?? {}
-        return there === null || isFixed ? [] : [{ unit, there }]
+        const level = levels.find(({ externalId }) => externalId === unit.externalId)
+        return level === undefined || level.available === null || level.isFixed === true ||
+            Math.abs(level.available) > mostUnits
+          ? []
+          : [{ unit, there: level.available }]
       })
-      const agreed = yield* agree(call, store, shown)
+      const agreed = yield* agreeEach(call, store, shown)
       const sent = yield* send(call, stock, agreed.units)
       posted += agreed.posted
-      left = sent.filter(({ level }, at) => (agreed.units[at]?.sentLevel ?? level) !== level)
+      open += [...answered, ...sent].filter(({ outcome }) => outcome === "open").length
+      left = sent.flatMap(({ outcome, unit }) => outcome === "differs" ? [unit] : [])
     }
+    return { posted, open }
+  }
+)
+
+/** The same with the job that asks again for what has no answer, and looks at what the postings changed. Gives how many were posted. */
+export const settleLinked = Effect.fnUntraced(
+  function*(call: CatalogCall, session: StoreSession, linked: ReadonlyArray<Unit>) {
+    const { open, posted } = yield* settle(call, session, linked)
+    if (open + posted > 0) yield* Effect.catch(call.jobs.enqueue(sendTask, { storeId: session.store.id }), Effect.die)
     return posted
   }
 )
 
-/** The same for a store's units with these ids there, or for a page of all of them. */
-export const linkedUnits = (
-  { db }: CatalogCall,
-  storeId: string,
-  some: { readonly externalId: { readonly in: ReadonlyArray<string> } } | { readonly id: { readonly gt: string } },
-  limit = linkedPageSize
-) =>
-  db.table(entityMap).list({ storeId, kind: "variant", isLinked: true, goneAt: null, ...some }, {
-    order: ["id"],
-    limit
-  })
+/** A page of a store's units behind an id. */
+export const linkedUnits = ({ db }: CatalogCall, storeId: string, after: string) =>
+  db.table(entityMap).list(
+    { storeId, kind: "variant", isLinked: true, goneAt: null, id: { gt: after } },
+    { order: ["id"], limit: linkedPageSize }
+  )
 
 /** A change by a store itself does not go back to it (contract-tills-channels, amendment 46). */
 const noticeStock = Effect.fn("LinkedStock.notice")(function*({ db, event, jobs }: EventCall) {
@@ -152,15 +193,24 @@ export const stockSending = defineTask({
   concurrency: { key: ofStore, supersedes: true },
   handler: Effect.fn("LinkedStock.run")(function*(call: PluginTaskCall) {
     const { work } = yield* StoreSessions
-    const { db } = call.ctx
+    const { db, jobs } = call.ctx
     yield* work(call, String(call.input["storeId"]), (session) =>
       Effect.gen(function*() {
+        let waiting = 0
         for (let after = firstId, more = true; more;) {
           const ids = yield* db.use(unitsToSend)(session.store, after, linkedPageSize)
           const units = yield* db.table(entityMap).list({ id: { in: ids } }, { order: ["id"], limit: linkedPageSize })
-          yield* settleLinked(call.ctx, session, units)
+          const { open, posted } = yield* settle(call.ctx, session, units)
+          waiting += open
+          // Another product of the store may be the same unit here, and orders may have waited for it.
+          if (posted > 0) yield* Effect.catch(jobs.enqueue(sendTask, { storeId: session.store.id }), Effect.die)
           after = ids.at(-1) ?? after
           more = ids.length === linkedPageSize
+        }
+        if (waiting > 0) {
+          return yield* new ChannelUnavailable({
+            message: `The store has not answered for the stock of ${waiting} units.`
+          })
         }
       }))
   })

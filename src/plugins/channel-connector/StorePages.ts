@@ -191,19 +191,27 @@ const stock: Step = ({ call, next, run, session }) =>
 /** Our products that the store sells, too. */
 const linked: Step = ({ call, next, run, session }) =>
   orDefect(Effect.gen(function*() {
-    const units = yield* linkedUnits(call, session.store.id, { id: { gt: run.cursor ?? firstId } })
+    const units = yield* linkedUnits(call, session.store.id, run.cursor ?? firstId)
     const inventoryUpdated = yield* settleLinked(call, session, units)
     return yield* next(units.at(linkedPageSize - 1)?.id ?? null, { inventoryUpdated })
   }))
 
-/**
- * Takes over what the store did to its open orders, and to others since the last run, before the stock that they hold is looked
- * at.
- */
-const orders: Step = ({ call, next, run, session }) =>
-  followOpenOrders(call, session).pipe(
-    Effect.andThen(followChangedOrders(call, session, run.seenUntil ?? session.store.connectedAt)),
-    Effect.andThen(next(null))
+/** Takes over what the store did to its open orders, before the stock that they hold is looked at. */
+const orders: Step = ({ call, next, session }) => Effect.andThen(followOpenOrders(call, session), next(null))
+
+/** The same for orders that it changed since the last run. */
+const changed: Step = ({ call, next, run, session }) =>
+  Effect.flatMap(
+    followChangedOrders(call, session, run.seenUntil ?? session.store.connectedAt, run.cursor),
+    (cursor) => next(cursor)
   )
 
-export const steps: { readonly [P in Phase]: Step } = { webhooks, catalog, gone, orders, stock, linked }
+export const steps: { readonly [P in Phase]: Step } = {
+  webhooks,
+  catalog,
+  gone,
+  orders,
+  changed,
+  stock,
+  linked
+}

@@ -62,14 +62,14 @@ const addReports = (one: RunReport, other: Partial<RunReport>): RunReport => ({
   warnings: cut([...one.warnings, ...other.warnings ?? []])
 })
 
-const Phase = Schema.Literals(["webhooks", "catalog", "gone", "stock", "linked", "orders"])
+const Phase = Schema.Literals(["webhooks", "catalog", "gone", "stock", "linked", "orders", "changed"])
 export type Phase = typeof Phase.Type
 
 /** What a run goes through. */
 const phasesOf = {
   import: ["catalog", "gone", "linked"],
   sync: ["stock", "linked"],
-  reconcile: ["webhooks", "catalog", "gone", "orders", "stock", "linked"]
+  reconcile: ["webhooks", "catalog", "gone", "orders", "changed", "stock", "linked"]
 } as const satisfies Readonly<Record<string, ReadonlyArray<Phase>>>
 export type RunTask = keyof typeof phasesOf
 

@@ -1,7 +1,7 @@
-import { Effect, Option, Stream } from "effect"
+import { Effect } from "effect"
 import { CurrencyCode, exponentOf } from "stoa/plugin"
 import type { ChannelOrders } from "../ChannelAdapter.ts"
-import { type ChannelError, ChannelUnavailable } from "../ChannelErrors.ts"
+import { ChannelUnavailable } from "../ChannelErrors.ts"
 import type { OrderSlice } from "../ChannelRecords.ts"
 import * as Api from "./ShopifyApi.ts"
 
@@ -167,15 +167,14 @@ export const shopifyOrders = (call: Api.ShopifyCall, domain: string): ChannelOrd
     return yield* new ChannelUnavailable({ message: "The store has not cancelled the order yet." })
   })
 
-  const changedSince = (at: Date) =>
-    Stream.paginate<string | null, string, ChannelError>(null, (after) =>
-      Effect.map(
-        call(Changed, changedQuery, { search: `updated_at:>='${at.toISOString()}'`, after }),
-        ({ orders: { nodes, pageInfo } }) => [
-          nodes.map(({ id }) => numberIn(id)),
-          pageInfo.hasNextPage ? Option.some(pageInfo.endCursor) : Option.none()
-        ]
-      ))
+  const changedSince = (at: Date, after: string | null) =>
+    Effect.map(
+      call(Changed, changedQuery, { search: `updated_at:>='${at.toISOString()}'`, after }),
+      ({ orders: { nodes, pageInfo } }) => ({
+        ids: nodes.map(({ id }) => numberIn(id)),
+        nextCursor: pageInfo.hasNextPage ? pageInfo.endCursor : null
+      })
+    )
 
   return { cancel, changedSince, get, lookup, push }
 }

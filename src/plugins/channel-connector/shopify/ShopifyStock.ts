@@ -21,8 +21,19 @@ const Places = Struct({
 })
 const setQuery = `mutation ($input: InventorySetQuantitiesInput!, $key: String!) {
   done: inventorySetQuantities(input: $input) @idempotent(key: $key) { userErrors { code message } } }`
-/** The second one: locations have changed since the first try. */
-const stale: ReadonlyArray<unknown> = ["CHANGE_FROM_QUANTITY_STALE", "IDEMPOTENCY_KEY_PARAMETER_MISMATCH"]
+/** The same key was taken before, and locations have changed since: what it asked for was made. */
+const made = "IDEMPOTENCY_KEY_PARAMETER_MISMATCH"
+
+/** Units of places so that they come to `available`: the fullest one has the difference, others give up what it cannot. */
+const spread = (places: ReadonlyArray<typeof Place.Type>, available: number) => {
+  let left = available
+  const smallestFirst = places.toSorted((one, other) => unitsAt(one) - unitsAt(other))
+  return smallestFirst.map((place, at) => {
+    const quantity = at === places.length - 1 ? left : Math.min(unitsAt(place), left)
+    left -= quantity
+    return { place, quantity }
+  })
+}
 
 /** Reads what all locations have together, and sets it at the one that has most. */
 export const shopifyStock = (call: ShopifyCall): ChannelStock => {
@@ -40,28 +51,37 @@ export const shopifyStock = (call: ShopifyCall): ChannelStock => {
       )).pipe(Effect.map(Array.flatten))
 
   const set = Effect.fnUntraced(function*({ available, expected, externalId }: StockChange, idempotencyKey: string) {
-    const differs = Effect.map(
-      read([externalId]),
-      (levels) => levels.map((level): StockOutcome => ({ ...level, outcome: "differs" }))
-    )
+    const now = (outcome: StockOutcome["outcome"]) =>
+      Effect.map(read([externalId]), (levels) => levels.map((level): StockOutcome => ({ ...level, outcome })))
     const { variant } = yield* call(Places, placesQuery, { id: gid("ProductVariant", externalId) })
-    const [place] = (variant?.inventoryItem.inventoryLevels.nodes ?? []).toSorted((a, b) => unitsAt(b) - unitsAt(a))
-    if (!variant?.inventoryItem.tracked || place === undefined || expected === null) return yield* differs
-    const elsewhere = (variant.inventoryQuantity ?? 0) - unitsAt(place)
+    const places = variant?.inventoryItem.inventoryLevels.nodes ?? []
+    if (!variant?.inventoryItem.tracked || places.length === 0 || expected === null) return yield* now("differs")
+    const units = places.reduce((sum, place) => sum + unitsAt(place), 0)
+    // What further places have, and what was sold since: the fullest place is compared with what was expected of it.
+    const unexpected = (variant.inventoryQuantity ?? 0) - expected
+    const elsewhere = (variant.inventoryQuantity ?? 0) - units
+    const parts = spread(places, available - elsewhere)
     const { done: { userErrors } } = yield* call(Done({}), setQuery, {
       key: `${idempotencyKey}:${externalId}`,
       input: {
         name: "available",
         reason: "correction",
-        quantities: [{
-          inventoryItemId: variant.inventoryItem.id,
-          locationId: place.location.id,
-          quantity: available - elsewhere,
-          changeFromQuantity: expected - elsewhere
-        }]
+        quantities: parts.flatMap(({ place, quantity }, at) => {
+          const isFullest = at === parts.length - 1
+          const changeFromQuantity = unitsAt(place) - (isFullest ? unexpected : 0)
+          return isFullest || quantity !== unitsAt(place)
+            ? [{
+              inventoryItemId: variant.inventoryItem.id,
+              locationId: place.location.id,
+              quantity,
+              changeFromQuantity
+            }]
+            : []
+        })
       }
     })
-    if (userErrors.some(({ code }) => stale.includes(code))) return yield* differs
+    if (userErrors.some(({ code }) => code === made)) return yield* now("set")
+    if (userErrors.some(({ code }) => code === "CHANGE_FROM_QUANTITY_STALE")) return yield* now("differs")
     if (userErrors.length > 0) return yield* refusal(userErrors)
     return [{ externalId, available, outcome: "set" as const }]
   })

@@ -112,14 +112,29 @@ describe("the stock of a product of ours that a store sells, too", () => {
     await both(before - 45)
   })
 
+  it("is asked for again by a job where a sync had no answer, and stops nothing else", async () => {
+    const before = (await here()).available
+    shop.memory.silence = new ChannelUnavailable({ message: "No answer." })
+    await shop.done("PATCH", `/stores/${storeId}`, { maxQuantity: before - 1 })
+    await shop.done("POST", `/stores/${storeId}/reconcile`)
+    await shop.ran(storeId, "reconcile")
+    const [sent] = await shop.app.db.query("select sent_level from channel_entity_map where sent_key is not null")
+    assert.deepStrictEqual([there(), sent], [before - 1, { sent_level: before - 1 }])
+    shop.memory.silence = undefined
+    await waitFor("the answer", async () => {
+      shop.app.clock.advance("1 minute")
+      return (await shop.app.db.query("select 1 from channel_entity_map where sent_key is not null")).length === 0
+    })
+  })
+
   it("is left alone while the store does not count it, or it is not counted here", async () => {
     const before = await here()
     shop.memory.levels.set("v9", null)
     await adjust(-1)
     await reconciled()
     assert.isNull(there())
-    shop.memory.levels.set("v9", 4)
     await shop.app.db.query("update variants set manage_inventory = false where id = $1", [variantId])
+    shop.memory.levels.set("v9", 4)
     await reconciled()
     assert.strictEqual(there(), 4)
     await shop.app.db.query("update variants set manage_inventory = true where id = $1", [variantId])

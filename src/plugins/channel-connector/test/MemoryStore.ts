@@ -1,4 +1,4 @@
-import { Effect, Redacted, Schema, Stream } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { createHmac } from "node:crypto"
 import { CurrencyCode, type SoldLine } from "stoa/plugin"
 import {
@@ -245,10 +245,12 @@ export const memoryStore = () => {
             ),
           lookup: (orderId) => asked("lookup", () => state.orders.get(orderId)),
           get: (id) => asked("get", () => [...state.orders.values()].find((one) => one.remoteOrderId === id)),
-          changedSince: () =>
-            Stream.fromIterableEffect(
-              asked("changedSince", () => [...state.orders.values()].map((one) => one.remoteOrderId))
-            ),
+          changedSince: (_, cursor) =>
+            asked("changedSince", () => {
+              const ids = [...state.orders.values()].map(({ remoteOrderId }) => remoteOrderId)
+              const from = Number(cursor ?? 0)
+              return { ids: ids.slice(from, from + 2), nextCursor: from + 2 < ids.length ? `${from + 2}` : null }
+            }),
           cancel: (id) =>
             Effect.flatMap(
               asked("cancel", () => [...state.orders].find(([, one]) => one.remoteOrderId === id)),

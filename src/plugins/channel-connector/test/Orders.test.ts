@@ -207,6 +207,7 @@ describe("orders of stores", () => {
       assert.strictEqual(shop.memory.orders.get(id)?.status, "open")
     }
     shop.memory.cancels = true
+    await shop.ran(storeId, "reconcile")
     // One whose event found no job.
     await shop.app.db.query("update channel_order_exports set ended_at = null where order_id = $1", [kept])
     await shop.done("POST", `/stores/${storeId}/reconcile`)

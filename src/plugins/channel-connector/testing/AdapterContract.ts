@@ -1,4 +1,4 @@
-import { DateTime, Effect, Redacted, Result, Schema, Stream } from "effect"
+import { DateTime, Effect, Redacted, Result, Schema } from "effect"
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { inspect } from "node:util"
 import { CurrencyCode, type Outbound } from "stoa/plugin"
@@ -158,8 +158,16 @@ const orderChecks = (channel: () => Promise<Channel>, slice: () => OrderSlice): 
     decodes(RemoteOrder, pushed)
     strictEqual(part(await run(orders.lookup(sent.orderId))).remoteOrderId, pushed.remoteOrderId)
     strictEqual(part(await run(orders.get(pushed.remoteOrderId))).status, "open")
-    const changed = await run(Stream.runCollect(orders.changedSince(before)))
-    strictEqual(changed.includes(pushed.remoteOrderId), true)
+    const changed: Array<string> = []
+    let cursor: string | null = null
+    do {
+      const page: Effect.Success<ReturnType<typeof orders.changedSince>> = await run(
+        orders.changedSince(before, cursor)
+      )
+      changed.push(...page.ids)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    ok(changed.includes(pushed.remoteOrderId), "an order that changed is left out")
     if (await run(orders.cancel(pushed.remoteOrderId))) {
       strictEqual(part(await run(orders.get(pushed.remoteOrderId))).status, "cancelled")
     }

@@ -82,11 +82,11 @@ const bodyOf = ({ currency, customer, grandTotal, lines, orderId, orderNumber, s
   }
 }
 
-/** A day before an id was made, so by the clock of any zone; the beginning of time for one that does not say when. */
-const dayBefore = (id: string): string => {
-  const at = id[14] === "7" ? Number.parseInt(id.replace("-", "").slice(0, 12), 16) - 86_400_000 : 0
-  return new Date(at > 0 ? at : 0).toISOString().slice(0, 19)
-}
+/** A day before, without a zone: WordPress reads it by the shop's clock, and a zone may be taken off twice. */
+const dayBefore = (at: number): string => new Date(Math.max(0, at - 86_400_000)).toISOString().slice(0, 19)
+
+/** When an id was made; the beginning of time for one that does not say. */
+const madeAt = (id: string): number => id[14] === "7" ? Number.parseInt(id.replace("-", "").slice(0, 12), 16) : 0
 
 /** Takes our orders. */
 export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
@@ -120,22 +120,20 @@ export const wooOrders = (api: WooApi, domain: string): ChannelOrders => {
     lookup: (orderId) =>
       Stream.make("any", "trash").pipe(
         Stream.flatMap((status) =>
-          api.rows(Marked, "orders", { _fields: "id,meta_data", status, after: dayBefore(orderId) })
+          api.rows(Marked, "orders", { _fields: "id,meta_data", status, after: dayBefore(madeAt(orderId)) })
         ),
         Stream.filter(({ meta_data }) => meta_data.some(({ key, value }) => key === idKey && value === orderId)),
         Stream.runHead,
         Effect.flatMap((found) => Option.isNone(found) ? Effect.undefined : get(`${found.value.id}`))
       ),
     get,
-    changedSince: (at) =>
-      Stream.map(
-        api.rows(Schema.Struct({ id: Schema.Int }), "orders", {
-          _fields: "id",
-          modified_after: at.toISOString(),
-          dates_are_gmt: "true"
-        }),
-        ({ id }) => `${id}`
-      ),
+    changedSince: (at, cursor) => {
+      const query = { _fields: "id", modified_after: dayBefore(at.getTime()) }
+      return Effect.map(
+        api.page([Schema.Struct({ id: Schema.Int }), "orders", query], cursor ?? "0:0", 100),
+        ({ items, nextCursor }) => ({ ids: items.map(({ id }) => `${id}`), nextCursor })
+      )
+    },
     cancel: Effect.fnUntraced(function*(remoteOrderId) {
       const order = yield* find(remoteOrderId)
       if (order === undefined || ["completed", "trash"].includes(order.status)) return false

@@ -1,6 +1,6 @@
 import { Array, Effect, Schema, Stream } from "effect"
 import type { ChannelStock } from "../ChannelAdapter.ts"
-import type { StockOutcome } from "../ChannelRecords.ts"
+import type { StockChange, StockOutcome } from "../ChannelRecords.ts"
 import type { WooApi } from "./WooApi.ts"
 
 const Item = Schema.Struct({
@@ -11,12 +11,12 @@ const Item = Schema.Struct({
   stock_status: Schema.String
 })
 
-/** What is not counted is out of stock, or has no limit; a disabled variation is sold out. */
+/** What is not counted is out of stock, or has no limit; a disabled variation is sold out. Below zero more was sold than there was. */
 const levelOf = (path: string, { manage_stock, status, stock_quantity, stock_status }: typeof Item.Type) =>
   path.includes("/variations/") && status !== "publish"
     ? 0
     : manage_stock !== false
-    ? Math.max(0, Math.floor(stock_quantity ?? 0))
+    ? Math.floor(stock_quantity ?? 0)
     : stock_status === "outofstock"
     ? 0
     : null
@@ -31,7 +31,35 @@ const Marked = Schema.Struct({
 /** Units are `<product>`, or `<product>/<variation>`. */
 const pathOf = (externalId: string): string => `products/${externalId.replace("/", "/variations/")}`
 
-/** Reads and sets stock. Variations that share the stock of their product show and set all of it. */
+/** Sets a level, if it was not set with this key before. WooCommerce may save a product and then refuse it. */
+const setLevel = Effect.fnUntraced(
+  function*(api: WooApi, { available: wanted, expected, externalId }: StockChange, key: string) {
+    const path = pathOf(externalId)
+    const isMade = ({ meta_data }: typeof Marked.Type) =>
+      meta_data.some((one) => one["key"] === keyName && one["value"] === key)
+    const answer = (item: typeof Marked.Type, isSet: boolean): ReadonlyArray<StockOutcome> => [
+      { externalId, available: levelOf(path, item), outcome: isSet ? "set" : "differs" }
+    ]
+    const item = yield* api.find(Marked, path)
+    if (item === undefined) return []
+    if (isMade(item)) return answer(item, true)
+    if (levelOf(path, item) !== expected || item.manage_stock === "parent") return answer(item, false)
+    const body = { manage_stock: true, stock_quantity: wanted, meta_data: [{ key: keyName, value: key }] }
+    const after = yield* api.send(Marked, path, { method: "PUT", body }).pipe(
+      Effect.catchTag(
+        "ChannelRefused",
+        (refused) =>
+          Effect.flatMap(
+            api.find(Marked, path),
+            (saved) => saved !== undefined && isMade(saved) ? Effect.succeed(saved) : refused
+          )
+      )
+    )
+    return answer(after, true)
+  }
+)
+
+/** Reads and sets stock. Variations that share the stock of their product show all of it, and cannot set it. */
 export const wooStock = (api: WooApi): ChannelStock => ({
   read: Effect.fnUntraced(function*(externalIds) {
     const lists = Array.groupBy(externalIds.map(pathOf), (path) => path.slice(0, path.lastIndexOf("/")))
@@ -47,8 +75,7 @@ export const wooStock = (api: WooApi): ChannelStock => ({
         (items) =>
           items.map((item) => {
             const path = `${list}/${item.id}`
-            const isFixed = path.includes("/variations/") &&
-              (item.manage_stock === "parent" || item.status !== "publish")
+            const isFixed = item.manage_stock !== true || path.includes("/variations/") && item.status !== "publish"
             return [path, { available: levelOf(path, item), ...isFixed && { isFixed } }] as const
           })
       ), { concurrency: 4 })
@@ -61,30 +88,7 @@ export const wooStock = (api: WooApi): ChannelStock => ({
   // WooCommerce compares nothing: what it sells between the read and the write is overwritten.
   set: (changes, key) =>
     Effect.map(
-      Effect.forEach(
-        changes,
-        Effect.fnUntraced(function*({ available: wanted, expected, externalId }) {
-          const path = pathOf(externalId)
-          const item = yield* api.find(Marked, path)
-          if (item === undefined) return []
-          const before = levelOf(path, item)
-          const mark = { key: keyName, value: key }
-          if (item.meta_data.some((one) => one["key"] === mark.key && one["value"] === mark.value)) {
-            return [{ externalId, available: before, outcome: "set" as const }]
-          }
-          const owner = item.manage_stock === "parent" ? externalId.split("/", 1).join() : externalId
-          const available = before !== expected || before === wanted ? before : levelOf(
-            path,
-            yield* api.send(Item, pathOf(owner), {
-              method: "PUT",
-              body: { manage_stock: true, stock_quantity: wanted, meta_data: [mark] }
-            })
-          )
-          const outcome: StockOutcome = { externalId, available, outcome: available === wanted ? "set" : "differs" }
-          return [outcome]
-        }),
-        { concurrency: 4 }
-      ),
+      Effect.forEach(changes, (change) => setLevel(api, change, key), { concurrency: 4 }),
       (outcomes) => outcomes.flat()
     )
 })
