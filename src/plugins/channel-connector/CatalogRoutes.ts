@@ -2,8 +2,8 @@ import { Effect, Schema, Struct } from "effect"
 import { about, apiError, fieldsOf, listOf, type PluginCall } from "stoa/plugin"
 import { backfillTask, reconcileTask } from "./CatalogTasks.ts"
 import type { ChannelCatalog } from "./ChannelAdapter.ts"
-import { Channels, manage, read, routes } from "./ChannelOptions.ts"
-import { catalogConflicts } from "./PushTables.ts"
+import { manage, read, routes } from "./ChannelOptions.ts"
+import { reconciledOf, ReconcileStatus } from "./Reconciled.ts"
 import { catalogPageSize, withLevels } from "./StorePages.ts"
 import { type Pair, writeProducts } from "./StoreProducts.ts"
 import { beginRun, RunReport, runs, type RunTask } from "./StoreRuns.ts"
@@ -28,16 +28,6 @@ const BackfillReport = Schema.Struct({
   complete: Schema.Boolean.pipe(about("True on the last page.")),
   skipped: RunReport.fields.skipped,
   warnings: RunReport.fields.warnings
-})
-
-const DriftAlert = Schema.Boolean.pipe(about("True when there were more differences than `driftAlertThreshold`."))
-
-const ReconcileStatus = Schema.Struct({
-  lastReconcileAt: fieldsOf(runs).finishedAt,
-  report: Schema.NullOr(Schema.Struct({ ...RunReport.fields, driftAlert: DriftAlert })).pipe(
-    about("Report of the last reconciliation.")
-  ),
-  driftAlert: DriftAlert
 })
 
 /** Begins a run, or joins it, with the job that does it. 409 for a store that is disconnected. */
@@ -137,19 +127,8 @@ export const catalogRoutes = [
     success: ReconcileStatus
   }).handle(({ db, params: { id } }) =>
     Effect.gen(function*() {
-      const { settings: { driftAlertThreshold } } = yield* Channels
       const store = yield* db.table(stores).get(id)
-      const run = yield* db.table(runs).first({ storeId: store.id, task: "reconcile" })
-      const openConflicts = yield* db.table(catalogConflicts).count({ storeId: store.id, state: "open" })
-      const last = run?.lastReport ?? null
-      const report = last === null ? null : { ...last, openConflicts }
-      const drift = report === null ? 0 : report.imported + report.converged + report.archived + report.inventoryUpdated
-      const driftAlert = drift > driftAlertThreshold
-      return {
-        lastReconcileAt: run?.finishedAt ?? null,
-        report: report === null ? null : { ...report, driftAlert },
-        driftAlert
-      }
+      return yield* reconciledOf(db, store.id)
     })
   ),
   listOf(routes, "/runs", runs, {

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { defineTask, GiveUp, type PluginTaskCall } from "stoa/plugin"
+import { defineTask, GiveUp, type PluginDatabase, type PluginTaskCall } from "stoa/plugin"
 import { Channels, retries } from "./ChannelOptions.ts"
 import { pushCatalogTask } from "./PushCatalog.ts"
+import { reconciledOf } from "./Reconciled.ts"
 import { importTask, ofStore } from "./Registration.ts"
 import { type Page, steps } from "./StorePages.ts"
-import { abandonRun, advanceRun, beginRun, runs, type RunTask } from "./StoreRuns.ts"
+import { abandonRun, advanceRun, beginRun, type Run, runs, type RunTask } from "./StoreRuns.ts"
 import { StoreSessions } from "./StoreSessions.ts"
 import { stores } from "./StoreTables.ts"
 
@@ -23,14 +24,15 @@ const page = (slug: string, task: RunTask) =>
     }
     const run = input["continues"] === true
       ? yield* db.table(runs).first({ storeId, task })
-      : yield* beginRun(db, storeId, task)
+      : yield* beginRun(db, storeId, task, input["restart"] === true)
     const [phase] = run?.phases ?? []
     if (run === undefined || phase === undefined) return
     const { work } = yield* StoreSessions
+    let after = run
     const next: Page["next"] = (cursor, done = {}) =>
       db.transaction(Effect.gen(function*() {
-        const { phases } = yield* advanceRun(db, run, cursor, done)
-        if (phases.length > 0) yield* Effect.catch(jobs.enqueue(slug, { storeId, continues: true }), Effect.die)
+        after = yield* advanceRun(db, run, cursor, done)
+        if (after.phases.length > 0) yield* Effect.catch(jobs.enqueue(slug, { storeId, continues: true }), Effect.die)
       }))
     yield* work(call, storeId, (session) =>
       steps[phase]({ call: ctx, session, run, next }).pipe(
@@ -38,8 +40,23 @@ const page = (slug: string, task: RunTask) =>
         Effect.catchIf((error) => error._tag === "InvalidTransition", () => Effect.void),
         Effect.tapError((error) => error._tag === "ChannelRefused" ? abandonRun(db, run, error.message) : Effect.void)
       ))
-    return { output: { phase, cursor: run.cursor } }
+    const isOver = after.phases.length === 0
+    const output = { phase, cursor: after.cursor, complete: isOver }
+    return { output: isOver ? { ...output, ...yield* resultOf(db, after) } : output }
   })
+
+/** What a run that is over did; the log warns of many differences. */
+const resultOf = Effect.fnUntraced(function*(db: PluginDatabase, { report, storeId, task }: Run) {
+  if (task === "sync") return { ...report, synced: report.inventoryUpdated }
+  if (task === "import") return report
+  const { driftAlert, report: found } = yield* reconciledOf(db, storeId)
+  if (driftAlert) {
+    yield* Effect.logWarning(
+      `Reconciling the store ${storeId} found many differences: look at whether its webhooks arrive.`
+    )
+  }
+  return found ?? report
+})
 
 const pages = (slug: string, task: RunTask) =>
   defineTask({

@@ -33,7 +33,7 @@ interface Sent {
 const noAnswer = (error: ChannelError): error is ChannelUnavailable =>
   error._tag === "ChannelUnavailable" && error.retryAfterMs === undefined
 
-/** Makes the writes that are noted, each once: also those of a run that ended without an answer. One that fails stops no other. */
+/** Makes the writes that are noted, each once, also those of a run that died. One that fails stops no other. */
 const send = Effect.fnUntraced(function*({ db }: CatalogCall, stock: ChannelStock, units: ReadonlyArray<Unit>) {
   const sent = yield* Effect.forEach(units, (unit) => {
     const { externalId, level, sentKey, sentLevel } = unit
@@ -130,11 +130,10 @@ const agreeEach = (
       ))
 
 /**
- * Brings our products that a store sells, too, to one stock: both sides sell, so no level is simply right. The map has the level
- * that both agreed on; what the store differs from it is posted here, and then it is set to ours, if it still has what was seen.
- * The first time ours counts. What is to be set is noted with its key before the call, so that a run after a crash learns whether
- * that was made. Units that the store does not count, or whose stock is fixed there, are left alone. Gives how many were posted, and
- * how many writes have no answer.
+ * Brings our products that a store sells, too, to one stock. Both sides sell, so the map has the level that they agreed on: what
+ * the store differs from it is posted here, then the store is set to ours where it still has what was seen. The first time ours
+ * counts. What is to be set is noted with its key before the call, so that a run after a crash learns whether it was made. Gives
+ * how many were posted, and how many writes have no answer.
  */
 const settle = Effect.fn("LinkedStock.settle")(
   function*(call: CatalogCall, { channel: { stock }, store }: StoreSession, linked: ReadonlyArray<Unit>) {
@@ -160,7 +159,7 @@ const settle = Effect.fn("LinkedStock.settle")(
   }
 )
 
-/** The same with the job that asks again for what has no answer, and looks at what the postings changed. Gives how many were posted. */
+/** The same, with a job for what has no answer and for what postings changed. Gives how many were posted. */
 export const settleLinked = Effect.fnUntraced(
   function*(call: CatalogCall, session: StoreSession, linked: ReadonlyArray<Unit>) {
     const { open, posted } = yield* settle(call, session, linked)
@@ -169,7 +168,6 @@ export const settleLinked = Effect.fnUntraced(
   }
 )
 
-/** A page of a store's units behind an id. */
 export const linkedUnits = ({ db }: CatalogCall, storeId: string, after: string) =>
   db.table(entityMap).list(
     { storeId, kind: "variant", isLinked: true, goneAt: null, id: { gt: after } },

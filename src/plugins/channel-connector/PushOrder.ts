@@ -181,5 +181,7 @@ export const orderPushing = defineTask({
     const sold = yield* soldByStore(call.ctx, row)
     if (isOver(sold)) yield* withdraw(call, row, sold)
     else if (row.remoteOrderId === null) yield* push(call, row, sold)
+    const { state } = yield* call.ctx.db.table(orderExports).get(row.id)
+    return { output: { exportId: row.id, state } }
   })
 })

@@ -41,15 +41,16 @@ const abandon = Effect.fnUntraced(function*({ ctx }: PluginTaskCall, row: OrderE
     return refund
   }))
   if (made?.settled === false) yield* services.refunds.settle({ refundId: made.refundId, organizationId })
+  return { orderId: row.orderId, isRefunded: made !== undefined }
 })
 
 const reap = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport) {
   const { db } = call.ctx
   if (yield* isTaken(call, row)) {
     yield* enqueuePush(call.ctx, row)
-    return
+    return undefined
   }
-  yield* abandon(call, row).pipe(
+  return yield* abandon(call, row).pipe(
     Effect.catch(({ error: { message } }) =>
       Effect.andThen(
         Effect.logWarning(`The order ${row.orderId}, which no store sends, could not be refunded: ${message}`),
@@ -58,7 +59,7 @@ const reap = Effect.fnUntraced(function*(call: PluginTaskCall, row: OrderExport)
             state: "failed"
           })
         )
-      )
+      ).pipe(Effect.as(undefined))
     )
   )
 })
@@ -79,11 +80,18 @@ export const reaping = ({ exportSla: { definitiveMs, transientMs } }: ChannelSet
         { failureKind: "definitive", failedAt: before(definitiveMs) },
         { failureKind: "transient", failedAt: before(transientMs) }
       ] as const
-      yield* eachExport(db, { state: "failed", or: due }, (row) => reap(call, row))
+      const abandoned: Array<{ readonly orderId: string; readonly isRefunded: boolean }> = []
+      yield* eachExport(
+        db,
+        { state: "failed", or: due },
+        (row) => Effect.map(reap(call, row), (one) => one === undefined ? 0 : abandoned.push(one))
+      )
       yield* eachExport(
         db,
         { state: { in: ["pending", "exported"] }, updatedAt: before(lostMs) },
         (row) => enqueuePush(call.ctx, row)
       )
+      const refundedOrderIds = abandoned.flatMap(({ isRefunded, orderId }) => isRefunded ? [orderId] : [])
+      return { output: { abandonedCount: abandoned.length, refundedOrderIds } }
     })
   })
