@@ -29,11 +29,14 @@ const isUsed = ([, units]: readonly [string, number]) => units > 0
 const summed = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string, of: (one: A) => number) =>
   [...Map.groupBy(all, keyOf)].map(([key, same]) => [key, same.reduce((sum, one) => sum + of(one), 0)] as const)
 
-/** Products that a WooCommerce shows, by their ids. */
+/** Those of ours are of these SKUs. */
+const isOwn = (sku: string): boolean => sku.startsWith("OWN-")
+
+/** Products that a WooCommerce shows, by their ids, without those of ours. */
 export const wooGoods = ({ catalog }: WooCommerceShop) =>
   byKey(
     [...catalog.products.values()].filter(({ fields, parent, trashed }) =>
-      parent === 0 && !trashed && ["simple", "variable"].includes(fields.type)
+      parent === 0 && !trashed && ["simple", "variable"].includes(fields.type) && !isOwn(fields.sku)
     ).map((one): readonly [string, Goods] => {
       const { fields, id } = one
       const units = fields.type === "variable" ? catalog.variationsOf(id) : [one]
@@ -53,10 +56,10 @@ export const wooGoods = ({ catalog }: WooCommerceShop) =>
     })
   )
 
-/** Products of a Shopify, by their ids. */
+/** Products of a Shopify, by their ids, without those of ours. */
 export const shopifyGoods = ({ catalog }: ShopifyShop) =>
   byKey(
-    [...catalog.products.values()].map((
+    [...catalog.products.values()].filter(({ variants }) => !variants.some(({ sku }) => isOwn(sku))).map((
       { fields, id, images, options, variants }
     ): readonly [string, Goods] => [`${id}`, {
       title: fields.title,
@@ -101,9 +104,35 @@ export const goodsHere = Effect.fnUntraced(function*(url: string, storeId: strin
         'units', (select json_object_agg(external_id, json_build_array(options, price, available) order by external_id)
           from units where entity_id = entity.id)) as goods
     from channel_entity_map map join catalog_entities entity on entity.id = map.entity_id
-    where map.kind = 'entity' and map.store_id = ${storeId} order by map.external_id`
+    where map.kind = 'entity' and map.store_id = ${storeId} and not map.is_linked order by map.external_id`
   )
   return rows
+})
+
+/** Units of our products that can be sold, by their ids at the store. */
+export const wooStockOfOurs = ({ catalog }: WooCommerceShop) =>
+  byKey(
+    [...catalog.products.values()].filter(({ fields, trashed }) => !trashed && isOwn(fields.sku))
+      .map(({ fields, id }) => [`${id}`, Math.max(0, fields.stock_quantity ?? 0)] as const)
+  )
+export const shopifyStockOfOurs = ({ catalog }: ShopifyShop) =>
+  byKey(
+    catalog.variants().filter(({ sku }) => isOwn(sku)).map((one) => [`${one.id}`, Math.max(0, stockOf(one))] as const)
+  )
+
+/** The same as it is here. */
+export const stockOfOurs = Effect.fnUntraced(function*(url: string, storeId: string) {
+  const rows = yield* onDatabase(
+    url,
+    (sql) =>
+      sql<
+        { id: string; units: number }
+      >`select map.external_id as id, greatest(0, sum(on_hand - reserved))::int as units
+      from channel_entity_map map join stock_levels level on level.sellable_id = coalesce(map.variant_id, map.entity_id)
+      where map.kind = 'variant' and map.store_id = ${storeId} and map.is_linked and map.gone_at is null
+      group by map.external_id`
+  )
+  return byKey(rows.map(({ id, units }) => [id, units] as const))
 })
 
 /** Our orders at a WooCommerce. */
@@ -173,7 +202,7 @@ export const salesHere = (url: string, storeId: string) =>
           join fulfillments parcel on parcel.id = part.fulfillment_id and parcel.status <> 'cancelled'
           where part.order_line_id = line.id), 0) as sent
       from order_lines line join lateral (select min(external_id) as external_id from channel_entity_map where kind = 'variant'
-        and store_id = ${storeId} and entity_id = line.entity_id and variant_id is not distinct from line.variant_id) map
+        and not is_linked and store_id = ${storeId} and entity_id = line.entity_id and variant_id is not distinct from line.variant_id) map
         on map.external_id is not null),
     units as (select order_id, external_id, sum(quantity)::int as quantity, sum(money)::int as money, sum(sent)::int as sent
       from parts group by order_id, external_id)
@@ -192,14 +221,14 @@ export const salesHere = (url: string, storeId: string) =>
     where placed.amount_captured is not null and exists (select 1 from units where order_id = placed.id)
     order by placed.placed_at`)
 
-/** A hash of the rows of each table in their versions, without what notes that something was looked at. */
+/** A hash of the rows of each table in their versions, without what notes a look, or sums up by its own time. */
 export const written = Effect.fnUntraced(function*(url: string) {
   const tables = yield* onDatabase(
     url,
     (sql) =>
       sql<{ name: string }>`select table_name as name from information_schema.tables
       where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'channel_runs'
-        and table_name !~ '^(cluster|commerce_jobs|job_|worker|schedul)' order by 1`
+        and table_name !~ '^(cluster|commerce_jobs|job_|list_|worker|schedul)' order by 1`
   )
   const hashes = yield* Effect.forEach(tables, ({ name }) =>
     onDatabase(url, (sql) => {

@@ -9,8 +9,11 @@ import {
   salesHere,
   shopifyGoods,
   shopifySales,
+  shopifyStockOfOurs,
+  stockOfOurs,
   wooGoods,
   wooSales,
+  wooStockOfOurs,
   written
 } from "./BothSides.ts"
 import { live, openStores, settle, type StoreDay, storeDay } from "./StoreDay.ts"
@@ -107,6 +110,8 @@ for (const seed of seeds) {
 
       yield* sameGoods(day, stores.woo, wooGoods(woo))
       yield* sameGoods(day, stores.shopify, shopifyGoods(shopify))
+      assert.deepStrictEqual(yield* stockOfOurs(url, stores.woo), wooStockOfOurs(woo))
+      assert.deepStrictEqual(yield* stockOfOurs(url, stores.shopify), shopifyStockOfOurs(shopify))
       const refunds = new Map<string, { readonly here: number; there: number }>()
       for (const [id, there] of [[stores.woo, wooSales(woo)], [stores.shopify, shopifySales(shopify)]] as const) {
         const here = yield* salesHere(url, id)

@@ -80,9 +80,30 @@ export const storeDay = Effect.fnUntraced(function*(seed: number) {
 })
 export type StoreDay = Effect.Success<ReturnType<typeof storeDay>>
 
+/** Products of ours that both stores sell, too. */
+const ownGoods = Effect.fnUntraced(function*({ shopify, staff, woo }: StoreDay) {
+  const made = (path: string, body: object) =>
+    Effect.map(staff("POST", path, body), (answer) => {
+      assert.include([200, 201], answer.status, JSON.stringify(answer.body))
+      return answer.text("data.id")
+    })
+  const warehouseId = yield* made("/inventory/warehouses", { name: "Own", code: "OWN" })
+  for (const sku of ["OWN-1", "OWN-2", "OWN-3"]) {
+    const product = { type: "product", slug: sku.toLowerCase(), status: "active", attributes: { title: sku } }
+    const entityId = yield* made("/catalog/entities", product)
+    const variantId = yield* made(`/catalog/entities/${entityId}/variants`, { sku, options: {} })
+    yield* made("/pricing/prices", { entityId, currency: "EUR", amount: 1_000 })
+    yield* made("/inventory/adjust", { entityId, variantId, warehouseId, type: "restock", quantity: 90 })
+    woo.catalog.create({ name: sku, sku, regular_price: "10.00", manage_stock: true, stock_quantity: 5 })
+    shopify.catalog.add({ title: sku, variants: [{ sku, price: 1_000, stock: 5 }] })
+  }
+})
+
 /** Connects both stores long before, with goods in them. */
-export const openStores = Effect.fnUntraced(function*({ connect, rested, seed, shopify, url, woo }: StoreDay) {
+export const openStores = Effect.fnUntraced(function*(world: StoreDay) {
+  const { connect, rested, seed, shopify, url, woo } = world
   const random = randomOf(seed)
+  yield* ownGoods(world)
   for (let n = 0; n < 8; n++) {
     wooShopkeeper(woo).arrival(random)
     shopifyShopkeeper(shopify).arrival(random)

@@ -35,7 +35,7 @@ const serve = Effect.gen(function*() {
   // Other domains than Shopify's are refused.
   const adapters = [woocommerce, { ...shopify({ app }), admits: () => true }]
   const settings = yield* readSettings({
-    plugins: [channelConnector({ publicUrl, origins, adapters })],
+    plugins: [channelConnector({ publicUrl, origins, adapters, linkBySku: true })],
     jobs: { leaseMs: 15_000, reapIntervalMs: 1_000 }
   })
   return yield* Layer.launch(

@@ -1,29 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { fileURLToPath } from "node:url"
 import { onDatabase } from "../../../../test/support/Audit.ts"
 import { eventually } from "../../../../test/support/Eventually.ts"
-import { emulatedService, startEmulator } from "../../../../test/support/PaymentEmulator.ts"
-import { freshDatabase } from "../../../../test/support/Postgres.ts"
-import { aProduct, aWarehouse } from "../../../../test/support/Purchase.ts"
-import { placeOf, talkingTo } from "../../../../test/support/Service.ts"
-import { persistently } from "../../../../test/support/ServiceCalls.ts"
-import { api, asAdmin } from "../../../../test/support/TestApp.ts"
-
-const program = fileURLToPath(new URL("./serveRestaurant.ts", import.meta.url))
-
-/** A request of a waiter, repeated under its key until it is answered for good; without a key for what may run twice. */
-const ask = Effect.fnUntraced(function*(method: "PATCH" | "POST", path: string, body: object, key?: string) {
-  const headers = key === undefined ? {} : { "idempotency-key": `waiter-1-${key}` }
-  const answer = yield* persistently(api(method, `/api${path}`, { as: asAdmin, body, headers }))
-  assert.isBelow(answer.status, 300, `${path} ${JSON.stringify(answer.body)}`)
-  return answer
-})
-
-interface Restaurant {
-  readonly till: { readonly terminalId: string; readonly shiftId: string }
-  readonly entityId: string
-}
+import { aRestaurant, ask, type Restaurant, restaurantPlace } from "./RestaurantPlace.ts"
 
 /** Guests at a table, of whose two dishes one was fired. */
 const seated = Effect.fnUntraced(function*({ entityId, till }: Restaurant, n: number) {
@@ -67,19 +46,10 @@ it.live(
   "tables and tickets are right after processes died between the end of sales and their events",
   () =>
     Effect.gen(function*() {
-      const { url } = yield* freshDatabase
-      const place = yield* placeOf({ databaseUrl: url, ...emulatedService(yield* startEmulator), program })
+      const { inside, place, url } = yield* restaurantPlace
       yield* Effect.gen(function*() {
-        const entityId = yield* aProduct({ price: 1_000, stock: 100 })
-        yield* ask("PATCH", `/catalog/entities/${entityId}`, { metadata: { itemGroup: "grill" } })
-        const station = yield* ask("POST", "/pos/restaurant/kds/stations", { name: "Grill" }, "station")
-        const groups = `/pos/restaurant/kds/stations/${station.text("data.id")}/item-groups`
-        yield* ask("POST", groups, { itemGroup: "grill" }, "group")
-        const house = { name: "T", code: "T1", warehouseId: yield* aWarehouse() }
-        const terminalId = (yield* ask("POST", "/pos/terminals", house, "till")).text("data.id")
-        const shift = yield* ask("POST", "/pos/shifts/open", { terminalId, openingFloat: 0 }, "shift")
-        const till = { terminalId, shiftId: shift.text("data.id") }
-        const paths = yield* Effect.forEach([0, 1, 2, 3, 4, 5], (n) => seated({ entityId, till }, n))
+        const restaurant = yield* aRestaurant()
+        const paths = yield* Effect.forEach([0, 1, 2, 3, 4, 5], (n) => seated(restaurant, n))
         for (const n of [0, 2, 4]) {
           const both = [[paths[n] ?? "", n], [paths[n + 1] ?? "", n + 1]] as const
           yield* Effect.forEach(both, ([path, nth]) => ended(path, nth), { concurrency: 2 })
@@ -89,7 +59,7 @@ it.live(
           "tables and tickets",
           Effect.map(audit(url), (now) => JSON.stringify(now) === JSON.stringify(expected))
         )
-      }).pipe(Effect.provide(talkingTo(place.service(), url)))
+      }).pipe(inside)
       assert.deepStrictEqual(yield* audit(url), expected)
     }),
   240_000
