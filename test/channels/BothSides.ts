@@ -221,7 +221,7 @@ export const salesHere = (url: string, storeId: string) =>
     where placed.amount_captured is not null and exists (select 1 from units where order_id = placed.id)
     order by placed.placed_at`)
 
-/** A hash of the rows of each table in their versions, without what notes a look, or sums up by its own time. */
+/** A hash of the rows of each table in their versions, without what notes a look or sums up later. */
 export const written = Effect.fnUntraced(function*(url: string) {
   const tables = yield* onDatabase(
     url,

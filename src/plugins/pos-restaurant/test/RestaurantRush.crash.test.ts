@@ -92,10 +92,10 @@ it.live(
         const lines = (yield* ask("GET", path)).list("data.items")
         const ordered = Object.fromEntries(lines.map((line) => [String(at(line, "id")), at(line, "quantity")]))
         const cooked = yield* onDatabase(url, (sql) =>
-          sql<{ line: string; units: number }>`select line_id::text as line,
+          sql`select line_id::text as line,
             sum(quantity - cancelled_quantity)::int as units from kds_ticket_items where entity_id = ${entityId}
             group by line_id having sum(quantity - cancelled_quantity) <> 0`)
-        assert.deepStrictEqual(Object.fromEntries(cooked.map(({ line, units }) => [line, units])), ordered)
+        assert.deepStrictEqual(Object.fromEntries(cooked.map(({ line, units }) => [String(line), units])), ordered)
       }).pipe(inside)
     }),
   240_000
