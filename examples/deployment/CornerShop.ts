@@ -9,7 +9,7 @@ import {
 } from "stoa/plugins/channel-connector"
 
 /*
- * An adapter for shops with a JSON interface: products in pages, and stock that is set only where it is as expected.
+ * An adapter for shops with a JSON interface: products in pages, and stock that is set only where it is as expected, once for a key.
  * test/examples/CornerShop.test.ts runs the contract of adapters against it.
  */
 

@@ -17,6 +17,9 @@ const products = ["p1", "p2", "p3"].map((id) => ({
   units: 4
 }))
 
+/** Keys of writes that were made. */
+const made = new Set<string>()
+
 /** A corner shop that accepts one key. */
 const server = createServer((request, response) => {
   const chunks: Array<Buffer> = []
@@ -34,8 +37,11 @@ const server = createServer((request, response) => {
     const found = products.find((one) => one.id === id)
     if (found === undefined) return answer(404)
     if (part === undefined) return answer(200, found)
+    const key = String(request.headers["idempotency-key"])
+    if (made.has(key)) return answer(200, found)
     if (request.headers["if-match"] !== `"${found.units}"`) return answer(412)
     Object.assign(found, JSON.parse(Buffer.concat(chunks).toString()))
+    made.add(key)
     return answer(200, found)
   })
 })
