@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { checkoutFailed, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { auditAlways } from "../support/Audit.ts"
 import { aCartWith, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
+import { persistently } from "../support/ServiceCalls.ts"
 import { type Answer, api, asAdmin, at, TestApp, withApp } from "../support/TestApp.ts"
 
 /** A product of which so many more units can be sold than there are. */
@@ -240,7 +241,7 @@ withApp("back-orders", (it) => {
           })),
         ...products.map((entityId) => post("/api/orders", { currency: "USD", lineItems: [{ entityId, quantity: 3 }] }))
       ]
-      const answers = yield* Effect.all(work, { concurrency: "unbounded" })
+      const answers = yield* Effect.forEach(work, persistently, { concurrency: "unbounded" })
       for (const { body, status } of answers) assert.include([200, 201, 422], status, JSON.stringify(body))
       yield* booksAreRight
       for (const entityId of products) yield* restock(entityId, 100)
