@@ -45,7 +45,7 @@ const page = (slug: string, task: RunTask) =>
     return { output: isOver ? { ...output, ...yield* resultOf(db, after) } : output }
   })
 
-/** What a run that is over did; the log warns of many differences. */
+/** Gives the report of a run that is over; the log warns of many differences. */
 const resultOf = Effect.fnUntraced(function*(db: PluginDatabase, { report, storeId, task }: Run) {
   if (task === "sync") return { ...report, synced: report.inventoryUpdated }
   if (task === "import") return report

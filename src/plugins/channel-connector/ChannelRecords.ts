@@ -46,7 +46,7 @@ export type MappedField = typeof MappedField.Type
 export const StockLevel = Schema.Struct({
   externalId: Text,
   available: Available,
-  /** Whether it cannot be set alone, because variants share it or the variant is turned off there. */
+  /** True where it cannot be set alone: variants share it, or the variant is turned off there. */
   isFixed: Schema.optional(Schema.Boolean)
 })
 export type StockLevel = typeof StockLevel.Type

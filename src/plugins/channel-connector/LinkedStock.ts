@@ -64,7 +64,7 @@ interface Shown {
   readonly there: number
 }
 
-/** What is to be posted and set so that both sides have the same. */
+/** Gives the postings and writes that make both sides equal. */
 const differencesOf = Effect.fnUntraced(function*({ db }: CatalogCall, store: Store, shown: ReadonlyArray<Shown>) {
   const goods = shown.map(({ unit: { entityId, variantId } }) => ({ entityId, variantId }))
   const ours = yield* db.use(availableOf)(store.warehouseId, goods)

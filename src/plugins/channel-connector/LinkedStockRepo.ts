@@ -59,7 +59,7 @@ export const unitsToSend = statement(
   }
 )
 
-/** What is known of the stock of a unit at its store. */
+/** Stock of a unit at its store, as far as it is known. */
 export interface KnownLevel {
   readonly id: string
   readonly level: number | null

@@ -14,7 +14,7 @@ export const ReconcileStatus = Schema.Struct({
   driftAlert: DriftAlert
 })
 
-/** What the last reconciliation of a store found. Many differences are an alert: its webhooks do not arrive. */
+/** Gives the last report of a store. Many differences are an alert: its webhooks do not arrive. */
 export const reconciledOf = Effect.fn("Reconciled.of")(function*(db: PluginDatabase, storeId: string) {
   const { settings: { driftAlertThreshold } } = yield* Channels
   const run = yield* db.table(runs).first({ storeId, task: "reconcile" })

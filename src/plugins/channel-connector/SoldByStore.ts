@@ -10,7 +10,7 @@ type Line = Pick<
   "discountAmount" | "id" | "quantity" | "refundedQuantity" | "sku" | "taxAmount" | "title" | "totalPrice"
 >
 
-/** What of an order its slices are made of. */
+/** Fields of an order that its slices are made of. */
 export type SlicedOrder =
   & Pick<
     Order,
@@ -49,10 +49,10 @@ export const soldByStore = Effect.fnUntraced(function*({ db, services }: OrderCa
   return sold
 })
 
-/** Whether the store ships all lines of the order. */
+/** True when the store ships all lines of the order. */
 export const shipsAll = ({ order, own }: SoldByStore<SlicedOrder>): boolean => own.length === order.lineItems.length
 
-/** Whether the order was cancelled here, or all that the store ships of it was refunded. */
+/** True when the order was cancelled here, or all its units of the store were refunded. */
 export const isOver = ({ order: { payment, status }, own }: SoldByStore): boolean =>
   status === "cancelled" || status === "refunded" || payment.status === "refunded" ||
   own.length > 0 && own.every(({ line }) => line.refundedQuantity === line.quantity)

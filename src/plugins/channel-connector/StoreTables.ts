@@ -138,7 +138,7 @@ export const entityMap = table("channel_entity_map", {
   agreed: jsonOf(Schema.Record(Schema.String, Agreed), 250_000).nullable,
   /** Units that both sides agreed on, of our products that the store sells, too; below zero where it sold more than it had. */
   level: integerBetween(-2_147_483_648, 2_147_483_647).nullable,
-  /** What the store is set to: with its key until it has answered. */
+  /** Level that the store is set to, with its key until it has answered. */
   sentLevel: integerBetween(0, 2_147_483_647).nullable,
   sentKey: uuid.nullable,
   /** When the store last showed it. */

@@ -57,7 +57,7 @@ export const shopifyStock = (call: ShopifyCall): ChannelStock => {
     const places = variant?.inventoryItem.inventoryLevels.nodes ?? []
     if (!variant?.inventoryItem.tracked || places.length === 0 || expected === null) return yield* now("differs")
     const units = places.reduce((sum, place) => sum + unitsAt(place), 0)
-    // What further places have, and what was sold since: the fullest place is compared with what was expected of it.
+    // Sold since it was read: the fullest place is compared with the level that was expected of it.
     const unexpected = (variant.inventoryQuantity ?? 0) - expected
     const elsewhere = (variant.inventoryQuantity ?? 0) - units
     const parts = spread(places, available - elsewhere)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { ChannelRefused } from "../index.ts"
 import { openOrderShop, type OrderShop } from "./OrderShop.ts"
@@ -20,7 +20,7 @@ describe("jobs of channels say what they did", () => {
         "select 1 from commerce_jobs where task_slug = $1 and output @> $2::jsonb",
         [task, JSON.stringify(output)]
       )
-      return found.length > 0
+      return found.length > 0 || assert.fail("No job has said it.")
     })
 
   it("about products, stock and differences", async () => {

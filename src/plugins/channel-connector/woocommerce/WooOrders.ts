@@ -28,7 +28,7 @@ const idKey = "stoa_order_id"
 const isCurrency = Schema.is(CurrencyCode)
 const decimalsOf = (currency: string): number => isCurrency(currency) ? exponentOf(currency) : 2
 
-/** What the plugins for shipments write, which WooCommerce has no field for. */
+/** Meta data of the plugins for shipments. */
 const Tracked = Schema.NonEmptyArray(Schema.Struct({
   tracking_number: Schema.String,
   custom_tracking_link: Schema.optional(Schema.String)
