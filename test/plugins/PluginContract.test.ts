@@ -1,7 +1,9 @@
 import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Latch, Schema } from "effect"
 import { definePlugin, group, table, text } from "stoa/plugin"
 import { buildersOf, contractOf, createPluginTestApp, type PluginTestApp } from "stoa/plugin/testing"
+import { defineTask } from "../../src/domain/platform/tasks/Task.ts"
+import { waitFor } from "../support/waitFor.ts"
 import { loyalty } from "./LoyaltyPlugin.ts"
 
 const notes = table("leaky_notes", { body: text })
@@ -39,8 +41,10 @@ const leaky = definePlugin({
 
 describe("the checks that every plugin gets", () => {
   let app: PluginTestApp
+  const [begun, mayEnd] = [Latch.makeUnsafe(), Latch.makeUnsafe()]
+  const slow = defineTask({ slug: "test/slow", handler: () => Effect.andThen(begun.open, Effect.asVoid(mayEnd.await)) })
   beforeAll(async () => {
-    app = await createPluginTestApp(loyalty, { postgres: inject("postgres") })
+    app = await createPluginTestApp(loyalty, { postgres: inject("postgres"), tasks: [slow] })
   })
   afterAll(() => app.close())
 
@@ -58,10 +62,20 @@ describe("the checks that every plugin gets", () => {
     assert.match(await build.customer(), /^[0-9a-f-]{36}$/)
   })
 
-  it("stand beside a clock that can be put forward", () => {
+  it("stand beside a clock that can be put forward, which ends no job under way", async () => {
     const before = app.clock.now()
-    app.clock.advance("3 days")
-    assert.isAtLeast(app.clock.now() - before, 3 * 86_400_000)
+    await app.serviceRegistry.enqueue("test/slow", {})
+    await Effect.runPromise(begun.await)
+    app.clock.advance("60 days")
+    assert.isAtLeast(app.clock.now() - before, 60 * 86_400_000)
+    mayEnd.openUnsafe()
+    const [job] = await waitFor("the job ends", async () => {
+      const found = await app.db.query(
+        "select status, error, attempts from commerce_jobs where task_slug = 'test/slow'"
+      )
+      return found.every(({ status }) => status !== "processing") && found
+    })
+    assert.deepStrictEqual(job, { status: "succeeded", error: null, attempts: 1 })
   })
 
   it("run beside tests of the plugin's own", async () => {

@@ -114,7 +114,6 @@ describe("connected stores", () => {
     await shop.done("POST", `/stores/${id}/disconnect`)
     await waitFor("its credentials are deleted all the same", async () => {
       const [job] = await shop.jobs(id, "channel/unregister-webhooks")
-      // The next try, and not one that is under way.
       if (job?.["status"] === "pending") shop.app.clock.advance("11 seconds")
       const [row] = await shop.app.db.query("select credentials from connected_stores where id = $1", [id])
       return row?.["credentials"] === null

@@ -5,16 +5,16 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/**
- * What sleeps for less is not woken when the clock is put forward: most of it waits for an answer of something real, such as
- * the database, and would take it for lost.
- */
-const shortestWoken = Duration.seconds(30)
+/** What sleeps for less is not woken: most of it waits for an answer of something real, such as the database. */
+const shortestWokenMs = 30_000
+
+/** The limit of jobs under test: the longest sleep, which is not woken either. */
+export const neverWokenMs = 2_147_483_647
 
 /**
- * A clock that runs like the real one and can be put forward, which wakes fibers that sleep for long. The service under test
- * has connections and timers, which a stopped clock would hang. The database's `now()` is not put
- * forward: what a plugin decides by it is tested with rows that are old.
+ * A clock that runs like the real one and can be put forward, which wakes fibers that sleep for long. The service under test has
+ * connections and timers, which a stopped clock would hang. The database's `now()` is not put forward: what a plugin decides by
+ * it is tested with rows that are old.
  */
 export class TestTime extends Context.Service<TestTime, {
   /** Milliseconds since 1970. */
@@ -27,21 +27,17 @@ const make = () => {
   let ahead = 0
   const sleepers = new Set<Sleeper>()
   const now = () => Date.now() + ahead
-
-  const wakeDue = () => {
-    for (const sleeper of sleepers) if (sleeper.until <= now()) sleeper.wake()
-  }
   const sleep = (duration: Duration.Duration) =>
     Effect.callback<void>((resume) => {
-      const until = now() + Duration.toMillis(duration)
+      const ms = Duration.toMillis(duration)
       const wake = () => {
         clearTimeout(timer)
         sleepers.delete(sleeper)
         resume(Effect.void)
       }
-      const sleeper: Sleeper = { until, wake }
-      if (Duration.isGreaterThanOrEqualTo(duration, shortestWoken)) sleepers.add(sleeper)
-      const timer = setTimeout(wake, Math.min(Duration.toMillis(duration), 2_147_483_647))
+      const sleeper: Sleeper = { until: now() + ms, wake }
+      if (ms >= shortestWokenMs && ms < neverWokenMs) sleepers.add(sleeper)
+      const timer = setTimeout(wake, Math.min(ms, neverWokenMs))
       return Effect.sync(() => {
         clearTimeout(timer)
         sleepers.delete(sleeper)
@@ -61,7 +57,7 @@ const make = () => {
     now,
     advance: (by: Duration.Input) => {
       ahead += Duration.toMillis(by)
-      wakeDue()
+      for (const sleeper of sleepers) if (sleeper.until <= now()) sleeper.wake()
     }
   }
   return { clock, time }

@@ -2,10 +2,11 @@ import { ConfigProvider, Effect } from "effect"
 import { developmentKeyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import { type AppSettings, readSettings } from "../../../layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../../layers/config/DeploymentConfig.ts"
+import { neverWokenMs } from "./ShiftedClock.ts"
 
 /**
  * The settings of a service under test on this database: it listens on a free port of 127.0.0.1, accepts the actors of
- * `x-test-actor` and stored API keys, and takes nothing from the environment.
+ * `x-test-actor` and stored API keys, takes nothing from the environment, and ends no job when its clock is put forward.
  */
 export const testSettings = (url: string, configured: DeploymentConfig = {}): AppSettings => {
   const env = {
@@ -20,7 +21,7 @@ export const testSettings = (url: string, configured: DeploymentConfig = {}): Ap
   }
   const auth = { ...configured.auth, apiKeys: { enabled: true, ...configured.auth?.apiKeys } }
   const settings = Effect.runSync(Effect.provideService(
-    readSettings({ ...configured, auth }),
+    readSettings({ ...configured, auth, jobs: { timeLimitMs: neverWokenMs, ...configured.jobs } }),
     ConfigProvider.ConfigProvider,
     ConfigProvider.fromEnv({ env })
   ))
