@@ -25,7 +25,8 @@ const linesOf = (sources: ReadonlyArray<Source>) => sources.reduce((sum, { lines
 const countOf = (sources: ReadonlyArray<Source>, pattern: RegExp) =>
   sources.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0)
 
-const comment = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g
+// What follows a space: `*/*` of a header is no comment.
+const comment = /(?<=^|\s)(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*)/g
 
 const wordsOfComments = (text: string): number =>
   (text.match(comment) ?? []).reduce((sum, one) => sum + (one.match(/[A-Za-z][\w'-]*/g)?.length ?? 0), 0)

@@ -79,19 +79,22 @@ export interface ProductValues {
   readonly values: ReadonlyArray<FieldValue>
 }
 
-/** Values as the store has them after a write, or why it refused them. */
-export type Written = { readonly values: ReadonlyArray<string | null> } | { readonly refused: string }
+/** The value of a field as the store has it; null: there is none. */
+export type ValueOf = (field: RemoteField) => string | null
 
-/** Writes fields of products, at most `pushes.batch` at once. Values are in the order of the fields; null: there is none. */
+/** Why a store refused a product. */
+export interface RefusedWrite {
+  readonly refused: string
+}
+
+/** Writes fields of products, at most `pushes.batch` at once. */
 export interface ChannelPush {
-  /** By the id of the product; one that the store lacks is left out. */
-  readonly read: (
-    products: ReadonlyArray<ProductFields>
-  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string | null>>, ChannelError>
-  /** A product that is refused stops no other. Fields that are not named stay. */
+  /** Values of these fields by the id of the product; one that the store lacks is left out. */
+  readonly read: (products: ReadonlyArray<ProductFields>) => Effect.Effect<ReadonlyMap<string, ValueOf>, ChannelError>
+  /** Gives the values after the write. A product that is refused stops no other. Fields that are not named stay. */
   readonly write: (
     products: ReadonlyArray<ProductValues>
-  ) => Effect.Effect<ReadonlyMap<string, Written>, ChannelError>
+  ) => Effect.Effect<ReadonlyMap<string, ValueOf | RefusedWrite>, ChannelError>
 }
 
 /** Fields that an adapter with the capability `pushCatalog` writes. */

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { ChangeOf, EntityId, PluginCall } from "stoa/plugin"
 import { hashOf } from "./CatalogMapping.ts"
-import type { Written } from "./ChannelAdapter.ts"
+import type { RefusedWrite, ValueOf } from "./ChannelAdapter.ts"
 import { type Difference, type PlannedProduct, planProducts } from "./PushPlan.ts"
 import { noteAgreed } from "./PushRepo.ts"
 import { catalogConflict, catalogConflicts, type catalogPushes } from "./PushTables.ts"
@@ -40,8 +40,8 @@ const settleConflicts = Effect.fnUntraced(
 
 type Fields = Readonly<Record<string, Agreed>>
 
-const fieldsOf = (all: ReadonlyArray<Difference>, agreed: (one: Difference, at: number) => Agreed): Fields =>
-  Object.fromEntries(all.map((one, at) => [one.fieldPath, agreed(one, at)]))
+const fieldsOf = (all: ReadonlyArray<Difference>, agreed: (one: Difference) => Agreed): Fields =>
+  Object.fromEntries(all.map((one) => [one.fieldPath, agreed(one)]))
 
 /** Before values are sent: one that the store takes and says nothing about is no change of the store. */
 const sending = ({ map }: PlannedProduct, writes: ReadonlyArray<Difference>): Fields =>
@@ -54,16 +54,18 @@ const sending = ({ map }: PlannedProduct, writes: ReadonlyArray<Difference>): Fi
 const agreedOf = (
   { differences = [], map }: PlannedProduct,
   writes: ReadonlyArray<Difference>,
-  values: ReadonlyArray<string | null>
+  there: ValueOf
 ): Fields => {
   const equal = differences.filter(({ fieldPath, step, value }) =>
     step === "equal" && (value !== null || map.agreed?.[fieldPath] !== undefined)
   )
   return {
     ...fieldsOf(equal, ({ before, value }) => ({ here: hashOf(value), there: hashOf(before) })),
-    ...fieldsOf(writes, ({ value }, at) => ({ here: hashOf(value), there: hashOf(values[at] ?? null) }))
+    ...fieldsOf(writes, (field) => ({ here: hashOf(field.value), there: hashOf(there(field)) }))
   }
 }
+
+const nothing: ValueOf = () => null
 
 const payloadOf = (writes: ReadonlyArray<Difference>) =>
   Object.fromEntries(writes.map(({ fieldPath, value }) => [fieldPath, value?.slice(0, 500) ?? null]))
@@ -81,7 +83,7 @@ export const writeFields = Effect.fn("PushBatch.write")(
       writes: product.differences?.filter(({ step }) => step === "write") ?? []
     }))
     const changed = there.filter(({ writes }) => writes.length > 0)
-    let answers: ReadonlyMap<string, Written> = new Map()
+    let answers: ReadonlyMap<string, ValueOf | RefusedWrite> = new Map()
     if (changed.length > 0) {
       yield* db.use(noteAgreed)(
         changed.map(({ product, writes }) => ({ id: product.map.id, agreed: sending(product, writes) }))
@@ -93,16 +95,16 @@ export const writeFields = Effect.fn("PushBatch.write")(
     }
     const done = there.map(({ product, writes }) => {
       const { map: { entityId, externalId, id } } = product
-      const answer = writes.length === 0 ? { values: [] } : answers.get(externalId)
-      if (answer === undefined || "refused" in answer) {
+      const answer = writes.length === 0 ? nothing : answers.get(externalId)
+      if (typeof answer !== "function") {
         ends.set(entityId, refused("fail", answer?.refused ?? "The store did not answer about it."))
-        return { id, agreed: agreedOf(product, [], []) }
+        return { id, agreed: agreedOf(product, [], nothing) }
       }
       ends.set(entityId, {
         move: "confirm",
         ...(writes.length > 0 && { change: { payloadSnapshot: payloadOf(writes) } })
       })
-      return { id, agreed: agreedOf(product, writes, answer.values) }
+      return { id, agreed: agreedOf(product, writes, answer) }
     })
     yield* db.use(noteAgreed)(done)
     return ends

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { EntityId, RowOf } from "stoa/plugin"
 import { hashOf, mappingOf, type OutboundField, outboundFields } from "./CatalogMapping.ts"
-import type { ChannelPush } from "./ChannelAdapter.ts"
+import type { ChannelPush, ValueOf } from "./ChannelAdapter.ts"
 import { entityValues } from "./EntityFields.ts"
 import { type CatalogConflict, catalogConflicts } from "./PushTables.ts"
 import type { CatalogCall } from "./StoreStock.ts"
@@ -57,7 +57,7 @@ export const planProducts = Effect.fn("PushPlan.plan")(
       return found === undefined ? [] : [{ map, fields: outboundFields(mapping, found) }]
     })
     const asked = products.map(({ fields, map }) => ({ externalId: map.externalId, fields }))
-    const remote = asked.length === 0 ? new Map<string, ReadonlyArray<string | null>>() : yield* push.read(asked)
+    const remote = asked.length === 0 ? new Map<string, ValueOf>() : yield* push.read(asked)
     return products.map(({ fields, map }): PlannedProduct => {
       const there = remote.get(map.externalId)
       const conflicts = held.filter(({ entityId }) => entityId === map.entityId)
@@ -65,8 +65,8 @@ export const planProducts = Effect.fn("PushPlan.plan")(
         map,
         fields,
         conflicts,
-        differences: there === undefined ? undefined : fields.map((field, at) => {
-          const before = there[at] ?? null
+        differences: there === undefined ? undefined : fields.map((field) => {
+          const before = there(field)
           const isHeld = conflicts.some(({ fieldPath }) => fieldPath === field.fieldPath)
           return { ...field, before, step: stepOf(field.value, before, map.agreed?.[field.fieldPath], isHeld) }
         })

@@ -46,10 +46,11 @@ export {
   type ProductFields,
   type ProductValues,
   type PushableFields,
+  type RefusedWrite,
   type StoreAccess,
   type Subscription,
-  type WebhookRequest,
-  type Written
+  type ValueOf,
+  type WebhookRequest
 } from "./ChannelAdapter.ts"
 export {
   type ChannelError,

@@ -1,5 +1,5 @@
 import { Array, Effect, Record } from "effect"
-import type { ChannelPush, ProductValues, PushableFields, Written } from "../ChannelAdapter.ts"
+import type { ChannelPush, ProductValues, PushableFields, ValueOf } from "../ChannelAdapter.ts"
 import { ChannelRefused } from "../ChannelErrors.ts"
 import type { MappedField, RemoteField } from "../ChannelRecords.ts"
 import { Done, gid, List, NullOr, numberIn, optional, refusal, type ShopifyCall, Struct, Text } from "./ShopifyApi.ts"
@@ -64,7 +64,7 @@ const deleteQuery = `mutation ($metafields: [MetafieldIdentifierInput!]!) {
 const metafieldOf = (product: Product, remoteKey: string) =>
   product.metafields?.nodes.find(({ key, namespace }) => `${namespace}.${key}` === remoteKey)
 
-const valueOf = (product: Product, { remoteKey, target }: RemoteField): string | null => {
+const valueOf = (product: Product): ValueOf => ({ remoteKey, target }) => {
   if (target === "meta") return metafieldOf(product, remoteKey)?.value ?? null
   const value = remoteKey.split(".").reduce((of: unknown, name) => Reflect.get(Object(of), name), product)
   return typeof value === "string" && value !== "" ? value : null
@@ -131,14 +131,7 @@ export const shopifyPush = (call: ShopifyCall): ChannelPush => {
 
   return {
     read: (products) =>
-      Effect.map(
-        find(products),
-        (known) =>
-          new Map(products.flatMap(({ externalId, fields }): ReadonlyArray<[string, ReadonlyArray<string | null>]> => {
-            const product = known.get(externalId)
-            return product === undefined ? [] : [[externalId, fields.map((field) => valueOf(product, field))]]
-          }))
-      ),
+      Effect.map(find(products), (known) => new Map([...known].map(([id, product]) => [id, valueOf(product)]))),
     write: Effect.fnUntraced(function*(products) {
       const asked = products.map(({ externalId, values }) => ({ externalId, fields: values }))
       const before = yield* find(asked)
@@ -150,14 +143,10 @@ export const shopifyPush = (call: ShopifyCall): ChannelPush => {
         return Effect.catchTag(sent, "ChannelRefused", ({ message }) => Effect.succeed(message))
       }, { concurrency: 4 })
       const after = yield* find(asked)
-      return new Map(products.map(({ externalId, values }, at): [string, Written] => {
-        const product = after.get(externalId)
-        return [
-          externalId,
-          product === undefined || refused[at] !== undefined
-            ? { refused: refused[at] ?? "The product is gone." }
-            : { values: values.map((field) => valueOf(product, field)) }
-        ]
+      return new Map(products.map(({ externalId }, at) => {
+        const [product, reason = "The product is gone."] = [after.get(externalId), refused[at]]
+        const isWritten = product !== undefined && refused[at] === undefined
+        return [externalId, isWritten ? valueOf(product) : { refused: reason }]
       }))
     })
   }

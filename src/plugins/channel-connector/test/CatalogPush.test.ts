@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { ChannelRefused, ChannelUnavailable } from "../index.ts"
 import { type ChannelShop, openShop } from "./ChannelShop.ts"
-import { memoryProduct, signedBy } from "./MemoryStore.ts"
+import { memoryProduct } from "./MemoryStore.ts"
 
 describe("fields of products at a store", () => {
   let shop: ChannelShop
@@ -23,13 +23,7 @@ describe("fields of products at a store", () => {
     shop.memory.calls.length = 0
   })
 
-  const entity = async (n: number, storeId = id) => {
-    const [row] = await shop.app.db.query(
-      "select entity_id from channel_entity_map where store_id = $1 and external_id = $2 and kind = 'entity'",
-      [storeId, `p${n}`]
-    )
-    return String(row?.["entity_id"])
-  }
+  const entity = async (n: number) => (await shop.thing(id, `p${n}`)).entityId
   const put = async (n: number, texts: object) => {
     const answer = await shop.ask("PUT", `/catalog/entities/${await entity(n)}/attributes/en`, texts)
     assert.strictEqual(answer.status, 200, JSON.stringify(answer.body))
@@ -68,13 +62,7 @@ describe("fields of products at a store", () => {
   const conflicts = async (state = "open") =>
     (await shop.done("GET", `/conflicts?storeId=${id}&state=${state}`)).list("data")
   const hinted = async (n: number) => {
-    const body = JSON.stringify({ topic: "product", id: `p${n}` })
-    const { headers } = signedBy("webhook-secret", body, crypto.randomUUID())
-    const { status } = await shop.app.app.request("POST", `/api/channels/webhooks/${id}`, {
-      body,
-      headers: { ...headers, "content-type": "application/json" }
-    })
-    assert.strictEqual(status, 200)
+    await shop.hint(id, "product", `p${n}`)
     await shop.settled(id)
   }
   const reads = () => shop.memory.calls.filter((call) => call === "readFields").length

@@ -1,9 +1,9 @@
-import { inject } from "@effect/vitest"
+import { assert, inject } from "@effect/vitest"
 import { createPluginTestApp, type PluginTestOptions } from "stoa/plugin/testing"
 import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { type ChannelAdapter, channelConnector } from "../index.ts"
-import { memoryStore } from "./MemoryStore.ts"
+import { memoryStore, signedBy } from "./MemoryStore.ts"
 
 export const publicUrl = "https://stoa.example"
 
@@ -60,6 +60,21 @@ export const openShop = async (
         "select status, error, attempts from commerce_jobs where input->>'storeId' = $1 and task_slug = $2 order by created_at",
         [id, task]
       ),
+    /** What a product or variant of the store is here. */
+    thing: async (id: string, externalId: string) => {
+      const [row] = await app.db.query(
+        "select entity_id, variant_id from channel_entity_map where store_id = $1 and external_id = $2",
+        [id, externalId]
+      )
+      return { entityId: String(row?.["entity_id"]), variantId: String(row?.["variant_id"]) }
+    },
+    /** The store sends a webhook about one of its records. */
+    hint: async (id: string, topic: string, externalId: string) => {
+      const body = JSON.stringify({ topic, id: externalId })
+      const { headers } = signedBy("webhook-secret", body, crypto.randomUUID())
+      const sent = { body, headers: { ...headers, "content-type": "application/json" } }
+      assert.strictEqual((await app.app.request("POST", `/api/channels/webhooks/${id}`, sent)).status, 200)
+    },
     connect: async (body: object = {}, settles = true) => {
       const made = await calls.done("POST", "/stores", {
         provider: "memory",

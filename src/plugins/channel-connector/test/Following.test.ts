@@ -6,7 +6,6 @@ import { Channels, ChannelSettings } from "../ChannelOptions.ts"
 import { followOrder } from "../FollowOrder.ts"
 import type { RemoteOrder } from "../index.ts"
 import { StoreSessions } from "../StoreSessions.ts"
-import { signedBy } from "./MemoryStore.ts"
 import { openOrderShop, type OrderShop } from "./OrderShop.ts"
 
 const parcel = (externalId: string, externalVariantId: string, quantity: number) => ({
@@ -19,7 +18,6 @@ const parcel = (externalId: string, externalVariantId: string, quantity: number)
 describe("what happens to orders at their store", () => {
   let shop: OrderShop
   let storeId: string
-  let deliveries = 0
   beforeAll(async () => {
     shop = await openOrderShop({ refundAutoMax: 2_500 }, { shipping: { type: "flat", flatRate: 490 } })
     storeId = await shop.connect()
@@ -41,12 +39,7 @@ describe("what happens to orders at their store", () => {
     await tell(before.remoteOrderId, of)
   }
   const tell = async (id: string, of = storeId) => {
-    const body = JSON.stringify({ topic: "order", id })
-    const { headers } = signedBy("webhook-secret", body, `d${++deliveries}`)
-    await shop.app.app.request("POST", `/api/channels/webhooks/${of}`, {
-      body,
-      headers: { ...headers, "content-type": "application/json" }
-    })
+    await shop.hint(of, "order", id)
     await shop.settled(of)
   }
   const parcels = async (orderId: string) =>

@@ -12,11 +12,12 @@ import {
   type Hint,
   isSigned,
   type OrderSlice,
+  type RefusedWrite,
   type RemoteField,
   type RemoteOrder,
   type Subscription,
-  type WebhookRequest,
-  type Written
+  type ValueOf,
+  type WebhookRequest
 } from "../index.ts"
 
 const Keys = Schema.Struct({
@@ -102,7 +103,7 @@ export const memoryStore = () => {
     return Array.isArray(texts) && typeof texts[0]?.title === "string" ? String(texts[0].title) : null
   }
   const placeOf = (id: string, { remoteKey, target }: RemoteField) => `${id} ${target} ${remoteKey}`
-  const fieldOf = (product: ChannelProduct, field: RemoteField) =>
+  const valueOf = (product: ChannelProduct): ValueOf => (field) =>
     field.remoteKey === "title" ? titleOf(product) : state.fields.get(placeOf(product.externalId, field)) ?? null
   const setField = (product: ChannelProduct, field: RemoteField, sent: string | null) => {
     const value = state.keeps(sent)
@@ -177,26 +178,22 @@ export const memoryStore = () => {
         pushCatalog: {
           read: (products) =>
             asked("readFields", () =>
-              new Map(products.flatMap(({ externalId, fields }) => {
+              new Map(products.flatMap(({ externalId }) => {
                 const product = find(externalId)
-                return product === undefined
-                  ? []
-                  : [[externalId, fields.map((field) => fieldOf(product, field))] as const]
+                return product === undefined ? [] : [[externalId, valueOf(product)] as const]
               }))),
           write: (products) =>
             Effect.andThen(
               Effect.suspend(() => state.beforeWrite),
               Effect.tap(
                 asked("write", () =>
-                  new Map(products.map(({ externalId, values }): [string, Written] => {
+                  new Map(products.map(({ externalId, values }): [string, RefusedWrite | ValueOf] => {
                     const product = find(externalId)
                     if (product === undefined || state.refused.has(externalId)) {
                       return [externalId, { refused: `The store does not take ${externalId}.` }]
                     }
                     for (const field of values) setField(find(externalId) ?? product, field, field.value)
-                    return [externalId, {
-                      values: values.map((field) => fieldOf(find(externalId) ?? product, field))
-                    }]
+                    return [externalId, valueOf(find(externalId) ?? product)]
                   }))),
                 () => state.silence === undefined ? Effect.void : Effect.fail(state.silence)
               )

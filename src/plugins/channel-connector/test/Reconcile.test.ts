@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { channelAdapter } from "../index.ts"
 import { type ChannelShop, openShop } from "./ChannelShop.ts"
-import { memoryProduct, memoryStore, signedBy } from "./MemoryStore.ts"
+import { memoryProduct, memoryStore } from "./MemoryStore.ts"
 
 const dead = memoryStore()
 const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -48,15 +48,7 @@ describe("a store beside us", () => {
     server.close()
   })
 
-  let sent = 0
-  const hint = async (topic: string, externalId: string, body = JSON.stringify({ topic, id: externalId })) => {
-    const { headers } = signedBy("webhook-secret", body, `h${++sent}`)
-    const { status } = await shop.app.app.request("POST", `/api/channels/webhooks/${id}`, {
-      body,
-      headers: { ...headers, "content-type": "application/json" }
-    })
-    assert.strictEqual(status, 200)
-  }
+  const hint = (topic: string, externalId: string) => shop.hint(id, topic, externalId)
   const reconciled = async (storeId = id) => {
     await shop.done("POST", `/stores/${storeId}/reconcile`)
     await shop.ran(storeId, "reconcile")

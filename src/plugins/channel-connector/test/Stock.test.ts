@@ -20,13 +20,7 @@ describe("the stock of a store", () => {
     shop.app.clock.advance("6 seconds")
   })
 
-  const unit = async (n: number) => {
-    const [row] = await shop.app.db.query(
-      "select entity_id, variant_id from channel_entity_map where store_id = $1 and external_id = $2 and kind = 'variant'",
-      [id, `v${n}`]
-    )
-    return { entityId: String(row?.["entity_id"]), variantId: String(row?.["variant_id"]) }
-  }
+  const unit = (n: number) => shop.thing(id, `v${n}`)
   const levelOf = async (n: number) => {
     const [row] = await shop.app.db.query("select on_hand, reserved from stock_levels where variant_id = $1", [
       (await unit(n)).variantId

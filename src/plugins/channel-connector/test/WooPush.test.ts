@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { woocommerce } from "../index.ts"
+import { valuesOf } from "./valuesOf.ts"
 import { wooTests } from "./WooShop.ts"
 
 const test = wooTests()
@@ -30,15 +31,15 @@ describe("fields of products at a WooCommerce", () => {
         meta("kept")
       ]
       assert.deepStrictEqual(
-        yield* read([{ externalId: `${id}`, fields }, { externalId: "999", fields }]),
-        new Map([[`${id}`, ["Mug", null, "Wash | Iron", null, "Wash", `{"deep":1}`]]])
+        valuesOf(yield* read([{ externalId: `${id}`, fields }, { externalId: "999", fields }]), fields),
+        [[`${id}`, ["Mug", null, "Wash | Iron", null, "Wash", `{"deep":1}`]]]
       )
       const values = ["Cup", "Short", "Wash", "CH", null]
       const sent = fields.slice(0, 5).map((field, at) => ({ ...field, value: values[at] ?? null }))
       const options = { ...attribute("Size"), value: "L" }
       assert.deepStrictEqual(
-        (yield* write([{ externalId: `${id}`, values: [...sent, options] }])).get(`${id}`),
-        { values: [...values, "S | M"] }
+        valuesOf(yield* write([{ externalId: `${id}`, values: [...sent, options] }]), [...sent, options]),
+        [[`${id}`, [...values, "S | M"]]]
       )
       const { fields: after } = shop.catalog.get(id)
       assert.deepInclude(after, { sku: "m1", description: "Big", meta_data: [{ key: "kept", value: { deep: 1 } }] })
@@ -56,9 +57,10 @@ describe("fields of products at a WooCommerce", () => {
       shop.catalog.change = (id, input, parent) => change(id === one.id ? 999 : id, input, parent)
       const values = [{ ...native("name"), value: "New" }]
       const written = yield* write([one, other, { id: 998 }].map(({ id }) => ({ externalId: `${id}`, values })))
-      assert.deepStrictEqual([...written], [[`${one.id}`, { refused: "Invalid ID." }], [`${other.id}`, {
-        values: ["New"]
-      }]])
+      assert.deepStrictEqual(valuesOf(written, values), [
+        [`${one.id}`, { refused: "Invalid ID." }],
+        [`${other.id}`, ["New"]]
+      ])
     }))
 
   test("are the ones that a request may write", () =>

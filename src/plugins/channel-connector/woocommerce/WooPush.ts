@@ -1,5 +1,5 @@
 import { Effect, Schema, Stream } from "effect"
-import type { ChannelPush, ProductValues, PushableFields, Written } from "../ChannelAdapter.ts"
+import type { ChannelPush, ProductValues, PushableFields, ValueOf } from "../ChannelAdapter.ts"
 import type { MappedField, RemoteField } from "../ChannelRecords.ts"
 import { textOf, type WooApi } from "./WooApi.ts"
 
@@ -43,7 +43,7 @@ export const wooPushes: PushableFields = {
       : target === "attribute" || !/^_(?!yoast|rank_math)/.test(remoteKey)
 }
 
-const valueOf = (product: Product, { remoteKey, target }: RemoteField): string | null => {
+const valueOf = (product: Product): ValueOf => ({ remoteKey, target }) => {
   if (target === "native") return textOf(Reflect.get(product, remoteKey)) || null
   if (target === "attribute") {
     return product.attributes.find(({ name }) => name === remoteKey)?.options?.join(" | ") ?? null
@@ -90,11 +90,7 @@ export const wooPush = (api: WooApi): ChannelPush => {
     read: (products) =>
       Effect.map(
         find(products.map(({ externalId }) => externalId)),
-        (found) =>
-          new Map(products.flatMap(({ externalId, fields }): ReadonlyArray<[string, ReadonlyArray<string | null>]> => {
-            const product = found.get(externalId)
-            return product === undefined ? [] : [[externalId, fields.map((field) => valueOf(product, field))]]
-          }))
+        (found) => new Map(Array.from(found, ([id, product]) => [id, valueOf(product)]))
       ),
     write: Effect.fnUntraced(function*(products) {
       const found = yield* find(products.map(({ externalId }) => externalId))
@@ -102,13 +98,11 @@ export const wooPush = (api: WooApi): ChannelPush => {
         const product = found.get(one.externalId)
         return product === undefined ? [] : [changeOf(product, one)]
       })
-      if (update.length === 0) return new Map<string, Written>()
+      if (update.length === 0) return new Map()
       const answer = yield* api.send(Answer, "products/batch?context=edit", { method: "PUT", body: { update } })
-      return new Map(answer.update.flatMap((one): ReadonlyArray<[string, Written]> => {
-        if ("error" in one) return [[`${one.id}`, { refused: one.error.message }]]
-        const values = products.find(({ externalId }) => externalId === `${one.id}`)?.values ?? []
-        return [[`${one.id}`, { values: values.map((field) => valueOf(one, field)) }]]
-      }))
+      return new Map(
+        answer.update.map((one) => [`${one.id}`, "error" in one ? { refused: one.error.message } : valueOf(one)])
+      )
     })
   }
 }

@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { shopify } from "../../index.ts"
+import { valuesOf } from "../valuesOf.ts"
 import { addMug, given, storeTest } from "./ShopifyStore.ts"
 
 const native = (remoteKey: string) => ({ target: "native" as const, remoteKey })
@@ -26,8 +27,8 @@ describe("fields of products at a Shopify", () => {
           meta("custom.new")
         ]
         assert.deepStrictEqual(
-          yield* read([{ externalId: one, fields }, { externalId: "1", fields }]),
-          new Map([[one, ["Mug", null, null, "Wash", null]]])
+          valuesOf(yield* read([{ externalId: one, fields }, { externalId: "1", fields }]), fields),
+          [[one, ["Mug", null, null, "Wash", null]]]
         )
         const values = ["Cup", "SEO", null, "By hand", "One\nTwo"]
         const sent = fields.map((field, at) => ({ ...field, value: values[at] ?? null }))
@@ -35,7 +36,7 @@ describe("fields of products at a Shopify", () => {
           externalId: other,
           values: [{ ...native("title"), value: "" }]
         }])
-        assert.deepStrictEqual([...written], [[one, { values }], [other, { refused: "Title can't be blank" }]])
+        assert.deepStrictEqual(valuesOf(written, fields), [[one, values], [other, { refused: "Title can't be blank" }]])
         assert.deepStrictEqual(product.fields.seo, { title: "SEO", description: "" })
         assert.deepStrictEqual(product.metafields.map(({ key, type, value }) => [key, type, value]), [
           ["kept", "single_line_text_field", "Stays"],
@@ -55,7 +56,7 @@ describe("fields of products at a Shopify", () => {
         const { product } = addMug(shop)
         const values = Array.from({ length: 30 }, (_, n) => ({ ...meta(`custom.key-${n}`), value: `${n}` }))
         const written = yield* write([{ externalId: `${product.id}`, values }])
-        assert.deepStrictEqual(written.get(`${product.id}`), { values: values.map(({ value }) => value) })
+        assert.deepStrictEqual(valuesOf(written, values), [[`${product.id}`, values.map(({ value }) => value)]])
         assert.lengthOf(product.metafields, 30)
       })
   )
