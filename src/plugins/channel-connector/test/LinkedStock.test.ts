@@ -1,4 +1,5 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { buildersOf } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { ChannelUnavailable } from "../index.ts"
@@ -120,6 +121,18 @@ describe("the stock of a product of ours that a store sells, too", () => {
       if (job?.["status"] === "pending") shop.app.clock.advance("11 minutes")
       return (await shop.app.db.query("select 1 from channel_entity_map where sent_key is not null")).length === 0
     })
+  })
+
+  it("is posted once where another run agreed on it between the look and the lock", async () => {
+    const { available: before } = await here()
+    shop.memory.levels.set("v9", before - 2)
+    shop.memory.beforeRead = Effect.promise(async () => {
+      shop.memory.beforeRead = Effect.void
+      await shop.app.db.query("update channel_entity_map set level = $1 where variant_id = $2", [before - 2, variantId])
+      await adjust(-2)
+    })
+    await reconciled()
+    await both(before - 2)
   })
 
   it("is left alone while the store does not count it, or it is not counted here", async () => {
