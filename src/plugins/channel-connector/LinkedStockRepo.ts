@@ -41,9 +41,10 @@ export const unitsToSend = statement(
   "LinkedStockRepo.toSend",
   function*(sql, organizationId, { buffer, id, maxQuantity, warehouseId }: Store, after: string, limit: number) {
     const found = yield* stores(sql`select map.id from channel_entity_map map
-      join plugin_entities entity on entity.organization_id = map.organization_id and entity.id = map.entity_id
-      left join plugin_variants variant
-        on variant.organization_id = map.organization_id and variant.id = map.variant_id
+      join lateral (select manage_inventory from plugin_entities
+        where organization_id = map.organization_id and id = map.entity_id limit 1) entity on true
+      left join lateral (select manage_inventory from plugin_variants
+        where organization_id = map.organization_id and id = map.variant_id limit 1) variant on true
       left join lateral (select sum(level.quantity_on_hand - level.quantity_reserved)::int4 as available
         from plugin_stock_levels level join plugin_warehouses place on place.id = level.warehouse_id and place.is_active
         where level.organization_id = map.organization_id and level.entity_id = map.entity_id
