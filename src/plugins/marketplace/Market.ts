@@ -14,5 +14,8 @@ export class Market extends Context.Service<Market, Works>()("stoa/plugins/marke
     Layer.effect(Market, Effect.map(PluginContext, (host) => ({ db: host.db, host, settings })))
 }
 
+/** Scope of operators. */
+export const permission = "marketplace:admin"
+
 /** Makes the effect one transaction. */
 export const inTransaction = <A, E, R>(work: Effect.Effect<A, E, R>) => Market.use(({ db }) => db.transaction(work))

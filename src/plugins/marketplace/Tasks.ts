@@ -14,24 +14,6 @@ import { deliverOverdue } from "./suborders/SubOrderMoves.ts"
 const missed = <Status extends string>(isDecided: boolean, status: Status) => (now: Date) =>
   isDecided ? { status, deadlineAt: { lt: now } } : { or: [] }
 
-/** Tasks over single rows: disputes are escalated, and returns approved; their goods are then worth what they cost. */
-const deadlines = (context: PluginContext, settings: MarketplaceSettings): ReadonlyArray<PluginTask<Market>> => [
-  dueTask(context, {
-    slug: "marketplace/dispute-deadlines",
-    schedule: "*/10 * * * *",
-    of: disputes,
-    where: missed(settings.autoEscalateOnMissedDeadline, "vendor_response_pending"),
-    each: ({ id }, { db }) => db.use(dispute).move("escalate", id)
-  }),
-  dueTask(context, {
-    slug: "marketplace/return-deadlines",
-    schedule: "*/10 * * * *",
-    of: returns,
-    where: missed(settings.autoApproveReturnsOnVendorTimeout, "requested"),
-    each: approveDue
-  })
-]
-
 /** A task that gives what it did under `name`. */
 const task = (
   action: string,
@@ -58,6 +40,19 @@ export const marketplaceTasks = (
   task("settle-payouts", "* * * * *", "asked", settleDue),
   // Whether money may be paid out is asked of the time at which it becomes available (`BalanceRepo.ts`).
   task("release-holdback", "25 * * * *", "delivered", deliverOverdue, true),
-  ...deadlines(context, settings),
+  dueTask(context, {
+    slug: "marketplace/dispute-deadlines",
+    schedule: "*/10 * * * *",
+    of: disputes,
+    where: missed(settings.autoEscalateOnMissedDeadline, "vendor_response_pending"),
+    each: ({ id }, { db }) => db.use(dispute).move("escalate", id)
+  }),
+  dueTask(context, {
+    slug: "marketplace/return-deadlines",
+    schedule: "*/10 * * * *",
+    of: returns,
+    where: missed(settings.autoApproveReturnsOnVendorTimeout, "requested"),
+    each: approveDue
+  }),
   task("score-vendors", "23 3 * * *", "changed", scoreVendors, true)
 ]

@@ -45,27 +45,22 @@ type Bound = number | null
 /** Whether both bounds are there and stand the wrong way round. */
 const crossed = (from: Bound, until: Bound): boolean => from !== null && until !== null && from > until
 
+type Flaw = readonly [isWrong: boolean, field: string, why: string]
+
 /** 422 for a rule that lacks a field that its type needs, or whose bounds stand the wrong way round; absent is open. */
 export const checkRule = ({ type, ...rule }: Pick<CommissionRule, "type"> & Open<CommissionRule>) => {
   const { categorySlug = null, vendorTier = null, validFrom = null, validUntil = null } = rule
   const { minVolumeCents = null, maxVolumeCents = null, minFeeCents = null, maxFeeCents = null } = rule
   const hasNoVolume = minVolumeCents === null && maxVolumeCents === null
-  const flaws: ReadonlyArray<readonly [isWrong: boolean, field: string, why: string]> = [
-    [
-      type === "category" && categorySlug === null,
-      "categorySlug",
-      "categorySlug is required for a rule of the type category."
-    ],
-    [
-      type === "vendor_tier" && vendorTier === null,
-      "vendorTier",
-      "vendorTier is required for a rule of the type vendor_tier."
-    ],
-    [
-      type === "volume_tier" && hasNoVolume,
-      "minVolumeCents",
-      "minVolumeCents or maxVolumeCents is required for a rule of the type volume_tier."
-    ],
+  const lacking = (of: CommissionRule["type"], isOpen: boolean, field: string, named = field): Flaw => [
+    type === of && isOpen,
+    field,
+    `${named} is required for a rule of the type ${of}.`
+  ]
+  const flaws: ReadonlyArray<Flaw> = [
+    lacking("category", categorySlug === null, "categorySlug"),
+    lacking("vendor_tier", vendorTier === null, "vendorTier"),
+    lacking("volume_tier", hasNoVolume, "minVolumeCents", "minVolumeCents or maxVolumeCents"),
     [crossed(minVolumeCents, maxVolumeCents), "maxVolumeCents", "maxVolumeCents must not be below minVolumeCents."],
     [crossed(minFeeCents, maxFeeCents), "maxFeeCents", "maxFeeCents must not be below minFeeCents."],
     [!isWindow(validFrom, validUntil), "validUntil", "validUntil must be after validFrom."]

@@ -1,6 +1,6 @@
 import { DateTime, Effect } from "effect"
 import { CurrentActor, forbidden, group, invalid, InvalidTransition, resource } from "stoa/plugin"
-import { inTransaction, Market } from "../Market.ts"
+import { inTransaction, Market, permission } from "../Market.ts"
 import { buyerOf, pageOfParty, partyTo, shownToParties } from "../parties/Parties.ts"
 import { chooseAll, choosePart } from "../refunds/RefundChoice.ts"
 import { settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
@@ -96,7 +96,6 @@ const resolveDispute = Effect.fn("Disputes.resolve")(function*(id: string, decis
 
 const g = group("Marketplace disputes", "/marketplace/disputes")
 const success = disputes.Row
-const permission = "marketplace:admin"
 
 export const disputeRoutes = [
   ...resource(g, "/", disputes, {

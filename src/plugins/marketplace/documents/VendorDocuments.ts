@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { group, listOf, longText, machine, oneOf, type PluginDatabase, table, timestamp, uuid } from "stoa/plugin"
-import { inTransaction, Market } from "../Market.ts"
+import { inTransaction, Market, permission } from "../Market.ts"
 import { owners, ownVendor } from "../parties/VendorPortal.ts"
 import { ofKnownOwnVendor, ofVendor } from "../parties/VendorRows.ts"
 import { announceApproval, vendors, WebAddress } from "../vendors/Vendor.ts"
@@ -90,7 +90,6 @@ const judge = Effect.fn("VendorDocuments.judge")(
 const g = group("Marketplace vendors", "/marketplace")
 const own = group("Marketplace vendor portal", "/marketplace")
 const success = vendorDocuments.Row
-const permission = "marketplace:admin"
 const admin = { permission, success }
 
 /** What a judge may add; a request without a body is one without notes. */

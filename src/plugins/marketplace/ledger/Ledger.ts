@@ -1,16 +1,5 @@
-import { Schema, Struct } from "effect"
-import { amount, fieldsOf, integer, longText, oneOf, type RowOf, table, text, uuid } from "stoa/plugin"
+import { amount, integer, longText, type NewRowOf, oneOf, type RowOf, table, text, uuid } from "stoa/plugin"
 import { vendors } from "../vendors/Vendor.ts"
-
-export const entryTypes = [
-  "sale",
-  "commission",
-  "refund_deduction",
-  "commission_reversal",
-  "adjustment",
-  "payout",
-  "payout_reversal"
-] as const
 
 /** What a vendor is owed in a currency, minor units: the sum of its entries. Adding an entry locks this row. */
 export const vendorAccounts = table("marketplace_vendor_accounts", {
@@ -24,7 +13,15 @@ export const vendorAccounts = table("marketplace_vendor_accounts", {
 export const ledgerEntries = table("marketplace_vendor_balances", {
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
-  type: oneOf(entryTypes).about("Reason of the change. commission_reversal and payout_reversal undo an earlier entry."),
+  type: oneOf([
+    "sale",
+    "commission",
+    "refund_deduction",
+    "commission_reversal",
+    "adjustment",
+    "payout",
+    "payout_reversal"
+  ]).about("Reason of the change. commission_reversal and payout_reversal undo an earlier entry."),
   amountCents: amount.about("Change of the balance; negative: a debit."),
   runningBalanceCents: amount.about("Balance after the entry."),
   entryNumber: integer.about("Number of the entry within the account, from 1."),
@@ -58,22 +55,7 @@ export const adjustments = table("marketplace_adjustments", {
 })
 
 /** A vendor's money in one currency. */
-export interface Account {
-  readonly vendorId: string
-  readonly currency: string
-}
+export type Account = Pick<RowOf<typeof vendorAccounts>, "vendorId" | "currency">
 
 /** An entry that is to be made: signed minor units. */
-export interface Posting extends Account {
-  readonly type: typeof entryTypes[number]
-  readonly amountCents: number
-  readonly subOrderId?: string
-  readonly referenceType: RowOf<typeof ledgerEntries>["referenceType"]
-  readonly referenceId: string
-  readonly description?: string
-}
-
-/** An entry as it was written: its place in its account, and the balance after it. */
-export const PostedEntry = Schema.Struct(
-  Struct.pick(fieldsOf(ledgerEntries), ["id", "vendorId", "amountCents", "runningBalanceCents", "entryNumber"])
-)
+export type Posting = Omit<NewRowOf<typeof ledgerEntries>, "id" | "runningBalanceCents" | "entryNumber">

@@ -1,8 +1,7 @@
 import { Effect, Schema } from "effect"
 import { type Database, newId, rowsOf, statement } from "stoa/plugin"
-import { type Account, PostedEntry, type Posting } from "./Ledger.ts"
+import type { Account, Posting } from "./Ledger.ts"
 
-const posted = rowsOf(PostedEntry)
 const balances = rowsOf(Schema.Struct({ balance_cents: Schema.Int }))
 
 /**
@@ -10,12 +9,12 @@ const balances = rowsOf(Schema.Struct({ balance_cents: Schema.Int }))
  * snapshot's. Running balances are counted back from it. Lock order: vendor, then currency.
  */
 const postStatement = (sql: Database, organization: string, postings: string) =>
-  posted(sql`with input as materialized (
+  sql`with input as materialized (
       select i.*, row_number() over account as place, count(*) over whole as total_count,
         sum("amountCents") over account as so_far, sum("amountCents") over whole as total
       from jsonb_to_recordset(${postings}::jsonb)
         as i(n int, id uuid, "vendorId" uuid, currency text, type text, "amountCents" bigint, "subOrderId" uuid,
-          "referenceType" text, "referenceId" uuid, description text)
+          "referenceType" text, "referenceId" uuid, description text, "payoutId" uuid)
       window whole as (partition by "vendorId", currency),
         account as (partition by "vendorId", currency order by n)),
     accounts as (
@@ -30,15 +29,13 @@ const postStatement = (sql: Database, organization: string, postings: string) =>
       returning a.vendor_id, a.currency, a.balance_cents, a.entry_count),
     made as (
       insert into marketplace_vendor_balances (id, organization_id, vendor_id, currency, type, amount_cents,
-        running_balance_cents, entry_number, sub_order_id, reference_type, reference_id, description)
+        running_balance_cents, entry_number, sub_order_id, reference_type, reference_id, description, payout_id)
       select i.id, ${organization}, i."vendorId", i.currency, i.type, i."amountCents",
         a.balance_cents - i.total + i.so_far, a.entry_count - i.total_count + i.place, i."subOrderId",
-        i."referenceType", i."referenceId", i.description
+        i."referenceType", i."referenceId", i.description, i."payoutId"
       from input i join accounts a on a.vendor_id = i."vendorId" and a.currency = i.currency
-      returning *)
-    select made.id, made.vendor_id as "vendorId", made.amount_cents::float8 as "amountCents",
-      made.running_balance_cents::float8 as "runningBalanceCents", made.entry_number as "entryNumber"
-    from made join input i on i.id = made.id order by i.n`)
+      returning id)
+    select id from made`
 
 /*
  * What vendors are owed (contract, plugins §1.5). The balance of an account is at every moment the sum of its entries:
@@ -49,13 +46,12 @@ const postStatement = (sql: Database, organization: string, postings: string) =>
 /** Adds entries, in the transaction of the change that they record; entries of 0 are left out. */
 export const post = statement("Ledger.post", function*(sql, organizationId, postings: ReadonlyArray<Posting>) {
   const given = postings.filter(({ amountCents }) => amountCents !== 0)
-  if (given.length === 0) return []
+  if (given.length === 0) return
   const numbered = given.map((posting, n) => ({ ...posting, n, id: newId() }))
   const rows = yield* postStatement(sql, organizationId, JSON.stringify(numbered))
   if (rows.length !== given.length) {
     return yield* Effect.die(new Error("An entry of the ledger names a vendor that the organization does not have."))
   }
-  return rows
 })
 
 /** Locks a vendor's account until the caller's transaction ends, making it if need be; gives its balance. */

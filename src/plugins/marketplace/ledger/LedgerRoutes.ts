@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { about, CurrencyCode, FreeText, group, listOf, MinorUnits } from "stoa/plugin"
-import { inTransaction, Market } from "../Market.ts"
+import { inTransaction, Market, permission } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
 import { ofVendor } from "../parties/VendorRows.ts"
 import { vendors } from "../vendors/Vendor.ts"
@@ -63,7 +63,6 @@ const Balance = Schema.Struct({
 })
 
 const g = group("Marketplace payouts", "/marketplace")
-const permission = "marketplace:admin"
 
 /** What vendors are owed (contract, plugins §1.6). */
 export const ledgerRoutes = [

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { group, invalid, listOf, Mailbox, notFound, oneOf, type RowOf, table, text, Uuid, uuid } from "stoa/plugin"
-import { Market } from "../Market.ts"
+import { Market, permission } from "../Market.ts"
 import { owners, vendorRoles } from "../parties/VendorPortal.ts"
 import { ofKnownOwnVendor, ofVendor } from "../parties/VendorRows.ts"
 import { vendors } from "../vendors/Vendor.ts"
@@ -57,7 +57,6 @@ const removeMember = Effect.fn("VendorMembers.remove")(function*({ id: vendorId,
 })
 
 const g = group("Marketplace vendors", "/marketplace")
-const permission = "marketplace:admin"
 const admin = { permission, success: vendorMembers.Row }
 
 export const memberRoutes = [

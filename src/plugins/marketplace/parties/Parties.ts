@@ -48,22 +48,16 @@ export const partyTo = Effect.fn("Parties.of")(function*(subOrderId: string) {
 })
 
 /** The same for the buyer alone; 403 for the others who see it. */
-export const buyerOf = Effect.fn("Parties.buyerOf")(function*(subOrderId: string) {
-  const standing = yield* partyTo(subOrderId)
-  return standing.isBuyer ? standing : yield* new BuyersOnly()
-})
+export const buyerOf = (subOrderId: string) =>
+  Effect.filterOrFail(partyTo(subOrderId), ({ isBuyer }) => isBuyer, () => new BuyersOnly())
 
 /** The same for vendor and operators; 403 for the buyer. */
-export const sellerOf = Effect.fn("Parties.sellerOf")(function*(subOrderId: string) {
-  const standing = yield* partyTo(subOrderId)
-  return standing.sells || standing.isAdmin ? standing : yield* new SellersOnly()
-})
+export const sellerOf = (subOrderId: string) =>
+  Effect.filterOrFail(partyTo(subOrderId), ({ isAdmin, sells }) => sells || isAdmin, () => new SellersOnly())
 
 /** The same for its vendor in the portal, where no other sub-orders exist, even where the actor may see more: 404. */
-export const vendorOf = Effect.fn("Parties.vendorOf")(function*(subOrderId: string) {
-  const standing = yield* partyTo(subOrderId)
-  return standing.isVendor ? standing : yield* new SubOrderNotFound()
-})
+export const vendorOf = (subOrderId: string) =>
+  Effect.filterOrFail(partyTo(subOrderId), ({ isVendor }) => isVendor, () => new SubOrderNotFound())
 
 /** A row that hangs on a sub-order, for those who may see that; 404 for others. */
 export const shownToParties = <Row extends { readonly subOrderId: string }, E, R>(row: Effect.Effect<Row, E, R>) =>

@@ -63,15 +63,6 @@ export const eligibleAmount = statement("PayoutRunRepo.eligible", function*(sql,
   return row?.amount ?? 0
 })
 
-/** Makes entries that the ledger has just written those of a payout. */
-export const settleEntries = statement(
-  "PayoutRunRepo.settle",
-  function*(sql, organizationId, payoutId: string, entryIds: ReadonlyArray<string>) {
-    yield* sql`update marketplace_vendor_balances set payout_id = ${payoutId}::uuid, updated_at = now()
-      where organization_id = ${organizationId} and id = any(${entryIds}::uuid[])`
-  }
-)
-
 /** Takes back what a failed payout gave back; false when another payout has taken it since. */
 export const takeReversal = statement(
   "PayoutRunRepo.takeReversal",

@@ -15,7 +15,7 @@ import {
 } from "stoa/plugin"
 import type { Account } from "../ledger/Ledger.ts"
 import { lockAccount, post } from "../ledger/LedgerRepo.ts"
-import { inTransaction, Market } from "../Market.ts"
+import { inTransaction, Market, permission } from "../Market.ts"
 import { portal } from "../parties/VendorPortal.ts"
 import { ofOwnVendor } from "../parties/VendorRows.ts"
 import { vendors } from "../vendors/Vendor.ts"
@@ -23,15 +23,7 @@ import { amountsOf, payout, payouts } from "./Payout.ts"
 import { manualPayouts } from "./PayoutAdapter.ts"
 import { completePayout, failPayout, lockPayout } from "./PayoutEnds.ts"
 import { periodsAt } from "./PayoutPeriods.ts"
-import {
-  eligibleAmount,
-  notePeriod,
-  payableAccounts,
-  settleEntries,
-  takeEntries,
-  takeReversal,
-  vendorsDue
-} from "./PayoutRunRepo.ts"
+import { eligibleAmount, notePeriod, payableAccounts, takeEntries, takeReversal, vendorsDue } from "./PayoutRunRepo.ts"
 import { transferNow } from "./Transfers.ts"
 
 class PaidVendorNotFound extends notFound("PaidVendor", (id: string) => `There is no vendor ${id}.`) {}
@@ -59,8 +51,7 @@ const together = 4
 const leave = Effect.fnUntraced(function*({ currency, vendorId }: Account, payoutId: string, amount: number) {
   const { db } = yield* Market
   const reference = { referenceType: "payout", referenceId: payoutId } as const
-  const posted = yield* db.use(post)([{ ...reference, vendorId, currency, type: "payout", amountCents: -amount }])
-  yield* db.use(settleEntries)(payoutId, posted.map(({ id }) => id))
+  yield* db.use(post)([{ ...reference, vendorId, currency, type: "payout", amountCents: -amount, payoutId }])
 })
 
 /** One payout: everything that may go out of an account, behind its lock, so that of several runs one finds it. */
@@ -154,7 +145,6 @@ const retryPayout = Effect.fn("Payouts.retry")(function*(id: string) {
 })
 
 const g = group("Marketplace payouts", "/marketplace")
-const permission = "marketplace:admin"
 const admin = { permission, success: payouts.Row }
 
 export const payoutRoutes = [

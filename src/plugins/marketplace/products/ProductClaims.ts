@@ -82,17 +82,3 @@ export const settleClaims = Effect.fnUntraced(
     if (links.length > 0) yield* db.use(insertLinks)(links)
   }
 )
-
-/** Looks at the categories that an entity gets; `entityId` is null for what is about to be made. */
-export const checkCategories = Effect.fnUntraced(
-  function*({ categories, entityId, metadata }: {
-    readonly entityId: EntityId | null
-    readonly metadata: Metadata | null
-    readonly categories: ReadonlyArray<string>
-  }) {
-    const { db } = yield* Market
-    const known = entityId === null || !isUuid(entityId) ? undefined : yield* db.use(claimed)(entityId)
-    const vendorId = known?.vendorId ?? claimOf(metadata)
-    if (typeof vendorId === "string" && isUuid(vendorId)) yield* admitCategories(vendorId.toLowerCase(), categories)
-  }
-)

@@ -1,9 +1,10 @@
 import { Effect } from "effect"
 import { afterHook, beforeHook, type EntityId, holds, HookRefusal, isUuid } from "stoa/plugin"
 import { Market } from "../Market.ts"
-import { checkCategories, checkClaim, claimOf, claimOfNew, settleClaims } from "./ProductClaims.ts"
+import { admitCategories } from "./ApprovedCategories.ts"
+import { checkClaim, claimOf, claimOfNew, settleClaims } from "./ProductClaims.ts"
 import { vendorEntities } from "./VendorProduct.ts"
-import { idsOf, vendorsOf } from "./VendorProductRepo.ts"
+import { claimed, idsOf, vendorsOf } from "./VendorProductRepo.ts"
 import { forgetProduct } from "./VendorProducts.ts"
 
 /** Refuses what belongs to a vendor that may not sell (contract, plugins §1.2). One statement for all of it. */
@@ -34,7 +35,14 @@ export const productHooks = [
     const claim = claimOf(data.metadata)
     return entityId === undefined || claim === undefined ? Effect.void : checkClaim(entityId, claim)
   }),
-  beforeHook("catalog.beforeCategorize", ({ data }) => checkCategories(data)),
+  // Without an id it is about to be made.
+  beforeHook("catalog.beforeCategorize", ({ data: { categories, entityId, metadata } }) =>
+    Effect.gen(function*() {
+      const { db } = yield* Market
+      const known = entityId === null || !isUuid(entityId) ? undefined : yield* db.use(claimed)(entityId)
+      const vendorId = known?.vendorId ?? claimOf(metadata)
+      if (typeof vendorId === "string" && isUuid(vendorId)) yield* admitCategories(vendorId.toLowerCase(), categories)
+    })),
   // In the transaction of a batch of an import: nothing of it is in the catalog without its vendor.
   beforeHook("catalog.beforeCommit", ({ data: { created, updated } }) =>
     settleClaims([

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { Conflict, conflict, EntityId, group, notFound, type PageRequest } from "stoa/plugin"
-import { Market } from "../Market.ts"
+import { Market, permission } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
 import { vendors } from "../vendors/Vendor.ts"
 import { admitCategories } from "./ApprovedCategories.ts"
@@ -47,7 +47,6 @@ export const forgetProduct = Effect.fn("VendorProducts.forget")(function*(entity
 })
 
 const g = group("Marketplace vendors", "/marketplace")
-const permission = "marketplace:admin"
 
 export const productRoutes = [
   g.list("/vendors/:id/products", { summary: "List what a vendor sells", permission, success: VendorProduct })

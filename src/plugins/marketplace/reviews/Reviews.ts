@@ -23,7 +23,7 @@ import {
   visibleRows
 } from "stoa/plugin"
 import { said } from "../disputes/Dispute.ts"
-import { Market } from "../Market.ts"
+import { Market, permission } from "../Market.ts"
 import { ownVendor, portal, sellers } from "../parties/VendorPortal.ts"
 import { ofOwnVendor, ofVendor } from "../parties/VendorRows.ts"
 import { vendors } from "../vendors/Vendor.ts"
@@ -113,7 +113,6 @@ const published = visibleRows(
 
 const g = group("Marketplace reviews", "/marketplace")
 const success = reviews.Row
-const permission = "marketplace:admin"
 
 export const reviewRoutes = [
   g.post("/vendors/:id/reviews", { auth: true, summary: "Review a vendor that delivered", input: NewReview, success })

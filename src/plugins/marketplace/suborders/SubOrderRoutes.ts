@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { type Actor, FreeText, group, listOf, resource } from "stoa/plugin"
+import { permission } from "../Market.ts"
 import { ownVendor, portal, sellers } from "../parties/VendorPortal.ts"
 import { ofOwnVendor } from "../parties/VendorRows.ts"
 import { Parcel } from "./Parcels.ts"
@@ -9,7 +10,6 @@ import { cancelSubOrder, readSubOrder, subOrderView } from "./SubOrders.ts"
 
 const g = group("Marketplace sub-orders", "/marketplace")
 const success = SubOrder
-const permission = "marketplace:admin"
 const status = subOrders.columns.status.schema
 
 const Reason = FreeText.check(Schema.isMaxLength(2_000))

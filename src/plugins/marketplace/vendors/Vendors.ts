@@ -1,7 +1,7 @@
 import { DateTime, Effect, Schema } from "effect"
 import { type ChangeOf, Conflict, conflict, forbidden, FreeText, group, invalid, newId, resource } from "stoa/plugin"
 import { missingDocuments } from "../documents/VendorDocuments.ts"
-import { inTransaction, Market } from "../Market.ts"
+import { inTransaction, Market, permission } from "../Market.ts"
 import { managers, mayForVendor, ownVendor, portal } from "../parties/VendorPortal.ts"
 import {
   announceApproval,
@@ -114,7 +114,6 @@ const moveVendor = (name: "reject" | "suspend" | "reinstate", id: string, change
 
 const g = group("Marketplace vendors", "/marketplace")
 const own = group("Marketplace vendor portal", "/marketplace")
-const permission = "marketplace:admin"
 const admin = { permission, success: VendorView }
 
 /** Routes of the store over its vendors, and of vendors over themselves (contract, plugins §1.6). */

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
+import { ledgerEntries } from "../../ledger/Ledger.ts"
 import { lockAccount, post } from "../../ledger/LedgerRepo.ts"
 import { accountOf } from "../Books.ts"
 import { aVendor } from "../Goods.ts"
@@ -21,15 +22,17 @@ market()("the ledger", (test) => {
       adjusted(two, -100),
       adjusted(one, 70, "EUR")
     ]
-    const made = (yield* postAll(first)).map((entry) => [
-      entry.vendorId,
-      entry.amountCents,
-      entry.entryNumber,
-      entry.runningBalanceCents
-    ])
-    assert.deepStrictEqual(made, [[two, 1000, 1, 1000], [one, 500, 1, 500], [two, -100, 2, 900], [one, 70, 1, 70]])
-    assert.deepInclude((yield* postAll([adjusted(two, 50)]))[0], { entryNumber: 3, runningBalanceCents: 950 })
-    assert.deepStrictEqual(yield* postAll([adjusted(two, 0)]), [])
+    for (const postings of [first, [adjusted(two, 50)], [adjusted(two, 0)]]) yield* postAll(postings)
+    const made = (vendorId: string, currency = "USD") =>
+      onTables((db) =>
+        Effect.map(
+          db.table(ledgerEntries).list({ vendorId, currency }, { order: ["entryNumber"] }),
+          (rows) => rows.map((row) => [row.amountCents, row.entryNumber, row.runningBalanceCents])
+        )
+      )
+    assert.deepStrictEqual(yield* made(one), [[500, 1, 500]])
+    assert.deepStrictEqual(yield* made(one, "EUR"), [[70, 1, 70]])
+    assert.deepStrictEqual(yield* made(two), [[1000, 1, 1000], [-100, 2, 900], [50, 3, 950]])
     assert.deepStrictEqual(yield* accountOf(two), { balance: 950, entries: 3, exact: true })
     assert.deepStrictEqual(yield* accountOf(one, "EUR"), { balance: 70, entries: 1, exact: true })
   })
