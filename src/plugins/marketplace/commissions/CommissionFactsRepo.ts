@@ -1,5 +1,5 @@
-import { Effect, Schema } from "effect"
-import { CurrentActor, type EntityId, type PluginDatabase, rowsOf } from "stoa/plugin"
+import { Schema } from "effect"
+import { type EntityId, rowsOf, statement } from "stoa/plugin"
 
 const byText = Schema.Record(Schema.String, Schema.Int)
 
@@ -13,12 +13,12 @@ export type CommissionFacts = typeof CommissionFacts.Type
 const facts = rowsOf(CommissionFacts)
 
 /** Reads in one statement what the choice of a commission needs, for any number of lines. */
-export const readFacts = Effect.fnUntraced(function*(
-  { sql }: PluginDatabase,
+export const readFacts = statement("CommissionFactsRepo.read", function*(
+  sql,
+  organizationId,
   vendorIds: ReadonlyArray<string>,
   entityIds: ReadonlyArray<EntityId>
 ) {
-  const { organizationId } = yield* CurrentActor
   // A category may be reached over several of an entity's own: its nearest place counts. `union` ends a circle of parents.
   const [row] = yield* facts(sql`with recursive above as (
       select e.entity_id, c.id, c.slug, c.parent_id, 0 as steps
@@ -39,4 +39,4 @@ export const readFacts = Effect.fnUntraced(function*(
       coalesce((select jsonb_agg(jsonb_build_object('entity', entity_id, 'slugs', slugs)) from (
         select entity_id, jsonb_object_agg(slug, steps) as slugs from nearest group by entity_id) n), '[]') as categories`)
   return row ?? { vendors: [], categories: [] }
-}, Effect.orDie)
+})

@@ -38,8 +38,7 @@ const saleOf = (facts: CommissionFacts, { currency, entityId, vendorId }: LineFo
 export const commissionTerms = Effect.fn("Commissions.termsFor")(function*(lines: ReadonlyArray<LineForSale>) {
   if (lines.length === 0) return []
   const { db, settings } = yield* Market
-  const facts = yield* readFacts(
-    db,
+  const facts = yield* db.use(readFacts)(
     [...new Set(lines.map(({ vendorId }) => vendorId))],
     [...new Set(lines.map(({ entityId }) => entityId))]
   )
@@ -51,7 +50,7 @@ export const commissionTerms = Effect.fn("Commissions.termsFor")(function*(lines
 export const previewCommission = Effect.fn("Commissions.preview")(
   function*({ categorySlug, vendorId, volumeCents }: typeof ImaginedSale.Type) {
     const { db, host, settings } = yield* Market
-    const facts = yield* readFacts(db, [vendorId], [])
+    const facts = yield* db.use(readFacts)([vendorId], [])
     if (facts.vendors.length === 0) return yield* new VendorNotFound()
     // Of nothing in particular: no category counts but the one that is asked about.
     const line = { vendorId, entityId: newId<EntityId>(), currency: host.config.defaultCurrency }

@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { about, EntityId, idOf, table, Time, Uuid, uuid } from "stoa/plugin"
+import { about, EntityId, fieldsOf, idOf, table, uuid } from "stoa/plugin"
 import { vendors, VendorView } from "../vendors/Vendor.ts"
 
 /** Whose thing an entity of the catalog is; an entity without a row belongs to the store itself. */
@@ -15,12 +15,9 @@ export const ShownVendor = Schema.Struct(
 
 /** A thing of a vendor's: the link, and what the catalog says of it; null when it is gone from there. */
 export const VendorProduct = Schema.Struct({
-  id: Uuid,
-  vendorId: Uuid,
-  entityId: EntityId,
+  ...Struct.pick(fieldsOf(vendorEntities), ["id", "vendorId", "entityId", "createdAt"]),
   type: Schema.NullOr(Schema.String).pipe(about("Type of the entity; null: it was deleted.")),
   slug: Schema.NullOr(Schema.String),
   status: Schema.NullOr(Schema.String).pipe(about("Status of the entity; null: it was deleted.")),
-  title: Schema.NullOr(Schema.String),
-  createdAt: Time
+  title: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "MarketplaceProduct" })

@@ -1,5 +1,5 @@
-import { Effect, Schema } from "effect"
-import { CurrentActor, EntityId, type Order, OrderId, type PluginDatabase, rowsOf, Time, VariantId } from "stoa/plugin"
+import { Schema } from "effect"
+import { EntityId, type Order, OrderId, rowsOf, statement, Time, VariantId } from "stoa/plugin"
 import { FulfillableLine, SoldOrder } from "./SubOrderShares.ts"
 
 /** A line of an order, and whose it is; null: the store's own. */
@@ -34,9 +34,9 @@ const owned = rowsOf(Schema.Struct({ entity_id: Schema.String, vendor_id: Schema
  * vendor that its entity had when the order was created, or edited before payment: an entity that gets another vendor
  * later takes no past sale along. Imported orders belong to the store.
  */
-export const readOrders = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase, orderIds: ReadonlyArray<OrderId>) {
-    const { organizationId } = yield* CurrentActor
+export const readOrders = statement(
+  "OrderFactsRepo.read",
+  function*(sql, organizationId, orderIds: ReadonlyArray<OrderId>) {
     return yield* facts(sql`select o.id, o.currency, o.status = 'cancelled' as "isCancelled",
         o.tax_included as "taxIncluded", o.shipping_total::float8 as "shippingTotal",
         o.amount_captured::float8 as captured, coalesce(r.amount, 0)::float8 as "givenBack",
@@ -61,14 +61,13 @@ export const readOrders = Effect.fnUntraced(
         where f.order_id = o.id and f.status in ('pending', 'completed')) r on true
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[])
       order by o.id`)
-  },
-  Effect.orDie
+  }
 )
 
 /** The same for orders that a checkout is about to create: nothing of them is paid or given back. One statement. */
-export const factsOfNew = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase, orders: ReadonlyArray<Order>) {
-    const { organizationId } = yield* CurrentActor
+export const factsOfNew = statement(
+  "OrderFactsRepo.ofNew",
+  function*(sql, organizationId, orders: ReadonlyArray<Order>) {
     const entityIds = [...new Set(orders.flatMap(({ lineItems }) => lineItems.map(({ entityId }) => entityId)))]
     const rows = yield* owned(sql`select entity_id, vendor_id, created_at from marketplace_vendor_entities
       where organization_id = ${organizationId} and entity_id = any(${entityIds}::uuid[])`)
@@ -88,6 +87,5 @@ export const factsOfNew = Effect.fnUntraced(
         return { ...line, givenBack: 0, vendorId: owner && owner.created_at <= placedAt ? owner.vendor_id : null }
       })
     }))
-  },
-  Effect.orDie
+  }
 )

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import type { Order, OrderId, OrderProjection } from "stoa/plugin"
 import { commissionTerms } from "../commissions/Commissions.ts"
 import { type CommissionTerms, plainTerms } from "../commissions/CommissionTerms.ts"
@@ -25,14 +25,14 @@ const wantedOf = (
   )
 }
 
-const words: Readonly<Record<keyof Posted, string>> = {
+const words = {
   sale: "Sold",
   commission: "Commission of the store",
   refund_deduction: "Given back to the customer",
   commission_reversal: "Commission of what was given back"
-}
+} satisfies Readonly<Record<keyof Posted, string>>
 
-const types = ["sale", "commission", "refund_deduction", "commission_reversal"] as const
+const types = Struct.keys(words)
 
 const postingsOf = (one: WantedSubOrder, isCaptured: boolean): ReadonlyArray<Posting> => {
   const due = dueEntries(one.owed, one.posted, { isCancelled: one.isCancelled, isCaptured })
@@ -66,8 +66,8 @@ const newTerms = Effect.fnUntraced(function*(facts: ReadonlyArray<OrderFacts>, f
  */
 export const reconcile = Effect.fn("Reconcile.changed")(function*(orderIds: ReadonlyArray<OrderId>) {
   const { db } = yield* Market
-  const facts = yield* readOrders(db, orderIds)
-  const found = yield* lockSubOrders(db, orderIds)
+  const facts = yield* db.use(readOrders)(orderIds)
+  const found = yield* db.use(lockSubOrders)(orderIds)
   const terms = yield* newTerms(facts, found)
   const wanted = facts.flatMap((order) => wantedOf(order, found.filter(({ orderId }) => orderId === order.id), terms))
   const stale = wanted.filter(({ isChanged }) => isChanged)
@@ -79,7 +79,7 @@ export const reconcile = Effect.fn("Reconcile.changed")(function*(orderIds: Read
 /** At most three statements, and one where no vendor is in the orders. */
 const created = Effect.fn("Reconcile.created")(function*(orders: ReadonlyArray<Order>, prefix: string) {
   const { db } = yield* Market
-  const facts = yield* factsOfNew(db, orders)
+  const facts = yield* db.use(factsOfNew)(orders)
   const terms = yield* newTerms(facts, [])
   const wanted = facts.flatMap((order) => wantedOf(order, [], terms))
   return wanted.length === 0 ? undefined : yield* newSubOrderParts(db, wanted, prefix)
