@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import type { CurrentActor } from "stoa/plugin"
 import type { ChannelError } from "./ChannelErrors.ts"
-import { callsAtOnce, type Channels } from "./ChannelOptions.ts"
+import type { Channels } from "./ChannelOptions.ts"
 import { followOrder } from "./FollowOrder.ts"
 import { settleLinked } from "./LinkedStock.ts"
-import { orDefect, syncLevels, withLevels } from "./StorePages.ts"
+import { orDefect, readEach, syncLevels, withLevels } from "./StorePages.ts"
 import { archiveProducts, takesPart, writeProducts } from "./StoreProducts.ts"
 import type { StoreSession } from "./StoreSessions.ts"
 import type { CatalogCall } from "./StoreStock.ts"
@@ -19,17 +19,6 @@ export type HintHandler = (
   session: StoreSession,
   externalIds: ReadonlyArray<string>
 ) => Effect.Effect<ReadonlyMap<string, Outcome>, ChannelError, CurrentActor | Channels>
-
-/** A record that the store refuses is none that others have to wait for. */
-const readEach = <A>(
-  externalIds: ReadonlyArray<string>,
-  read: (externalId: string) => Effect.Effect<A, ChannelError>
-) =>
-  Effect.forEach(externalIds, (externalId) =>
-    read(externalId).pipe(
-      Effect.map((found) => ({ externalId, found })),
-      Effect.catchTag("ChannelRefused", ({ message }) => Effect.succeed({ externalId, failed: message }))
-    ), { concurrency: callsAtOnce })
 
 /** Writes products as the store has them now, and archives those that it no longer has. */
 export const productHints: HintHandler = (call, session, externalIds) =>

@@ -19,23 +19,22 @@ const refused = (move: "fail" | "abandon", message: string): PushEnd => ({
   change: { lastError: message.slice(0, 2_000), failureKind: "definitive" }
 })
 
-/** Opens conflicts, shows their values of now, and ends those whose sides are equal. */
+/** Opens conflicts, shows their values of now, and ends those whose sides are equal, unless somebody has decided meanwhile. */
 const settleConflicts = Effect.fnUntraced(
   function*({ db }: PluginCall, { conflicts, differences = [], map: { entityId, storeId } }: PlannedProduct) {
     for (const { before, fieldPath, step, value } of differences) {
       const open = conflicts.find((one) => one.fieldPath === fieldPath)
       const values = { platformValue: value, storeValue: before }
       if (open === undefined) {
-        if (step === "conflict") yield* db.table(catalogConflicts).insert({ storeId, entityId, fieldPath, ...values })
+        if (step !== "conflict") continue
+        yield* Effect.ignore(db.table(catalogConflicts).insert({ storeId, entityId, fieldPath, ...values }))
       } else if (step === "equal") {
-        yield* db.use(catalogConflict).move("resolve", open.id, values)
+        yield* Effect.ignore(db.use(catalogConflict).move("resolve", open.id, values))
       } else if (open.platformValue !== value || open.storeValue !== before) {
-        yield* db.table(catalogConflicts).update(open.id, values, { state: "open" })
+        yield* Effect.ignore(db.table(catalogConflicts).update(open.id, values, { state: "open" }))
       }
     }
-  },
-  // Somebody has decided meanwhile.
-  (work) => Effect.ignore(work)
+  }
 )
 
 type Fields = Readonly<Record<string, Agreed>>

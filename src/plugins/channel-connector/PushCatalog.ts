@@ -99,7 +99,8 @@ const pushClaimed = Effect.fnUntraced(
         const one = { id: row.id, dueAt: row.dueAt, next }
         return move === undefined ? Effect.succeed(one) : Effect.as(moved(move, row.id, change), one)
       })
-      yield* db.use(releaseClaims)(released)
+      const changed = yield* db.use(releaseClaims)(released)
+      if (changed.length > 0) yield* db.use(markChanged)(storeId, changed, new Date(now))
     }))
   }
 )

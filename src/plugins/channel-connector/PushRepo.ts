@@ -54,15 +54,27 @@ export const claimChanged = statement(
   }
 )
 
-/** Gives products back, which are due again at `next`; those that changed since they were claimed are due already. */
+const abandoned = rowsOf(Schema.Struct({ entityId: EntityId }))
+
+/**
+ * Gives products back, which are due again at `next`; those that changed since they were claimed are due already. Gives those of
+ * them whose push was abandoned: they need another one.
+ */
 export const releaseClaims = statement(
   "PushRepo.releaseClaims",
   function*(sql, organizationId, rows: ReadonlyArray<{ id: string; dueAt: number; next: Date | null }>) {
     const sent = rows.map(({ dueAt, id, next }) => ({ id, due_at: new Date(dueAt).toISOString(), next }))
-    yield* sql`update channel_catalog_pushes push set leased_until = null,
-        due_at = case when push.due_at = sent.due_at then sent.next else push.due_at end
-      from jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) sent(id uuid, due_at timestamptz, next timestamptz)
-      where push.organization_id = ${organizationId} and push.id = sent.id`
+    const changed = yield* abandoned(sql`with claimed as (
+        select push.id, push.entity_id, push.state, sent.next, push.due_at <> sent.due_at as changed
+        from channel_catalog_pushes push
+        join jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) sent(id uuid, due_at timestamptz, next timestamptz)
+          on sent.id = push.id
+        where push.organization_id = ${organizationId} for update of push),
+      released as (update channel_catalog_pushes push set leased_until = null, due_at = case
+          when not claimed.changed then claimed.next when claimed.state <> 'abandoned' then push.due_at end
+        from claimed where claimed.id = push.id)
+      select entity_id as "entityId" from claimed where changed and state = 'abandoned'`)
+    return changed.map(({ entityId }) => entityId)
   }
 )
 
@@ -73,7 +85,8 @@ export const nextChange = statement("PushRepo.nextChange", function*(sql, organi
   const [found] = yield* moments(
     sql`select (extract(epoch from min(greatest(due_at, leased_until))) * 1000)::float8 as at
     from channel_catalog_pushes
-    where organization_id = ${organizationId} and store_id = ${storeId}::uuid and due_at is not null`
+    where organization_id = ${organizationId} and store_id = ${storeId}::uuid and state <> 'abandoned'
+      and due_at is not null`
   )
   return found?.at ?? null
 })

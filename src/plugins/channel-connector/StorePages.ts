@@ -78,6 +78,17 @@ export const withLevels = Effect.fnUntraced(function*(session: StoreSession, pro
   }))
 })
 
+/** A record that the store refuses is none that others have to wait for. */
+export const readEach = <A>(
+  externalIds: ReadonlyArray<string>,
+  read: (externalId: string) => Effect.Effect<A, ChannelError>
+) =>
+  Effect.forEach(externalIds, (externalId) =>
+    read(externalId).pipe(
+      Effect.map((found) => ({ externalId, found })),
+      Effect.catchTag("ChannelRefused", ({ message }) => Effect.succeed({ externalId, failed: message }))
+    ), { concurrency: callsAtOnce })
+
 /** Registers webhooks that were lost or turned off; a store that refuses them still has its products reconciled. */
 const webhooks: Step = ({ call: { db }, next, session }) =>
   Effect.gen(function*() {
@@ -117,16 +128,18 @@ const gone: Step = ({ call, next, run, session }) =>
       or: [{ seenAt: null }, { seenAt: { lt: run.startedAt } }]
     }, { order: ["id"], limit: askedAtOnce })
     if (missing.length === 0) return yield* next(null)
-    const found = yield* Effect.forEach(missing, ({ externalId }) => product(externalId), { concurrency: callsAtOnce })
-    const there = found.flatMap((one) => one !== undefined && takesPart(store, one) ? [one] : [])
-    const away = missing.filter((_, at) => !there.some((one) => one === found[at]))
+    const read = yield* readEach(missing.map(({ externalId }) => externalId), product)
+    const isThere = (one: ChannelProduct | undefined) => one !== undefined && takesPart(store, one)
+    const there = read.flatMap((one) => "found" in one && one.found && isThere(one.found) ? [one.found] : [])
+    const away = read.flatMap((one) => "found" in one && !isThere(one.found) ? [one.externalId] : [])
+    const skipped = read.flatMap((one) => "failed" in one ? [{ externalId: one.externalId, message: one.failed }] : [])
     const cursor = missing.length < askedAtOnce ? null : missing.at(-1)?.id ?? null
     const products = yield* withLevels(session, there)
     return yield* orDefect(
       writeProducts(call, store, products, { currency: yield* currency }, (report) =>
         Effect.flatMap(
-          archiveProducts(call, store.id, away.map(({ externalId }) => externalId)),
-          (archived) => next(cursor, { ...report, archived })
+          archiveProducts(call, store.id, away),
+          (archived) => next(cursor, { ...report, archived, skipped: [...report.skipped ?? [], ...skipped] })
         ))
     )
   })
@@ -157,8 +170,8 @@ export const syncLevels = Effect.fn("StorePages.syncLevels")(function*<E = never
     const { currency, product } = channel.catalog
     const ids = switched.map(({ entityId }) => entityId)
     const rows = yield* db.table(entityMap).list({ storeId: store.id, kind: "entity", entityId: { in: ids } })
-    const found = yield* Effect.forEach(rows, ({ externalId }) => product(externalId), { concurrency: callsAtOnce })
-    const products = yield* withLevels(session, found.flatMap((one) => one ?? []))
+    const read = yield* readEach(rows.map(({ externalId }) => externalId), product)
+    const products = yield* withLevels(session, read.flatMap((one) => "found" in one ? one.found ?? [] : []))
     yield* writeProducts(call, store, products, { currency: yield* currency })
   }
   const things = units.map(({ entityId, externalId, variantId }) => {

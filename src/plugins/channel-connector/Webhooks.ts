@@ -71,6 +71,24 @@ const complied = Effect.fnUntraced(function*({ db }: PluginCall, storeId: string
   return { redacted: found.length }
 })
 
+/** What was done for one organization. */
+interface Complied {
+  readonly data?: ReadonlyArray<unknown>
+  readonly redacted?: number
+  readonly duplicate?: true
+}
+
+/** The same for all organizations that the store is connected to. */
+const combined = (answers: ReadonlyArray<Complied>): Complied => {
+  const data = answers.flatMap((one) => one.data === undefined ? [] : [one.data])
+  const counts = answers.flatMap(({ redacted }) => redacted ?? [])
+  return {
+    ...(data.length > 0 && { data: data.flat() }),
+    ...(counts.length > 0 && { redacted: counts.reduce((sum, count) => sum + count, 0) }),
+    ...(answers.length > 0 && answers.every(({ duplicate }) => duplicate) && { duplicate: true })
+  }
+}
+
 /**
  * `POST /compliance/{provider}`: an app has one address for all stores, so the request names its store. What a provider asks is
  * done in the transaction that claims the delivery.
@@ -102,10 +120,10 @@ const complianceRoute = ({ db, ofRecord }: PluginContext) =>
                 ? { status: "received", hints: [{ kind: "uninstalled" }] }
                 : { status: "handled" })
             })
-            return isNew ? yield* complied(call, id, read.request) : { duplicate: true }
+            return isNew ? yield* complied(call, id, read.request) : { duplicate: true as const }
           }))
         ))
-      return answered(Object.assign({}, ...answers))
+      return answered(combined(answers))
     }))
 
 export const webhookRoutes = (context: PluginContext) => [webhookRoute(context), complianceRoute(context)]

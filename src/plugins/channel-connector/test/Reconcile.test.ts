@@ -119,6 +119,18 @@ describe("a store beside us", () => {
     shop.memory.refused.clear()
   })
 
+  it("refuses to show a product that its pages leave out, and all else is reconciled", async () => {
+    shop.memory.hidden.add("p3")
+    shop.memory.refused.add("p3")
+    shop.memory.products[4] = renamed(5, "New 5")
+    await shop.done("POST", `/stores/${id}/reconcile`)
+    const report = await shop.ran(id, "reconcile")
+    assert.deepInclude(report, { archived: 0, skipped: [{ externalId: "p3", message: "The store does not show p3." }] })
+    assert.strictEqual((await titles())[4], "New 5 active")
+    shop.memory.hidden.clear()
+    shop.memory.refused.clear()
+  })
+
   it("loses a third of its hints, and a reconciliation heals what they were about, once", async () => {
     shop.memory.products = numbers.map((n) => renamed(n, `Later ${n}`)).filter((_, at) => at !== 7)
     shop.memory.products.push(renamed(10, "Later 10"))

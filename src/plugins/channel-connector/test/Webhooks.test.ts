@@ -124,7 +124,7 @@ describe("webhooks of stores", () => {
     const exported = async (storeId: string, remoteOrderId: string, email: string) => {
       await shop.app.db.query(
         `insert into channel_order_exports (id, organization_id, store_id, order_id, customer_data, remote_order_id)
-           values (gen_random_uuid(), 'org_default', $1, gen_random_uuid(), $2, $3)`,
+           select gen_random_uuid(), organization_id, id, gen_random_uuid(), $2, $3 from connected_stores where id = $1`,
         [storeId, JSON.stringify({ name: "Ann", email }), remoteOrderId]
       )
     }
@@ -140,6 +140,22 @@ describe("webhooks of stores", () => {
       assert.strictEqual((await post("/compliance/memory", signedBy(secret, body, "c"))).status, 501)
       assert.deepStrictEqual((await comply("shop/redact", {}, "c1", "unknown.example")).body, { received: true })
       assert.deepStrictEqual((await comply("orders/paid", {}, "c2")).body, { received: true })
+    })
+
+    it("are about all organizations that the store is connected to", async () => {
+      await shop.app.db.query(
+        "insert into organizations (id, slug, name) values ('org_b', 'org_b', 'B') on conflict do nothing"
+      )
+      const there = inOrganization("org_b", testAdminActor)
+      const [storeDomain, credentials] = ["https://shared.example", { key: "right-key-1" }]
+      const theirs = await shop.done("POST", "/stores", { provider: "app", storeDomain, credentials }, there)
+      const stores = [await shop.connect({ provider: "app", storeDomain }), theirs.text("data.id")]
+      for (const storeId of stores) await exported(storeId, "7", "ann@x.example")
+      const about = { customer: { email: "ann@x.example" }, orders_requested: [7], orders_to_redact: [7] }
+      const shown = await comply("customers/data_request", about, "s1", "shared.example")
+      assert.lengthOf(JSON.stringify(shown.body).match(/"name":"Ann"/g) ?? [], 2)
+      const redacted = await comply("customers/redact", about, "s2", "shared.example")
+      assert.deepStrictEqual(redacted.body, { received: true, redacted: 2 })
     })
 
     it("show and delete the data of a customer, and say what was done", async () => {
