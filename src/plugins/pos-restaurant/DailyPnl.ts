@@ -33,7 +33,7 @@ export const dailyPnl = table("pos_daily_pnl", {
   grossProfit: amount.about("Net sales without the cost of goods."),
   netProfit: amount.about("Gross profit without all expenses."),
   transactionCount: integerBetween(0, 1_000_000_000).about("Number of sales."),
-  averageBillValue: amount.about("Net sales of one bill."),
+  averageBillValue: amount.about("Gross sales of one bill."),
   status: oneOf(["draft", "submitted"]).default("draft").about("A submitted report cannot be changed."),
   metadata: json.default({})
 }, { strict: true })

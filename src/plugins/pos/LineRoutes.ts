@@ -12,9 +12,17 @@ import { admin, manage, operate, routes, SentAmount } from "./Terminals.ts"
 class LineNotFound extends notFound("PosLine", "The transaction has no such line.") {}
 class ReasonMissing extends invalid("DiscountReason", "reason", "reason is required with a discount.", "required") {}
 class TooMany extends invalid("TooManyUnits", "quantity", "quantity of a line must be at most 9999.") {}
+class TooManyLines extends invalid(
+  "TooManyLines",
+  "entityId",
+  "entityId must be of a line that is there: a sale has at most 500 lines."
+) {}
 class OneDiscount
   extends invalid("OneDiscount", "discountPercent", "discountPercent and discountAmount exclude each other.")
 {}
+
+/** As carts have. */
+const mostLines = 500
 
 const sent = {
   quantity: Schema.optional(lines.columns.quantity.schema),
@@ -143,6 +151,7 @@ const writeLine = Effect.fnUntraced(function*(
       if (merged.quantity > 9_999) return yield* new TooMany()
       written = merged.id
       const known = sale.lines.some(({ id }) => id === merged.id)
+      if (!known && sale.lines.length >= mostLines) return yield* new TooManyLines()
       const marked = { ...merged, overrideBy: allowed?.by ?? merged.overrideBy }
       const lines = known ? sale.lines.map((one) => one.id === merged.id ? marked : one) : [...sale.lines, marked]
       return {

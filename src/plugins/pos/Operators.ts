@@ -142,7 +142,7 @@ const removePin = Effect.fn("Operators.removePin")(function*(call: PluginCall, o
 
 /** The till of a device that asks; undefined for other keys. */
 export const ownTerminal = ({ actor, db }: Pick<PluginCall, "actor" | "db">) =>
-  actor.keyId === undefined
+  actor.keyId === undefined || !isUuid(actor.keyId)
     ? Effect.succeed(undefined)
     : Effect.map(
       db.table(devices).first({ apiKeyId: ApiKeyId.make(actor.keyId), revokedAt: null }),

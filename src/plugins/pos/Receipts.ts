@@ -16,7 +16,7 @@ import {
 import { PrintQueue } from "../notifications/index.ts"
 import { fiscalRecords, FiscalView } from "./FiscalRecords.ts"
 import { netOf, returnItems, TaxPart, transactions } from "./Sales.ts"
-import { loadSale } from "./SaleStore.ts"
+import { loadSale, lockTransaction } from "./SaleStore.ts"
 import { operate, routes } from "./Terminals.ts"
 
 /** What is printed of a completed or voided transaction; minor units of `currency`. */
@@ -80,6 +80,14 @@ const returned = (db: PluginDatabase, transactionId: string, order: Order | unde
       })
   )
 
+/** How often it was printed before; of two prints at once one is the original. */
+const countPrint = (db: PluginDatabase, id: string) =>
+  db.transaction(Effect.gen(function*() {
+    const { reprints } = yield* lockTransaction(db, id)
+    yield* db.table(transactions).update(id, { reprints: reprints + 1 })
+    return reprints
+  }))
+
 /** 404; 422 for a transaction that is open or held. `counted`: the next one is a reprint. */
 const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: string, counted: boolean) {
   const { asStore, db, services } = call
@@ -89,7 +97,7 @@ const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: strin
   const order = orderId === null ? undefined : yield* asStore(services.orders.get(OrderId.make(orderId)))
   const fiscal = yield* db.table(fiscalRecords).first({ transactionId: id })
   const operator = yield* asStore(services.users.known({ userId: transaction.operatorId }))
-  if (counted) yield* db.table(transactions).update(id, { reprints: reprints + 1 })
+  const reprint = counted ? yield* countPrint(db, id) : reprints
   const sold = type === "return" ? yield* returned(db, id, order) : order?.lineItems ?? lines
   const paid = payments.filter((one) => one.status === "collected" || one.status === "refunded")
   const receipt: Receipt = {
@@ -111,7 +119,7 @@ const receiptOf = Effect.fn("Receipts.of")(function*(call: PluginCall, id: strin
     payments: paid.map(({ reference, ...one }) => ({ ...one, ...(reference === null ? {} : { reference }) })),
     changeDue: paid.reduce((sum, { changeGiven }) => sum + changeGiven, 0),
     fiscal: fiscal ?? null,
-    reprint: reprints
+    reprint
   }
   return receipt
 })

@@ -38,8 +38,8 @@ const fixedLines = InvalidTransition.of("The goods of a return or an exchange ar
 
 const belonging = (db: PluginDatabase, transactionId: string) =>
   Effect.all({
-    lines: db.table(lines).list({ transactionId, removedAt: null }, { order: ["position", "id"] }),
-    payments: db.table(payments).list({ transactionId }, { order: ["createdAt", "id"] })
+    lines: db.table(lines).list({ transactionId, removedAt: null }, { order: ["position", "id"], limit: 10_000 }),
+    payments: db.table(payments).list({ transactionId }, { order: ["createdAt", "id"], limit: 10_000 })
   })
 
 /** 404 without it. */

@@ -38,6 +38,14 @@ describe("sales that a till sends later", () => {
     assert.deepStrictEqual(picked(order, "status", "grandTotal", "amountDue"), ["fulfilled", 1_000, 0])
   })
 
+  it("may come with the key of development, which is no device's", async () => {
+    const { body, status } = await shop.app.app.request("POST", "/api/pos/sync", {
+      headers: { "x-api-key": "dev-admin-key" },
+      body: { sales: [saleOf()] }
+    })
+    assert.strictEqual(status, 201, JSON.stringify(body))
+  })
+
   it("are one however often they come, and equal ids of one body are one", async () => {
     const sale = saleOf()
     const before = await shop.stock(entityId)

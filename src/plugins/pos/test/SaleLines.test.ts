@@ -15,6 +15,20 @@ describe("lines of a sale at a till", () => {
   const totals = async (path: string) =>
     picked(await shop.read(path), "subtotal", "discountTotal", "taxTotal", "total", "amountDue")
 
+  it("are at most 500 of a sale", async () => {
+    const { id, path } = await shop.start(till)
+    const [entityId, other] = [await shop.product(), await shop.product()]
+    await shop.add(path, { entityId })
+    await shop.app.db.query(
+      `insert into pos_transaction_items select (jsonb_populate_record(line,
+         jsonb_build_object('id', gen_random_uuid(), 'position', n, 'notes', n))).*
+       from pos_transaction_items line cross join generate_series(1, 499) n where line.transaction_id = $1`,
+      [id]
+    )
+    await shop.refused("422 VALIDATION_FAILED", "POST", `${path}/items`, { entityId: other })
+    assert.strictEqual((await shop.add(path, { entityId })).at("data.quantity"), 2)
+  })
+
   it("are those of a transaction without a cart, in the currency that it names", async () => {
     const { started } = await shop.start(till, { currency: "EUR", orderType: "takeaway", metadata: { table: 4 } })
     assert.strictEqual(started.status, 201)
