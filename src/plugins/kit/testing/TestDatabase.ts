@@ -49,19 +49,22 @@ const started = async () => {
   return { url, template, stop }
 }
 
-/** One throwaway server for all tests of a process; it stops with the last database. */
+/** One throwaway server for all tests of a process: those of the next file may follow in a moment. */
 const joined = async () => {
   users++
   server ??= started()
   return server
 }
 
-const leave = async () => {
+const idleMs = 5_000
+
+const leave = () => {
   users--
-  if (users > 0 || server === undefined) return
-  const { stop } = await server
-  server = undefined
-  await stop()
+  setTimeout(() => {
+    if (users > 0) return
+    void server?.then(({ stop }) => stop())
+    server = undefined
+  }, idleMs)
 }
 
 /** A new database: on this server, else on a throwaway one. */
@@ -77,7 +80,7 @@ export const ownDatabase = async (given?: TestServer): Promise<OwnDatabase> => {
   )
   const drop = async () => {
     await on(url, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
-    if (given === undefined) await leave()
+    if (given === undefined) leave()
   }
   return { url: databaseOf(url, name), drop }
 }
