@@ -6,6 +6,7 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Chance, chanceOf } from "../pricing-properties/Chance.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
+import { persistently } from "../support/ServiceCalls.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 
 interface Book {
@@ -63,7 +64,8 @@ const giveBack = Effect.fnUntraced(function*(chance: Chance, id: string, lineIte
     const part = chance.inHundred(50)
       ? { amount: chance.between(1, total) }
       : { lines: [{ lineItemId, quantity: chance.between(1, 3) }] }
-    const answer = yield* api("POST", `/api/orders/${id}/refunds`, { as: asAdmin, body: part })
+    const headers = { "idempotency-key": `${id}-${turn}` }
+    const answer = yield* persistently(api("POST", `/api/orders/${id}/refunds`, { as: asAdmin, body: part, headers }))
     assert.include([201, 409, 422], answer.status, JSON.stringify(answer.body))
   }
   if (chance.inHundred(20)) {
@@ -110,7 +112,8 @@ export const tradeWithTenders = Effect.fnUntraced(function*(seed: number, purcha
     const quantity = chance.between(1, 5)
     const total = (prices[product] ?? 0) * quantity
     const cart = yield* aCartWith(products[product] ?? "", quantity)
-    const made = yield* checkOut(cart, { paymentMethodId: "counted", tenders: anyTenders(chance, total) })
+    const body = { paymentMethodId: "counted", tenders: anyTenders(chance, total) }
+    const made = yield* persistently(checkOut(cart, body, { "idempotency-key": cart.id }))
     assert.strictEqual(made.status, 201, `purchase ${turn} of seed ${seed}: ${JSON.stringify(made.body)}`)
     assert.strictEqual(made.at("data.amountCaptured"), total, `purchase ${turn} of seed ${seed}`)
     if (made.list("data.tenders").length > 1) seen.shared += 1

@@ -127,11 +127,11 @@ const noteDeath = (url: string, { pid }: Service, at: Date) =>
   )
 
 /**
- * A process that could not confirm its locks within a second, because the machine was busy, gives up its slots with the
- * jobs in them, and says so: as if it were dead, it must not be asked why they ran again.
+ * A process that could not confirm its locks within a second, or the lease of a slot within four, because the machine was
+ * busy, gives up its jobs, and says so: as if it were dead, it must not be asked why they ran again.
  */
 const noteDisplaced = (url: string, { output, pid }: Service) =>
-  /shards of this process are in doubt/.test(output())
+  /shards of this process are in doubt|could not be kept: its jobs/.test(output())
     ? onDatabase(url, (sql) => Effect.asVoid(sql`insert into job_displaced values (${pid})`))
     : Effect.void
 
@@ -164,5 +164,6 @@ export const auditRuns = Effect.fnUntraced(function*(
     select 'a key that is still taken', k.concurrency_key from job_keys k
       join commerce_jobs j on j.id = k.job_id where j.status <> 'processing'`
   )
-  assert.deepStrictEqual(found, [])
+  const said = places.flatMap((place) => place.service().output().split("\n").filter((line) => /slot|shard/.test(line)))
+  assert.deepStrictEqual(found, [], said.join("\n"))
 })
