@@ -25,8 +25,9 @@ it("a change of a product while its last push is abandoned is pushed again", asy
   shop.memory.failure = undefined
   shop.memory.beforeWrite = Effect.promise(async () => {
     shop.memory.beforeWrite = Effect.void
-    shop.memory.failure = failure
     await rename("Second")
+    const noted = "select 1 from channel_catalog_pushes where entity_id = $1 and attempts = 0"
+    await waitFor("the change is noted", async () => (await shop.app.db.query(noted, [entityId])).length > 0)
     shop.memory.failure = failure
   })
   shop.app.clock.advance("11 minutes")
