@@ -25,7 +25,7 @@ const linesOf = (sources: ReadonlyArray<Source>) => sources.reduce((sum, { lines
 const countOf = (sources: ReadonlyArray<Source>, pattern: RegExp) =>
   sources.reduce((sum, { text }) => sum + (text.match(pattern)?.length ?? 0), 0)
 
-// What follows a space: `*/*` of a header is no comment.
+// A comment follows a space: `*/*` of a header is none.
 const comment = /(?<=^|\s)(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*)/g
 
 const wordsOfComments = (text: string): number =>

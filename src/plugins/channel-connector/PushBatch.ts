@@ -19,7 +19,7 @@ const refused = (move: "fail" | "abandon", message: string): PushEnd => ({
   change: { lastError: message.slice(0, 2_000), failureKind: "definitive" }
 })
 
-/** Opens conflicts, shows their values of now, and ends those whose sides are equal, unless somebody has decided meanwhile. */
+/** Brings conflicts up to date, but for those that somebody has decided meanwhile. */
 const settleConflicts = Effect.fnUntraced(
   function*({ db }: PluginCall, { conflicts, differences = [], map: { entityId, storeId } }: PlannedProduct) {
     for (const { before, fieldPath, step, value } of differences) {

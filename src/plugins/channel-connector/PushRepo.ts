@@ -56,10 +56,7 @@ export const claimChanged = statement(
 
 const abandoned = rowsOf(Schema.Struct({ entityId: EntityId }))
 
-/**
- * Gives products back, which are due again at `next`; those that changed since they were claimed are due already. Gives those of
- * them whose push was abandoned: they need another one.
- */
+/** Gives products back, due again at `next` unless they changed meanwhile. Returns changed ones whose push was abandoned. */
 export const releaseClaims = statement(
   "PushRepo.releaseClaims",
   function*(sql, organizationId, rows: ReadonlyArray<{ id: string; dueAt: number; next: Date | null }>) {

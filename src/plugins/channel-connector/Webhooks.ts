@@ -71,7 +71,7 @@ const complied = Effect.fnUntraced(function*({ db }: PluginCall, storeId: string
   return { redacted: found.length }
 })
 
-/** What was done for one organization. */
+/** The answer for one organization. */
 interface Complied {
   readonly data?: ReadonlyArray<unknown>
   readonly redacted?: number

@@ -60,7 +60,7 @@ export const openShop = async (
         "select status, error, attempts from commerce_jobs where input->>'storeId' = $1 and task_slug = $2 order by created_at",
         [id, task]
       ),
-    /** What a product or variant of the store is here. */
+    /** Ids of a product or variant of the store here. */
     thing: async (id: string, externalId: string) => {
       const [row] = await app.db.query(
         "select entity_id, variant_id from channel_entity_map where store_id = $1 and external_id = $2",

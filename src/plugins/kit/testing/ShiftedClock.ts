@@ -5,7 +5,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** What sleeps for less is not woken: most of it waits for an answer of something real, such as the database. */
+/** Shorter sleeps are not woken: most wait for an answer of something real, such as the database. */
 const shortestWokenMs = 30_000
 
 /** The limit of jobs under test: the longest sleep, which is not woken either. */
