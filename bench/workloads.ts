@@ -2,7 +2,7 @@ import type { FlowName } from "./load/Messages.ts"
 import { callsBy } from "./measure/DatabaseUse.ts"
 import { atLeast, atMost, heading, note } from "./measure/Report.ts"
 import { flowsOf, measureWindow, type Window } from "./measure/Window.ts"
-import { printStatements, printSteps, printWindows, rateOf } from "./measure/WindowReport.ts"
+import { bytesOf, printStatements, printSteps, printWindows, rateOf } from "./measure/WindowReport.ts"
 import type { Options } from "./Options.ts"
 import type { Stage } from "./servers/Stage.ts"
 
@@ -79,6 +79,8 @@ export const runWorkload = async (name: keyof typeof workloads, stage: Stage, op
     const [stoa, bare] = [rateOf(windows, "stoa"), rateOf(windows, "bare")]
     note(`median: stoa ${stoa.toFixed(0)}/s, bare ${bare.toFixed(0)}/s`)
     atLeast(label, stoa / bare, least, " x bare")
+    const more = bytesOf(windows, "bare") / bytesOf(windows, "stoa") - 1
+    atMost(`${label}, difference of the answers' sizes`, Math.abs(more), 0.05)
     const window = windows.at(-2)
     if (statements !== undefined && window !== undefined) {
       const { cluster, service, transaction } = callsBy(window.database.statements)

@@ -25,10 +25,11 @@ export const createBareTables = async (client: Client): Promise<void> => {
       currency text not null, total bigint not null, captured bigint not null, cart_id uuid not null,
       customer_id uuid, placed_at timestamptz not null default now());
     create index orders_customer on orders (customer_id, placed_at desc, id desc) where customer_id is not null;
-    create table sessions (token text primary key, customer_id uuid not null, expires_at timestamptz not null);
+    create table sessions (token text primary key, customer_id uuid not null, email text not null,
+      expires_at timestamptz not null);
     create table order_lines (id uuid primary key, order_id uuid not null, position int not null,
-      product_id uuid not null, title text not null, quantity int not null, unit_price bigint not null,
-      unique (order_id, position));
+      product_id uuid not null, title text not null, sku text, slug text, quantity int not null,
+      unit_price bigint not null, unique (order_id, position));
     create table outbox (id uuid primary key, type text not null, entity_id uuid not null, payload jsonb not null,
       created_at timestamptz not null default date_trunc('milliseconds', now()))`)
 }
@@ -45,7 +46,8 @@ export const seedBare = async (client: Client, products: number): Promise<void> 
   await client.query(`insert into stock select ${product}, 1000000, 0 ${each}`)
   const { customers, lines, orders } = seedCustomers
   await client.query(
-    `insert into sessions select ${seedTokenSql("c")}, ${seedIdSql("customer", "c")}, now() + interval '7 days'
+    `insert into sessions select ${seedTokenSql("c")}, ${seedIdSql("customer", "c")},
+       'customer-' || c || '@example.com', now() + interval '7 days'
      from generate_series(0, ${customers - 1}) c`
   )
   await client.query(
@@ -55,7 +57,8 @@ export const seedBare = async (client: Client, products: number): Promise<void> 
      from generate_series(1, ${customers * orders}) n`
   )
   await client.query(
-    `insert into order_lines select ${seedIdSql("orderLine", `n * ${lines} + p`)}, ${seedIdSql("order", "n")}, p,
+    `insert into order_lines (id, order_id, position, product_id, title, quantity, unit_price)
+     select ${seedIdSql("orderLine", `n * ${lines} + p`)}, ${seedIdSql("order", "n")}, p,
        ${seedIdSql("product", "p + 1")}, 'Product number ' || p + 1, 1, 1001 + p
      from generate_series(1, ${customers * orders}) n, generate_series(0, ${lines - 1}) p`
   )

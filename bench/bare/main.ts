@@ -84,6 +84,13 @@ const create = async (request: IncomingMessage, response: ServerResponse) => {
     expiresAt: row?.expires_at,
     createdAt: row?.created_at,
     updatedAt: row?.created_at,
+    shippingAddress: null,
+    billingAddress: null,
+    shippingRateId: null,
+    promotionCodes: [],
+    note: null,
+    locale: null,
+    giftCards: [],
     secret
   }
   answer(response, 201, `{"data":${JSON.stringify(cart)}}`)

@@ -90,6 +90,11 @@ export const printStatements = (window: Window) => {
   }
 }
 
+const medianOf = (figure: "bytes" | "rate") => (windows: ReadonlyArray<Window>, target: Window["target"]): number =>
+  median(windows.filter((window) => window.target === target).map(({ load }) => load[figure]))
+
 /** The median rate of a server's windows. */
-export const rateOf = (windows: ReadonlyArray<Window>, target: Window["target"]): number =>
-  median(windows.filter((window) => window.target === target).map(({ load }) => load.rate))
+export const rateOf = medianOf("rate")
+
+/** The median size of the answers to a flow. */
+export const bytesOf = medianOf("bytes")
