@@ -8,6 +8,7 @@ import { StockAllocation, type StockDemand, unitsBySellable } from "./StockRules
 import {
   allocatedUnits,
   deductedFromHolds,
+  holdUnits,
   lockingHolds,
   lockWaiting,
   movedVersions,
@@ -16,7 +17,6 @@ import {
   openUnits,
   releaseStock
 } from "./StockStatements.ts"
-import { holdLines } from "./StockTables.ts"
 
 const batchSize = 500
 
@@ -259,18 +259,7 @@ const makeReturns = (sql: SqlClient.SqlClient) => ({
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
         and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
       returning s.*),
-    held as (
-      insert into hold_lines as h ${
-        holdLines.insert(sql, {
-          organizationId: sql`${organization}`,
-          holder: sql`${orderId}`,
-          sellableId: "sellable_id",
-          warehouseId: "warehouse_id",
-          quantity: "quantity"
-        })
-      } from lines
-      on conflict (organization_id, holder, sellable_id, warehouse_id)
-        do update set quantity = h.quantity + excluded.quantity),
+    held as (${holdUnits(sql, organization, orderId, "lines")}),
     ${
         notedLines(sql, organization, "back", {
           type: "return",

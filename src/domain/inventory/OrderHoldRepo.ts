@@ -21,6 +21,7 @@ import {
   allocateUnits,
   costOf,
   deductedFromHolds,
+  holdUnits,
   lockingHolds,
   lockVersions,
   movedVersions,
@@ -30,7 +31,7 @@ import {
   requestedUnits,
   returnUnits
 } from "./StockStatements.ts"
-import { holdLines, stockMovements } from "./StockTables.ts"
+import { stockMovements } from "./StockTables.ts"
 
 /**
  * Changes the holds of a placed order for edits and refunds (contract §4.3). Call it in the transaction that changes
@@ -185,18 +186,7 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
         held as (
           ${newHold(sql, organization, orderId, "sold")} where exists (select 1 from taken)
           on conflict (organization_id, holder) do update set state = 'sold', updated_at = now()),
-        kept as (
-          insert into hold_lines ${
-      holdLines.insert(sql, {
-        organizationId: sql`${organization}`,
-        holder: sql`${orderId}`,
-        sellableId: "sellable_id",
-        warehouseId: "warehouse_id",
-        quantity: "quantity"
-      })
-    } from taken
-          on conflict (organization_id, holder, sellable_id, warehouse_id)
-            do update set quantity = hold_lines.quantity + excluded.quantity),
+        kept as (${holdUnits(sql, organization, orderId, "taken")}),
         ${noted(sql, organization, orderId, "reservation", "refund came to nothing", "taken")}`
 
   const holdAgain = Effect.fn("OrderHoldRepo.holdAgain")(

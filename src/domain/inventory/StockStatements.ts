@@ -20,9 +20,23 @@ export const newHold = (sql: SqlClient.SqlClient, organization: string, holder: 
     holds.insert(sql, { organizationId: sql`${organization}`, holder: sql`${holder}`, state: sql`${state}` })
   }`
 
+/** Holds rows of `sellable_id`, `warehouse_id` and `quantity`. */
+export const holdUnits = (sql: SqlClient.SqlClient, organization: string, holder: string, rows: "lines" | "taken") =>
+  sql`insert into hold_lines as h ${
+    holdLines.insert(sql, {
+      organizationId: sql`${organization}`,
+      holder: sql`${holder}`,
+      sellableId: "sellable_id",
+      warehouseId: "warehouse_id",
+      quantity: "quantity"
+    })
+  } from ${sql.literal(rows)}
+    on conflict (organization_id, holder, sellable_id, warehouse_id)
+      do update set quantity = h.quantity + excluded.quantity`
+
 /**
- * Locks the versions of sellables by key until the transaction ends, and creates missing ones. The empty update makes
- * later statements see what waited for.
+ * Locks the versions of sellables in order, and creates missing ones. The empty update makes later statements see what
+ * they waited for.
  */
 export const lockVersions = (sql: SqlClient.SqlClient, organization: string, sellables: Iterable<string>) =>
   sql`insert into stock_items as i (organization_id, sellable_id)
@@ -217,39 +231,26 @@ export interface UnitAllocation {
   readonly allocations: ReadonlyArray<StockAllocation>
 }
 
-/**
- * CTEs of all allocations: moves the version, reserves units at their levels (`taken`), adds them to the hold and
- * records movements. `no_oversell` is the guard.
- */
+/** CTEs: moves the version, reserves units (`taken`), holds them and records movements. `no_oversell` is the guard. */
 export const allocateUnits = (sql: SqlClient.SqlClient, taking: UnitAllocation) => {
   const { allocations, entityId, holder, orderId, organization, performedBy, sellable } = taking
   return sql`lines as materialized (
-      select * from unnest(${allocations.map(() => newId())}::uuid[],
+      select l.*, ${sellable}::uuid as sellable_id from unnest(${allocations.map(() => newId())}::uuid[],
         ${allocations.map(({ warehouseId }) => warehouseId)}::uuid[],
-        ${allocations.map(({ quantity }) => quantity)}::int4[]) l(id, warehouse, quantity)),
+        ${allocations.map(({ quantity }) => quantity)}::int4[]) l(id, warehouse_id, quantity)),
     moved as (update stock_items set version = version + 1
       where organization_id = ${organization} and sellable_id = ${sellable}::uuid),
     taken as (update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now() from lines l
       where s.organization_id = ${organization} and s.sellable_id = ${sellable}::uuid
-        and s.warehouse_id = l.warehouse returning s.*, l.quantity as units),
-    kept as (insert into hold_lines as h ${
-    holdLines.insert(sql, {
-      organizationId: sql`${organization}`,
-      holder: sql`${holder}`,
-      sellableId: sql`${sellable}::uuid`,
-      warehouseId: "warehouse",
-      quantity: "quantity"
-    })
-  } from lines
-      on conflict (organization_id, holder, sellable_id, warehouse_id)
-        do update set quantity = h.quantity + excluded.quantity),
+        and s.warehouse_id = l.warehouse_id returning s.*, l.quantity as units),
+    kept as (${holdUnits(sql, organization, holder, "lines")}),
     noted as (insert into stock_movements ${
     stockMovements.insert(sql, {
       id: "id",
       organizationId: sql`${organization}`,
       entityId: sql`${entityId}::uuid`,
       variantId: sql`nullif(${sellable}::uuid, ${entityId}::uuid)`,
-      warehouseId: "warehouse",
+      warehouseId: "warehouse_id",
       type: "'reservation'",
       quantity: "quantity",
       referenceType: "'order'",

@@ -46,9 +46,33 @@ interface OrderRow extends Omit<UnshownOrder, "customer" | "importedAt" | "isDra
   readonly paymentClaimId: PaymentId | null
 }
 
-const toOrder = (row: OrderRow): Order => {
-  const { email, importedAt, isDraft, profile, waiting, ...columns } = row
-  const { awaitsShopper, paymentClaimId, paymentDueAt, paymentId, paymentProvider, storedPayments, ...order } = columns
+interface BesideOrder extends Omit<StoredOrder, "order" | "payments" | "paymentClaimId" | "paymentId"> {
+  readonly cursor: string
+  readonly total: bigint
+}
+
+// Each rest copies the row slowly.
+const toOrder = (row: OrderRow & Partial<BesideOrder>): Order => {
+  const {
+    awaitsShopper,
+    cartId,
+    cartSecretHash,
+    cursor,
+    email,
+    importedAt,
+    isDraft,
+    ownerUserId,
+    paymentClaimId,
+    paymentDueAt,
+    paymentId,
+    paymentProvider,
+    profile,
+    storedPayments,
+    taxProvider,
+    total,
+    waiting,
+    ...order
+  } = row
   return shownOrder({
     ...order,
     ...buyerShown(email, profile),
@@ -70,42 +94,33 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
 
   stored: (organization: string, named: Statement.Fragment) =>
     Effect.map(
-      sql<OrderRow & Omit<StoredOrder, "order">>`select ${sql.literal(columns)},
+      sql<OrderRow & Omit<BesideOrder, "cursor" | "total">>`select ${sql.literal(columns)},
           c.user_id as "ownerUserId", o.cart_id as "cartId", o.cart_secret_hash as "cartSecretHash",
           o.tax_provider as "taxProvider"
         from orders o
         left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
         where o.organization_id = ${organization} and ${named}`,
-      ([row]): StoredOrder | undefined => {
-        if (row === undefined) return undefined
-        const { cartId, cartSecretHash, ownerUserId, taxProvider, ...order } = row
-        return {
-          order: toOrder(order),
-          ownerUserId,
-          cartId,
-          cartSecretHash,
-          taxProvider,
-          payments: paymentsOf(order, order),
-          paymentId: order.paymentId,
-          paymentClaimId: order.paymentClaimId
+      ([row]): StoredOrder | undefined =>
+        row && {
+          order: toOrder(row),
+          payments: paymentsOf(row, row),
+          ...Struct.pick(row, ["cartId", "cartSecretHash", "ownerUserId", "taxProvider", "paymentId", "paymentClaimId"])
         }
-      }
     ),
 
   page: Effect.fnUntraced(function*(where: Statement.Fragment, total: Statement.Fragment, page: PageRequest) {
     const count = sql`${total} as total`
     const { after, cursor, slice } = pageParts(sql, page, { time: "placed_at", id: "id" })
-    const rows = yield* sql<OrderRow & { readonly total: bigint; readonly cursor: string }>`select
+    const rows = yield* sql<OrderRow & Pick<BesideOrder, "cursor" | "total">>`select
         ${sql.literal(columns)}, ${count}, o.cursor
       from (select * ${cursor} from orders where ${sql.and([where, ...after])}
         order by placed_at desc, id desc ${slice}) o
       order by o.placed_at desc, o.id desc`
     const isAfterAll = rows.length === 0 && (page.page > 1 || page.cursor !== undefined)
     const [first] = isAfterAll ? yield* sql<{ readonly total: bigint }>`select ${count}` : rows
-    const items = rows.map(({ cursor: _, total: __, ...row }) => toOrder(row))
     return {
       ...page,
-      items,
+      items: rows.map(toOrder),
       total: Number(first?.total ?? 0),
       nextCursor: nextCursorOf(rows, page)
     } satisfies PageOf<Order>
