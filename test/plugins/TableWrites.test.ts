@@ -69,6 +69,16 @@ layer(pluginTables(stock), { excludeTestServices: true, timeout: "60 seconds" })
       assert.strictEqual(yield* statementsOf(boxes.update(id, { shelfId: here.id })), 1)
     }).pipe(inDefault))
 
+  it.effect("are listed all, or as many as the limit says", () =>
+    Effect.gen(function*() {
+      const { boxes, shelves } = yield* at
+      const { id: shelfId } = yield* shelves.insert({ code: "long" })
+      yield* boxes.insertMany(Array.from({ length: 1_001 }, (_, place) => ({ shelfId, place })))
+      assert.strictEqual((yield* boxes.list({ shelfId })).length, 1_001)
+      const first = yield* boxes.list({ shelfId }, { order: ["place"], limit: 2 })
+      assert.deepStrictEqual(first.map(({ place }) => place), [0, 1])
+    }).pipe(inDefault))
+
   it.effect("are written one transaction at a time by those that take the same turn", () =>
     Effect.gen(function*() {
       const { db } = yield* PluginContext

@@ -186,4 +186,3 @@ export const routes = group("Appointments", "/appointments")
 export const admin = "appointments:admin"
 export const manage = "appointments:manage"
 /** All rows of a list. */
-export const all = { limit: Number.MAX_SAFE_INTEGER } as const

@@ -15,7 +15,7 @@ import {
   type PluginContext,
   SentMoment
 } from "stoa/plugin"
-import { all, type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { namedCustomer, requireOwnEmail } from "./Customers.ts"
 import { day, minute } from "./LocalTime.ts"
 import { type AppointmentSettings, momentBefore, notifyCustomer, notifyProvider } from "./Notices.ts"
@@ -271,7 +271,7 @@ export const cancel = Effect.fn("Bookings.cancel")(
 export const cancelOfErased = (settings: AppointmentSettings) =>
   Effect.fn("Bookings.cancelOfErased")(function*(tools: Tools) {
     const toCome = { status: { in: ["provisional", "confirmed"] as const }, endTime: { gt: yield* DateTime.nowAsDate } }
-    const found = yield* tools.db.table(bookings).list({ ...toCome, customerEmail: "" }, all)
+    const found = yield* tools.db.table(bookings).list({ ...toCome, customerEmail: "" })
     yield* Effect.forEach(found, ({ id }) =>
       // Another call has cancelled it.
       Effect.catchIf(cancel(tools, settings, id, null), Schema.is(InvalidTransition), () => Effect.void), {

@@ -1,6 +1,6 @@
 import { DateTime, Effect, Schema } from "effect"
 import { NotFound, notFound, oneOf, type PluginContext, table, text } from "stoa/plugin"
-import { all, type Booking, bookings, providers, routes, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { type Booking, bookings, providers, routes, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { customerOf, ownProviders, reader } from "./Customers.ts"
 
 /** Links that calendar programs follow without signing in. */
@@ -72,8 +72,8 @@ const eventsOf = Effect.fnUntraced(function*({ db }: Tools, kind: "provider" | "
     const names = new Map(rows.map(({ id, name }) => [id, name]))
     return (id: string) => names.get(id) ?? ""
   }
-  const services = named(yield* db.table(serviceTypes).list({ id: { in: found.map((one) => one.serviceTypeId) } }, all))
-  const people = named(yield* db.table(providers).list({ id: { in: found.map((one) => one.providerId) } }, all))
+  const services = named(yield* db.table(serviceTypes).list({ id: { in: found.map((one) => one.serviceTypeId) } }))
+  const people = named(yield* db.table(providers).list({ id: { in: found.map((one) => one.providerId) } }))
   return found.map((one) => {
     const other = kind === "provider" ? one.customerName : people(one.providerId)
     return { ...one, summary: `${services(one.serviceTypeId)}: ${other}` }

@@ -11,7 +11,7 @@ import {
   type Where
 } from "stoa/plugin"
 import { isCustomer } from "./AppointmentsRepo.ts"
-import { all, type bookings, manage, providers, type Tools } from "./AppointmentTables.ts"
+import { type bookings, manage, providers, type Tools } from "./AppointmentTables.ts"
 
 const book = "appointments:book"
 
@@ -46,7 +46,7 @@ export const ofOwnProviders: Visible<typeof bookings> = {
   isFew: true,
   whereOf: ({ actor, db, query }) =>
     holds(actor, manage) ? Effect.succeed({}) : Effect.map(
-      db.table(providers).list(ownProviders(actor), all),
+      db.table(providers).list(ownProviders(actor)),
       (own) => ({
         providerId: { in: own.map(({ id }) => id).filter((id) => !Schema.is(Asked)(query) || query.providerId === id) }
       })

@@ -2,7 +2,6 @@ import { DateTime, Effect } from "effect"
 import { timeIn } from "stoa/plugin"
 import { takenBy } from "./AppointmentsRepo.ts"
 import {
-  all,
   breaks,
   overrides,
   type Provider,
@@ -82,19 +81,18 @@ export const offersOf = Effect.fn("Openings.offers")(function*(
   } = {}
 ) {
   if (from > to) return []
-  const links = yield* db.table(providerServices).list({ serviceTypeId: id, providerId }, all)
+  const links = yield* db.table(providerServices).list({ serviceTypeId: id, providerId })
   const byId = new Map(links.map((link) => [link.providerId, link]))
   const people = yield* db.table(providers).list({ id: { in: [...byId.keys()] }, isActive: true }, {
-    ...all,
     order: ["id"],
     lock
   })
   const ids = people.map((one) => one.id)
   const these = { providerId: { in: ids } }
-  const weekly = grouped(yield* db.table(weeklyHours).list(these, all))
-  const pauses = grouped(yield* db.table(breaks).list(these, all))
+  const weekly = grouped(yield* db.table(weeklyHours).list(these))
+  const pauses = grouped(yield* db.table(breaks).list(these))
   const special = grouped(
-    yield* db.table(overrides).list({ ...these, date: { gte: dateOf(from), lte: dateOf(to) } }, all)
+    yield* db.table(overrides).list({ ...these, date: { gte: dateOf(from), lte: dateOf(to) } })
   )
   const taken = yield* db.use(takenBy)(ids, { start: from - 2 * day, end: to + 3 * day, ...others })
   const zones = new Map(

@@ -14,7 +14,7 @@ import {
   systemActor,
   ValidationFailed
 } from "stoa/plugin"
-import { all, type Booking, bookings, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { type Booking, bookings, serviceTypes, type Tools } from "./AppointmentTables.ts"
 import { announce, book, cancel, giveBack, type NewBooking, NotSold } from "./Bookings.ts"
 import type { AppointmentSettings } from "./Notices.ts"
 import { appointmentOf } from "./Prices.ts"
@@ -144,7 +144,7 @@ const follow = Effect.fnUntraced(function*(tools: Tools, settings: AppointmentSe
   const named = appointmentOf(line?.metadata)
   if (named === undefined || others.length > 0 || captured(order) > 0 || !open.includes(order.status)) return
   // Also those that it was moved to.
-  const found = yield* tools.db.table(bookings).list({ or: [{ id: named }, { orderId }] }, all)
+  const found = yield* tools.db.table(bookings).list({ or: [{ id: named }, { orderId }] })
   const wasToBePaid = found.some(({ paymentStatus }) => paymentStatus === "failed" || paymentStatus === "refunded")
   if (!wasToBePaid || found.some(({ status }) => status !== "cancelled")) return
   yield* tools.services.orders.change(orderId, { status: "cancelled", reason: "The appointment is cancelled." })

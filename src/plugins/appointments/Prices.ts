@@ -1,6 +1,6 @@
 import { Effect, Option, Schema } from "effect"
 import { type ConditionalPricing, HookRefusal, type PluginContext, Uuid } from "stoa/plugin"
-import { all, bookings, serviceTypes } from "./AppointmentTables.ts"
+import { bookings, serviceTypes } from "./AppointmentTables.ts"
 
 const Named = Schema.Struct({ appointmentId: Uuid })
 const read = Schema.decodeUnknownOption(Named)
@@ -22,8 +22,8 @@ export const appointmentPrices = ({ db }: PluginContext): ConditionalPricing => 
   price: Effect.fnUntraced(function*({ currency, lines }) {
     const named = lines.flatMap(({ metadata }) => appointmentOf(metadata) ?? [])
     if (lines.length > 1) return yield* Effect.fail(mixed)
-    const found = yield* db.table(bookings).list({ id: { in: named } }, all)
-    const services = yield* db.table(serviceTypes).list({ id: { in: found.map((one) => one.serviceTypeId) } }, all)
+    const found = yield* db.table(bookings).list({ id: { in: named } })
+    const services = yield* db.table(serviceTypes).list({ id: { in: found.map((one) => one.serviceTypeId) } })
     return yield* Effect.forEach(lines, ({ entityId, metadata, quantity, unitPrice }) => {
       const id = appointmentOf(metadata)
       if (id === undefined) return Effect.succeed([])

@@ -80,13 +80,13 @@ const reconciliation = defineTask({
   concurrency: { key: () => reconcileAll },
   handler: Effect.fn("Channels.reconcileAll")(function*({ ctx: { db, jobs } }: PluginTaskCall) {
     const { adapterOf, settings: { reconcileJitterWindowMs } } = yield* Channels
-    const all = yield* db.table(stores).list({ status: { not: "disconnected" } }, { limit: Number.MAX_SAFE_INTEGER })
+    const all = yield* db.table(stores).list({ status: { not: "disconnected" } })
     const capable = yield* Effect.filter(all, ({ provider }) =>
       adapterOf(provider).pipe(
         Effect.map(({ capabilities }) => capabilities.some((one) => one !== "listings")),
         Effect.orElseSucceed(() => false)
       ))
-    const begun = yield* db.table(runs).list({ task: "reconcile" }, { limit: Number.MAX_SAFE_INTEGER })
+    const begun = yield* db.table(runs).list({ task: "reconcile" })
     const underWay = new Set(begun.flatMap(({ phases, storeId }) => phases.length > 0 ? storeId : []))
     yield* Effect.forEach(capable, ({ id }) =>
       jobs.enqueue(reconcileTask, { storeId: id }, {

@@ -53,10 +53,11 @@ export const stockHints: HintHandler = (call, session, externalIds) =>
     const { channel: { stock }, store } = session
     if (stock === undefined) return new Map()
     const named = (yield* stock.read(externalIds)).map(({ externalId }) => externalId)
-    const known = yield* call.db.table(entityMap).list(
-      { storeId: store.id, kind: "variant", externalId: { in: [...new Set([...externalIds, ...named])] } },
-      { limit: externalIds.length + named.length }
-    )
+    const known = yield* call.db.table(entityMap).list({
+      storeId: store.id,
+      kind: "variant",
+      externalId: { in: [...new Set([...externalIds, ...named])] }
+    })
     if (known.length === 0) return new Map()
     yield* syncLevels(call, session, known.map(({ externalId }) => externalId))
     yield* settleLinked(call, session, known.filter(({ goneAt, isLinked }) => isLinked && goneAt === null))

@@ -88,7 +88,7 @@ const agree = Effect.fnUntraced(
     const { db, services } = call
     const ids = (yield* differencesOf(call, store, shown)).map(({ unit }) => unit.id)
     if (ids.length === 0) return { posted: 0, units: [] }
-    const rows = yield* db.table(entityMap).list({ id: { in: ids } }, { order: ["id"], limit: ids.length, lock: true })
+    const rows = yield* db.table(entityMap).list({ id: { in: ids } }, { order: ["id"], lock: true })
     const same = shown.filter(({ unit }) =>
       rows.some(({ id, level, sentKey }) => id === unit.id && level === unit.level && sentKey === null)
     )

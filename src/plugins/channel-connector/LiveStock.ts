@@ -77,8 +77,7 @@ interface Wanted {
 /** What a checkout wants of stores, with the lines of one thing summed. */
 const wantedOf = Effect.fnUntraced(function*({ db }: PluginCall, lines: ReadonlyArray<BoughtLine>) {
   const rows = yield* db.table(entityMap).list(
-    { entityId: { in: lines.map(({ entityId }) => entityId) }, isLinked: false },
-    { limit: Number.MAX_SAFE_INTEGER }
+    { entityId: { in: lines.map(({ entityId }) => entityId) }, isLinked: false }
   )
   const wanted = new Map<string, Wanted>()
   lines.forEach(({ entityId, quantity, title, variantId = null }, place) => {
@@ -117,7 +116,7 @@ const checkLive = Effect.fn("LiveStock.check")(function*(call: PluginCall, lines
   const wanted = yield* wantedOf(call, lines)
   if (wanted.length === 0) return
   const byStore = Map.groupBy(wanted, ({ storeId }) => storeId)
-  const rows = yield* call.db.table(stores).list({ id: { in: [...byStore.keys()] } }, { limit: byStore.size })
+  const rows = yield* call.db.table(stores).list({ id: { in: [...byStore.keys()] } })
   const live = yield* LiveStock
   const levels = new Map(
     yield* Effect.forEach(byStore, ([storeId, things]) => {

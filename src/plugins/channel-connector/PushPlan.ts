@@ -45,12 +45,11 @@ export const planProducts = Effect.fn("PushPlan.plan")(
     const mapping = yield* mappingOf(store)
     const mapped = yield* db.table(entityMap).list(
       { storeId, kind: "entity", entityId: { in: entityIds }, goneAt: null },
-      { order: ["id"], limit: Number.MAX_SAFE_INTEGER }
+      { order: ["id"] }
     )
     const values = yield* entityValues(call, entityIds)
     const held = yield* db.table(catalogConflicts).list(
-      { storeId, entityId: { in: entityIds }, state: "open" },
-      { limit: Number.MAX_SAFE_INTEGER }
+      { storeId, entityId: { in: entityIds }, state: "open" }
     )
     const products = mapped.flatMap((map) => {
       const found = values.get(map.entityId)

@@ -159,7 +159,7 @@ export const syncLevels = Effect.fn("StorePages.syncLevels")(function*<E = never
     isLinked: false,
     goneAt: null,
     externalId: { in: externalIds }
-  }, { order: ["id"], limit: externalIds.length })
+  }, { order: ["id"] })
   const levels = yield* readLevels(session, units.map(({ externalId }) => externalId))
   const known = units.length === 0 ? [] : yield* db.use(stockOf)(store.id, yield* warehouseOf(call, store), units)
   const switched = units.filter(({ externalId }, at) => {

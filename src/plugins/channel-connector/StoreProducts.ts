@@ -20,8 +20,6 @@ import type { RunReport } from "./StoreRuns.ts"
 import { type CatalogCall, settleStock, type StoreLevel } from "./StoreStock.ts"
 import { entityMap, type Store } from "./StoreTables.ts"
 
-const everyRow = { limit: Number.MAX_SAFE_INTEGER }
-
 /** Acts as the store in the change log, so that its changes can be recognized. */
 export const asChannel = <A, E, R>({ organizationId }: CatalogCall, storeId: string, work: Effect.Effect<A, E, R>) =>
   Effect.provideService(work, CurrentActor, systemActor(organizationId, `channel:${storeId}`))
@@ -125,8 +123,7 @@ export const writeProducts = Effect.fn("StoreProducts.write")(function*<E = neve
     takesPart(store, one)
   )
   const rows = products.length === 0 ? [] : yield* db.table(entityMap).list(
-    { storeId: store.id, kind: "entity", externalId: { in: products.map(({ externalId }) => externalId) } },
-    everyRow
+    { storeId: store.id, kind: "entity", externalId: { in: products.map(({ externalId }) => externalId) } }
   )
   const known = new Map(rows.map(({ entityId, externalId }) => [externalId, entityId]))
   const held = yield* holdOwned(store, products, rows)
@@ -174,7 +171,7 @@ export const archiveProducts = Effect.fn("StoreProducts.archive")(
     const { db, services } = call
     if (externalIds.length === 0) return 0
     const where = { storeId, kind: "entity" as const, externalId: { in: externalIds }, goneAt: null }
-    const rows = yield* db.table(entityMap).list(where, { order: ["entityId"], limit: externalIds.length })
+    const rows = yield* db.table(entityMap).list(where, { order: ["entityId"] })
     const owned = rows.filter(({ isLinked }) => !isLinked)
     for (const { entityId } of owned) {
       // One that was deleted here is gone on both sides.

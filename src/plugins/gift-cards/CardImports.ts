@@ -30,10 +30,7 @@ export const importCards = Effect.fn("GiftCards.import")(
     const codes = all.map(({ code }) => code)
     const twice = codes.findIndex((code, n) => codes.indexOf(code) < n)
     if (twice >= 0) return yield* new ImportedTwice(twice)
-    const found = yield* db.table(cards).list(
-      { codeDigest: { in: all.flatMap((card) => card.digests) } },
-      { limit: all.length }
-    )
+    const found = yield* db.table(cards).list({ codeDigest: { in: all.flatMap((card) => card.digests) } })
     const known = new Set(found.map(({ codeDigest }) => codeDigest))
     const fresh = all.filter((card) => !card.digests.some((digest) => known.has(digest)))
     yield* write(fresh.map(Struct.omit(["digests"])))

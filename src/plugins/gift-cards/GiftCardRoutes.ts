@@ -114,7 +114,7 @@ export const giftCardRoutes = [
     .handle(({ db, params: { id } }) =>
       Effect.gen(function*() {
         const card = yield* (yield* GiftCards).get(id)
-        const entries = yield* db.table(money.entries).list({ accountId: id }, { order: ["-number"] })
+        const entries = yield* db.table(money.entries).list({ accountId: id }, { order: ["-number"], limit: 1000 })
         return { ...(yield* shown(card)), transactions: entries.map(transactionView) }
       })
     ),

@@ -36,7 +36,7 @@ export const ownCardRoutes = [
       const profile = yield* services.customers.existingProfile
       if (profile === null) return []
       const added = yield* db.table(addedCards).list({ customerId: CustomerId.make(profile.id) }, { limit: mostAdded })
-      const rows = yield* db.table(cards).list({ id: { in: added.map(({ cardId }) => cardId) } }, { limit: mostAdded })
+      const rows = yield* db.table(cards).list({ id: { in: added.map(({ cardId }) => cardId) } })
       const at = yield* DateTime.nowAsDate
       return rows.map((card) => shown(card, at))
     })

@@ -12,15 +12,15 @@ export interface Batch {
   readonly units: number
 }
 
-const whole = { order: ["createdAt", "id"], limit: 20_000 } as const
+const inOrder = { order: ["createdAt", "id"] } as const
 
 /** Reads the items of lines at all stations, and locks their tickets in the order of their ids. */
 export const firedOf = Effect.fn("Kitchen.firedOf")(function*(db: PluginDatabase, lineIds: ReadonlyArray<string>) {
-  const known = yield* db.table(ticketItems).list({ lineId: { in: lineIds } }, whole)
+  const known = yield* db.table(ticketItems).list({ lineId: { in: lineIds } }, inOrder)
   const ids = [...new Set(known.map(({ ticketId }) => ticketId))]
   if (ids.length === 0) return { tickets: [], items: [], all: [] }
-  const locked = yield* db.table(tickets).list({ id: { in: ids } }, { order: ["id"], limit: 20_000, lock: true })
-  const all = yield* db.table(ticketItems).list({ ticketId: { in: ids } }, whole)
+  const locked = yield* db.table(tickets).list({ id: { in: ids } }, { order: ["id"], lock: true })
+  const all = yield* db.table(ticketItems).list({ ticketId: { in: ids } }, inOrder)
   const isOwn = new Set(lineIds)
   return { tickets: locked, items: all.filter(({ lineId }) => isOwn.has(lineId)), all }
 })
@@ -62,8 +62,8 @@ export const itemsWith = (
 
 /** Counts the units of a line in the kitchen. */
 export const unitsOf = Effect.fn("Kitchen.unitsOf")(function*(db: PluginDatabase, lineId: string) {
-  const items = yield* db.table(ticketItems).list({ lineId }, whole)
+  const items = yield* db.table(ticketItems).list({ lineId }, inOrder)
   if (items.length === 0) return 0
   const ids = items.map(({ ticketId }) => ticketId)
-  return unitsIn(batchesOf(yield* db.table(tickets).list({ id: { in: ids } }, { limit: 20_000 }), items))
+  return unitsIn(batchesOf(yield* db.table(tickets).list({ id: { in: ids } }), items))
 })

@@ -9,7 +9,7 @@ const ChecklistView = Schema.Struct({ ...fieldsOf(checklists), items: Schema.Arr
   .annotate({ identifier: "PosChecklist" })
 
 const itemsOf = (db: PluginCall["db"], ids: ReadonlyArray<string>) =>
-  db.table(checklistItems).list({ checklistId: { in: ids } }, { order: ["sortOrder", "id"], limit: 100_000 })
+  db.table(checklistItems).list({ checklistId: { in: ids } }, { order: ["sortOrder", "id"] })
 
 const view: View<typeof checklists, typeof ChecklistView.Type> = {
   success: ChecklistView,

@@ -68,7 +68,7 @@ const followOrder = Effect.fn("Recipes.followOrder")(
   function*({ db, event, services }: EventCall, { shortage }: RestaurantSettings) {
     const orderId = OrderId.make(event.entityId)
     const lines = yield* db.use(linesOfOrders)([orderId])
-    const before = yield* db.table(usedIngredients).list({ orderId }, { order: ["id"], limit: 10_000, lock: true })
+    const before = yield* db.table(usedIngredients).list({ orderId }, { order: ["id"], lock: true })
     const takesNew = event.type === "orders.create" || event.type === "orders.update"
     const changes = changesOf(lines, before, takesNew)
     if (changes.length === 0) return

@@ -106,7 +106,7 @@ const view: View<typeof dailyPnl, typeof PnlView.Type> = {
   success: PnlView,
   show: (rows, { db }) =>
     Effect.map(
-      db.table(pnlExpenses).list({ pnlId: { in: rows.map(({ id }) => id) } }, { order: ["position"], limit: 50_000 }),
+      db.table(pnlExpenses).list({ pnlId: { in: rows.map(({ id }) => id) } }, { order: ["position"] }),
       (expenses) => rows.map((row) => ({ ...row, expenses: expenses.filter(({ pnlId }) => pnlId === row.id) }))
     )
 }

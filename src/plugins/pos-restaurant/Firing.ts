@@ -48,7 +48,7 @@ const dishesOf = Effect.fnUntraced(function*(db: PluginDatabase, lines: Readonly
   const parts = yield* db.use(partsOf)(lines.map((line) => ({ ...line, quantity: 1 })))
   const entities = yield* db.use(itemGroupsOf)(parts.flat().map(({ entityId }) => EntityId.make(entityId)))
   const groups = [...new Set([...entities.values()].flatMap(({ group }) => group ?? []))]
-  const rows = yield* db.table(stationGroups).list({ itemGroup: { in: groups } }, { limit: 10_000 })
+  const rows = yield* db.table(stationGroups).list({ itemGroup: { in: groups } })
   const open = yield* db.table(stations).list({ id: { in: rows.map(({ stationId }) => stationId) }, isActive: true })
   const isOpen = new Set(open.map(({ id }) => id))
   return new Map(lines.map(({ id }, at) => {

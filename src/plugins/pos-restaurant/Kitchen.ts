@@ -75,7 +75,7 @@ export const nameCustomer = ({ db }: PluginCall, { customerId, id }: Sale["trans
   customerId === null ? Effect.void : db.transaction(Effect.gen(function*() {
     const others = { transactionId: id, customerId: { not: customerId } }
     // By id, as everywhere: two transactions that lock several tickets never wait for each other.
-    const own = yield* db.table(tickets).list(others, { order: ["id"], limit: 10_000, lock: true })
+    const own = yield* db.table(tickets).list(others, { order: ["id"], lock: true })
     yield* db.table(tickets).updateMany({ id: { in: own.map((one) => one.id) } }, { customerId })
   }))
 
@@ -90,9 +90,9 @@ export const fireOrder = Effect.fn("Kitchen.fireOrder")(function*(call: PluginCa
   yield* db.transaction(Effect.gen(function*() {
     const order = yield* db.use(lockOnlineOrder)(id)
     if (order === undefined) return
-    const own = yield* db.table(tickets).list({ orderId: order.id }, { limit: 10_000 })
+    const own = yield* db.table(tickets).list({ orderId: order.id })
     if (own.length === 0 && (order.isCancelled || !order.isPaid)) return
-    const items = yield* db.table(ticketItems).list({ ticketId: { in: own.map((one) => one.id) } }, { limit: 20_000 })
+    const items = yield* db.table(ticketItems).list({ ticketId: { in: own.map((one) => one.id) } })
     const lines = (yield* db.use(orderLinesOf)(order.id)).map((line): WantedLine => ({
       ...line,
       quantity: order.isCancelled ? 0 : line.quantity,

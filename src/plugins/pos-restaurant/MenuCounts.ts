@@ -36,7 +36,6 @@ interface Taken {
   readonly quantity: number
 }
 
-const whole = { limit: Number.MAX_SAFE_INTEGER }
 const none: Units = new Map()
 
 const itemsOf = (line: DishLine) => (comboIn(line.metadata) ?? []).map(({ itemId }) => itemId)
@@ -79,12 +78,12 @@ const write = Effect.fnUntraced(function*(
  */
 const settle = Effect.fn("Menu.settle")(
   function*(db: PluginDatabase, orders: ReadonlyArray<Wanted>, takesRest: boolean) {
-    const before = yield* db.table(takenUnits).list({ orderId: { in: orders.map(({ orderId }) => orderId) } }, whole)
+    const before = yield* db.table(takenUnits).list({ orderId: { in: orders.map(({ orderId }) => orderId) } })
     const ids = new Set([...orders.flatMap(({ units }) => [...units.keys()]), ...before.map((one) => one.entityId)])
     const now = yield* DateTime.nowAsDate
     const entries = ids.size === 0 ? [] : yield* db.table(availability).list(
       { entityId: { in: Array.from(ids, (id) => EntityId.make(id)) }, remaining: { gte: 0 } },
-      { ...whole, order: ["id"], lock: true }
+      { order: ["id"], lock: true }
     )
     const changed: Array<{ readonly id: string; readonly remaining: number }> = []
     const taken: Array<Taken> = []

@@ -6,8 +6,6 @@ import { availability, shownEntries } from "./Menu.ts"
 import { takeUnits } from "./MenuCounts.ts"
 import { modifierGroups, modifierOptions } from "./Modifiers.ts"
 
-const whole = { limit: Number.MAX_SAFE_INTEGER }
-
 /** What tills do because of a menu: they know it without a connection, and a completed sale takes its units. */
 export const menuAtTills = Layer.effectDiscard(Effect.gen(function*() {
   const { db } = yield* PluginContext
@@ -18,12 +16,12 @@ export const menuAtTills = Layer.effectDiscard(Effect.gen(function*() {
       name: "restaurant",
       read: () =>
         Effect.all({
-          modifierGroups: db.table(modifierGroups).list({}, { ...whole, order: ["sortOrder", "createdAt"] }),
-          modifierOptions: db.table(modifierOptions).list({}, { ...whole, order: ["sortOrder", "createdAt"] }),
-          combos: db.table(combos).list({ isActive: true }, { ...whole, order: ["sortOrder", "createdAt"] }),
-          comboGroups: db.table(comboGroups).list({}, { ...whole, order: ["createdAt"] }),
-          comboItems: db.table(comboItems).list({}, { ...whole, order: ["createdAt"] }),
-          menu: Effect.flatMap(db.table(availability).list({}, whole), shownEntries)
+          modifierGroups: db.table(modifierGroups).list({}, { order: ["sortOrder", "createdAt"] }),
+          modifierOptions: db.table(modifierOptions).list({}, { order: ["sortOrder", "createdAt"] }),
+          combos: db.table(combos).list({ isActive: true }, { order: ["sortOrder", "createdAt"] }),
+          comboGroups: db.table(comboGroups).list({}, { order: ["createdAt"] }),
+          comboItems: db.table(comboItems).list({}, { order: ["createdAt"] }),
+          menu: Effect.flatMap(db.table(availability).list({}), shownEntries)
         })
     }
   })

@@ -51,8 +51,7 @@ const view: View<typeof stations, typeof StationView.Type> = {
   show: (rows, { db }) =>
     Effect.map(
       db.table(stationGroups).list({ stationId: { in: rows.map(({ id }) => id) } }, {
-        order: ["itemGroup"],
-        limit: 10_000
+        order: ["itemGroup"]
       }),
       (groups) =>
         rows.map((station) => ({

@@ -110,7 +110,7 @@ const itemDone = Effect.fnUntraced(function*({ db }: PluginCall, id: string, ite
   )
   if (one.status !== "pending" && one.status !== "preparing") return done
   const begun = one.status === "pending" ? yield* db.use(ticket).move("start", id) : one
-  const items = yield* db.table(ticketItems).list({ ticketId: id }, { limit: 20_000 })
+  const items = yield* db.table(ticketItems).list({ ticketId: id })
   if (!items.some((item) => isLeft(one, item))) yield* finish(db, "bump", begun)
   return done
 })

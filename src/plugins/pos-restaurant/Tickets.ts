@@ -146,8 +146,7 @@ export const TicketView = Schema.Struct({ ...fieldsOf(tickets), items: Schema.Ar
 export const shownTickets = (db: PluginDatabase, rows: ReadonlyArray<Ticket>) =>
   Effect.map(
     db.table(ticketItems).list({ ticketId: { in: rows.map(({ id }) => id) } }, {
-      order: ["coursePriority", "createdAt"],
-      limit: 20_000
+      order: ["coursePriority", "createdAt"]
     }),
     (items) => rows.map((one) => ({ ...one, items: items.filter(({ ticketId }) => ticketId === one.id) }))
   )

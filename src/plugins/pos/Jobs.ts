@@ -91,7 +91,7 @@ export const posTasks = (context: PluginContext, { closeDay, maxHoldHours }: Pos
       handler: Effect.fn("Pos.closeDay")(function*() {
         const call = yield* context.call
         const now = yield* DateTime.nowAsDate
-        const waiting = yield* call.db.table(shifts).list({ closingId: null, status: "closed" }, { limit: 1_000 })
+        const waiting = yield* call.db.table(shifts).list({ closingId: null, status: "closed" })
         const ids = [...new Set(waiting.map(({ terminalId }) => terminalId))].map((id) => ({ id }))
         yield* each("closing of terminal", ids, ({ id }) =>
           Effect.gen(function*() {

@@ -38,8 +38,8 @@ const fixedLines = InvalidTransition.of("The goods of a return or an exchange ar
 
 const belonging = (db: PluginDatabase, transactionId: string) =>
   Effect.all({
-    lines: db.table(lines).list({ transactionId, removedAt: null }, { order: ["position", "id"], limit: 10_000 }),
-    payments: db.table(payments).list({ transactionId }, { order: ["createdAt", "id"], limit: 10_000 })
+    lines: db.table(lines).list({ transactionId, removedAt: null }, { order: ["position", "id"] }),
+    payments: db.table(payments).list({ transactionId }, { order: ["createdAt", "id"] })
   })
 
 /** 404 without it. */
@@ -61,7 +61,7 @@ export const loadSale = Effect.fn("Sales.load")(function*(db: PluginDatabase, id
 export const lockSale = Effect.fn("Sales.lock")(function*(db: PluginDatabase, id: string) {
   const { version } = yield* lockTransaction(db, id)
   const found = yield* loadSale(db, id)
-  const removed = yield* db.table(lines).list({ transactionId: id, removedAt: { not: null } }, { limit: 10_000 })
+  const removed = yield* db.table(lines).list({ transactionId: id, removedAt: { not: null } })
   const changed = Effect.asVoid(db.table(transactions).update(id, { version: version + 1 }))
   return { ...found, removed, changed }
 })

@@ -123,8 +123,8 @@ const view: View<typeof transactions, typeof TransactionView.Type> = {
     Effect.gen(function*() {
       const of = { transactionId: { in: rows.map(({ id }) => id) } }
       const [items, paid] = yield* Effect.all([
-        db.table(lines).list({ ...of, removedAt: null }, { order: ["position", "id"], limit: 10_000 }),
-        db.table(payments).list(of, { order: ["createdAt", "id"], limit: 10_000 })
+        db.table(lines).list({ ...of, removedAt: null }, { order: ["position", "id"] }),
+        db.table(payments).list(of, { order: ["createdAt", "id"] })
       ])
       return rows.map((transaction) =>
         viewOf({

@@ -7,8 +7,8 @@ export const [read, create, admin] = ["procurement:read", "procurement:create", 
 /** What the rules need of a request or a job. */
 export type Tools = Pick<PluginCall, "actor" | "db" | "services">
 
-/** All lines of a document, as they were given. */
-export const allLines = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
+/** Lines as they were given. */
+export const inOrder = { order: ["createdAt"] } as const
 
 /** Columns that a decision fills: its time and its person. */
 export const decided = { stamp: "decidedAt", by: "decidedBy" } as const

@@ -2,7 +2,7 @@ import { Effect, Schema, Struct } from "effect"
 import { conflict, inputOf, invalid, MinorUnits, today, ValidationFailed } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { personOf, refuseApproval } from "./Approvals.ts"
-import { allLines, itemIssues, type Tools } from "./Documents.ts"
+import { inOrder, itemIssues, type Tools } from "./Documents.ts"
 import { receipts } from "./GoodsReceipt.ts"
 import { sendOrder } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
@@ -79,7 +79,7 @@ export const OrderPatch = Schema.Struct({
 })
 
 /** The lines of an order, and of others with it, as they were given. */
-export const itemsOf = ({ db }: Tools, poId: string) => db.table(orderItems).list({ poId }, allLines)
+export const itemsOf = ({ db }: Tools, poId: string) => db.table(orderItems).list({ poId }, inOrder)
 
 const unknown = (path: string) => ({ path, message: `${path} is unknown.`, code: "not_found" })
 
@@ -114,7 +114,7 @@ const completed = Effect.fnUntraced(function*(
     uomId: item.uomId ?? known.of(item.entityId)?.purchaseUomId ?? null
   }))
   const stock = yield* units.toStock(lines.map((line) => ({ ...line, unitCost: null, quantity: line.quantityOrdered })))
-  const prices = yield* tools.db.table(supplierItems).list({ supplierId, entityId: { in: entityIds } }, allLines)
+  const prices = yield* tools.db.table(supplierItems).list({ supplierId, entityId: { in: entityIds } }, inOrder)
   const day = yield* today
   const offers = lines.map((line) => pricesOf(prices, line, day, known.of(line.entityId)?.purchaseUomId ?? null))
   const costs = lines.map(({ quantityOrdered, unitCost }, n) => unitCost ?? bestPrice(offers[n] ?? [], quantityOrdered))

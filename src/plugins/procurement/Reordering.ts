@@ -80,19 +80,17 @@ const cheapest = (offers: ReadonlyArray<Offer>): Offer | undefined =>
     a.price.unitCost * a.quantity - b.price.unitCost * b.quantity
   )[0]
 
-const all = { limit: Number.MAX_SAFE_INTEGER } as const
-
 /** Drafts orders for what is missing by the rules of the organization. */
 export const reordering = (storeCurrency: string) => {
   const offersFor = Effect.fnUntraced(function*({ db }: Tools, missing: ReadonlyArray<Shortage>) {
     const entityIds = missing.map(({ entityId }) => entityId)
     const known = yield* (yield* Units).known(entityIds)
     // An order in another currency needs an exchange rate, which a person says.
-    const active = yield* db.table(suppliers).list({ isActive: true, currency: storeCurrency }, all)
+    const active = yield* db.table(suppliers).list({ isActive: true, currency: storeCurrency })
     const prices = yield* db.table(supplierItems).list({
       entityId: { in: entityIds },
       supplierId: { in: active.map(({ id }) => id) }
-    }, all)
+    })
     const day = yield* today
     return missing.map((one) => {
       const { quantity, uomId } = asked(known, one)

@@ -28,7 +28,7 @@ import {
 import { Rational } from "../uom/index.ts"
 import { Lots } from "../warehouse/index.ts"
 import { personOf, refuseOwn } from "./Approvals.ts"
-import { admin, allLines, create, decided, itemIssues, read, routes, type Tools } from "./Documents.ts"
+import { admin, create, decided, inOrder, itemIssues, read, routes, type Tools } from "./Documents.ts"
 import { receiptItems, receipts } from "./GoodsReceipt.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
 import { orders } from "./PurchaseOrder.ts"
@@ -118,8 +118,7 @@ const CreditNote = Schema.Struct({
 })
 
 /** The lines of a receipt, locked: each return sees what earlier ones have taken. */
-const lockedLines = ({ db }: Tools, grnId: string) =>
-  db.table(receiptItems).list({ grnId }, { ...allLines, lock: true })
+const lockedLines = ({ db }: Tools, grnId: string) => db.table(receiptItems).list({ grnId }, { ...inOrder, lock: true })
 type ReceiptLine = Effect.Success<ReturnType<typeof lockedLines>>[number]
 
 /** Lines with the receipt's lines; 422 that names each one that cannot be returned. */
@@ -173,7 +172,7 @@ const draft = Effect.fn("SupplierReturns.draft")(function*(tools: Tools, { items
 
 /** Takes the goods and their lots out of the receipt's warehouse. */
 const shipped = Effect.fn("SupplierReturns.ship")(function*({ db, services }: Tools, { id, warehouseId }: Return) {
-  const lines = yield* db.table(supplierReturnItems).list({ returnId: id }, allLines)
+  const lines = yield* db.table(supplierReturnItems).list({ returnId: id }, inOrder)
   const leaving = lines.map(({ batchNumber, entityId, reason, stockQuantity, variantId }) => (
     { entityId, variantId, warehouseId, delta: -stockQuantity, reason, batchNumber }
   ))
@@ -183,7 +182,7 @@ const shipped = Effect.fn("SupplierReturns.ship")(function*({ db, services }: To
 /** Gives the goods of a cancelled return back to its receipt: another one can return them. */
 const cancelled = Effect.fn("SupplierReturns.cancel")(function*(tools: Tools, { grnId, id: returnId }: Return) {
   const { db } = tools
-  const lines = yield* db.table(supplierReturnItems).list({ returnId }, allLines)
+  const lines = yield* db.table(supplierReturnItems).list({ returnId }, inOrder)
   const back = new Map(lines.map(({ grnItemId, quantity }) => [grnItemId, quantity]))
   const received = yield* lockedLines(tools, grnId)
   yield* db.table(receiptItems).updateEach(received.flatMap(({ id, quantityReturned }) => {

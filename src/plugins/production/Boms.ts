@@ -73,7 +73,7 @@ const withTotal = (db: PluginDatabase, { id }: Bom, all: ReadonlyArray<BomItem>)
   )
 
 export const itemsOf = (db: PluginDatabase, bomId: string) =>
-  db.table(items).list({ bomId }, { order: ["sortOrder", "createdAt"], limit: Number.MAX_SAFE_INTEGER })
+  db.table(items).list({ bomId }, { order: ["sortOrder", "createdAt"] })
 
 export const createBom = (db: PluginDatabase, { items: given, yieldQuantity = 1, ...rest }: typeof BomInput.Type) =>
   alone(

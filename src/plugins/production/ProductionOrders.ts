@@ -40,7 +40,7 @@ class OutputMismatch extends invalid(
 ) {}
 
 export const consumptionOf = (db: PluginDatabase, productionOrderId: string) =>
-  db.table(consumption).list({ productionOrderId }, { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER })
+  db.table(consumption).list({ productionOrderId }, { order: ["createdAt"] })
 
 /** An order with its number. 422 for another product, or an inactive version; 404 for an unknown bill of material. */
 export const createOrder = (db: PluginDatabase, input: Omit<NewRowOf<typeof orders>, "orderNumber">) =>

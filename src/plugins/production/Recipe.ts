@@ -66,13 +66,12 @@ const stockUnits = (known: KnownUnits) => {
 
 /** Reads a bill of material and all below it in a constant number of statements; 404 without it. */
 export const recipesOf = Effect.fn("Recipe.read")(function*(db: PluginDatabase, bomId: string) {
-  const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
   const first = yield* db.table(boms).get(bomId)
   const ids = yield* db.use(bomsBelow)(first.id)
-  const found = new Map((yield* db.table(boms).list({ id: { in: ids } }, all)).map((bom) => [bom.id, bom]))
-  const rows = yield* db.table(items).list({ bomId: { in: ids } }, { ...all, order: ["sortOrder", "createdAt"] })
+  const found = new Map((yield* db.table(boms).list({ id: { in: ids } })).map((bom) => [bom.id, bom]))
+  const rows = yield* db.table(items).list({ bomId: { in: ids } }, { order: ["sortOrder", "createdAt"] })
   const named = rows.flatMap(({ subBomId }) => subBomId ?? [])
-  const versions = yield* db.table(boms).list({ id: { in: named } }, all)
+  const versions = yield* db.table(boms).list({ id: { in: named } })
   const families = new Map(versions.map(({ familyId, id }) => [id, familyId]))
   const active = new Map([...found.values()].flatMap(({ familyId, id, isActive }) => isActive ? [[familyId, id]] : []))
   const known = yield* Units.use((units) => units.known([...found.values(), ...rows].map(({ entityId }) => entityId)))

@@ -74,7 +74,7 @@ export const settle = Effect.fn("Ratings.settle")(
 
 /** Summaries of entities that have published ratings, in one statement. */
 const summaries = Effect.fnUntraced(function*(db: PluginDatabase, ids: ReadonlyArray<EntityId>) {
-  const rows = ids.length === 0 ? [] : yield* db.table(counters).list({ entityId: { in: ids } }, { limit: ids.length })
+  const rows = ids.length === 0 ? [] : yield* db.table(counters).list({ entityId: { in: ids } })
   const all = rows.map((row) => [row.entityId, summaryOf(row)] as const)
   return new Map(all.filter(([, { totalCount }]) => totalCount > 0))
 })

@@ -45,7 +45,7 @@ const customerFor = Effect.fnUntraced(function*({ services }: Tools, actor: Acto
 export const withPhotos = Effect.fnUntraced(function*({ db }: Pick<Tools, "db">, found: ReadonlyArray<Review>) {
   const rows = found.length === 0 ? [] : yield* db.table(photos).list(
     { reviewId: { in: found.map(({ id }) => id) } },
-    { order: ["position"], limit: found.length * 10 }
+    { order: ["position"] }
   )
   const by = Array.groupBy(rows, ({ reviewId }) => reviewId)
   return found.map((review) => ({ ...review, photoIds: (by[review.id] ?? []).map(({ mediaAssetId }) => mediaAssetId) }))

@@ -60,7 +60,7 @@ const factorsOf = ({ factor, factorDecimal }: Factors) => {
 
 /** Conversions for all products, or those of an entity: within them no two ways lead to different factors. */
 const othersOf = Effect.fnUntraced(function*(db: PluginDatabase, entityId: Conversion["entityId"], id?: string) {
-  const found = yield* db.table(conversions).list({ entityId }, { limit: Number.MAX_SAFE_INTEGER })
+  const found = yield* db.table(conversions).list({ entityId })
   return found.filter((one) => one.id !== id)
 })
 

@@ -125,13 +125,13 @@ export class Units extends Context.Service<Units, {
   static readonly layer = Layer.effect(Units, Units.make)
 }
 
-const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
-
 const makeUnits = (db: PluginDatabase): Units["Service"] => {
   const known = Effect.fn("Units.known")(function*(entityIds: ReadonlyArray<EntityId>) {
-    const codes = new Map((yield* db.table(units).list({}, all)).map(({ code, id }) => [id, code]))
-    const edges = yield* db.table(conversions).list({ or: [{ entityId: null }, { entityId: { in: entityIds } }] }, all)
-    const own = yield* db.table(entityUnits).list({ entityId: { in: entityIds } }, all)
+    const codes = new Map((yield* db.table(units).list({})).map(({ code, id }) => [id, code]))
+    const edges = yield* db.table(conversions).list({ or: [{ entityId: null }, { entityId: { in: entityIds } }] }, {
+      order: ["createdAt"]
+    })
+    const own = yield* db.table(entityUnits).list({ entityId: { in: entityIds } })
     const byEntity = new Map(own.map((row) => [row.entityId, row]))
     const general = edges.filter(({ entityId }) => entityId === null)
     const groups = Map.groupBy(edges, ({ entityId }) => entityId)

@@ -24,8 +24,8 @@ export const kept = { read, write: operate, patch: false, remove: false } as con
 /** What the moves of documents need. */
 export type Tools = Pick<PluginCall, "db" | "services">
 
-/** All lines of a document. */
-export const allLines = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
+/** Lines as they were given. */
+export const inOrder = { order: ["createdAt"] } as const
 
 export const units = integerBetween(0, 2_147_483_647)
 export const someUnits = integerBetween(1, 2_147_483_647)

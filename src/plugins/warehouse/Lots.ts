@@ -21,7 +21,7 @@ import {
   VariantId,
   WarehouseId
 } from "stoa/plugin"
-import { allLines, someUnits, units } from "./Documents.ts"
+import { someUnits, units } from "./Documents.ts"
 import { nameLots, withheldUnits } from "./StockRepo.ts"
 
 /** Units of a batch that came into a warehouse together and are still there. A batch that comes twice has two lots. */
@@ -202,7 +202,7 @@ export class Lots extends Context.Service<Lots, {
         const posted = yield* inventory.post(reference, lines.map(Struct.omit(["batchNumber"])))
         const gone = yield* db.table(lotMovements).list(
           { referenceType: reference.type, referenceId: reference.id },
-          { ...allLines, order: ["expiryDate", "createdAt"] }
+          { order: ["expiryDate", "createdAt"] }
         )
         const shared = shareLots(gone, lines)
         const isShort = ({ batch, missing }: typeof shared[number], line: number) =>

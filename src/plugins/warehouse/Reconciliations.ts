@@ -26,13 +26,13 @@ import {
 } from "stoa/plugin"
 import {
   admin,
-  allLines,
   authorOf,
   costOf,
   givenFor,
   goodsAt,
   goodsColumns,
   goodsIn,
+  inOrder,
   kept,
   linesOf,
   namedLines,
@@ -131,7 +131,7 @@ const Counts = namedLines(Schema.Struct({
 const count = Effect.fn("Reconciliations.count")(
   function*({ db }: Tools, id: string, countedBy: string, given: typeof Counts.Type) {
     const head = yield* db.use(reconciliation).move("count", id, { countedBy })
-    const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
+    const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, inOrder)
     const named = yield* givenFor(items, given)
     const lines = named.map(({ given: { notes, physicalQuantity }, item }) => ({ ...item, physicalQuantity, notes }))
     const compared = yield* counted(db, head.warehouseId, lines)
@@ -161,7 +161,7 @@ const count = Effect.fn("Reconciliations.count")(
 export const approve = Effect.fn("Reconciliations.approve")(function*({ db, services }: Tools, id: string) {
   const head = yield* db.use(reconciliation).move("approve", id)
   const { warehouseId } = head
-  const all = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
+  const all = yield* db.table(reconciliationItems).list({ reconciliationId: id }, inOrder)
   const items = head.isCycle ? all.filter(({ countedAt }) => countedAt !== null) : all
   const different = items.filter(({ variance }) => variance !== 0)
   if (different.length > 0) {

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { about, fieldsOf, inputOf, type PluginDatabase, resource } from "stoa/plugin"
-import { admin, allLines, authorOf, goodsIn, kept, linesOf, namedLines, operate, read, routes } from "./Documents.ts"
+import { admin, authorOf, goodsIn, inOrder, kept, linesOf, namedLines, operate, read, routes } from "./Documents.ts"
 import { warehouseNames } from "./StockRepo.ts"
 import {
   Arrival,
@@ -27,7 +27,7 @@ const Missing = Schema.Struct({ itemId: Schema.String, missing: Schema.Int.pipe(
 /** A transfer as it travels with its goods: what was sent, of which batches, and what arrived. */
 const paperOf = Effect.fnUntraced(function*(db: PluginDatabase, id: string) {
   const { head, lines } = yield* db.use(transferDocuments).get(id)
-  const lots = Map.groupBy(yield* db.table(transferLots).list({ transferId: id }, allLines), ({ itemId }) => itemId)
+  const lots = Map.groupBy(yield* db.table(transferLots).list({ transferId: id }, inOrder), ({ itemId }) => itemId)
   const names = yield* db.use(warehouseNames)([head.fromWarehouseId, head.toWarehouseId])
   const arrived = head.status === "received"
   return {
@@ -78,8 +78,8 @@ export const transferRoutes = [
       answer: ({ db, params: { id } }) =>
         Effect.gen(function*() {
           const { head, lines } = yield* db.use(transferDocuments).get(id)
-          const lots = yield* db.table(transferLots).list({ transferId: id }, allLines)
-          const missing = yield* db.table(discrepancies).list({ transferId: id }, allLines)
+          const lots = yield* db.table(transferLots).list({ transferId: id }, inOrder)
+          const missing = yield* db.table(discrepancies).list({ transferId: id }, inOrder)
           return { transfer: head, items: lines, lots, discrepancies: missing }
         })
     }

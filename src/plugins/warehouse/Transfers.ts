@@ -18,7 +18,7 @@ import {
   uuid,
   WarehouseId
 } from "stoa/plugin"
-import { allLines, givenFor, goodsAt, goodsColumns, someUnits, type Tools, units } from "./Documents.ts"
+import { givenFor, goodsAt, goodsColumns, inOrder, someUnits, type Tools, units } from "./Documents.ts"
 import { Lots } from "./Lots.ts"
 
 /** Goods that go from one warehouse to another. */
@@ -96,7 +96,7 @@ class MoreThanDispatched extends invalid(
  */
 export const dispatch = Effect.fn("Transfers.dispatch")(function*({ db, services }: Tools, id: string) {
   const head = yield* db.use(transfer).move("dispatch", id)
-  const lines = yield* db.table(transferItems).list({ transferId: id }, allLines)
+  const lines = yield* db.table(transferItems).list({ transferId: id }, inOrder)
   const posted = yield* (yield* Lots).post(services.inventory, { type: "warehouse.dispatch", id }, [
     ...lines.map((line) => {
       const { batchNumber, quantityRequested } = line
@@ -125,7 +125,7 @@ type Arrivals = ReadonlyArray<typeof Arrival.Type>
 
 /** The items with what arrived of them; an item that is not named has not arrived. 422. */
 const arrivedItems = Effect.fnUntraced(function*({ db }: Tools, transferId: string, given: Arrivals) {
-  const items = yield* db.table(transferItems).list({ transferId }, allLines)
+  const items = yield* db.table(transferItems).list({ transferId }, inOrder)
   const arrived = new Map<string, number>()
   for (const { given: { quantityReceived }, item } of yield* givenFor(items, given)) {
     const { id, itemName, quantityDispatched } = item
@@ -145,7 +145,7 @@ export const receive = Effect.fn("Transfers.receive")(
     const head = yield* db.use(transfer).move("receive", id)
     const items = yield* arrivedItems(tools, id, given)
     const open = new Map(items.map((item) => [item.id, { item, left: item.quantityReceived }]))
-    const sent = yield* db.table(transferLots).list({ transferId: id }, allLines)
+    const sent = yield* db.table(transferLots).list({ transferId: id }, inOrder)
     const arrived = sent.flatMap((lot) => {
       const entry = open.get(lot.itemId)
       if (entry === undefined) return []

@@ -18,12 +18,12 @@ import {
 } from "stoa/plugin"
 import {
   admin,
-  allLines,
   authorOf,
   costOf,
   goodsAt,
   goodsColumns,
   goodsIn,
+  inOrder,
   kept,
   linesOf,
   routes,
@@ -74,7 +74,7 @@ export const wastage = machine(wastageNotes, {
  */
 export const approveWastage = Effect.fn("Wastage.approve")(function*({ db, services }: Tools, id: string) {
   const { type, warehouseId } = yield* db.use(wastage).move("approve", id)
-  const lines = yield* db.table(wastageItems).list({ noteId: id }, allLines)
+  const lines = yield* db.table(wastageItems).list({ noteId: id }, inOrder)
   const posted = yield* (yield* Lots).post(
     services.inventory,
     { type: "warehouse.wastage", id },

@@ -76,8 +76,7 @@ export const document = <
     const ids = heads.map(({ id }) => id)
     const where = { [key]: { in: ids } } as Where<L>
     const found = ids.length === 0 ? [] : yield* db.table(lines).list(where, {
-      order: ["createdAt"],
-      limit: Number.MAX_SAFE_INTEGER
+      order: ["createdAt"]
     })
     const byHead = Map.groupBy(found, (line): unknown => Reflect.get(Object(line), key))
     return heads.map((one): DocumentRow<H, L> => ({ head: one, lines: byHead.get(one.id) ?? [] }))

@@ -47,8 +47,8 @@ export interface TableHandle<T> {
   /** The first row, by the order. */
   readonly first: (where: Where<T>, order?: OrderOf<T>) => Effect.Effect<RowOf<T> | undefined, never, CurrentActor>
   /**
-   * At most `limit` rows (default 1000). `lock` locks them in this order until the caller's transaction ends: lock in the
-   * same order everywhere, by columns that never change, so that no two transactions wait for each other.
+   * All of these rows, or the first `limit`. `lock` locks them in this order until the caller's transaction ends: lock in
+   * the same order everywhere, by columns that never change, so that no two transactions wait for each other.
    */
   readonly list: (
     where: Where<T>,

@@ -87,8 +87,8 @@ export const readsOf = <T extends Table>(
     lock: (which: string | object) => Effect.flatMap(one(which, true), found),
     first: (where: object, order: ReadonlyArray<string> = newest) =>
       Effect.map(select(where, order, sql`limit 1`), ([row]) => row),
-    list: (where: object, { limit = 1000, lock = false, order = newest }: ListOptions = {}) =>
-      select(where, order, sql`limit ${limit}`, lock),
+    list: (where: object, { limit, lock = false, order = newest }: ListOptions = {}) =>
+      select(where, order, limit === undefined ? sql.literal("") : sql`limit ${limit}`, lock),
     page,
     count
   }

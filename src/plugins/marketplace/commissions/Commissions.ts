@@ -20,7 +20,7 @@ export const ImaginedSale = Schema.Struct({
 })
 
 /** More rules than anybody can keep track of, and few enough to choose from in memory. */
-const activeRules = Market.use(({ db }) => db.table(commissionRules).list({ isActive: true }, { limit: 10_000 }))
+const activeRules = Market.use(({ db }) => db.table(commissionRules).list({ isActive: true }))
 
 const saleOf = (facts: CommissionFacts, { currency, entityId, vendorId }: LineForSale, at: Date): Sale => {
   const vendor = facts.vendors.find(({ id }) => id === vendorId)

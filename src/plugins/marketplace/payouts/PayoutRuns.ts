@@ -82,7 +82,7 @@ const payOut = Effect.fn("Payouts.payOut")(function*(account: Account, force: bo
 
 const payable = Effect.fnUntraced(function*(vendorIds: ReadonlyArray<string>) {
   const { db } = yield* Market
-  const known = yield* db.table(vendors).list({ id: { in: vendorIds } }, { limit: vendorIds.length })
+  const known = yield* db.table(vendors).list({ id: { in: vendorIds } })
   const statuses = new Map(known.map(({ id, status }) => [id, status]))
   for (const [n, id] of vendorIds.entries()) {
     const status = statuses.get(id)

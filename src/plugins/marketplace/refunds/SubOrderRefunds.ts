@@ -22,7 +22,7 @@ export const permitted = (actor: Actor): Actor => ({ ...actor, permissions: [...
 /** The lines of an order that are of a sub-order. */
 export const ownLines = Effect.fnUntraced(
   function*<Line extends Pick<LeftLine, "lineItemId">>(subOrderId: string, lines: ReadonlyArray<Line>) {
-    const own = yield* (yield* Market).db.table(subOrderLines).list({ subOrderId }, { limit: 100_000 })
+    const own = yield* (yield* Market).db.table(subOrderLines).list({ subOrderId })
     const entities = new Map(own.map(({ entityId, orderLineId }) => [orderLineId, entityId]))
     return lines.flatMap((line) => {
       const entityId = entities.get(line.lineItemId)

@@ -42,7 +42,7 @@ const write = (found: SubOrder, to: Moved, only: Only, parcel: Partial<Parcel>) 
     const head = yield* db.table(subOrders).update(found.id, { status: to, ...stamps, ...parcel, fulfillmentId }, only)
     const lines = yield* db.table(subOrderLines).list(
       { subOrderId: found.id },
-      { order: ["createdAt"], limit: 100_000 }
+      { order: ["createdAt"] }
     )
     const subOrder = toSubOrder({ head, lines })
     if (to === "shipped") {
