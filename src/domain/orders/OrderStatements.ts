@@ -4,7 +4,7 @@ import { type BuyerProfile, buyerProfile, buyerShown } from "../customers/BuyerP
 import type { OrderId, PaymentId } from "../platform/ids/Id.ts"
 import { nextCursorOf, pageParts } from "../platform/paging/CursorRepo.ts"
 import type { PageOf, PageRequest } from "../platform/paging/Paging.ts"
-import { orderedJsonOf } from "../platform/records/Table.ts"
+import { columnsOf } from "../platform/records/Table.ts"
 import { type Order, StoredLine, type StoredOrder } from "./Order.ts"
 import { orders, storedOrder } from "./OrderTable.ts"
 import { shownOrder, type UnshownOrder, type WaitingUnits, withWaiting } from "./ShownOrder.ts"
@@ -32,10 +32,9 @@ const columns = `${orders.columns("o", shown)}, nullif(o.is_draft, false) as "is
   buyerProfile("o")
 } as profile, o.payment_provider as "paymentProvider",
     o.payment_due_at is not null as "awaitsShopper", o.payment_due_at as "paymentDueAt", o.payment_id as "paymentId",
-    o.payment_claim_id as "paymentClaimId", ${storedPayments} as "storedPayments", ${waitingUnits} as waiting, coalesce((select json_agg(${
-  orderedJsonOf({ ...StoredLine.fields, covered: null, returned: null }, "l", { covered, returned })
-}
-    order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
+    o.payment_claim_id as "paymentClaimId", ${storedPayments} as "storedPayments", ${waitingUnits} as waiting, coalesce((select json_agg(y) from (select ${
+  columnsOf({ ...StoredLine.fields, covered: null, returned: null }, "l", { covered, returned })
+} from order_lines l where l.order_id = o.id order by l.position) y), '[]') as "lineItems"`
 
 interface OrderRow extends Omit<UnshownOrder, "customer" | "importedAt" | "isDraft">, PaymentColumns {
   readonly profile: BuyerProfile | null
@@ -51,7 +50,7 @@ interface BesideOrder extends Omit<StoredOrder, "order" | "payments" | "paymentC
   readonly total: bigint
 }
 
-// Each rest copies the row slowly.
+// A rest copies slowly.
 const toOrder = (row: OrderRow & Partial<BesideOrder>): Order => {
   const {
     awaitsShopper,
