@@ -20,7 +20,6 @@ export class Notifications extends Context.Service<Notifications>()("stoa/layers
     const connect = PgConnection.make({
       ...connectingTo(url),
       keepAlive,
-      connectTimeout: "10 seconds",
       applicationName: "stoa-notifications"
     })
     const session = yield* RcRef.make({ acquire: Effect.flatMap(connect, ({ pin }) => pin) })

@@ -101,7 +101,6 @@ export const openLockSession = Effect.fnUntraced(
       const connected = yield* PgConnection.make({
         ...connectingTo(url),
         keepAlive,
-        connectTimeout: "10 seconds",
         applicationName: "stoa-cluster-locks",
         startupParameters: { synchronous_commit: "off", idle_session_timeout: String(Math.ceil(expirationMs)) }
       })

@@ -23,7 +23,6 @@ export const processLockLayer = Layer.effect(
       const connected = yield* PgConnection.make({
         ...connectingTo(url),
         keepAlive,
-        connectTimeout: "10 seconds",
         applicationName: "stoa-process",
         startupParameters: { idle_session_timeout: "4000" }
       })

@@ -58,4 +58,11 @@ const tlsOf = (address: string, refuse: Refuse): ConnectionOptions | boolean | u
 export const checkTls = (url: Redacted.Redacted<string>, { refuse }: Problems): void =>
   void tlsOf(Redacted.value(url), (parameter, ...rest) => refuse(`DATABASE_URL with ${parameter}`, ...rest))
 
-export const connectingTo = (url: Redacted.Redacted<string>) => ({ url, ssl: tlsOf(Redacted.value(url), () => {}) })
+/** Starts keep the loop busy. */
+const connectTimeout = "10 seconds"
+
+export const connectingTo = (url: Redacted.Redacted<string>) => ({
+  url,
+  ssl: tlsOf(Redacted.value(url), () => {}),
+  ...(new URL(Redacted.value(url)).searchParams.has("connect_timeout") ? {} : { connectTimeout } as const)
+})

@@ -68,7 +68,7 @@ export const askDatabase = <A>(
   more: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>
 ): Effect.Effect<readonly [Finding, A], SqlError.SqlError> =>
   Effect.all([checkVersion, more]).pipe(
-    Effect.provide(PgClient.layer({ ...connectingTo(url), maxConnections: 1, connectTimeout: "5 seconds" }))
+    Effect.provide(PgClient.layer({ ...connectingTo(url), maxConnections: 1 }))
   )
 
 export const checkDatabase = (url: Redacted.Redacted<string>): Effect.Effect<Finding> =>

@@ -6,12 +6,12 @@ import { neverWokenMs } from "./ShiftedClock.ts"
 
 /**
  * The settings of a service under test on this database: it listens on a free port of 127.0.0.1, accepts the actors of
- * `x-test-actor` and stored API keys, takes nothing from the environment, and ends no job when its clock is put forward.
+ * `x-test-actor` and stored API keys, takes nothing from the environment, and ends no job or connecting with its clock.
  */
 export const testSettings = (url: string, configured: DeploymentConfig = {}): AppSettings => {
   const env = {
     NODE_ENV: "test",
-    DATABASE_URL: url,
+    DATABASE_URL: new URL("?connect_timeout=0", url).href,
     PORT: "0",
     STOA_RUNNER_PORT: "0",
     STOA_LOG_LEVEL: "error",
