@@ -48,10 +48,11 @@ export const rowsOf = Effect.fnUntraced(function*(organization: string) {
       sql<{ row: string }>`select t::text as row from ${
         sql(name)
       } t where organization_id = ${organization} order by 1`,
-      // The scheduler enqueues this task every minute, beside every test.
-      (found) => found.filter(({ row }) => !row.includes(",catalog/publish-due,")).map(({ row }) => `${name}: ${row}`)
+      (found) => found.map(({ row }) => `${name}: ${row}`)
     ))
-  return rows.flat()
+  // The scheduler enqueues these tasks each minute or hour, beside every test.
+  const scheduled = yield* sql<{ task: string }>`select task_slug as task from scheduler_ticks`
+  return rows.flat().filter((row) => scheduled.every(({ task }) => !row.includes(`,${task},`)))
 })
 
 /** The same of a running service: two footprints are equal when nothing of the organization has changed. */
