@@ -20,7 +20,7 @@ export const newHold = (sql: SqlClient.SqlClient, organization: string, holder: 
     holds.insert(sql, { organizationId: sql`${organization}`, holder: sql`${holder}`, state: sql`${state}` })
   }`
 
-/** Holds rows of sellable_id, warehouse_id and quantity. */
+/** Holds units: `sellable_id`, `warehouse_id`, `quantity`. */
 export const holdUnits = (sql: SqlClient.SqlClient, organization: string, holder: string, rows: "lines" | "taken") =>
   sql`insert into hold_lines as h ${
     holdLines.insert(sql, {

@@ -58,7 +58,7 @@ const tlsOf = (address: string, refuse: Refuse): ConnectionOptions | boolean | u
 export const checkTls = (url: Redacted.Redacted<string>, { refuse }: Problems): void =>
   void tlsOf(Redacted.value(url), (parameter, ...rest) => refuse(`DATABASE_URL with ${parameter}`, ...rest))
 
-/** Starts keep the loop busy. */
+/** A starting process reads late. */
 const connectTimeout = "10 seconds"
 
 export const connectingTo = (url: Redacted.Redacted<string>) => ({

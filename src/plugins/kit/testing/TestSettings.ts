@@ -6,7 +6,7 @@ import { neverWokenMs } from "./ShiftedClock.ts"
 
 /**
  * The settings of a service under test on this database: it listens on a free port of 127.0.0.1, accepts the actors of
- * `x-test-actor` and stored API keys, takes nothing from the environment, and ends no job or connecting with its clock.
+ * `x-test-actor` and stored API keys, takes nothing from the environment, and its clock ends no job or connecting.
  */
 export const testSettings = (url: string, configured: DeploymentConfig = {}): AppSettings => {
   const env = {
